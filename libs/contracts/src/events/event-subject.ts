@@ -1,0 +1,32 @@
+import type { EventOrigin } from './event-record.js';
+
+/** The JetStream stream that carries every stored event. */
+export const eventsStreamName = 'EVENTS';
+
+/** All subjects of the stream: `events.<origin>.<event_type>.<broadcaster_user_id or _>`. */
+export const eventsStreamSubjects = 'events.*.*.*';
+
+// A protocol line of NATS holds 4 KiB; 512 bytes leave room for everything else on it.
+const maxEncodedTypeBytes = 512;
+
+/**
+ * The subject that an event is published on. A type of over 512 encoded bytes is `_long`, a broadcaster id that
+ * is not an ordinary one is `_`: a subject that is too long would cost the connection.
+ */
+export function eventSubject(
+  origin: EventOrigin,
+  eventType: string,
+  broadcasterUserId: string | null,
+): string {
+  const type = encodeToken(eventType);
+  const broadcaster = broadcasterUserId !== null && /^[\w-]{1,64}$/.test(broadcasterUserId);
+  return `events.${origin}.${type.length > maxEncodedTypeBytes ? '_long' : type}.${broadcaster ? broadcasterUserId : '_'}`;
+}
+
+function encodeToken(text: string): string {
+  // encodeURIComponent leaves . ! ' ( ) * ~ alone; the dot and the star mean something to NATS.
+  return encodeURIComponent(text).replace(
+    /[.!'()*~]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

@@ -1,0 +1,158 @@
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsIn,
+  IsString,
+  IsUUID,
+  ValidateIf,
+  ValidateNested,
+} from 'class-validator';
+import { defineContract } from '../contract.js';
+import { ServiceError } from '../errors.js';
+import { IsText, isTextWithin } from '../text.js';
+import { eventOrigins, type EventOrigin, type StoredEvent } from './event-record.js';
+
+/** The most events in one request. */
+export const maxBatchEvents = 256;
+
+/** The largest request in bytes as JSON: a NATS message is at most 1 MiB, with its headers and Nest's envelope. */
+export const maxBatchBytes = 1000 * 1024;
+
+/** An upper bound of the bytes that an event takes in a request: JSON escapes may double its data. */
+export function estimateEventBytes(event: NewEvent): number {
+  const names =
+    event.eventType.length +
+    event.eventSource.length +
+    (event.eventId?.length ?? 0) +
+    (event.idempotencyKey?.length ?? 0);
+  // Two UTF-16 units make at most 4 bytes of UTF-8, one at most 3; a control character becomes 6 (\u0001), but event data
+  // is JSON text, which has none: there only quotes, backslashes and line breaks grow, to 2.
+  return 3 * event.eventData.length + 6 * names + 200;
+}
+
+/** An event that was received and is to be stored. Its `id` was minted by the receiver, so a retry is the same event. */
+export class NewEvent implements StoredEvent {
+  @IsUUID('7')
+  id!: string;
+
+  /** The platform's message id, or the id of a test event. */
+  @ValidateIf((event: NewEvent) => event.eventId !== null)
+  @IsText(1, 255)
+  eventId!: string | null;
+
+  @IsText(1, 255)
+  eventType!: string;
+
+  @IsText(1, 32)
+  eventSource!: string;
+
+  @IsIn(eventOrigins)
+  origin!: EventOrigin;
+
+  /** JSON text of an object. The database is the judge of its syntax. */
+  @IsString()
+  eventData!: string;
+
+  /** What makes a repeated request the same one, scoped to its user; null without the header. */
+  @ValidateIf((event: NewEvent) => event.idempotencyKey !== null)
+  @IsText(1, 300)
+  idempotencyKey!: string | null;
+}
+
+export class StoreEventsRequest {
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(maxBatchEvents)
+  @ValidateNested({ each: true })
+  @Type(() => NewEvent)
+  events!: NewEvent[];
+}
+
+/**
+ * What became of one event: `stored` (now, or by an earlier try with the same id), `known` (the same message was
+ * stored before, under `id`) or `parked` (the database refuses it; it is kept aside for an operator).
+ */
+export class StoreOutcome {
+  @IsUUID()
+  id!: string;
+
+  @IsIn(['stored', 'known', 'parked'])
+  outcome!: 'stored' | 'known' | 'parked';
+}
+
+export class StoreEventsReply {
+  /** One for each event of the request, in its order. */
+  @IsArray()
+  @ValidateNested({ each: true })
+  @Type(() => StoreOutcome)
+  outcomes!: StoreOutcome[];
+}
+
+/** Stores a batch: when it is answered, every event of it is on disk, known or parked. */
+export const storeEvents = defineContract({
+  subject: 'request.events.store',
+  request: StoreEventsRequest,
+  reply: StoreEventsReply,
+  errors: ['invalid'],
+  timeoutMs: 2_000,
+  parseRequest: parseStoreEventsRequest,
+  parseReply: parseStoreEventsReply,
+});
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+const uuidV7Pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+
+/** The hand-written equal of `StoreEventsRequest`'s decorators, for the write path. */
+export function parseStoreEventsRequest(message: unknown): StoreEventsRequest {
+  const events = isObject(message) ? message.events : undefined;
+  if (!Array.isArray(events) || events.length === 0 || events.length > maxBatchEvents) {
+    throw ServiceError.onField('events', `must be a list of 1 to ${maxBatchEvents} events`);
+  }
+  return { events: events.map(parseNewEvent) };
+}
+
+/** The hand-written equal of `StoreEventsReply`'s decorators. */
+export function parseStoreEventsReply(message: unknown): StoreEventsReply {
+  const outcomes = isObject(message) ? message.outcomes : undefined;
+  if (!Array.isArray(outcomes)) throw ServiceError.onField('outcomes', 'must be a list');
+  return { outcomes: outcomes.map(parseOutcome) };
+}
+
+function parseOutcome(value: unknown, index: number): StoreOutcome {
+  if (!isObject(value) || typeof value.id !== 'string' || !uuidPattern.test(value.id)) {
+    throw ServiceError.onField(`outcomes.${index}.id`, 'must be a UUID');
+  }
+  const { id, outcome } = value;
+  if (outcome !== 'stored' && outcome !== 'known' && outcome !== 'parked') {
+    throw ServiceError.onField(`outcomes.${index}.outcome`, 'must be stored, known or parked');
+  }
+  return { id, outcome };
+}
+
+function parseNewEvent(value: unknown, index: number): NewEvent {
+  if (!isObject(value)) throw ServiceError.onField(`events.${index}`, 'must be an object');
+  const { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey } = value;
+  if (typeof id !== 'string' || !uuidV7Pattern.test(id)) throw fault(index, 'id', 'must be a UUIDv7');
+  if (eventId !== null && !isTextWithin(eventId, 1, 255))
+    throw fault(index, 'eventId', 'must be text or null');
+  if (!isTextWithin(eventType, 1, 255))
+    throw fault(index, 'eventType', 'must be text of 1 to 255 characters');
+  if (!isTextWithin(eventSource, 1, 32))
+    throw fault(index, 'eventSource', 'must be text of 1 to 32 characters');
+  if (origin !== 'platform' && origin !== 'test') throw fault(index, 'origin', 'must be platform or test');
+  if (typeof eventData !== 'string') throw fault(index, 'eventData', 'must be JSON text');
+  if (idempotencyKey !== null && !isTextWithin(idempotencyKey, 1, 300)) {
+    throw fault(index, 'idempotencyKey', 'must be text or null');
+  }
+  return { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey };
+}
+
+function fault(index: number, field: string, message: string): ServiceError {
+  return ServiceError.onField(`events.${index}.${field}`, message);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,44 @@
+import { eventsStreamName } from './events/event-subject.js';
+
+/** Who may do what on NATS. Every service has a user of its own; replies go to inboxes that no other user can read. */
+export interface NatsUser {
+  name: string;
+  publish: readonly string[];
+  subscribe: readonly string[];
+  /** May answer the requests it gets, on whatever inbox they name. */
+  servesRequests: boolean;
+}
+
+/** The prefix of a user's reply inboxes. */
+export function inboxPrefix(user: string): string {
+  return `_INBOX_${user}`;
+}
+
+/** The users of the system; `subscriber` is for other services of yours: it may read events and nothing else. */
+export const natsUsers = {
+  gateway: {
+    name: 'gateway',
+    publish: ['request.>'],
+    subscribe: [`${inboxPrefix('gateway')}.>`],
+    servesRequests: false,
+  },
+  events: {
+    name: 'events',
+    publish: ['events.>', '$JS.API.>', '$JS.ACK.>'],
+    subscribe: ['request.events.>', `${inboxPrefix('events')}.>`],
+    servesRequests: true,
+  },
+  subscriber: {
+    name: 'subscriber',
+    publish: [
+      `$JS.API.STREAM.INFO.${eventsStreamName}`,
+      `$JS.API.CONSUMER.*.${eventsStreamName}`,
+      `$JS.API.CONSUMER.*.${eventsStreamName}.>`,
+      `$JS.API.CONSUMER.MSG.NEXT.${eventsStreamName}.>`,
+      `$JS.ACK.${eventsStreamName}.>`,
+      `$JS.FC.${eventsStreamName}.>`,
+    ],
+    subscribe: [`${inboxPrefix('subscriber')}.>`],
+    servesRequests: false,
+  },
+} as const satisfies Record<string, NatsUser>;
