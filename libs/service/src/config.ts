@@ -1,0 +1,202 @@
+import { readFileSync } from 'node:fs';
+
+/** One environment variable: how its text becomes a value, and what an operator reads about it. */
+export interface Variable<T> {
+  /** Turns the text into the value, or throws an Error whose message says what it must be. */
+  readonly parse: (text: string) => T;
+  /** Used when the variable is not set or empty; without it the variable is required. */
+  readonly defaultValue?: T;
+  readonly description: string;
+  /** What the configuration table shows as default when the value itself would not help. */
+  readonly defaultText?: string;
+  /** A secret can also be given as `<NAME>_FILE`, and is never printed. */
+  readonly isSecret: boolean;
+}
+
+/** The variables of an app by name. */
+export type Variables = Record<string, Variable<unknown>>;
+
+/** The values of an app's variables. */
+export type ConfigOf<V extends Variables> = {
+  readonly [Name in keyof V]: V[Name] extends Variable<infer T> ? T : never;
+};
+
+/** All faults of a configuration at once. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+
+  constructor(readonly faults: string[]) {
+    super(
+      `The configuration has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
+    );
+  }
+}
+
+interface Options<T> {
+  default?: T;
+  defaultText?: string;
+  secret?: boolean;
+}
+
+/** Declares a variable of free text. */
+export function text(description: string, options: Options<string> = {}): Variable<string> {
+  return variable(description, options, (value) => value);
+}
+
+/** Declares a variable that may be absent. */
+export function optionalText(
+  description: string,
+  options: Options<never> = {},
+): Variable<string | undefined> {
+  return {
+    ...variable<string | undefined>(description, {}, (value) => value),
+    ...options,
+    defaultValue: undefined,
+    isSecret: options.secret ?? false,
+  };
+}
+
+/** Declares a variable that is a whole number within bounds. */
+export function integer(
+  description: string,
+  bounds: [min: number, max: number],
+  options: Options<number> = {},
+): Variable<number> {
+  const [min, max] = bounds;
+  return variable(description, options, (value) => {
+    const number = Number(value);
+    if (!/^-?\d+$/.test(value) || number < min || number > max)
+      throw new Error(`must be a whole number from ${min} to ${max}`);
+    return number;
+  });
+}
+
+/** Declares a variable that is a number within bounds. */
+export function decimal(
+  description: string,
+  bounds: [min: number, max: number],
+  options: Options<number> = {},
+): Variable<number> {
+  const [min, max] = bounds;
+  return variable(description, options, (value) => {
+    const number = Number(value);
+    if (!/^\d+(\.\d+)?$/.test(value) || number < min || number > max)
+      throw new Error(`must be a number from ${min} to ${max}`);
+    return number;
+  });
+}
+
+/** Declares a variable that is one of a few words. */
+export function oneOf<const T extends string>(
+  description: string,
+  words: readonly T[],
+  options: Options<T> = {},
+): Variable<T> {
+  return variable(description, options, (value) => {
+    const word = words.find((candidate) => candidate === value);
+    if (word === undefined) throw new Error(`must be one of: ${words.join(', ')}`);
+    return word;
+  });
+}
+
+/** Declares a variable that is a list separated by commas. */
+export function list(
+  description: string,
+  options: Options<string[]> & { minLength?: number; maxLength?: number } = {},
+): Variable<string[]> {
+  const { minLength = 1, maxLength = Infinity, ...rest } = options;
+  return variable(description, rest, (value) => {
+    const items = value
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
+    if (items.length === 0) throw new Error('must name at least one');
+    if (items.some((item) => item.length < minLength || item.length > maxLength)) {
+      const bounds = maxLength === Infinity ? `at least ${minLength}` : `${minLength} to ${maxLength}`;
+      throw new Error(`each must have ${bounds} characters`);
+    }
+    return items;
+  });
+}
+
+/** Declares a variable that is a URL with one of the given schemes. */
+export function url(
+  description: string,
+  schemes: readonly string[],
+  options: Options<string> = {},
+): Variable<string> {
+  return variable(description, options, (value) => parseUrl(value, schemes));
+}
+
+/** Declares a variable that is one or more URLs, separated by commas (the members of a cluster). */
+export function urls(
+  description: string,
+  schemes: readonly string[],
+  options: Options<string[]> = {},
+): Variable<string[]> {
+  return variable(description, options, (value) =>
+    value.split(',').map((item) => parseUrl(item.trim(), schemes)),
+  );
+}
+
+/** Declares a variable that is a URL and may be absent. */
+export function optionalUrl(description: string, schemes: readonly string[]): Variable<string | undefined> {
+  return { ...optionalText(description), parse: (value) => parseUrl(value, schemes) };
+}
+
+/**
+ * Reads an app's variables from an environment. An empty value counts as not set; of a secret, `<NAME>_FILE`
+ * names a file that holds it.
+ *
+ * @throws ConfigError with every fault at once; no secret is in its message
+ */
+export function loadConfig<V extends Variables>(variables: V, environment: NodeJS.ProcessEnv): ConfigOf<V> {
+  const faults: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, declared] of Object.entries(variables)) {
+    try {
+      values[name] = readVariable(name, declared, environment);
+    } catch (error) {
+      faults.push(`${name} ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return values as ConfigOf<V>; // holds: every name of V was read by its own parse function just above
+}
+
+function readVariable(name: string, declared: Variable<unknown>, environment: NodeJS.ProcessEnv): unknown {
+  const given =
+    environment[name]?.trim() || (declared.isSecret ? readSecretFile(name, environment) : undefined);
+  if (given) return declared.parse(given);
+  if ('defaultValue' in declared) return declared.defaultValue;
+  throw new Error(`is required: ${declared.description}`);
+}
+
+function readSecretFile(name: string, environment: NodeJS.ProcessEnv): string | undefined {
+  const path = environment[`${name}_FILE`];
+  if (!path) return undefined;
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new Error(
+      `could not be read from ${name}_FILE=${path}: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+function variable<T>(description: string, options: Options<T>, parse: (value: string) => T): Variable<T> {
+  return {
+    parse,
+    description,
+    isSecret: options.secret ?? false,
+    ...('default' in options && { defaultValue: options.default }),
+    ...(options.defaultText !== undefined && { defaultText: options.defaultText }),
+  };
+}
+
+function parseUrl(value: string, schemes: readonly string[]): string {
+  if (!URL.canParse(value) || !schemes.includes(new URL(value).protocol.slice(0, -1))) {
+    throw new Error(`must be a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`);
+  }
+  return value.replace(/\/+$/, '');
+}

@@ -1,0 +1,126 @@
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { startAdminServer } from './admin-server.js';
+import { ConfigError, loadConfig, type ConfigOf, type Variable, type Variables } from './config.js';
+import { Health } from './health.js';
+import { createLogger, type Logger } from './logger.js';
+
+/** What the shell hands a service when it starts. */
+export interface Shell<Config> {
+  config: Config;
+  logger: Logger;
+  health: Health;
+  metrics: Registry;
+}
+
+/** A started service. */
+export interface RunningService {
+  /** Finishes what is in flight and stops. */
+  close(): Promise<void>;
+}
+
+/** A service: its name, its configuration and how it starts. `main.ts` runs it, all-in-one starts it beside others. */
+export interface ServiceDefinition<V extends Variables, R extends RunningService = RunningService> {
+  name: string;
+  variables: V;
+  start(shell: Shell<ConfigOf<V>>): Promise<R>;
+}
+
+/** Declares a service; exists so that its types are inferred and kept. */
+export function defineService<V extends Variables, R extends RunningService>(
+  definition: ServiceDefinition<V, R>,
+): ServiceDefinition<V, R> {
+  return definition;
+}
+
+/** What every service that runs as a process of its own is configured with. */
+export type ProcessVariables = Variables & {
+  HOST: Variable<string>;
+  ADMIN_PORT: Variable<number>;
+  LOG_LEVEL: Variable<string>;
+};
+
+// An orchestrator kills after 30 s by default (Kubernetes): what is not done by then is cut by us, with a word.
+const shutdownTimeoutMs = 25_000;
+
+/**
+ * Runs a service as this process: configuration from the environment (all faults at once, exit code 2), health and
+ * metrics on `ADMIN_PORT`, and an orderly end on SIGTERM and SIGINT.
+ */
+export async function runService<V extends ProcessVariables>(
+  definition: ServiceDefinition<V>,
+): Promise<void> {
+  const config = loadConfigOrExit(definition.variables);
+  const { HOST, ADMIN_PORT, LOG_LEVEL } = loadConfig<ProcessVariables>(definition.variables, process.env);
+  const logger = createLogger(definition.name, LOG_LEVEL);
+  const shell = { config, logger, health: new Health(), metrics: new Registry() };
+  collectDefaultMetrics({ register: shell.metrics });
+  exitOnUnexpectedErrors(logger);
+  try {
+    const service = await definition.start(shell);
+    const server = await startAdminServer({ ...shell, host: HOST, port: ADMIN_PORT });
+    logger.info({ adminPort: server.port }, 'service started');
+    onceStopped(logger, async () => {
+      shell.health.markStopping();
+      await service.close();
+      await server.close();
+    });
+  } catch (error) {
+    logger.fatal({ err: error }, 'service could not start');
+    await exitAfterFlush(logger, 1);
+  }
+}
+
+/** Runs `stop` at the first SIGTERM or SIGINT, then exits; a second signal or the time limit exits at once. */
+export function onceStopped(logger: Logger, stop: () => Promise<void>): void {
+  let isStopping = false;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    logger.info({ signal }, 'service is stopping');
+    const timer = setTimeout(() => {
+      logger.error({ shutdownTimeoutMs }, 'service did not stop in time: exiting with work in flight');
+      void exitAfterFlush(logger, 1);
+    }, shutdownTimeoutMs);
+    timer.unref();
+    stop().then(
+      () => exitAfterFlush(logger, 0),
+      (error: unknown) => {
+        logger.error({ err: error }, 'service failed while stopping');
+        return exitAfterFlush(logger, 1);
+      },
+    );
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
+
+function loadConfigOrExit<V extends Variables>(variables: V): ConfigOf<V> {
+  try {
+    return loadConfig(variables, process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(2);
+  }
+}
+
+/** A state that nobody planned for is not worth keeping: log it and let the supervisor start a clean process. */
+function exitOnUnexpectedErrors(logger: Logger): void {
+  const onError = (error: unknown): void => {
+    logger.fatal({ err: error }, 'unexpected error');
+    void exitAfterFlush(logger, 1);
+  };
+  process.on('uncaughtException', onError);
+  process.on('unhandledRejection', onError);
+}
+
+async function exitAfterFlush(logger: Logger, code: number): Promise<never> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, 500);
+    logger.flush(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+  process.exit(code);
+}
