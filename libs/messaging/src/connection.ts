@@ -1,0 +1,61 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { inboxPrefix } from '@stream-events/contracts';
+import { connect, type ConnectionOptions, type NatsConnection } from '@nats-io/transport-node';
+
+/** How a service reaches NATS. */
+export interface NatsOptions {
+  /** Members of the cluster, each with user and password: `nats://events:…@127.0.0.1:4222`. */
+  urls: readonly string[];
+  /** Shown in the server's connection list. */
+  name: string;
+}
+
+// Long enough for a broker that starts together with the service, short enough for an orchestrator to notice.
+const firstConnectionLimitMs = 30_000;
+
+/** The client's options: credentials from the URL, an inbox prefix of its own, and reconnecting without end. */
+export function natsConnectionOptions(options: NatsOptions): ConnectionOptions & { inboxPrefix: string } {
+  const parsed = options.urls.map((text) => new URL(text));
+  const user = decodeURIComponent(parsed[0]?.username ?? '');
+  return {
+    servers: parsed.map((address) => address.host),
+    ...(user !== '' && { user, pass: decodeURIComponent(parsed[0]?.password ?? '') }),
+    ...(parsed[0]?.protocol === 'tls:' && { tls: {} }),
+    name: options.name,
+    inboxPrefix: inboxPrefix(user || options.name),
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 250,
+    reconnectJitter: 250,
+    pingInterval: 5_000,
+    maxPingOut: 2,
+    timeout: 5_000,
+  };
+}
+
+/**
+ * Connects to NATS; the first connection is tried for half a minute.
+ *
+ * @throws the last error of the client when no member answered or the credentials are wrong
+ */
+export async function connectNats(options: NatsOptions): Promise<NatsConnection> {
+  const deadline = Date.now() + firstConnectionLimitMs;
+  for (;;) {
+    try {
+      return await connect(natsConnectionOptions(options));
+    } catch (error) {
+      if (Date.now() > deadline || isAuthorizationError(error)) {
+        const hosts = options.urls.map((text) => new URL(text).host).join(', ');
+        throw new Error(`could not connect to NATS at ${hosts}: ${describe(error)}`, { cause: error });
+      }
+      await wait(500);
+    }
+  }
+}
+
+function isAuthorizationError(error: unknown): boolean {
+  return error instanceof Error && /authorization/i.test(`${error.name} ${error.message}`);
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

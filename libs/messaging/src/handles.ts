@@ -1,0 +1,34 @@
+import { applyDecorators, SetMetadata, UsePipes, type PipeTransform } from '@nestjs/common';
+import { MessagePattern, Transport } from '@nestjs/microservices';
+import type { Contract } from '@stream-events/contracts';
+import { parseRequest } from './parse-message.js';
+
+class ContractPipe implements PipeTransform {
+  constructor(private readonly contract: Contract<object, object>) {}
+
+  transform(message: unknown): object {
+    return parseRequest(this.contract, message);
+  }
+}
+
+/** A method that can answer a contract's requests. */
+type Handler<Request extends object, Reply extends object> = (request: Request) => Promise<Reply>;
+
+/**
+ * Makes a method of a controller the handler of a contract: it gets validated requests of the contract's type and
+ * must return its reply; with other types it does not compile.
+ */
+export function Handles<Request extends object, Reply extends object>(contract: Contract<Request, Reply>) {
+  return (
+    target: object,
+    key: string,
+    descriptor: TypedPropertyDescriptor<Handler<Request, Reply>>,
+  ): void => {
+    const decorate = applyDecorators(
+      MessagePattern(contract.subject, Transport.NATS),
+      UsePipes(new ContractPipe(contract)),
+      SetMetadata('contract', contract.subject),
+    );
+    decorate(target, key, descriptor);
+  };
+}

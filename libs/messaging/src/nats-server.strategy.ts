@@ -1,0 +1,123 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { ServerNats, type MessageHandler } from '@nestjs/microservices';
+import type { Contract } from '@stream-events/contracts';
+import type { NatsConnection, Subscription } from '@nats-io/transport-node';
+import { connectNats, natsConnectionOptions, type NatsOptions } from './connection.js';
+
+/** What a serving strategy needs to know. */
+export interface NatsServerOptions extends NatsOptions {
+  /** Queue group: instances of one service share its requests. */
+  queue: string;
+  /** The contracts that this service answers, all of them. */
+  contracts: readonly Contract<object, object>[];
+}
+
+// Requests in flight are answered within this time after SIGTERM, or cut.
+const drainLimitMs = 15_000;
+
+/**
+ * Nest's NATS server that refuses to start when a contract has no handler or two, and that loses no request when it
+ * stops: subscriptions drain first (the broker sends new requests to other instances), then what is in flight is
+ * answered, then the connection drains.
+ */
+export class NatsServerStrategy extends ServerNats {
+  private readonly inFlight = new Set<unknown>();
+  private readonly drainable: Subscription[] = [];
+  private connection: NatsConnection | undefined;
+  private readonly handledTwice = new Set<string>();
+
+  constructor(private readonly serving: NatsServerOptions) {
+    super({ ...natsConnectionOptions(serving), queue: serving.queue });
+    this.setOnProcessingStartHook((_transport, context, done) => {
+      this.inFlight.add(context);
+      return done();
+    });
+    this.setOnProcessingEndHook((_transport, context) => {
+      this.inFlight.delete(context);
+    });
+  }
+
+  override addHandler(
+    pattern: unknown,
+    callback: MessageHandler,
+    isEventHandler = false,
+    extras: Record<string, unknown> = {},
+  ): void {
+    if (typeof pattern === 'string' && this.messageHandlers.has(pattern)) this.handledTwice.add(pattern);
+    super.addHandler(pattern, callback, isEventHandler, extras);
+  }
+
+  override async listen(callback: (error?: unknown, ...optional: unknown[]) => void): Promise<void> {
+    const faults = this.findContractFaults();
+    if (faults.length > 0) {
+      callback(
+        new Error(`the contracts of ${this.serving.name} and its handlers differ: ${faults.join('; ')}`),
+      );
+      return;
+    }
+    await super.listen(callback);
+  }
+
+  override async createNatsClient(): Promise<NatsConnection> {
+    this.connection = await connectNats(this.serving);
+    return this.connection;
+  }
+
+  override bindEvents(client: NatsConnection): void {
+    // Nest keeps its subscriptions to itself: note them on the way, to drain them later.
+    const subscribe: NatsConnection['subscribe'] = (subject, options) => {
+      const subscription = client.subscribe(subject, options);
+      this.drainable.push(subscription);
+      return subscription;
+    };
+    super.bindEvents({ subscribe });
+  }
+
+  override async close(): Promise<void> {
+    if (this.connection) await this.drain(this.connection);
+    await super.close();
+  }
+
+  /** Answers when the broker does. */
+  async ping(): Promise<void> {
+    await this.unwrap<NatsConnection>().flush();
+  }
+
+  private async drain(connection: NatsConnection): Promise<void> {
+    if (connection.isClosed()) return;
+    const deadline = Date.now() + drainLimitMs;
+    await within(drainLimitMs, Promise.all(this.drainable.map((subscription) => subscription.drain())));
+    // Answering is Nest's own last step, after the hook that empties the set: hence at least one wait.
+    do await wait(5);
+    while (this.inFlight.size > 0 && Date.now() < deadline);
+    if (!connection.isClosed()) await within(1_000, connection.drain());
+  }
+
+  private findContractFaults(): string[] {
+    const served = this.serving.contracts.map((contract) => contract.subject);
+    const handled = [...this.messageHandlers.keys()];
+    return [
+      ...served.filter((subject) => !handled.includes(subject)).map((subject) => `${subject} has no handler`),
+      ...handled
+        .filter((subject) => !served.includes(subject))
+        .map((subject) => `${subject} is not among the contracts`),
+      ...[...this.handledTwice].map((subject) => `${subject} has two handlers`),
+    ];
+  }
+}
+
+/** Waits for work that is being given up anyway: its failure or slowness must not keep the process from ending. */
+async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs);
+  });
+  await Promise.race([
+    work.then(
+      () => undefined,
+      () => undefined,
+    ),
+    limit,
+  ]);
+  clearTimeout(timer);
+}

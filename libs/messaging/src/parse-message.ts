@@ -1,0 +1,47 @@
+import { ServiceError, type Contract, type FieldErrors, type MessageClass } from '@stream-events/contracts';
+import { plainToInstance } from 'class-transformer';
+import { validateSync, type ValidationError } from 'class-validator';
+
+/**
+ * Turns a parsed message into an instance of its class, dropping unknown fields (a newer neighbour may send more).
+ *
+ * @throws ServiceError `invalid` with every fault by field; a value of the wrong type is never coerced
+ */
+export function parseMessage<T extends object>(type: MessageClass<T>, message: unknown): T {
+  if (typeof message !== 'object' || message === null || Array.isArray(message)) {
+    throw new ServiceError('invalid', 'The message must be a JSON object.');
+  }
+  const instance = plainToInstance(type, message);
+  const faults = validateSync(instance, { whitelist: true, forbidUnknownValues: true });
+  if (faults.length > 0) throw toValidationError(faults);
+  return instance;
+}
+
+/** Parses a contract's request, by its own parser where it has one. */
+export function parseRequest<Request extends object>(
+  contract: Contract<Request, object>,
+  message: unknown,
+): Request {
+  return contract.parseRequest ? contract.parseRequest(message) : parseMessage(contract.request, message);
+}
+
+/** The validation error that class-validator's faults amount to. */
+export function toValidationError(faults: ValidationError[]): ServiceError {
+  const errors: FieldErrors = {};
+  collect(faults, '', errors);
+  return new ServiceError('invalid', `Invalid: ${Object.keys(errors).join(', ')}.`, { errors });
+}
+
+function collect(faults: ValidationError[], parent: string, errors: FieldErrors): void {
+  for (const fault of faults) {
+    const field = parent === '' ? fault.property : `${parent}.${fault.property}`;
+    const messages = Object.values(fault.constraints ?? {});
+    if (messages.length > 0)
+      errors[field] = messages.map((message) => withoutFieldName(message, fault.property));
+    collect(fault.children ?? [], field, errors);
+  }
+}
+
+function withoutFieldName(message: string, field: string): string {
+  return message.startsWith(`${field} `) ? message.slice(field.length + 1) : message;
+}

@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import { ClientNats, NatsRecordBuilder } from '@nestjs/microservices';
+import { ServiceError, type Contract } from '@stream-events/contracts';
+import { headers, type NatsConnection } from '@nats-io/transport-node';
+import { firstValueFrom, TimeoutError, timeout } from 'rxjs';
+import { connectNats, natsConnectionOptions, type NatsOptions } from './connection.js';
+import { correlationHeader, currentCorrelationId } from './correlation.js';
+import { parseMessage } from './parse-message.js';
+
+/** No reply came in time: whether the request was carried out is not known. */
+export class ReplyTimeoutError extends ServiceError {
+  constructor(subject: string, timeoutMs: number) {
+    super('unavailable', `No reply to ${subject} within ${timeoutMs} ms.`);
+  }
+}
+
+class NatsClient extends ClientNats {
+  constructor(private readonly connection: NatsOptions) {
+    super(natsConnectionOptions(connection));
+  }
+
+  override createClient(): Promise<NatsConnection> {
+    return connectNats(this.connection);
+  }
+}
+
+/** Sends requests to other services, typed by their contracts. */
+@Injectable()
+export class RequestClient {
+  private readonly client: NatsClient;
+
+  constructor(options: NatsOptions) {
+    this.client = new NatsClient(options);
+  }
+
+  /** Connects; the service does not start without. */
+  async connect(): Promise<void> {
+    await this.client.connect();
+  }
+
+  async close(): Promise<void> {
+    await this.client.close();
+  }
+
+  /** Answers when the broker does. */
+  async ping(): Promise<void> {
+    await this.client.connect();
+    await this.client.unwrap<NatsConnection>().flush();
+  }
+
+  /**
+   * Sends a request and waits for its reply.
+   *
+   * @throws ServiceError what the service answered; `unavailable` at once when no instance of it is there or NATS is
+   * away; ReplyTimeoutError after the contract's time limit
+   */
+  async request<Request extends object, Reply extends object>(
+    contract: Contract<Request, Reply>,
+    request: Request,
+  ): Promise<Reply> {
+    const reply = await this.send(contract, request);
+    return contract.parseReply ? contract.parseReply(reply) : parseMessage(contract.reply, reply);
+  }
+
+  private async send(contract: Contract<object, object>, request: object): Promise<unknown> {
+    const correlationId = currentCorrelationId();
+    const record = new NatsRecordBuilder(request);
+    if (correlationId !== undefined) {
+      const messageHeaders = headers();
+      messageHeaders.set(correlationHeader, correlationId);
+      record.setHeaders(messageHeaders);
+    }
+    const replies = this.client.send<unknown>(contract.subject, record.build());
+    try {
+      return await firstValueFrom(replies.pipe(timeout({ first: contract.timeoutMs })));
+    } catch (error) {
+      if (error instanceof TimeoutError) throw new ReplyTimeoutError(contract.subject, contract.timeoutMs);
+      if (isLocalError(error)) {
+        throw new ServiceError(
+          'unavailable',
+          'A part of the service that this needs is not available. Try again soon.',
+          { cause: error },
+        );
+      }
+      throw ServiceError.fromMessage(error);
+    }
+  }
+}
+
+/** Whether the request failed here (no connection, nobody subscribed) and not in the service that was asked. */
+function isLocalError(error: unknown): boolean {
+  // What a service answers is a plain object; a lost connection is a string in Nest's client, the rest are Errors.
+  return error instanceof Error || typeof error === 'string';
+}
