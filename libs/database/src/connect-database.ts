@@ -1,0 +1,84 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { runMigrations } from './run-migrations.js';
+
+/** How a service reaches its own schema. */
+export interface DatabaseOptions {
+  url: string;
+  /** The schema that this service owns; it never reads another's. */
+  schema: string;
+  /** Shown in pg_stat_activity. */
+  applicationName: string;
+  entities: NonNullable<DataSourceOptions['entities']>;
+  migrations: NonNullable<DataSourceOptions['migrations']>;
+  /** Connections at most. */
+  poolSize: number;
+}
+
+// Long enough for a database that starts together with the service, short enough for an orchestrator to notice.
+const firstConnectionLimitMs = 30_000;
+
+// No query of a service runs longer: a client has given up by then. Migrations set their own limit.
+const statementTimeoutMs = 10_000;
+
+/**
+ * Connects to PostgreSQL and brings the service's schema up to date; the first connection is tried for half a minute.
+ *
+ * @throws when the database does not answer, or a migration fails
+ */
+export async function connectDatabase(options: DatabaseOptions): Promise<DataSource> {
+  await runMigrations(createDataSource({ ...options, poolSize: 1 }), options.schema, connectWithin);
+  const dataSource = createDataSource(options);
+  await connectWithin(dataSource);
+  return dataSource;
+}
+
+/** The data source of a service, not yet connected. */
+export function createDataSource(options: DatabaseOptions): DataSource {
+  return new DataSource({
+    type: 'postgres',
+    url: options.url,
+    schema: options.schema,
+    applicationName: options.applicationName,
+    entities: options.entities,
+    migrations: options.migrations,
+    migrationsTableName: 'migrations',
+    synchronize: false,
+    poolSize: options.poolSize,
+    connectTimeoutMS: 3_000,
+    extra: {
+      statement_timeout: statementTimeoutMs,
+      idle_in_transaction_session_timeout: statementTimeoutMs,
+      // A server that was cut off (not closed) never answers: the client must give up on its own.
+      query_timeout: statementTimeoutMs + 2_000,
+      keepAlive: true,
+      // Names in raw SQL are found in the service's own schema first.
+      options: `-c search_path=${options.schema},public -c timezone=UTC`,
+    },
+  });
+}
+
+async function connectWithin(dataSource: DataSource): Promise<void> {
+  const deadline = Date.now() + firstConnectionLimitMs;
+  for (;;) {
+    try {
+      await dataSource.initialize();
+      return;
+    } catch (error) {
+      if (Date.now() > deadline || isFinal(error)) {
+        throw new Error(
+          `could not connect to PostgreSQL: ${error instanceof Error ? error.message : String(error)}`,
+          { cause: error },
+        );
+      }
+      await wait(500);
+    }
+  }
+}
+
+/** Wrong password, unknown database, no permission: waiting does not help. */
+function isFinal(error: unknown): boolean {
+  const code: unknown =
+    typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^(28|3D|42)/.test(code);
+}

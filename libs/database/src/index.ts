@@ -1,0 +1,2 @@
+export * from './connect-database.js';
+export * from './database-error.js';

@@ -1,0 +1,26 @@
+import type { DataSource } from 'typeorm';
+
+// Any number, the same in every service and version: who holds it may migrate.
+const migrationLock = 7_243_001;
+
+/**
+ * Runs a schema's pending migrations, each in its own transaction. Several instances may start at once: one migrates,
+ * the others wait for it and then find nothing to do. The data source is destroyed afterwards.
+ */
+export async function runMigrations(
+  dataSource: DataSource,
+  schema: string,
+  connect: (dataSource: DataSource) => Promise<void>,
+): Promise<void> {
+  await connect(dataSource);
+  try {
+    await dataSource.query('SET statement_timeout = 0');
+    // The pool has one connection, so the lock, the migrations and the unlock share a session.
+    await dataSource.query('SELECT pg_advisory_lock($1)', [migrationLock]);
+    await dataSource.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+    await dataSource.runMigrations({ transaction: 'each' });
+  } finally {
+    // Ending the session also releases the lock.
+    await dataSource.destroy();
+  }
+}
