@@ -1,0 +1,154 @@
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DirectoryLockedError } from './directory-lock.js';
+import { startEmbeddedNats, type EmbeddedNats } from './embedded-nats.js';
+import type { NatsUser } from './nats-server-config.js';
+
+const USERS: NatsUser[] = [
+  { name: 'admin', publish: ['>'], subscribe: ['>'] },
+  { name: 'asker', publish: ['questions.>'], subscribe: ['_INBOX.>'] },
+  { name: 'answerer', publish: [], subscribe: ['questions.>'], servesRequests: true },
+  { name: 'listener', publish: [], subscribe: ['_INBOX.>'] },
+];
+
+let directory: string;
+let servers: EmbeddedNats[] = [];
+let connections: NatsConnection[] = [];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'embedded-nats-test-'));
+});
+afterEach(async () => {
+  await Promise.all(connections.map((connection) => connection.close()));
+  await Promise.all(servers.map((server) => server.stop()));
+  connections = [];
+  servers = [];
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function start(): Promise<EmbeddedNats> {
+  const binary = process.env.TEST_NATS_BINARY;
+  const server = await startEmbeddedNats({
+    directory,
+    users: USERS,
+    log: () => undefined,
+    ...(binary === undefined ? {} : { binary }),
+  });
+  servers.push(server);
+  return server;
+}
+
+async function connectAs(server: EmbeddedNats, user: string, password?: string): Promise<NatsConnection> {
+  const url = new URL(server.urlFor(user));
+  const connection = await connect({
+    servers: server.url,
+    user,
+    pass: password ?? url.password,
+    reconnect: false,
+  });
+  connections.push(connection);
+  return connection;
+}
+
+describe(startEmbeddedNats.name, () => {
+  it('refuses a wrong password', async () => {
+    const server = await start();
+
+    await expect(connectAs(server, 'admin', 'wrong')).rejects.toThrow(/authorization/i);
+  });
+
+  it('refuses a connection without credentials', async () => {
+    const server = await start();
+
+    await expect(connect({ servers: server.url, reconnect: false })).rejects.toThrow(/authorization/i);
+  });
+
+  it('refuses to publish or subscribe where the user has no permission', async () => {
+    const server = await start();
+    const asker = await connectAs(server, 'asker');
+    const listener = await connectAs(server, 'listener');
+
+    const denied = new Promise<Error>((resolve) => {
+      asker.subscribe('secrets.>', {
+        callback: (error) => {
+          if (error) resolve(error);
+        },
+      });
+    });
+
+    await expect(denied).resolves.toMatchObject({ name: 'PermissionViolationError' });
+    await expect(listener.request('questions.own', '', { timeout: 1_000 })).rejects.toThrow(/permission/i);
+  });
+
+  it('lets a user without publish permission answer requests', async () => {
+    const server = await start();
+    const asker = await connectAs(server, 'asker');
+    const answerer = await connectAs(server, 'answerer');
+    answerer.subscribe('questions.>', {
+      callback: (_error, message) => {
+        message.respond('42');
+      },
+    });
+    await answerer.flush();
+
+    const answer = await asker.request('questions.meaning', '', { timeout: 2_000 });
+
+    expect(answer.string()).toBe('42');
+  });
+
+  it('keeps streams over a kill and a second start', async () => {
+    const first = await start();
+    const before = await connectAs(first, 'admin');
+    const manager = await jetstreamManager(before);
+    await manager.streams.add({ name: 'KEPT', subjects: ['kept.>'] });
+    await jetstream(before).publish('kept.one', 'x');
+    await first.kill();
+
+    const second = await start();
+
+    const after = await jetstreamManager(await connectAs(second, 'admin'));
+    expect((await after.streams.info('KEPT')).state.messages).toBe(1);
+  });
+
+  it('keeps the configuration, which holds the passwords, for its owner only', async () => {
+    await start();
+
+    expect((await stat(join(directory, 'nats/nats-server.conf'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('listens on 127.0.0.1 only', async () => {
+    const server = await start();
+
+    await expect(connect({ servers: `nats://[::1]:${server.port}`, reconnect: false })).rejects.toThrow();
+    // All of 127.0.0.0/8 is this machine on Linux, so a server on 0.0.0.0 would answer there.
+    await expect(
+      connect({ servers: `nats://127.0.0.2:${server.port}`, reconnect: false, timeout: 1_000 }),
+    ).rejects.toThrow(/refused|timeout/i);
+  });
+
+  it('refuses a second start on the same data while it runs', async () => {
+    await start();
+
+    await expect(start()).rejects.toThrow(DirectoryLockedError);
+  });
+
+  it('fails with the end of the log of the server when the port is taken', async () => {
+    const { port } = await start();
+    const binary = process.env.TEST_NATS_BINARY;
+    const other = await mkdtemp(join(tmpdir(), 'embedded-nats-test-'));
+
+    const failure = startEmbeddedNats({
+      directory: other,
+      port,
+      users: USERS,
+      log: () => undefined,
+      ...(binary === undefined ? {} : { binary }),
+    });
+
+    await expect(failure).rejects.toThrow(/address already in use/);
+    await rm(other, { recursive: true });
+  });
+});

@@ -1,0 +1,167 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { lockDirectory } from './directory-lock.js';
+import { findFreePort } from './free-port.js';
+import { findNatsServer } from './nats-server-binary.js';
+import { renderNatsConfig, type NatsUser } from './nats-server-config.js';
+import type { Log } from './run-command.js';
+import { ServerProcess, stopOrphan, type ServerExit, type StopStep } from './server-process.js';
+
+/** What `startEmbeddedNats` needs. */
+export interface EmbeddedNatsOptions {
+  /** Gets a folder `nats` for the streams, the configuration and the log; created when missing. */
+  directory: string;
+  /** Any free one when not given. */
+  port?: number;
+  users: readonly NatsUser[];
+  log: Log;
+  /** Path of a program named nats-server; found by `findNatsServer`, with `directory` as its cache, when not given. */
+  binary?: string;
+}
+
+/** A running nats-server. */
+export interface EmbeddedNats {
+  /** nats://127.0.0.1:<port>, without credentials. */
+  url: string;
+  port: number;
+  /** nats://<user>:<password>@127.0.0.1:<port>. Throws for a user that was not configured. */
+  urlFor(userName: string): string;
+  /** Settles when the server process has ended, wanted or not. */
+  exited: Promise<ServerExit>;
+  /** Shuts down in order. May be called more than once. */
+  stop(): Promise<void>;
+  /** Ends it at once by SIGKILL, as a power cut would: for tests. */
+  kill(): Promise<void>;
+}
+
+/** On SIGINT the server flushes its streams and ends, usually well within a second. */
+const STOP_STEPS: readonly StopStep[] = [
+  { signal: 'SIGINT', waitMs: 10_000 },
+  { signal: 'SIGTERM', waitMs: 5_000 },
+];
+/** Before it listens, the server reads its streams: seconds for gigabytes. */
+const READY_TIMEOUT_MS = 60_000;
+const PROBE_TIMEOUT_MS = 1_000;
+
+/**
+ * Starts a nats-server with JetStream on 127.0.0.1 as a child process, after stopping one that an earlier,
+ * killed run left on the same directory. Throws DirectoryLockedError while another process uses the directory,
+ * and an error with the end of the server's log when it does not start.
+ */
+export async function startEmbeddedNats(options: EmbeddedNatsOptions): Promise<EmbeddedNats> {
+  await mkdir(join(options.directory, 'nats'), { recursive: true, mode: 0o700 });
+  const directory = await realpath(join(options.directory, 'nats'));
+  const lock = await lockDirectory(directory);
+  try {
+    await stopLeftOver(directory, options.log);
+    const binary =
+      options.binary ?? (await findNatsServer({ cacheDirectory: options.directory, log: options.log }));
+    const users = options.users.map((user) => ({
+      ...user,
+      password: user.password ?? randomBytes(24).toString('hex'),
+    }));
+    const { server, port } = await startServer({ directory, binary, users, port: options.port });
+    const end = async (steps: readonly StopStep[]): Promise<void> => {
+      await server.stop(steps);
+      await rm(pidPath(directory), { force: true });
+      await lock.release();
+    };
+    return {
+      url: `nats://127.0.0.1:${port}`,
+      port,
+      urlFor: (userName) => urlFor(users, userName, port),
+      exited: server.exited,
+      stop: () => end(STOP_STEPS),
+      kill: () => end([]),
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+interface ServerSetup {
+  directory: string;
+  binary: string;
+  users: readonly (NatsUser & { password: string })[];
+  port: number | undefined;
+}
+
+async function startServer(setup: ServerSetup): Promise<{ server: ServerProcess; port: number }> {
+  const port = setup.port ?? (await findFreePort(0));
+  const serverName = `embedded-${randomUUID()}`;
+  await writeConfig(
+    setup.directory,
+    renderNatsConfig({
+      serverName,
+      host: '127.0.0.1',
+      port,
+      storeDirectory: join(setup.directory, 'jetstream'),
+      pidFile: pidPath(setup.directory),
+      users: setup.users,
+    }),
+  );
+  const server = await ServerProcess.start({
+    command: setup.binary,
+    args: ['--config', configPath(setup.directory)],
+    logFile: join(setup.directory, 'nats-server.log'),
+  });
+  try {
+    await server.waitUntilReady(() => isServing(port, serverName), READY_TIMEOUT_MS);
+  } catch (error) {
+    await server.stop([]);
+    throw error;
+  }
+  return { server, port };
+}
+
+/** The file holds passwords: never readable for others, and never half written. */
+async function writeConfig(directory: string, content: string): Promise<void> {
+  const draft = `${configPath(directory)}.${randomUUID()}`;
+  await writeFile(draft, content, { mode: 0o600, flag: 'wx' });
+  await rename(draft, configPath(directory));
+}
+
+/** The server greets each connection by `INFO {…}`; its name tells it from another server on that port. */
+function isServing(port: number, serverName: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    let received = '';
+    const socket = connect({ port, host: '127.0.0.1' });
+    const finish = (isReady: boolean): void => {
+      socket.destroy();
+      resolve(isReady);
+    };
+    socket.setTimeout(PROBE_TIMEOUT_MS, () => finish(false));
+    socket.once('error', () => finish(false));
+    socket.once('close', () => finish(false));
+    socket.on('data', (chunk) => {
+      received += chunk.toString('utf8');
+      if (received.includes('\n')) finish(received.startsWith('INFO ') && received.includes(serverName));
+    });
+  });
+}
+
+async function stopLeftOver(directory: string, log: Log): Promise<void> {
+  const pid = Number(await readFile(pidPath(directory), 'utf8').catch(() => ''));
+  const argument = configPath(directory);
+  if ((await stopOrphan({ pid, program: 'nats-server', argument }, STOP_STEPS)) === 'stopped') {
+    log(`Stopped the nats-server (pid ${pid}) which an earlier run had left behind.`);
+  }
+}
+
+function urlFor(users: readonly (NatsUser & { password: string })[], name: string, port: number): string {
+  const user = users.find((candidate) => candidate.name === name);
+  if (!user)
+    throw new Error(`The nats-server has no user "${name}"; it has: ${users.map((u) => u.name).join(', ')}.`);
+  return `nats://${encodeURIComponent(user.name)}:${encodeURIComponent(user.password)}@127.0.0.1:${port}`;
+}
+
+function configPath(directory: string): string {
+  return join(directory, 'nats-server.conf');
+}
+
+function pidPath(directory: string): string {
+  return join(directory, 'nats-server.pid');
+}

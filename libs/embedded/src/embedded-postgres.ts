@@ -1,0 +1,179 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { lockDirectory, type DirectoryLock } from './directory-lock.js';
+import { findFreePort } from './free-port.js';
+import { dataPath, ensureCluster, readOrCreatePassword, SUPERUSER } from './postgres-cluster.js';
+import { choosePostgresSite, type PostgresSite } from './postgres-site.js';
+import type { Log } from './run-command.js';
+import {
+  ServerProcess,
+  ServerStartError,
+  stopOrphan,
+  type ServerExit,
+  type StopStep,
+} from './server-process.js';
+
+/** What `startEmbeddedPostgres` needs. */
+export interface EmbeddedPostgresOptions {
+  /** Holds the data (unless it is out of reach for the server, see `dataHome`) and the password. */
+  directory: string;
+  /** Any free one when not given. */
+  port?: number;
+  log: Log;
+  /** More settings of postgresql.conf, e.g. `{ fsync: 'off' }` for tests. */
+  settings?: Readonly<Record<string, string>>;
+}
+
+/** A running PostgreSQL server. */
+export interface EmbeddedPostgres {
+  /** postgresql://… of the superuser on the database `stream_events`, with its password. */
+  url: string;
+  port: number;
+  /** The folder that holds data and log: below `directory`, or below /var/lib/stream-events when the server's user cannot enter that. */
+  dataHome: string;
+  /** Settles when the server process has ended, wanted or not. */
+  exited: Promise<ServerExit>;
+  /** Fast shutdown: open transactions are rolled back, the data is flushed. May be called more than once. */
+  stop(): Promise<void>;
+}
+
+const DATABASE = 'stream_events';
+/** "fast", then "immediate" shutdown: https://www.postgresql.org/docs/current/server-shutdown.html */
+const STOP_STEPS: readonly StopStep[] = [
+  { signal: 'SIGINT', waitMs: 30_000 },
+  { signal: 'SIGQUIT', waitMs: 10_000 },
+];
+/** A crash recovery has to replay up to max_wal_size (1 GB). */
+const READY_TIMEOUT_MS = 180_000;
+const CONNECT_TIMEOUT_MS = 3_000;
+/** Workers of a killed server hold the shared memory until they notice its end, within a second or two. */
+const BUSY_RETRY_MS = 15_000;
+
+/**
+ * Starts PostgreSQL on 127.0.0.1 as a child process, after creating the cluster and its database when missing
+ * and after stopping a server that an earlier, killed run left on the same data. Durable unless `settings` say
+ * otherwise. Throws DirectoryLockedError while another process uses the directory, and an error with the end of
+ * the server's log when it does not start.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const site = await choosePostgresSite(options.directory, options.log);
+  const lock = await lockDirectory(site.home);
+  try {
+    const password = await readOrCreatePassword(options.directory);
+    await stopLeftOver(site, options.log);
+    await ensureCluster(site, { password, durable: options.settings?.fsync !== 'off', log: options.log });
+    return await startServer({ site, lock, password, options });
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+interface ServerSetup {
+  site: PostgresSite;
+  lock: DirectoryLock;
+  password: string;
+  options: EmbeddedPostgresOptions;
+}
+
+async function startServer(setup: ServerSetup): Promise<EmbeddedPostgres> {
+  const { site, options } = setup;
+  const deadline = Date.now() + BUSY_RETRY_MS;
+  for (;;) {
+    const port = options.port ?? (await findFreePort(0));
+    const url = (database: string): string =>
+      `postgresql://${SUPERUSER}:${setup.password}@127.0.0.1:${port}/${database}`;
+    const server = await ServerProcess.start({
+      command: site.binaries.postgres,
+      args: ['-D', dataPath(site), ...settingArguments({ ...options.settings, port: String(port) })],
+      logFile: join(site.home, 'postgres.log'),
+      account: site.account,
+    });
+    try {
+      const isReady = async (): Promise<boolean> =>
+        (await isListening(site, server.pid)) && (await accepts(url('postgres')));
+      await server.waitUntilReady(isReady, READY_TIMEOUT_MS);
+      await ensureDatabase(url('postgres'));
+    } catch (error) {
+      await server.stop(STOP_STEPS);
+      if (!isWorthRetrying(error, options.port) || Date.now() >= deadline) throw error;
+      await wait(200);
+      continue;
+    }
+    const stop = async (): Promise<void> => {
+      await server.stop(STOP_STEPS);
+      await setup.lock.release();
+    };
+    return { url: url(DATABASE), port, dataHome: site.home, exited: server.exited, stop };
+  }
+}
+
+function settingArguments(settings: Readonly<Record<string, string>>): string[] {
+  const all = {
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    ...settings,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+  };
+  return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+function isWorthRetrying(error: unknown, givenPort: number | undefined): boolean {
+  if (!(error instanceof ServerStartError)) return false;
+  const portWasTaken = givenPort === undefined && error.logTail.includes('Address already in use');
+  return portWasTaken || error.logTail.includes('shared memory block');
+}
+
+/** Our own server says so in its pid file (pid on line 1, state on line 8); the port alone may be another one's. */
+async function isListening(site: PostgresSite, pid: number | undefined): Promise<boolean> {
+  const lines = (await readPidFile(site)).split('\n');
+  return lines[0] === String(pid) && lines[7]?.trim() === 'ready';
+}
+
+function readPidFile(site: PostgresSite): Promise<string> {
+  return readFile(join(dataPath(site), 'postmaster.pid'), 'utf8').catch(() => '');
+}
+
+/** True when it takes connections; throws when it refuses us for good (a wrong password). */
+async function accepts(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  try {
+    await client.connect();
+    return true;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === '28P01') {
+      throw new Error('PostgreSQL refused the password in the file "postgres-password" of its data folder.', {
+        cause: error,
+      });
+    }
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function ensureDatabase(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  await client.connect();
+  try {
+    const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
+    if (found.rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
+  } finally {
+    await client.end();
+  }
+}
+
+async function stopLeftOver(site: PostgresSite, log: Log): Promise<void> {
+  const pid = Number((await readPidFile(site)).split('\n')[0]);
+  const orphan = { pid, program: 'postgres', argument: dataPath(site) };
+  if ((await stopOrphan(orphan, STOP_STEPS)) === 'stopped') {
+    log(`Stopped the PostgreSQL server (pid ${pid}) which an earlier run had left behind.`);
+  }
+  // PostgreSQL refuses to start while anything has the pid in this file: another program that got it since, or
+  // a zombie. Should a server be left on this data after all, then the shared memory, keyed by the data folder,
+  // still keeps ours out.
+  await rm(join(dataPath(site), 'postmaster.pid'), { force: true });
+}

@@ -1,0 +1,12 @@
+export { lockDirectory, DirectoryLockedError, type DirectoryLock } from './directory-lock.js';
+export { startEmbeddedNats, type EmbeddedNats, type EmbeddedNatsOptions } from './embedded-nats.js';
+export {
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+  type EmbeddedPostgresOptions,
+} from './embedded-postgres.js';
+export { findFreePort } from './free-port.js';
+export { findNatsServer, type FindNatsServerOptions } from './nats-server-binary.js';
+export { renderNatsConfig, type NatsConfigOptions, type NatsUser } from './nats-server-config.js';
+export type { Log } from './run-command.js';
+export type { ServerExit } from './server-process.js';

@@ -1,0 +1,123 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg, { type QueryResult } from 'pg';
+import { startEmbeddedNats } from './embedded-nats.js';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.js';
+import { isRunning } from './running-process.js';
+
+/** A parent that can be killed must be a process of its own, so it runs the built files (npm test builds first). */
+const PARENT = `
+  import { startEmbeddedNats, startEmbeddedPostgres } from '@stream-events/embedded';
+  const directory = process.argv[1];
+  const log = () => undefined;
+  const postgres = await startEmbeddedPostgres({ directory, log });
+  await startEmbeddedNats({ directory, users: [], log, binary: process.env.TEST_NATS_BINARY });
+  console.log(postgres.url);
+  setInterval(() => undefined, 1000);
+`;
+
+let directory: string;
+let parent: ChildProcess;
+let cleanUp: (() => Promise<void>)[] = [];
+
+beforeEach(async () => {
+  directory = await mkdtemp('/tmp/embedded-orphans-test-');
+  await chmod(directory, 0o711);
+});
+afterEach(async () => {
+  parent.kill('SIGKILL');
+  // Starting and stopping once more also ends what a failed test has left.
+  if (cleanUp.length === 0) await startBoth();
+  await Promise.all(cleanUp.map((stop) => stop()));
+  cleanUp = [];
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function startParent(): Promise<string> {
+  parent = spawn(process.execPath, ['--input-type=module', '--eval', PARENT, directory], {
+    cwd: fileURLToPath(new URL('.', import.meta.url)),
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  if (!parent.stdout) throw new Error('the parent has no output');
+  const [line] = (await once(parent.stdout, 'data')) as unknown[];
+  return String(line).trim();
+}
+
+async function startBoth(log: (line: string) => void = () => undefined): Promise<EmbeddedPostgres> {
+  const postgres = await startEmbeddedPostgres({ directory, log });
+  cleanUp.push(() => postgres.stop());
+  const binary = process.env.TEST_NATS_BINARY;
+  const nats = await startEmbeddedNats({
+    directory,
+    users: [],
+    log,
+    ...(binary === undefined ? {} : { binary }),
+  });
+  cleanUp.push(() => nats.stop());
+  return postgres;
+}
+
+async function readPids(): Promise<number[]> {
+  const files = ['postgres/data/postmaster.pid', 'nats/nats-server.pid'];
+  const contents = await Promise.all(files.map((file) => readFile(join(directory, file), 'utf8')));
+  return contents.map((content) => Number(content.split('\n')[0]));
+}
+
+async function killParent(): Promise<void> {
+  const ended = once(parent, 'exit');
+  parent.kill('SIGKILL');
+  await ended;
+}
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const result: QueryResult<Record<string, unknown>> = await client.query(sql);
+  await client.end();
+  return result.rows;
+}
+
+describe('a start after SIGKILL of the parent', () => {
+  it('stops the servers that were left behind and keeps what was committed', async () => {
+    const url = await startParent();
+    await query(url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    const orphans = await readPids();
+    await killParent();
+    expect(await Promise.all(orphans.map(isRunning))).toEqual([true, true]);
+    const log: string[] = [];
+
+    const postgres = await startBoth((line) => log.push(line));
+
+    expect(await Promise.all(orphans.map(isRunning))).toEqual([false, false]);
+    expect(await query(postgres.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+    expect(log).toEqual([
+      expect.stringContaining(`PostgreSQL server (pid ${orphans[0]})`),
+      expect.stringContaining(`nats-server (pid ${orphans[1]})`),
+    ]);
+  });
+
+  it('recovers when the servers were killed too', async () => {
+    const url = await startParent();
+    await query(url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    const orphans = await readPids();
+    await killParent();
+    for (const pid of orphans) process.kill(pid, 'SIGKILL');
+
+    const postgres = await startBoth();
+
+    expect(await query(postgres.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+  });
+
+  it('is refused while the parent lives, and leaves its servers alone', async () => {
+    await startParent();
+    const pids = await readPids();
+
+    await expect(startBoth()).rejects.toThrow(`in use by process ${parent.pid}`);
+
+    expect(await Promise.all(pids.map(isRunning))).toEqual([true, true]);
+  });
+});

