@@ -1,0 +1,66 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** How long and how often `eventually` tries. */
+export interface EventuallyOptions {
+  timeoutMs?: number;
+  intervalMs?: number;
+}
+
+/**
+ * Waits for what becomes true in its own time, instead of a sleep: runs `check` again and again until it does
+ * not throw, and returns its value. When the time is over it throws the last error, with the elapsed time in
+ * front of the message; also when `check` itself never settles.
+ */
+export async function eventually<T>(
+  check: () => T | Promise<T>,
+  { timeoutMs = 10_000, intervalMs = 50 }: EventuallyOptions = {},
+): Promise<T> {
+  const startedAt = Date.now();
+  const elapsed = (): number => Date.now() - startedAt;
+  let lastError: unknown = new Error('the check did not settle');
+  for (;;) {
+    const outcome = await attempt(check, timeoutMs - elapsed());
+    if (outcome.kind === 'value') return outcome.value;
+    if (outcome.kind === 'error') lastError = outcome.error;
+    if (elapsed() + intervalMs > timeoutMs) throw describeTimeout(lastError, elapsed());
+    await wait(intervalMs);
+  }
+}
+
+type Outcome<T> = { kind: 'value'; value: T } | { kind: 'error'; error: unknown } | { kind: 'too-late' };
+
+async function attempt<T>(check: () => T | Promise<T>, remainingMs: number): Promise<Outcome<T>> {
+  const settled = new AbortController();
+  const tooLate = wait(Math.max(remainingMs, 0), { kind: 'too-late' } as const, { signal: settled.signal });
+  try {
+    return await Promise.race([run(check), tooLate]);
+  } finally {
+    settled.abort();
+    await tooLate.catch(() => undefined);
+  }
+}
+
+async function run<T>(check: () => T | Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { kind: 'value', value: await check() };
+  } catch (error) {
+    return { kind: 'error', error };
+  }
+}
+
+/** The same error object, so that Jest still shows the difference between expected and received. */
+function describeTimeout(error: unknown, elapsedMs: number): unknown {
+  if (!isErrorLike(error)) return new Error(`Not so after ${elapsedMs} ms: ${String(error)}`);
+  const before = error.message;
+  error.message = `Not so after ${elapsedMs} ms: ${before}`;
+  // The stack was written with the old message, and it is the stack that gets printed.
+  error.stack = error.stack?.replace(before, () => error.message) ?? error.message;
+  return error;
+}
+
+/** Without `instanceof Error`: below Jest, the errors of Node and of `expect` come from another realm. */
+function isErrorLike(error: unknown): error is Error {
+  return (
+    typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'
+  );
+}

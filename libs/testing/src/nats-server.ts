@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import { startEmbeddedNats, type NatsConfigOptions, type NatsUser } from '@stream-events/embedded';
+import { startNatsContainer, type NatsServer } from './containers.js';
+import { createGuardedDirectory } from './guarded-directory.js';
+import { chooseServerSource } from './server-source.js';
+
+/** A nats-server with JetStream of the test's own. */
+export interface TestNats {
+  /** nats://<host>:<port>, without credentials. */
+  url: string;
+  /** nats://<user>:<password>@<host>:<port>. Throws for a user that was not given. */
+  urlFor(userName: string): string;
+  /** Shuts it down in order and removes its data: the end. */
+  stop(): Promise<void>;
+  /** Ends it by SIGKILL, as a crash; the data stays for `restart()`. */
+  kill(): Promise<void>;
+  /** Starts it again (when it runs: after an orderly shutdown) on the same port, data and passwords. */
+  restart(): Promise<void>;
+}
+
+/** The path of the nats-server that the global setup has found, so that not each test file searches. */
+export const NATS_BINARY_VARIABLE = 'TEST_NATS_BINARY';
+
+/** Starts a nats-server, in a container where a Docker engine answers, else as a child process. */
+export async function startTestNats(users: readonly NatsUser[]): Promise<TestNats> {
+  const withPasswords = users.map((user) => ({
+    ...user,
+    password: user.password ?? randomBytes(16).toString('hex'),
+  }));
+  const source = await chooseServerSource();
+  const server = await (source === 'containers'
+    ? startNatsContainer(withPasswords)
+    : startGuardedNats(withPasswords));
+  const address = `${server.host}:${server.port}`;
+  return {
+    url: `nats://${address}`,
+    urlFor: (userName) => {
+      const user = withPasswords.find(({ name }) => name === userName);
+      if (!user) throw new Error(`This nats-server was started without a user "${userName}".`);
+      return `nats://${encodeURIComponent(user.name)}:${encodeURIComponent(user.password)}@${address}`;
+    },
+    stop: () => server.stop(),
+    kill: () => server.kill(),
+    restart: () => server.restart(),
+  };
+}
+
+async function startGuardedNats(users: NatsConfigOptions['users']): Promise<NatsServer> {
+  const directory = await createGuardedDirectory();
+  const binary = process.env[NATS_BINARY_VARIABLE];
+  const start = (port?: number) =>
+    startEmbeddedNats({
+      directory: directory.path,
+      users,
+      log: () => undefined,
+      ...(port === undefined ? {} : { port }),
+      ...(binary === undefined ? {} : { binary }),
+    });
+  try {
+    let server = await start();
+    return {
+      host: '127.0.0.1',
+      port: server.port,
+      stop: async () => {
+        await server.stop();
+        await directory.remove();
+      },
+      kill: () => server.kill(),
+      restart: async () => {
+        await server.stop();
+        server = await start(server.port);
+      },
+    };
+  } catch (error) {
+    await directory.remove();
+    throw error;
+  }
+}

@@ -1,0 +1,60 @@
+import { request } from 'node:http';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** Where the servers of the tests come from. */
+export type ServerSource = 'containers' | 'embedded';
+
+/** Hands the choice of the global setup over to the test files; set by hand, it overrules the check. */
+const VARIABLE = 'TEST_SERVERS';
+/** A running engine answers its local socket within milliseconds. */
+const PING_TIMEOUT_MS = 1_000;
+
+/** Containers where a Docker engine answers, else the embedded servers. The one place that decides it. */
+export async function chooseServerSource(): Promise<ServerSource> {
+  const chosen = process.env[VARIABLE];
+  if (chosen === 'containers' || chosen === 'embedded') return chosen;
+  if (chosen !== undefined)
+    throw new Error(`${VARIABLE} is "${chosen}"; it can be "containers" or "embedded".`);
+  const source = (await isDockerAnswering()) ? 'containers' : 'embedded';
+  process.env[VARIABLE] = source;
+  return source;
+}
+
+async function isDockerAnswering(): Promise<boolean> {
+  const answers = await Promise.all(dockerAddresses(process.env).map(ping));
+  return answers.includes(true);
+}
+
+/** An address of a Docker engine, as node:http takes it. */
+export type DockerAddress = { socketPath: string } | { host: string; port: number };
+
+/** The places where Testcontainers looks too: https://node.testcontainers.org/supported-container-runtimes/ */
+export function dockerAddresses(environment: Readonly<Record<string, string | undefined>>): DockerAddress[] {
+  const given = environment.DOCKER_HOST;
+  if (given !== undefined && given !== '') {
+    const url = new URL(given);
+    if (url.protocol === 'unix:') return [{ socketPath: url.pathname }];
+    // npipe: (Windows) and ssh: are not checked; TEST_SERVERS=containers helps there.
+    return url.protocol === 'tcp:' ? [{ host: url.hostname, port: Number(url.port || 2375) }] : [];
+  }
+  const runtimeDirectory = environment.XDG_RUNTIME_DIR;
+  return [
+    '/var/run/docker.sock',
+    ...(runtimeDirectory === undefined ? [] : [join(runtimeDirectory, 'docker.sock')]),
+    join(homedir(), '.docker/run/docker.sock'),
+    join(homedir(), '.docker/desktop/docker.sock'),
+  ].map((socketPath) => ({ socketPath }));
+}
+
+function ping(address: DockerAddress): Promise<boolean> {
+  return new Promise((resolve) => {
+    const call = request({ ...address, path: '/_ping', timeout: PING_TIMEOUT_MS }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    call.once('timeout', () => call.destroy(new Error('no answer in time')));
+    call.once('error', () => resolve(false));
+    call.end();
+  });
+}

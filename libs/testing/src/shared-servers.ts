@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import { findNatsServer } from '@stream-events/embedded';
+import { NATS_BINARY_VARIABLE } from './nats-server.js';
+import { startPostgresServer, type TestPostgres } from './postgres-server.js';
+import { chooseServerSource } from './server-source.js';
+import { POSTGRES_URL_VARIABLE } from './test-database.js';
+
+let postgres: TestPostgres | undefined;
+
+/** Starts what all test files of a run share, and hands it over to them by the environment. */
+export async function startSharedServers(rootDirectory: string): Promise<void> {
+  const [server, binary] = await Promise.all([startPostgresServer(), locateNatsServer(rootDirectory)]);
+  postgres = server;
+  process.env[POSTGRES_URL_VARIABLE] = server.url;
+  if (binary !== undefined) process.env[NATS_BINARY_VARIABLE] = binary;
+}
+
+/** Stops it again. A run that is killed before is cleaned up by the guard of the server's directory. */
+export async function stopSharedServers(): Promise<void> {
+  await postgres?.stop();
+  postgres = undefined;
+}
+
+async function locateNatsServer(rootDirectory: string): Promise<string | undefined> {
+  if ((await chooseServerSource()) === 'containers') return undefined;
+  return findNatsServer({
+    cacheDirectory: join(rootDirectory, 'node_modules/.cache/stream-events'),
+    log: (message) => process.stderr.write(`${message}\n`),
+  });
+}
