@@ -1,0 +1,36 @@
+/** What became of the notifications so far. */
+export interface DeliveryCountsView {
+  /** Requests made, retries included. */
+  sent: number;
+  /** Answered with 2xx. */
+  accepted: number;
+  /** Not accepted, by HTTP status, or `timeout` or `unreachable` without an answer. */
+  refused: Record<string, number>;
+  /** Notifications that were given up after the last retry. */
+  given_up: number;
+}
+
+/** Counts deliveries; the keys are a bounded set (HTTP statuses and two words). */
+export class DeliveryCounts {
+  private accepted = 0;
+  private givenUp = 0;
+  private readonly refused = new Map<string, number>();
+
+  countAccepted(): void {
+    this.accepted += 1;
+  }
+
+  countRefused(result: string): void {
+    this.refused.set(result, (this.refused.get(result) ?? 0) + 1);
+  }
+
+  countGivenUp(): void {
+    this.givenUp += 1;
+  }
+
+  view(): DeliveryCountsView {
+    const refused = Object.fromEntries(this.refused);
+    const sent = [...this.refused.values()].reduce((sum, count) => sum + count, this.accepted);
+    return { sent, accepted: this.accepted, refused, given_up: this.givenUp };
+  }
+}

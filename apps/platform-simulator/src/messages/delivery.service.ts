@@ -1,0 +1,131 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
+import { LOGGER, type Logger } from '@stream-events/service';
+import { Agent, request } from 'undici';
+import { DeliveryCounts } from './delivery-counts.js';
+import { headersOf, type Message } from './message.js';
+
+/** How a callback answered. Without an answer the status is 0 and `error` says why. */
+export interface Reply {
+  status: number;
+  body: string;
+  error?: 'timeout' | 'unreachable';
+}
+
+// As many as are in flight at most at a high rate (notification-generator.service.ts).
+const maxConnections = 128;
+
+// The platform waits "a few seconds" (fact sheet §1.4); its own command line tool ten.
+const requestTimeoutMs = 10_000;
+
+// The schedule of the platform is unpublished; this one is short, as nobody wants to wait in a simulation.
+const retryDelaysMs = [500, 2_000, 5_000];
+
+// A reply is a challenge or a word of explanation; more than this is a mistake and is cut off.
+const maxReplyBytes = 64 * 1024;
+
+const drainTimeoutMs = 5_000;
+
+/** Sends messages to callbacks as the platform does: time limits, no redirects followed, retries of the same message. */
+@Injectable()
+export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdown {
+  private readonly counts = new DeliveryCounts();
+  private readonly inFlight = new Set<Promise<Reply>>();
+  private readonly closing = new AbortController();
+  private readonly agent = new Agent({
+    connections: maxConnections,
+    connect: { timeout: requestTimeoutMs },
+    maxResponseSize: maxReplyBytes,
+  });
+
+  constructor(@Inject(LOGGER) private readonly logger: Logger) {
+    setMaxListeners(0, this.closing.signal); // every wait for a retry listens, up to `maxConnections` of them
+  }
+
+  /** Sends a message once. */
+  send(message: Message, callback: string, retry = 0): Promise<Reply> {
+    const sending = this.request(message, callback, retry);
+    this.inFlight.add(sending);
+    return sending.finally(() => this.inFlight.delete(sending));
+  }
+
+  /** Sends a message until it is accepted, up to three times more, and says whether it was. */
+  async sendWithRetries(message: Message, callback: string): Promise<boolean> {
+    for (const [retry, delayMs] of [...retryDelaysMs, null].entries()) {
+      const reply = await this.send(message, callback, retry);
+      if (isAccepted(reply)) return true;
+      if (delayMs === null || !(await this.waitUnlessClosing(delayMs))) break;
+    }
+    this.counts.countGivenUp();
+    return false;
+  }
+
+  /** What became of the notifications so far. */
+  viewCounts(): ReturnType<DeliveryCounts['view']> {
+    return this.counts.view();
+  }
+
+  onModuleDestroy(): void {
+    this.closing.abort();
+  }
+
+  /** Lets what is in flight finish within a bounded time, then cuts the rest. */
+  async beforeApplicationShutdown(): Promise<void> {
+    const timeout = new AbortController();
+    await Promise.race([
+      Promise.allSettled([...this.inFlight]),
+      delay(drainTimeoutMs, undefined, { signal: timeout.signal }).catch(() => undefined),
+    ]);
+    timeout.abort();
+    await this.agent.destroy();
+  }
+
+  private async request(message: Message, callback: string, retry: number): Promise<Reply> {
+    const reply = await this.exchange(callback, headersOf(message, retry), message.body);
+    const result = reply.error ?? String(reply.status);
+    if (message.type === 'notification') {
+      if (isAccepted(reply)) this.counts.countAccepted();
+      else this.counts.countRefused(result);
+    }
+    this.logger.debug(
+      { messageId: message.id, type: message.subscriptionType, retry, result },
+      'message sent',
+    );
+    return reply;
+  }
+
+  private async exchange(callback: string, headers: Record<string, string>, body: string): Promise<Reply> {
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(), requestTimeoutMs);
+    try {
+      // undici follows no redirects unless told to: a 3xx is a refusal, as on the platform.
+      const response = await request(callback, {
+        method: 'POST',
+        headers,
+        body,
+        dispatcher: this.agent,
+        signal: abort.signal,
+      });
+      return { status: response.statusCode, body: await response.body.text() };
+    } catch {
+      // A callback that fails is an everyday outcome here: it is the reply, and it is counted and logged.
+      return { status: 0, body: '', error: abort.signal.aborted ? 'timeout' : 'unreachable' };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private async waitUnlessClosing(delayMs: number): Promise<boolean> {
+    try {
+      return await delay(delayMs, true, { signal: this.closing.signal });
+    } catch {
+      return false; // the only thing that rejects this wait is the end of the service
+    }
+  }
+}
+
+/** Whether the callback took the message: any 2xx. */
+export function isAccepted(reply: Reply): boolean {
+  return reply.status >= 200 && reply.status < 300;
+}

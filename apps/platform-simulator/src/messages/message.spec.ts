@@ -1,0 +1,85 @@
+import { createFaultyMessage, faults } from './faults.js';
+import { createMessage, formatTimestamp, headersOf, type MessageContent } from './message.js';
+import { signMessage } from './signature.js';
+
+const content: MessageContent = {
+  type: 'notification',
+  subscription: { type: 'channel.follow', version: '2' },
+  body: '{"subscription":{},"event":{"user_name":"Zoë"}}',
+  secret: 's3cRe7-0123',
+};
+
+/** The signature by another implementation than the one under test. */
+async function signIndependently(secret: string, text: string): Promise<string> {
+  const encoder = new TextEncoder();
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const key = await crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['sign']);
+  return `sha256=${Buffer.from(await crypto.subtle.sign('HMAC', key, encoder.encode(text))).toString('hex')}`;
+}
+
+describe(signMessage.name, () => {
+  it('gives the signature that openssl gives', () => {
+    const id = 'e76c6bd4-55c9-4987-8304-da1588d8988b';
+    const timestamp = '2019-11-16T10:11:12.123456789Z';
+    expect(signMessage('s3cRe7-0123', { id, timestamp, body: '{"a":1}' })).toBe(
+      'sha256=dab2d09676ba9c5d6d8ca2f21566644a9c121909126e73d9afa0b73338d1c3a1',
+    );
+  });
+
+  it('signs the bytes of text that is not ASCII', async () => {
+    const { id, timestamp, body, signature } = createMessage(content);
+    expect(signature).toBe(await signIndependently(content.secret, id + timestamp + body));
+  });
+});
+
+describe(headersOf.name, () => {
+  it('names everything that a receiver needs', () => {
+    const message = createMessage({ ...content, id: 'the-id', timestamp: 'the-time' });
+    expect(headersOf(message, 2)).toEqual({
+      'Content-Type': 'application/json',
+      'Twitch-Eventsub-Message-Id': 'the-id',
+      'Twitch-Eventsub-Message-Retry': '2',
+      'Twitch-Eventsub-Message-Type': 'notification',
+      'Twitch-Eventsub-Message-Signature': message.signature,
+      'Twitch-Eventsub-Message-Timestamp': 'the-time',
+      'Twitch-Eventsub-Subscription-Type': 'channel.follow',
+      'Twitch-Eventsub-Subscription-Version': '2',
+    });
+  });
+});
+
+describe(formatTimestamp.name, () => {
+  it('writes nine digits of a second in UTC', () => {
+    const timestamp = formatTimestamp(new Date('2026-08-02T10:11:12.345Z'));
+    expect(timestamp).toMatch(/^2026-08-02T10:11:12\.345\d{6}Z$/);
+  });
+});
+
+describe(createFaultyMessage.name, () => {
+  const correct = createMessage({ ...content, id: 'the-id', timestamp: '2026-08-02T10:11:12.345678901Z' });
+  const given = { ...content, id: correct.id, timestamp: correct.timestamp };
+
+  it.each(faults)('differs from the correct message when the fault is %s', (fault) => {
+    expect(createFaultyMessage(given, fault)).not.toEqual(correct);
+  });
+
+  it('signs an old message correctly', async () => {
+    const message = createFaultyMessage(content, 'old_timestamp');
+    const ageMs = Date.now() - Date.parse(message.timestamp);
+    expect(ageMs).toBeGreaterThan(600_000);
+    expect(message.signature).toBe(
+      await signIndependently(content.secret, message.id + message.timestamp + message.body),
+    );
+  });
+
+  it('changes the body into other valid JSON under the old signature', () => {
+    const message = createFaultyMessage(given, 'changed_body');
+    expect(JSON.parse(message.body)).not.toEqual(JSON.parse(correct.body));
+    expect(message.signature).toBe(correct.signature);
+  });
+
+  it('names another type in the header alone when types mismatch', () => {
+    const message = createFaultyMessage(given, 'type_mismatch');
+    expect(message).toEqual({ ...correct, subscriptionType: 'channel.cheer' });
+  });
+});

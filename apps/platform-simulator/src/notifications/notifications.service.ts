@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { BadRequestException, Inject, Injectable, NotFoundException } from '@nestjs/common';
+import { DeliveryService, type Reply } from '../messages/delivery.service.js';
+import { createFaultyMessage } from '../messages/faults.js';
+import { createMessage, formatTimestamp } from '../messages/message.js';
+import { costOf, createCondition, findEventType } from '../subscriptions/event-type.js';
+import { channelOf, type Subscription } from '../subscriptions/subscription.js';
+import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
+import { simulatedTypes, World } from '../world/world.js';
+import type { SendNotificationDto } from './notification.dto.js';
+import { composeBody, eventMember, eventsMember } from './notification.js';
+
+/** A message that was sent on request, and how each of its copies was answered. */
+export interface SentMessage {
+  message_id: string;
+  timestamp: string;
+  /** The raw text that was sent. */
+  body: string;
+  responses: Reply[];
+}
+
+/** Sends notifications on request: once, without retries, so that the caller sees the callback's own answer. */
+@Injectable()
+export class NotificationsService {
+  constructor(
+    @Inject(World) private readonly world: World,
+    @Inject(SubscriptionsService) private readonly subscriptions: SubscriptionsService,
+    @Inject(DeliveryService) private readonly delivery: DeliveryService,
+  ) {}
+
+  async send(request: SendNotificationDto): Promise<SentMessage> {
+    checkCombination(request);
+    const subscription = this.findSubscription(request) ?? createStandIn(request, this.defaultBroadcaster());
+    const { view } = subscription;
+    const content = {
+      type: 'notification',
+      subscription: view,
+      body: composeBody(view, this.createMember(request, channelOf(view.condition))),
+      secret: request.secret ?? subscription.secret,
+      id: request.message_id,
+      timestamp: request.timestamp,
+    } as const;
+    const message = request.fault ? createFaultyMessage(content, request.fault) : createMessage(content);
+    const callbacks = request.callback ?? [view.transport.callback];
+    const responses = await Promise.all(
+      Array.from({ length: request.copies ?? 1 }, (_, index) =>
+        this.delivery.send(message, callbacks[index % callbacks.length] ?? view.transport.callback),
+      ),
+    );
+    return { message_id: message.id, timestamp: message.timestamp, body: message.body, responses };
+  }
+
+  private findSubscription({
+    type,
+    broadcaster_user_id,
+    callback,
+  }: SendNotificationDto): Subscription | undefined {
+    const found = this.subscriptions.findEnabled(type, broadcaster_user_id);
+    if (!found && !callback) {
+      const about = broadcaster_user_id === undefined ? '' : ` about broadcaster ${broadcaster_user_id}`;
+      throw new NotFoundException(
+        `no enabled subscription to ${type}${about}: create one, or give a callback`,
+      );
+    }
+    return found;
+  }
+
+  private createMember(request: SendNotificationDto, broadcasterId?: string): string {
+    if (request.events) return eventsMember(request.events);
+    if (request.event_text !== undefined) return eventMember(request.event_text);
+    if (!simulatedTypes.some(({ type }) => type === request.type)) {
+      if (request.event) return eventMember(JSON.stringify(request.event));
+      throw new BadRequestException(
+        `events of type ${request.type} are not generated: give event, events or event_text`,
+      );
+    }
+    const generated = this.world.createEvent(
+      request.type,
+      broadcasterId ?? this.defaultBroadcaster(),
+      new Date(),
+    );
+    return eventMember(JSON.stringify({ ...generated.event, ...request.event }));
+  }
+
+  private defaultBroadcaster(): string {
+    return this.world.channels[0]?.broadcaster.id ?? '';
+  }
+}
+
+function checkCombination({ event, event_text, events, fault, timestamp }: SendNotificationDto): void {
+  if ([event, event_text, events].filter((part) => part !== undefined).length > 1) {
+    throw new BadRequestException('give only one of event, event_text and events');
+  }
+  if (fault === 'old_timestamp' && timestamp !== undefined) {
+    throw new BadRequestException('the fault old_timestamp sets the timestamp itself: leave timestamp out');
+  }
+}
+
+/** What stands in for a subscription when there is none and the caller says where to send to. */
+function createStandIn(request: SendNotificationDto, defaultBroadcaster: string): Subscription {
+  const { type, callback, secret, event } = request;
+  if (secret === undefined) throw new BadRequestException('secret is needed to sign without a subscription');
+  const row = findEventType(type);
+  const named = event?.broadcaster_user_id;
+  const broadcasterId =
+    request.broadcaster_user_id ?? (typeof named === 'string' ? named : defaultBroadcaster);
+  const view = {
+    id: randomUUID(),
+    status: 'enabled',
+    type,
+    version: row?.version ?? '1',
+    cost: costOf(row),
+    condition: createCondition(row, broadcasterId),
+    transport: { method: 'webhook', callback: callback?.[0] ?? '' },
+    created_at: formatTimestamp(new Date()),
+  } as const;
+  return { view, secret };
+}

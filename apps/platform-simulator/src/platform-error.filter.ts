@@ -1,0 +1,53 @@
+import { STATUS_CODES } from 'node:http';
+import { Catch, HttpException, Inject, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { LOGGER, type Logger } from '@stream-events/service';
+import type { FastifyReply } from 'fastify';
+
+/** The platform's error JSON (fact sheet §4.2); a conflict also names the subscription that is in the way. */
+export interface PlatformError {
+  error: string;
+  status: number;
+  message: string;
+  id?: string;
+}
+
+/** Answers every failure in the platform's own shape. */
+@Catch()
+export class PlatformErrorFilter implements ExceptionFilter {
+  constructor(@Inject(LOGGER) private readonly logger: Logger) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const body = describeError(error);
+    if (body.status >= 500) this.logger.error({ err: error }, 'request failed unexpectedly');
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    void reply.status(body.status).send(body);
+  }
+}
+
+function describeError(error: unknown): PlatformError {
+  const status = statusOf(error);
+  const title = STATUS_CODES[status] ?? '';
+  if (status >= 500) return { error: title, status, message: 'the simulator failed: see its log' };
+  const { message, id } = partsOf(error);
+  return { error: title, status, message, ...(id !== undefined && { id }) };
+}
+
+/** What an error has to say: validation gives a list of faults, a conflict an id. */
+function partsOf(error: unknown): { message: string; id?: string } {
+  const fallback = error instanceof Error ? error.message : 'the request cannot be read';
+  const response = error instanceof HttpException ? error.getResponse() : null;
+  if (typeof response !== 'object' || response === null) return { message: fallback };
+  const message = 'message' in response ? response.message : fallback;
+  const faults: unknown[] = Array.isArray(message) ? message : [message];
+  return {
+    message: faults.every((fault) => typeof fault === 'string') ? faults.join('; ') : fallback,
+    ...('id' in response && typeof response.id === 'string' && { id: response.id }),
+  };
+}
+
+/** Fastify's own errors (no JSON, too large) carry their status as a number, Nest's have a method for it. */
+function statusOf(error: unknown): number {
+  if (error instanceof HttpException) return error.getStatus();
+  const { statusCode } = Object(error) as { statusCode?: unknown };
+  return typeof statusCode === 'number' && statusCode >= 400 ? statusCode : 500;
+}

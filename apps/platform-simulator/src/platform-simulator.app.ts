@@ -1,0 +1,40 @@
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { defineService, NestLogger, ShellModule, type RunningService } from '@stream-events/service';
+import { variables } from './platform-simulator.config.js';
+import { PlatformSimulatorModule } from './platform-simulator.module.js';
+
+export { subscribeDemo, type DemoSubscriptions } from './subscriptions/demo-subscriptions.js';
+export { simulatedTypes, type SimulatedType } from './world/world.js';
+
+/** A running simulator and the address of its interface, like `http://127.0.0.1:8100`. */
+export interface RunningPlatformSimulator extends RunningService {
+  url: string;
+}
+
+// Room for events that are larger than any receiver should take, so that its limit can be tested.
+const bodyLimitBytes = 4 * 1024 * 1024;
+
+@Module({})
+class RootModule {}
+
+/** A stand-in for the streaming platform, for development, demonstration and tests. */
+export const platformSimulator = defineService({
+  name: 'platform-simulator',
+  variables,
+  async start(shell): Promise<RunningPlatformSimulator> {
+    const { config, logger } = shell;
+    const imports = [ShellModule.register(shell), PlatformSimulatorModule];
+    const app = await NestFactory.create<NestFastifyApplication>(
+      { module: RootModule, imports },
+      new FastifyAdapter({ bodyLimit: bodyLimitBytes }),
+      { logger: new NestLogger(logger), abortOnError: false },
+    );
+    await app.listen(config.PORT, config.HOST);
+    const url = await app.getUrl();
+    logger.info({ url, rate: config.SIMULATOR_RATE }, 'SIMULATION of the streaming platform is listening');
+    // Nest ends in this order: generator and retries stop, deliveries in flight finish, the server closes.
+    return { url, close: () => app.close() };
+  },
+});

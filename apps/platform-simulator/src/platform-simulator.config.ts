@@ -1,0 +1,26 @@
+import {
+  adminPort,
+  decimal,
+  integer,
+  optionalText,
+  sharedVariables,
+  type ConfigOf,
+} from '@stream-events/service';
+
+// Above this one Node process cannot sign and send anyway; the limit catches slips of the keyboard.
+export const maxRate = 100_000;
+
+/** The environment variables of the simulator. */
+export const variables = {
+  HOST: sharedVariables.HOST,
+  PORT: integer('Port of the simulated platform; 0 is any free one', [0, 65_535], { default: 8100 }),
+  ADMIN_PORT: adminPort(9003),
+  LOG_LEVEL: sharedVariables.LOG_LEVEL,
+  SIMULATOR_RATE: decimal('Simulated events per second (decimals allowed); 0 is silent', [0, maxRate], {
+    default: 1,
+  }),
+  SIMULATOR_SEED: optionalText('Makes the simulation repeatable: the same text gives the same events'),
+};
+
+/** The simulator's configuration. */
+export type SimulatorConfig = ConfigOf<typeof variables>;

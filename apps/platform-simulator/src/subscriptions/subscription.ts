@@ -1,0 +1,69 @@
+import type { EventPayload } from '../world/event-payloads.js';
+
+/** The keys and values that say what a subscription is about. */
+export type Condition = Readonly<Record<string, string>>;
+
+/** A subscription as the platform shows it, in replies and in messages (fact sheet §4.5). */
+export interface SubscriptionView {
+  readonly id: string;
+  status: string;
+  readonly type: string;
+  readonly version: string;
+  readonly cost: number;
+  readonly condition: Condition;
+  readonly transport: { readonly method: 'webhook'; readonly callback: string };
+  readonly created_at: string;
+}
+
+/** A subscription and what it must not show. */
+export interface Subscription {
+  readonly view: SubscriptionView;
+  readonly secret: string;
+}
+
+/** Why the platform ends a subscription (fact sheet §1.4). */
+export const revocationStatuses = [
+  'user_removed',
+  'authorization_revoked',
+  'notification_failures_exceeded',
+  'version_removed',
+  'moderator_removed',
+  'chat_user_banned',
+  'beta_maintenance',
+] as const;
+export type RevocationStatus = (typeof revocationStatuses)[number];
+
+/** The broadcaster whose channel a condition is about; undefined for types that are not about a channel. */
+export function channelOf(condition: Condition): string | undefined {
+  return (
+    condition.broadcaster_user_id ?? condition.to_broadcaster_user_id ?? condition.from_broadcaster_user_id
+  );
+}
+
+/**
+ * Whether a subscription with this condition gets this event. Keys that say who listens (moderator, chat user)
+ * exclude nothing.
+ */
+export function matchesCondition(condition: Condition, event: EventPayload): boolean {
+  return Object.entries(condition).every(([key, value]) => {
+    switch (key) {
+      case 'broadcaster_user_id':
+      case 'from_broadcaster_user_id':
+      case 'to_broadcaster_user_id':
+        return event[key] === value;
+      case 'reward_id':
+        return isObject(event.reward) && event.reward.id === value;
+      default:
+        return true;
+    }
+  });
+}
+
+/** One text for equal conditions, whatever the order of their keys. */
+export function conditionKey(condition: Condition): string {
+  return JSON.stringify(Object.entries(condition).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,79 @@
+import type { Person } from './population.js';
+import type { Random } from './random.js';
+
+/** What a chat message consists of, as the platform splits it (fact sheet §5.2). */
+export interface ChatText {
+  text: string;
+  fragments: Record<string, unknown>[];
+}
+
+const phrases = [
+  'hello everyone',
+  'that was close!',
+  'how long have you been live?',
+  'this song is great',
+  'GG 🎉',
+  'can you explain that again please?',
+  'first time here, nice stream',
+  '¡qué bonito!',
+  'das war stark',
+];
+
+const emotes = [
+  { id: '25', name: 'Kappa' },
+  { id: '305954156', name: 'PogChamp' },
+  { id: '425618', name: 'LUL' },
+];
+
+const cheerAmounts = [1, 10, 50, 100, 250, 500, 1_000];
+
+/** What a viewer writes: plain text, sometimes with an emote or another's name in it. */
+export function createChatText(random: Random, someone: Person): ChatText {
+  const fragments = [textFragment(random.pick(phrases))];
+  if (random.chance(0.2)) {
+    fragments.unshift({
+      ...textFragment(`@${someone.name}`),
+      type: 'mention',
+      mention: { user_id: someone.id, user_login: someone.login, user_name: someone.name },
+    });
+  }
+  if (random.chance(0.3)) {
+    const { id, name } = random.pick(emotes);
+    const emote = { id, emote_set_id: '0', owner_id: '0', format: ['static'] };
+    fragments.push({ ...textFragment(name), type: 'emote', emote });
+  }
+  return joinFragments(fragments);
+}
+
+/** What a viewer writes to cheer: the amount is part of the text. */
+export function createCheerText(random: Random): ChatText & { bits: number } {
+  const bits = random.pick(cheerAmounts);
+  const cheermote = { prefix: 'cheer', bits, tier: cheermoteTier(bits) };
+  const fragments = [
+    { ...textFragment(`Cheer${bits}`), type: 'cheermote', cheermote },
+    textFragment(random.pick(phrases)),
+  ];
+  return { ...joinFragments(fragments), bits };
+}
+
+/** Any phrase, for where viewers write freely. */
+export function createPhrase(random: Random): string {
+  return random.pick(phrases);
+}
+
+// The tiers of a cheermote begin at these amounts.
+function cheermoteTier(bits: number): number {
+  return [1_000, 100, 1].find((tier) => bits >= tier) ?? 1;
+}
+
+function textFragment(text: string): { text: string } & Record<string, unknown> {
+  return { type: 'text', text, cheermote: null, emote: null, mention: null };
+}
+
+/** Puts spaces between the fragments; on the platform they are part of the text fragments. */
+function joinFragments(fragments: ({ text: string } & Record<string, unknown>)[]): ChatText {
+  const joined = fragments.flatMap((fragment, index) =>
+    index === 0 ? [fragment] : [textFragment(' '), fragment],
+  );
+  return { text: joined.map((fragment) => fragment.text).join(''), fragments: joined };
+}

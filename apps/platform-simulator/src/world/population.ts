@@ -1,0 +1,147 @@
+import type { Random } from './random.js';
+
+/** Anyone with an account: their id never changes, the rest is how they are shown. */
+export interface Person {
+  readonly id: string;
+  readonly login: string;
+  readonly name: string;
+}
+
+/** Someone who watches. */
+export interface Viewer extends Person {
+  /** Colour of the name in chat. */
+  readonly color: string;
+  /** Months of subscription so far; 0 is not a subscriber. Grows by one with every resubscription. */
+  subscribedMonths: number;
+}
+
+/** Something that viewers can redeem their channel points for. */
+export interface Reward {
+  readonly id: string;
+  readonly title: string;
+  readonly cost: number;
+  readonly prompt: string;
+  readonly needsInput: boolean;
+}
+
+export interface Category {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A broadcaster's channel and its state, which changes with the events that it has. */
+export interface Channel {
+  readonly broadcaster: Person;
+  readonly moderators: readonly Person[];
+  readonly rewards: readonly Reward[];
+  readonly language: string;
+  title: string;
+  category: Category;
+  /** The stream that is on, null when the channel is offline. */
+  stream: { readonly id: string; readonly startedAt: string } | null;
+}
+
+// Enough channels that filters by broadcaster mean something, few enough that each is busy at one event a second.
+const broadcasterNames = [
+  'Luna_Plays',
+  'PixelForge',
+  'CosmicCook',
+  'TinyTankard',
+  'NordlichtTV',
+  'MidnightMelody',
+];
+
+const viewerNames = [
+  ...['amber_fox', 'BinaryBard', 'CaptainCrumb', 'dizzy_dolphin', 'EchoEagle', 'frostbyte42', 'GiddyGoat'],
+  ...[
+    'HazelHush',
+    'inky_iguana',
+    'JollyJinx',
+    'KiteKnight',
+    'lemonlynx',
+    'MossyMole',
+    'NimbusNine',
+    'oaky_owl',
+  ],
+  ...[
+    'PebblePanda',
+    'QuirkyQuail',
+    'rustyrobot',
+    'SilentSparrow',
+    'TealTurtle',
+    'umbra_unicorn',
+    'VelvetVole',
+  ],
+  ...[
+    'WaveWalrus',
+    'xeno_xerus',
+    'YonderYak',
+    'ZestyZebra',
+    'BramblePie',
+    'CloverClub',
+    'DuskDrummer',
+    'fernfriend',
+  ],
+];
+
+const languages = ['en', 'en', 'en', 'de', 'es', 'fr'];
+const colors = ['#FF4500', '#2E8B57', '#1E90FF', '#DAA520', '#8A2BE2', '#FF69B4', '#00C7AC', ''];
+
+/** What channels are about. */
+export const categories: readonly Category[] = [
+  { id: '509658', name: 'Just Chatting' },
+  { id: '27471', name: 'Minecraft' },
+  { id: '26936', name: 'Music' },
+  { id: '509660', name: 'Art' },
+  { id: '743', name: 'Chess' },
+  { id: '1469308723', name: 'Software and Game Development' },
+];
+
+/** How streams are called. */
+export const streamTitles: readonly string[] = [
+  'Cosy evening, come in!',
+  'Road to the top: day 12',
+  'First time in this game, no spoilers please',
+  'Building something silly together 🛠️',
+  'Viewers choose what happens',
+  'Speedrun practice & questions',
+];
+
+const rewardKinds: readonly Omit<Reward, 'id'>[] = [
+  { title: 'Hydrate!', cost: 100, prompt: 'Makes me drink some water', needsInput: false },
+  { title: 'Ask me anything', cost: 500, prompt: 'What would you like to know?', needsInput: true },
+  { title: 'Choose the next song', cost: 1_500, prompt: 'Title and artist, please', needsInput: true },
+  { title: 'Highlight of the day', cost: 300, prompt: '', needsInput: false },
+  { title: 'Do ten push-ups', cost: 5_000, prompt: 'You know who you are', needsInput: false },
+];
+
+/** Everyone who watches in the world of this generator. */
+export function createViewers(random: Random): Viewer[] {
+  return viewerNames.map((name) => ({
+    ...createPerson(random, name),
+    color: random.pick(colors),
+    subscribedMonths: random.chance(0.5) ? random.integer(1, 48) : 0,
+  }));
+}
+
+/** The broadcasters of the world. Their names say that they are simulated, wherever a person may see them. */
+export function createChannels(random: Random, viewers: readonly Viewer[]): Channel[] {
+  return broadcasterNames.map((name) => createChannel(random, createPerson(random, `Sim_${name}`), viewers));
+}
+
+/** A channel that is offline, with rewards and moderators of its own. */
+export function createChannel(random: Random, broadcaster: Person, viewers: readonly Viewer[]): Channel {
+  return {
+    broadcaster,
+    moderators: random.sample(viewers, 2),
+    rewards: random.sample(rewardKinds, 3).map((reward) => ({ id: random.uuid(), ...reward })),
+    language: random.pick(languages),
+    title: random.pick(streamTitles),
+    category: random.pick(categories),
+    stream: null,
+  };
+}
+
+function createPerson(random: Random, name: string): Person {
+  return { id: random.digits(9), login: name.toLowerCase(), name };
+}

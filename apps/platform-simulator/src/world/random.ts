@@ -1,0 +1,74 @@
+/** A random generator whose every draw follows from its seed, so that a simulation can be repeated. */
+export class Random {
+  private state: number;
+
+  constructor(seed: string) {
+    this.state = hashSeed(seed);
+  }
+
+  /** A number from 0 (inclusive) to 1 (exclusive). Algorithm: mulberry32 (public domain, Tommy Ettinger). */
+  next(): number {
+    this.state = (this.state + 0x6d2b79f5) | 0;
+    let t = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  }
+
+  /** A whole number from `min` to `max`, both included. */
+  integer(min: number, max: number): number {
+    return min + Math.floor(this.next() * (max - min + 1));
+  }
+
+  /** True with the given probability. */
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
+
+  /** One of a list that is not empty. */
+  pick<T>(list: readonly T[]): T {
+    const item = list[this.integer(0, list.length - 1)];
+    if (item === undefined) throw new RangeError('cannot pick from an empty list');
+    return item;
+  }
+
+  /** One of a list that is not empty, each as likely as its weight. */
+  pickWeighted<T>(list: readonly T[], weightOf: (item: T) => number): T {
+    let rest = this.next() * list.reduce((sum, item) => sum + weightOf(item), 0);
+    for (const item of list) {
+      rest -= weightOf(item);
+      if (rest < 0) return item;
+    }
+    return this.pick(list.slice(-1)); // rounding may leave a hair's breadth at the end
+  }
+
+  /** `count` different ones of a list, in its random order. */
+  sample<T>(list: readonly T[], count: number): T[] {
+    const rest = [...list];
+    return Array.from({ length: Math.min(count, rest.length) }, () => {
+      const [item] = rest.splice(this.integer(0, rest.length - 1), 1);
+      if (item === undefined) throw new RangeError('cannot sample from an empty list');
+      return item;
+    });
+  }
+
+  /** A number of `length` digits as text, as the platform's ids are; never with a leading zero. */
+  digits(length: number): string {
+    return Array.from({ length }, (_, index) => this.integer(index === 0 ? 1 : 0, 9)).join('');
+  }
+
+  /** A UUID of version 4 by its form; unlike a real one it follows from the seed. */
+  uuid(): string {
+    const hex = Array.from({ length: 32 }, () => this.integer(0, 15).toString(16)).join('');
+    const variant = this.pick(['8', '9', 'a', 'b']);
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
+  }
+}
+
+/** Folds any text into the 32 bits of state (FNV-1a). */
+function hashSeed(seed: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < seed.length; index += 1) {
+    hash = Math.imul(hash ^ seed.charCodeAt(index), 0x01000193);
+  }
+  return hash;
+}

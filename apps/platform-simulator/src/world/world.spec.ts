@@ -1,0 +1,122 @@
+import { findEventType } from '../subscriptions/event-type.js';
+import { simulatedTypes, World, type Audience, type WorldEvent } from './world.js';
+
+const now = new Date('2026-08-02T20:00:00.000Z');
+
+function everything(world: World): Audience {
+  const ids = world.channels.map(({ broadcaster }) => broadcaster.id).sort();
+  return new Map(simulatedTypes.map(({ type }) => [type, ids]));
+}
+
+function play(world: World, count: number, audience = everything(world)): WorldEvent[] {
+  return Array.from({ length: count }, () => {
+    const happened = world.nextEvent(audience, now);
+    if (!happened) throw new Error('nothing happened');
+    return happened;
+  });
+}
+
+describe(World.name, () => {
+  describe('nextEvent', () => {
+    it('tells the same story when the seed is the same', () => {
+      expect(play(new World('seed'), 500)).toEqual(play(new World('seed'), 500));
+    });
+
+    it('tells another story when the seed is another', () => {
+      expect(play(new World('seed'), 20)).not.toEqual(play(new World('other'), 20));
+    });
+
+    it('tells of every simulated type', () => {
+      const types = new Set(play(new World('seed'), 5_000).map(({ type }) => type));
+      expect([...types].sort()).toEqual(simulatedTypes.map(({ type }) => type).sort());
+    });
+
+    it('ends only streams that began, under the same id', () => {
+      const live = new Map<unknown, unknown>();
+      let ended = 0;
+      for (const { type, event } of play(new World('seed'), 5_000)) {
+        const channel = event.broadcaster_user_id;
+        if (type === 'stream.online') {
+          expect(live.has(channel)).toBe(false);
+          live.set(channel, event.id);
+        } else if (type === 'stream.offline') {
+          expect(event.id).toBe(live.get(channel));
+          live.delete(channel);
+          ended += 1;
+        } else if (type === 'channel.chat.message') {
+          expect(live.has(channel)).toBe(true);
+        }
+      }
+      expect(ended).toBeGreaterThan(10);
+    });
+
+    it('keeps to what somebody wants to hear about', () => {
+      const world = new World('seed');
+      const audience = new Map([['channel.cheer', ['4711']]]);
+      for (const { type, event } of play(world, 50, audience)) {
+        expect([type, event.broadcaster_user_id]).toEqual(['channel.cheer', '4711']);
+      }
+    });
+
+    it('is null when nobody listens', () => {
+      expect(new World('seed').nextEvent(new Map(), now)).toBeNull();
+    });
+  });
+
+  describe('createEvent', () => {
+    it.each(simulatedTypes)('gives $type every field of its type and no other', ({ type, version }) => {
+      const world = new World('seed');
+      const row = findEventType(type, version);
+      // Many, since some fields depend on chance (anonymous or not, permanent or not).
+      for (let count = 0; count < 100; count += 1) {
+        const { event } = world.createEvent(type, world.channels[0]?.broadcaster.id ?? '', now);
+        expect(Object.keys(event).sort()).toEqual(Object.keys(row?.fields ?? {}).sort());
+        for (const [field, kind] of Object.entries(row?.fields ?? {})) {
+          expect({ field, kind, fits: fits(event[field], kind) }).toEqual({ field, kind, fits: true });
+        }
+      }
+    });
+
+    it('leaves out who cheered when they stay anonymous, and only then', () => {
+      const world = new World('seed');
+      const cheers = Array.from({ length: 100 }, () => world.createEvent('channel.cheer', '1', now).event);
+      expect(new Set(cheers.map((cheer) => cheer.is_anonymous))).toEqual(new Set([true, false]));
+      for (const cheer of cheers) {
+        expect([cheer.user_id, cheer.user_login, cheer.user_name].every((part) => part === null)).toBe(
+          cheer.is_anonymous,
+        );
+        expect(cheer.message).toContain(`Cheer${String(cheer.bits)} `);
+      }
+    });
+
+    it('redeems the rewards that the channel has', () => {
+      const world = new World('seed');
+      const type = 'channel.channel_points_custom_reward_redemption.add';
+      const rewardIds = Array.from({ length: 50 }, () => {
+        const { reward } = world.createEvent(type, '1', now).event as { reward: { id: string } };
+        return reward.id;
+      });
+      expect(new Set(rewardIds)).toEqual(new Set(world.channel('1').rewards.map(({ id }) => id)));
+    });
+
+    it('throws when the type is not simulated', () => {
+      expect(() => new World('seed').createEvent('channel.unban', '1', now)).toThrow('channel.unban');
+    });
+  });
+
+  describe('channel', () => {
+    it('makes the same channel for a stranger when the seed is the same', () => {
+      expect(new World('seed').channel('4711')).toEqual(new World('seed').channel('4711'));
+    });
+  });
+});
+
+/** Whether a value is of a kind as the table of event types writes it: `string`, `object[]|null`, `boolean?|null`. */
+function fits(value: unknown, kind: string): boolean {
+  if (value === null) return kind.endsWith('|null');
+  const base = kind.replace('|null', '').replace('?', '');
+  if (base.endsWith('[]'))
+    return Array.isArray(value) && value.every((item) => fits(item, base.slice(0, -2)));
+  if (base === 'integer') return Number.isInteger(value);
+  return typeof value === base && !Array.isArray(value);
+}
