@@ -1,0 +1,103 @@
+import { NestFactory } from '@nestjs/core';
+import type { INestMicroservice } from '@nestjs/common';
+import { getEvent, listEvents, storeEvents } from '@stream-events/contracts';
+import { connectDatabase, toUnavailable } from '@stream-events/database';
+import { connectNats, ErrorResponder, NatsServerStrategy } from '@stream-events/messaging';
+import {
+  adminPort,
+  defineService,
+  integer,
+  NestLogger,
+  sharedVariables,
+  type ConfigOf,
+  type Shell,
+} from '@stream-events/service';
+import { EventsModule } from './events.module.js';
+import { CreateEventStore1763700000000 } from './migrations/1763700000000-create-event-store.js';
+import { ensureEventsStream } from './relay/events-stream.js';
+import { OutboxEntry } from './relay/outbox-entry.entity.js';
+import { Relay } from './relay/relay.service.js';
+import { StreamPublisher } from './relay/stream-publisher.js';
+import { Event } from './store/event.entity.js';
+import { ParkedMessage } from './store/parked-message.entity.js';
+import { ReceivedMessage } from './store/received-message.entity.js';
+import { claimStoreFor } from './store/store-identity.js';
+import { StoreMaintenance } from './store/store-maintenance.service.js';
+
+const variables = {
+  HOST: sharedVariables.HOST,
+  ADMIN_PORT: adminPort(9001),
+  DATABASE_URL: sharedVariables.DATABASE_URL,
+  NATS_URL: sharedVariables.NATS_URL,
+  PLATFORM: sharedVariables.PLATFORM,
+  EVENTS_MAX_AGE_DAYS: integer('Days that events stay on the EVENTS stream', [1, 365], { default: 7 }),
+  EVENTS_MAX_GB: integer(
+    'Size of the EVENTS stream in GiB; beyond it the oldest events leave the stream (not the store)',
+    [1, 10_000],
+    { default: 8 },
+  ),
+  LOG_LEVEL: sharedVariables.LOG_LEVEL,
+};
+
+type EventsConfig = ConfigOf<typeof variables>;
+
+/** The contracts that the events service answers. */
+export const servedContracts = [storeEvents, listEvents, getEvent];
+
+/** What the events service keeps in its own schema. */
+export const schema = {
+  name: 'events',
+  entities: [Event, OutboxEntry, ParkedMessage, ReceivedMessage],
+  migrations: [CreateEventStore1763700000000],
+};
+
+/** The events service: takes batches in, stores them, lists them, and brings them to the EVENTS stream. */
+export const events = defineService({ name: 'events', variables, start });
+
+async function start(shell: Shell<EventsConfig>) {
+  const { config, logger, health } = shell;
+  const nats = { urls: config.NATS_URL, name: 'events' };
+  const dataSource = await connectDatabase({
+    url: config.DATABASE_URL,
+    schema: schema.name,
+    applicationName: 'events',
+    entities: schema.entities,
+    migrations: schema.migrations,
+    poolSize: 10,
+  });
+  await claimStoreFor(config.PLATFORM, dataSource);
+  const connection = await connectNats({ ...nats, name: 'events-relay' });
+  await ensureEventsStream(connection, {
+    platform: config.PLATFORM,
+    maxAgeDays: config.EVENTS_MAX_AGE_DAYS,
+    maxGigabytes: config.EVENTS_MAX_GB,
+  });
+
+  const publisher = new StreamPublisher(connection, 'events');
+  const strategy = new NatsServerStrategy({ ...nats, queue: 'events', contracts: servedContracts });
+  const app: INestMicroservice = await NestFactory.createMicroservice(
+    EventsModule.register(shell, { dataSource, publisher }),
+    {
+      strategy,
+      logger: new NestLogger(logger),
+      abortOnError: false,
+    },
+  );
+  app.useGlobalFilters(new ErrorResponder(logger, toUnavailable));
+  await app.get(StoreMaintenance).start();
+  app.get(Relay).start();
+  await app.listen();
+
+  health.register('events database', async () => void (await dataSource.query('SELECT 1')));
+  health.register('events nats', () => strategy.ping());
+  return {
+    async close() {
+      await app.close();
+      await app.get(StoreMaintenance).stop();
+      await app.get(Relay).stop();
+      publisher.close();
+      await connection.drain();
+      await dataSource.destroy();
+    },
+  };
+}

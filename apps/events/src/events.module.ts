@@ -1,0 +1,41 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { ShellModule, type Shell } from '@stream-events/service';
+import { DataSource } from 'typeorm';
+import { IntakeController } from './intake/intake.controller.js';
+import { IntakeService } from './intake/intake.service.js';
+import { EventListRepository } from './reading/event-list.repository.js';
+import { ReadingController } from './reading/reading.controller.js';
+import { OutboxRepository } from './relay/outbox.repository.js';
+import { Relay } from './relay/relay.service.js';
+import { StreamPublisher } from './relay/stream-publisher.js';
+import { EventsRepository } from './store/events.repository.js';
+import { PartitionsRepository } from './store/partitions.repository.js';
+import { StoreMaintenance } from './store/store-maintenance.service.js';
+
+/** What is connected before the module is made. */
+export interface EventsConnections {
+  dataSource: DataSource;
+  publisher: StreamPublisher;
+}
+
+@Module({})
+export class EventsModule {
+  static register(shell: Shell<unknown>, { dataSource, publisher }: EventsConnections): DynamicModule {
+    return {
+      module: EventsModule,
+      imports: [ShellModule.register(shell)],
+      controllers: [IntakeController, ReadingController],
+      providers: [
+        { provide: DataSource, useValue: dataSource },
+        { provide: StreamPublisher, useValue: publisher },
+        EventListRepository,
+        EventsRepository,
+        IntakeService,
+        OutboxRepository,
+        PartitionsRepository,
+        Relay,
+        StoreMaintenance,
+      ],
+    };
+  }
+}

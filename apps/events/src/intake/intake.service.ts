@@ -1,0 +1,138 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type NewEvent, type StoreOutcome } from '@stream-events/contracts';
+import { isConflictError, isContentError, sqlState } from '@stream-events/database';
+import { Counter, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { Relay } from '../relay/relay.service.js';
+import { EventsRepository, toRow, type EventRow, type WrittenBatch } from '../store/events.repository.js';
+import { PartitionsRepository } from '../store/partitions.repository.js';
+
+// A lost race (deadlock, serialization) is over by the next try; more often than this something else is wrong.
+const maxConflictRetries = 5;
+
+type Outcomes = Map<string, StoreOutcome>;
+
+/**
+ * Stores batches of events: each is new, known, or parked, and one that the database refuses never harms its
+ * neighbours.
+ *
+ * ```
+ * batch ── write ──ok──▶ stored | known ──▶ relay
+ *            │ refused for its content
+ *            ├─ more than one event ──▶ each half on its own
+ *            └─ one event ────────────▶ parked
+ * ```
+ */
+@Injectable()
+export class IntakeService {
+  private readonly outcomesTotal: Counter;
+
+  constructor(
+    private readonly events: EventsRepository,
+    private readonly partitions: PartitionsRepository,
+    private readonly relay: Relay,
+    @Inject(LOGGER) private readonly logger: Logger,
+    metrics: Registry,
+  ) {
+    this.outcomesTotal = new Counter({
+      name: 'events_intake_total',
+      help: 'Events by what became of them: stored, known (received before), parked (refused by the database)',
+      labelNames: ['outcome'],
+      registers: [metrics],
+    });
+  }
+
+  /**
+   * Stores events and says of each, in their order, what became of it. Idempotent by message key (see
+   * `receivedMessageKey`): the same batch again gives the same answer.
+   *
+   * @throws the database's error when it cannot be asked; what was committed by then stays, and a retry finds it
+   */
+  async store(events: readonly NewEvent[]): Promise<StoreOutcome[]> {
+    const rows = events.map(toRow);
+    const firstByKey = new Map<string, EventRow>();
+    for (const row of rows) if (!firstByKey.has(row.key)) firstByKey.set(row.key, row);
+    const sorted = [...firstByKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+
+    const outcomes: Outcomes = new Map();
+    await this.writeOrBisect(sorted, outcomes);
+    return rows.map((row) => this.outcomeOf(row, firstByKey, outcomes));
+  }
+
+  private outcomeOf(row: EventRow, firstByKey: Map<string, EventRow>, outcomes: Outcomes): StoreOutcome {
+    const first = outcomes.get(row.key);
+    if (!first) throw new Error(`no outcome for event ${row.id}`);
+    const isRepeated = firstByKey.get(row.key) !== row && first.outcome === 'stored';
+    const outcome: StoreOutcome = isRepeated ? { id: first.id, outcome: 'known' } : first;
+    this.outcomesTotal.inc({ outcome: outcome.outcome });
+    return outcome;
+  }
+
+  private async writeOrBisect(rows: readonly EventRow[], outcomes: Outcomes): Promise<void> {
+    try {
+      await this.write(rows, outcomes);
+    } catch (error) {
+      if (!isContentError(error)) throw error;
+      const [only, ...others] = rows;
+      if (only && others.length === 0) {
+        await this.park(only, error, outcomes);
+        return;
+      }
+      const middle = rows.length >> 1;
+      await this.writeOrBisect(rows.slice(0, middle), outcomes);
+      await this.writeOrBisect(rows.slice(middle), outcomes);
+    }
+  }
+
+  private async write(rows: readonly EventRow[], outcomes: Outcomes): Promise<void> {
+    const written = await this.writeWithRetries(rows);
+    const stored = new Set(written.storedIds);
+    if (written.outboxId !== null) {
+      this.relay.publish({ outboxId: written.outboxId, events: rows.filter((row) => stored.has(row.id)) });
+    }
+    const known = rows.filter((row) => !stored.has(row.id));
+    const firstIds =
+      known.length > 0 ? await this.events.findReceived(known.map((row) => row.key)) : undefined;
+    for (const row of rows) {
+      const id = firstIds?.get(row.key) ?? row.id;
+      // An event whose own id is remembered was stored by an earlier try of this very batch.
+      outcomes.set(row.key, { id, outcome: id === row.id ? 'stored' : 'known' });
+    }
+  }
+
+  private async writeWithRetries(rows: readonly EventRow[]): Promise<WrittenBatch> {
+    let hasMadePartitions = false;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.events.write(rows);
+      } catch (error) {
+        if (isMissingPartition(error) && !hasMadePartitions) {
+          await this.partitions.ensureFor(rows.map((row) => row.id));
+          hasMadePartitions = true;
+        } else if (!isConflictError(error) || attempt >= maxConflictRetries) {
+          throw error;
+        }
+      }
+    }
+  }
+
+  private async park(row: EventRow, error: unknown, outcomes: Outcomes): Promise<void> {
+    const refusal = {
+      sqlState: sqlState(error) ?? '',
+      reason: error instanceof Error ? error.message : String(error),
+    };
+    await this.events.park(row, refusal);
+    this.logger.error(
+      { eventId: row.id, sqlState: refusal.sqlState },
+      'event parked: the database refuses its content',
+    );
+    outcomes.set(row.key, { id: row.id, outcome: 'parked' });
+  }
+}
+
+function isMissingPartition(error: unknown): boolean {
+  return (
+    sqlState(error) === '23514' &&
+    error instanceof Error &&
+    error.message.includes('no partition of relation')
+  );
+}

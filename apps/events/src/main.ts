@@ -1,0 +1,4 @@
+import { runService } from '@stream-events/service';
+import { events } from './events.app.js';
+
+await runService(events);

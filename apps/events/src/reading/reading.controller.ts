@@ -1,0 +1,29 @@
+import { Controller } from '@nestjs/common';
+import {
+  getEvent,
+  listEvents,
+  ServiceError,
+  type GetEventRequest,
+  type ListEventsReply,
+  type ListEventsRequest,
+  type StoredEventMessage,
+} from '@stream-events/contracts';
+import { Handles } from '@stream-events/messaging';
+import { EventListRepository } from './event-list.repository.js';
+
+@Controller()
+export class ReadingController {
+  constructor(private readonly events: EventListRepository) {}
+
+  @Handles(listEvents)
+  async listEvents(request: ListEventsRequest): Promise<ListEventsReply> {
+    return this.events.list(request);
+  }
+
+  @Handles(getEvent)
+  async getEvent(request: GetEventRequest): Promise<StoredEventMessage> {
+    const event = await this.events.find(request.id);
+    if (!event) throw new ServiceError('not_found', `There is no event ${request.id}.`);
+    return event;
+  }
+}

@@ -1,0 +1,143 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Counter, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { OutboxRepository, type OutboxBatch } from './outbox.repository.js';
+import { StreamPublisher } from './stream-publisher.js';
+
+// More batches in flight than this only wait inside the broker.
+const maxInFlight = 4;
+// What waits here is also in the outbox: beyond this it is left to the sweep, and costs no memory.
+const maxWaiting = 32;
+const sweepIntervalMs = 1_000;
+const claimLimit = 8;
+
+/**
+ * Brings stored events to the EVENTS stream: at least once each, and twice only after a crash that outlasts the
+ * stream's de-duplication window.
+ *
+ * ```
+ * written batch ──▶ waiting ──▶ published ──all acknowledged──▶ struck off the outbox
+ *                      │              │
+ *                  too many        failed, crashed
+ *                      ▼              ▼
+ *                  outbox row, free to take after 10 s ──sweep of any instance──▶ waiting
+ * ```
+ */
+@Injectable()
+export class Relay {
+  private readonly waiting: OutboxBatch[] = [];
+  private readonly acknowledged: string[] = [];
+  private readonly publishedTotal: Counter;
+  private readonly failedTotal: Counter;
+  private inFlight = 0;
+  private isRemoving = false;
+  private isStopped = false;
+  private sweepTimer: NodeJS.Timeout | undefined;
+  private sweeping: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly outbox: OutboxRepository,
+    private readonly publisher: StreamPublisher,
+    @Inject(LOGGER) private readonly logger: Logger,
+    metrics: Registry,
+  ) {
+    this.publishedTotal = new Counter({
+      name: 'events_published_total',
+      help: 'Events that the EVENTS stream has acknowledged',
+      registers: [metrics],
+    });
+    this.failedTotal = new Counter({
+      name: 'events_publish_failures_total',
+      help: 'Batches that could not be published and stay in the outbox',
+      registers: [metrics],
+    });
+    new Gauge({
+      name: 'events_outbox_batches',
+      help: 'Batches that are stored and not yet known to be on the EVENTS stream',
+      registers: [metrics],
+      async collect() {
+        this.set((await outbox.measure()).count);
+      },
+    });
+  }
+
+  /** Publishes a batch that was just committed; returns at once. */
+  publish(batch: OutboxBatch): void {
+    if (this.isStopped || this.waiting.length >= maxWaiting) return;
+    this.waiting.push(batch);
+    this.pump();
+  }
+
+  /** Begins to take over what other instances, or earlier runs, left in the outbox. */
+  start(): void {
+    this.sweepTimer = setInterval(() => {
+      this.sweeping = this.sweep();
+    }, sweepIntervalMs);
+  }
+
+  /** Publishes what waits (for 5 s at most) and stops; what is left is in the outbox. */
+  async stop(): Promise<void> {
+    clearInterval(this.sweepTimer);
+    await this.sweeping;
+    const deadline = Date.now() + 5_000;
+    while (this.inFlight + this.waiting.length + this.acknowledged.length > 0 && Date.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    this.isStopped = true;
+  }
+
+  private pump(): void {
+    while (this.inFlight < maxInFlight) {
+      const batch = this.waiting.shift();
+      if (!batch) return;
+      this.inFlight += 1;
+      void this.deliver(batch);
+    }
+  }
+
+  private async deliver(batch: OutboxBatch): Promise<void> {
+    try {
+      await this.publisher.publish(batch.events);
+      this.publishedTotal.inc(batch.events.length);
+      this.acknowledged.push(batch.outboxId);
+      void this.removeAcknowledged();
+    } catch (error) {
+      this.failedTotal.inc();
+      this.logger.warn(
+        { err: error, outboxId: batch.outboxId },
+        'batch not published: it stays in the outbox and is tried again',
+      );
+    } finally {
+      this.inFlight -= 1;
+      this.pump();
+    }
+  }
+
+  /** Strikes off everything acknowledged so far in one statement; what comes meanwhile is the next one. */
+  private async removeAcknowledged(): Promise<void> {
+    if (this.isRemoving) return;
+    this.isRemoving = true;
+    try {
+      while (this.acknowledged.length > 0) await this.outbox.remove(this.acknowledged.splice(0));
+    } catch (error) {
+      this.logger.warn(
+        { err: error },
+        'published batches could not be struck off the outbox: they will be published again',
+      );
+    } finally {
+      this.isRemoving = false;
+    }
+  }
+
+  private async sweep(): Promise<void> {
+    if (this.waiting.length + this.inFlight > 0) return;
+    try {
+      const batches = await this.outbox.claim(claimLimit);
+      if (batches.length === 0) return;
+      this.logger.info({ batches: batches.length }, 'publishing batches that were left in the outbox');
+      this.waiting.push(...batches);
+      this.pump();
+    } catch (error) {
+      this.logger.warn({ err: error }, 'the outbox could not be read: tried again in a second');
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import { eventSubject, printEventRecord, type StoredEvent } from '@stream-events/contracts';
+import {
+  createInbox,
+  headers,
+  type Msg,
+  type NatsConnection,
+  type Subscription,
+} from '@nats-io/transport-node';
+import { inboxPrefix } from '@stream-events/contracts';
+
+/** An event with what its subject is made of. */
+export interface PublishableEvent extends StoredEvent {
+  broadcasterUserId: string | null;
+}
+
+interface PendingBatch {
+  missing: number;
+  resolve: () => void;
+  reject: (error: Error) => void;
+  timer: NodeJS.Timeout;
+}
+
+// A stream that is up acknowledges within milliseconds, also while a cluster elects a leader within seconds.
+const acknowledgementLimitMs = 5_000;
+
+/**
+ * Publishes batches to the EVENTS stream. The acknowledgements of a batch are counted on one inbox: a promise for each
+ * message would halve the throughput.
+ */
+export class StreamPublisher {
+  private readonly pending = new Map<string, PendingBatch>();
+  private readonly inbox: string;
+  private readonly subscription: Subscription;
+  private lastBatch = 0;
+
+  constructor(
+    private readonly connection: NatsConnection,
+    user: string,
+  ) {
+    this.inbox = createInbox(inboxPrefix(user));
+    this.subscription = connection.subscribe(`${this.inbox}.*`, {
+      callback: (error, message) => {
+        if (!error) this.onAcknowledgement(message);
+      },
+    });
+  }
+
+  /**
+   * Publishes events; done when the stream has acknowledged every one of them. `Nats-Msg-Id` is the event's id: an event
+   * that is published again within the stream's window is on it once, and subscribers de-duplicate by it.
+   *
+   * @throws when an acknowledgement is missing after 5 s or says no; some of the events may be on the stream then
+   */
+  async publish(events: readonly PublishableEvent[]): Promise<void> {
+    const batch = String((this.lastBatch += 1));
+    const acknowledged = new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.settle(
+          batch,
+          new Error(`the stream did not acknowledge a batch of ${events.length} events in time`),
+        );
+      }, acknowledgementLimitMs);
+      this.pending.set(batch, { missing: events.length, resolve, reject, timer });
+    });
+    try {
+      for (const event of events) this.send(event, `${this.inbox}.${batch}`);
+    } catch (error) {
+      this.settle(batch, error instanceof Error ? error : new Error(String(error)));
+    }
+    return acknowledged;
+  }
+
+  /** Stops counting; batches that are not acknowledged yet fail. */
+  close(): void {
+    this.subscription.unsubscribe();
+    for (const batch of [...this.pending.keys()]) this.settle(batch, new Error('the publisher is closed'));
+  }
+
+  private send(event: PublishableEvent, reply: string): void {
+    const messageHeaders = headers();
+    messageHeaders.set('Nats-Msg-Id', event.id);
+    const subject = eventSubject(event.origin, event.eventType, event.broadcasterUserId);
+    this.connection.publish(subject, printEventRecord(event), { reply, headers: messageHeaders });
+  }
+
+  private onAcknowledgement(message: Msg): void {
+    const batch = message.subject.slice(this.inbox.length + 1);
+    const entry = this.pending.get(batch);
+    if (!entry) return;
+    const refusal = readRefusal(message);
+    if (refusal !== undefined) {
+      this.settle(batch, new Error(`the stream refused an event: ${refusal}`));
+      return;
+    }
+    entry.missing -= 1;
+    if (entry.missing === 0) this.settle(batch);
+  }
+
+  private settle(batch: string, error?: Error): void {
+    const entry = this.pending.get(batch);
+    if (!entry) return;
+    this.pending.delete(batch);
+    clearTimeout(entry.timer);
+    if (error) entry.reject(error);
+    else entry.resolve();
+  }
+}
+
+/** Why the stream did not take an event; undefined when it did. A 503 without body: no stream has the subject. */
+function readRefusal(message: Msg): string | undefined {
+  if (message.headers?.code === 503) return 'there is no stream for it';
+  const text = message.string();
+  // {"stream":"EVENTS","seq":7} is the ordinary answer, by far: parse only what differs.
+  return text.includes('"error"') ? text : undefined;
+}

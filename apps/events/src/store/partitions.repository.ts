@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import { receivedAt } from '@stream-events/contracts';
+import { DataSource } from 'typeorm';
+import { partitionAt, partitionsAhead, type Partition } from './partitions.js';
+
+// Any number: who holds this lock makes partitions.
+const partitionLock = 7_243_002;
+
+/** Makes the partitions of `events`, ahead of time and on demand. */
+@Injectable()
+export class PartitionsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Makes the partitions that the near future needs. */
+  async ensureAhead(now: number): Promise<void> {
+    for (const partition of partitionsAhead(now)) await this.ensure(partition);
+  }
+
+  /** Makes the partitions that these ids fall into: for events whose receiver's clock is far off. */
+  async ensureFor(ids: readonly string[]): Promise<void> {
+    const partitions = new Map(
+      ids.map((id) => partitionAt(receivedAt(id))).map((partition) => [partition.name, partition]),
+    );
+    for (const partition of partitions.values()) await this.ensure(partition);
+  }
+
+  /**
+   * Created apart, constrained, then attached: attaching such a table neither scans it nor stops the intake, as
+   * `CREATE … PARTITION OF` would.
+   */
+  private async ensure({ name, from, to }: Partition): Promise<void> {
+    if (await this.isAttached(name)) return;
+    await this.dataSource.transaction(async (manager) => {
+      await manager.query('SELECT pg_advisory_xact_lock($1)', [partitionLock]);
+      if (await this.isAttached(name)) return;
+      await manager.query(
+        `CREATE TABLE ${name} (LIKE events INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES)`,
+      );
+      await manager.query(
+        `ALTER TABLE ${name} ADD CONSTRAINT ${name}_range CHECK (id >= '${from}' AND id < '${to}')`,
+      );
+      await manager.query(
+        `ALTER TABLE events ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`,
+      );
+      await manager.query(`ALTER TABLE ${name} DROP CONSTRAINT ${name}_range`);
+    });
+  }
+
+  private async isAttached(name: string): Promise<boolean> {
+    const rows = await this.dataSource.query<unknown[]>(
+      `SELECT 1 FROM pg_inherits WHERE inhparent = 'events'::regclass AND inhrelid = to_regclass($1)`,
+      [name],
+    );
+    return rows.length > 0;
+  }
+}

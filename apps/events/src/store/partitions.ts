@@ -1,0 +1,27 @@
+import { firstIdAt } from '@stream-events/contracts';
+
+/** A partition of `events`: its name and the ids it holds, `from` inclusive, `to` exclusive. */
+export interface Partition {
+  name: string;
+  from: string;
+  to: string;
+}
+
+/** The monthly partition (UTC) that holds events received at this time. */
+export function partitionAt(milliseconds: number): Partition {
+  const time = new Date(milliseconds);
+  const year = time.getUTCFullYear();
+  const month = time.getUTCMonth();
+  return {
+    name: `events_${year}_${String(month + 1).padStart(2, '0')}`,
+    from: firstIdAt(Date.UTC(year, month)),
+    to: firstIdAt(Date.UTC(year, month + 1)),
+  };
+}
+
+/** The partitions that must exist at this time: the current one and the next, so that midnight finds it made. */
+export function partitionsAhead(milliseconds: number): Partition[] {
+  const current = partitionAt(milliseconds);
+  const time = new Date(milliseconds);
+  return [current, partitionAt(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1))];
+}
