@@ -1,0 +1,41 @@
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { tokenScheme } from './api-decorators.js';
+
+/** Where the description is served. */
+export const docsPath = 'api/docs';
+export const openApiPath = 'api/openapi.json';
+
+/** Describes the HTTP API of a gateway: OpenAPI 3.1, derived from its controllers. */
+export function describeApi(app: INestApplication): OpenAPIObject {
+  const config = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setTitle('Stream Event Service')
+    .setDescription(
+      'Stores every event of a streaming platform once, lists and filters them. Send `Authorization: Token <key>`; a token comes ' +
+        'from `POST /api-token-auth`. Every path takes one optional trailing slash. Paths with the platform’s brand in place of ' +
+        '`platform` (`/api/v1/twitch-events`, `/api/v1/twitch/scopes`, `/api/v1/twitch/helix-endpoints`) are the same. ' +
+        'Errors are problem documents (RFC 9457).',
+    )
+    .setVersion('1')
+    .addApiKey(
+      { type: 'apiKey', in: 'header', name: 'Authorization', description: '`Token <key>`' },
+      tokenScheme,
+    )
+    .addTag('Events', 'What happened on the platform, and what clients added')
+    .addTag('Users', 'Who may use the API')
+    .addTag('Platform', 'For the platform itself')
+    .addTag('Health', 'For monitoring')
+    .build();
+  return SwaggerModule.createDocument(app, config);
+}
+
+/** Serves the description as JSON and as a page for people. */
+export function serveApiDescription(app: INestApplication): void {
+  SwaggerModule.setup(docsPath, app, () => describeApi(app), {
+    jsonDocumentUrl: openApiPath,
+    customSiteTitle: 'Stream Event Service API',
+    raw: ['json'],
+    swaggerOptions: { persistAuthorization: false, displayRequestDuration: true },
+  });
+}

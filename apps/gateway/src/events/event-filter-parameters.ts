@@ -1,0 +1,48 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiQuery } from '@nestjs/swagger';
+import { defaultPageSize, maxPageSize } from './event-list.query.js';
+
+const parameters: readonly { name: string; description: string; example: string }[] = [
+  { name: 'event_type', description: 'Event type, exactly', example: 'channel-raid' },
+  { name: 'user_id', description: 'Id of the acting user', example: '12826' },
+  { name: 'user_name', description: 'Name of the acting user, in any case', example: 'some_viewer' },
+  {
+    name: 'reward_id',
+    description: 'Id of the reward that was redeemed',
+    example: '92af127c-7326-4483-a52b-b0da0be61c01',
+  },
+  {
+    name: 'raid_from',
+    description: 'Name of the raiding channel, in any case; raids only',
+    example: 'raider',
+  },
+  {
+    name: 'raid_to',
+    description: 'Name of the raided channel, in any case; raids only',
+    example: 'mira_plays',
+  },
+  { name: 'broadcaster_user_id', description: 'Id of the channel, exactly', example: '47019283' },
+  { name: 'origin', description: 'platform or test', example: 'platform' },
+  { name: 'event_source', description: 'Event source, exactly', example: 'PlatformSub' },
+  {
+    name: 'event_id',
+    description: 'The platform’s message id, or the event_id of a test event',
+    example: 'f8a34c0f-53b5-4f1d-9d6f-0c8d1f3c2b10',
+  },
+  { name: 'since', description: 'Created at or after this ISO 8601 time', example: '2026-11-21T00:00:00Z' },
+  { name: 'until', description: 'Created before this ISO 8601 time', example: '2026-11-22T00:00:00Z' },
+  { name: 'cursor', description: 'From a `next` or `previous` link', example: '' },
+];
+
+/** Describes the query of the event list. */
+export function EventFilterParameters(): MethodDecorator {
+  return applyDecorators(
+    ...parameters.map((parameter) => ApiQuery({ ...parameter, required: false, type: String })),
+    ApiQuery({
+      name: 'page_size',
+      required: false,
+      description: 'Events a page at most',
+      schema: { type: 'integer', minimum: 1, maximum: maxPageSize, default: defaultPageSize },
+    }),
+  );
+}

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { ServiceError, type ListPosition } from '@stream-events/contracts';
+import { parse as parseUuid, validate as isUuid } from 'uuid';
+
+// version (1 byte) | flags (1) | id (16) | what it is bound to (8)
+const version = 1;
+const newerFlag = 1;
+const inclusiveFlag = 2;
+const cursorBytes = 26;
+
+/**
+ * Prints a position as a cursor: opaque, URL-safe, and bound to the list it came from (its path and filters), so that it
+ * is not followed through another one.
+ */
+export function printCursor(position: ListPosition, list: string): string {
+  const flags = (position.direction === 'newer' ? newerFlag : 0) | (position.inclusive ? inclusiveFlag : 0);
+  return Buffer.concat([Buffer.from([version, flags]), parseUuid(position.id), bindingOf(list)]).toString(
+    'base64url',
+  );
+}
+
+/** @throws ServiceError `invalid` on `cursor` for one that is broken, or of another list */
+export function parseCursor(cursor: string, list: string): ListPosition {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const isWhole =
+    bytes.length === cursorBytes && bytes.toString('base64url') === cursor && bytes[0] === version;
+  const flags = bytes[1] ?? 0;
+  if (!isWhole || flags > (newerFlag | inclusiveFlag))
+    throw ServiceError.onField('cursor', 'is not a cursor of this service');
+  if (!bytes.subarray(18).equals(bindingOf(list)))
+    throw ServiceError.onField('cursor', 'belongs to another list or other filters');
+  const id = printId(bytes.subarray(2, 18));
+  return { direction: flags & newerFlag ? 'newer' : 'older', id, inclusive: (flags & inclusiveFlag) !== 0 };
+}
+
+function printId(bytes: Uint8Array): string {
+  const hex = Buffer.from(bytes).toString('hex');
+  const id = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  if (!isUuid(id)) throw ServiceError.onField('cursor', 'is not a cursor of this service');
+  return id;
+}
+
+function bindingOf(list: string): Buffer {
+  return createHash('sha256').update(list).digest().subarray(0, 8);
+}

@@ -1,0 +1,140 @@
+import { Controller, Get, Header, Headers, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiHeader, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { isTextWithin, listEvents, printEventRecord, ServiceError } from '@stream-events/contracts';
+import { RequestClient } from '@stream-events/messaging';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  Accepts,
+  AcceptsAnyObject,
+  Answers,
+  RefusesWith,
+  RequiresToken,
+} from '../api-description/api-decorators.js';
+import { Id } from '../http/id.decorator.js';
+import { JsonBody } from '../http/json-body.decorator.js';
+import { readJsonObject } from '../http/json-text.js';
+import { CurrentUser } from '../users/access.guard.js';
+import type { Caller } from '../users/access-tokens.service.js';
+import { EventFilterParameters } from './event-filter-parameters.js';
+import { EventListLinks } from './event-list-links.js';
+import { parseEventListQuery } from './event-list.query.js';
+import { CreateEventBody, EventPage, EventRecord } from './events.dto.js';
+import { EventsService } from './events.service.js';
+
+const jsonType = 'application/json; charset=utf-8';
+
+const badBody = {
+  invalid: 'A field or the body is missing or wrong',
+  too_large: 'The body is over 256 KiB',
+  unsupported_media_type: 'The body is not application/json',
+};
+
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  required: false,
+  schema: { type: 'string' as const, maxLength: 255 },
+  description:
+    'The same key by the same user within 24 hours gives the first answer again and stores nothing',
+};
+
+@ApiTags('Events')
+@Controller('api/v1/platform-events')
+export class EventsController {
+  constructor(
+    private readonly events: EventsService,
+    private readonly client: RequestClient,
+    private readonly links: EventListLinks,
+  ) {}
+
+  @Get()
+  @Header('content-type', jsonType)
+  @ApiOperation({
+    summary: 'List events, newest first',
+    description: 'All filters narrow the results together. Follow `next` until it is null.',
+  })
+  @EventFilterParameters()
+  @Answers(200, 'A page of events', { type: EventPage })
+  @RequiresToken()
+  @RefusesWith({ invalid: 'A parameter is wrong: page_size, since, until or cursor' })
+  async list(@Query() parameters: Record<string, string>, @Req() request: FastifyRequest): Promise<string> {
+    const query = parseEventListQuery(parameters);
+    const page = await this.client.request(listEvents, query.request);
+    const link = (position: typeof page.next): string =>
+      JSON.stringify(position && this.links.of(request, query, position));
+    return `{"next":${link(page.next)},"previous":${link(page.previous)},"results":[${page.events.map(printEventRecord).join(',')}]}`;
+  }
+
+  @Post()
+  @Header('content-type', jsonType)
+  @ApiOperation({
+    summary: 'Add an event',
+    description: 'Stored as if from the platform, with a null event_id. It never changes a streamer’s state.',
+  })
+  @ApiHeader(idempotencyKey)
+  @Accepts(CreateEventBody)
+  @Answers(201, 'The event as stored', { type: EventRecord, location: true })
+  @RequiresToken()
+  @RefusesWith(badBody)
+  async create(
+    @JsonBody(CreateEventBody) body: CreateEventBody,
+    @CurrentUser() caller: Caller,
+    @Headers('idempotency-key') key: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const event = await this.events.create(
+      {
+        eventType: body.event_type,
+        eventSource: body.event_source,
+        eventData: body.event_data.text,
+        idempotencyKey: key,
+      },
+      caller,
+    );
+    reply.header('Location', `/api/v1/platform-events/${event.id}`);
+    return printEventRecord(event);
+  }
+
+  @Get(':id')
+  @Header('content-type', jsonType)
+  @ApiOperation({ summary: 'Show an event' })
+  @ApiParam({
+    name: 'id',
+    format: 'uuid',
+    description: 'The id of an event, or the event_id of a test event',
+  })
+  @Answers(200, 'The event', { type: EventRecord })
+  @RequiresToken()
+  @RefusesWith({ not_found: 'There is no such event' })
+  async show(@Id() id: string): Promise<string> {
+    return printEventRecord(await this.events.get(id));
+  }
+
+  @Post(':event_type/test')
+  @HttpCode(200)
+  @Header('content-type', jsonType)
+  @ApiOperation({
+    summary: 'Make a test event',
+    description:
+      'Stored, listed (with a null id) and delivered like any other, with origin `test`. It never changes a streamer’s state.',
+  })
+  @ApiParam({ name: 'event_type', description: '1 to 255 characters without /', example: 'stream-offline' })
+  @ApiHeader(idempotencyKey)
+  @AcceptsAnyObject('The event_data of the test event')
+  @Answers(200, 'The test event', { type: EventRecord })
+  @RequiresToken()
+  @RefusesWith(badBody)
+  async test(
+    @Param('event_type') eventType: string,
+    @Req() request: FastifyRequest<{ Body: Buffer | undefined }>,
+    @CurrentUser() caller: Caller,
+    @Headers('idempotency-key') key: string | undefined,
+  ): Promise<string> {
+    const trimmed = eventType.trim();
+    if (!isTextWithin(trimmed, 1, 255) || trimmed.includes('/'))
+      throw ServiceError.onField('event_type', 'must be text of 1 to 255 characters without /');
+    const eventData = readJsonObject(request.body).text;
+    return printEventRecord(
+      await this.events.test({ eventType: trimmed, eventData, idempotencyKey: key }, caller),
+    );
+  }
+}

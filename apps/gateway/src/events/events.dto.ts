@@ -1,0 +1,122 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { eventOrigins, IsText, type EventOrigin } from '@stream-events/contracts';
+import { IsJsonObject, type JsonText } from '../http/json-text.dto.js';
+import { Trimmed } from '../http/json-body.decorator.js';
+
+const exampleData = {
+  broadcaster_user_id: '47019283',
+  broadcaster_user_login: 'mira_plays',
+  broadcaster_user_name: 'Mira_Plays',
+};
+
+/** Body of `POST /api/v1/platform-events`. */
+export class CreateEventBody {
+  @ApiProperty({
+    minLength: 1,
+    maxLength: 255,
+    description: 'Kind of event; trimmed',
+    example: 'stream-offline',
+  })
+  @Trimmed()
+  @IsText(1, 255)
+  event_type!: string;
+
+  @ApiProperty({
+    minLength: 1,
+    maxLength: 32,
+    description: 'Where it comes from, in your words; kept as sent',
+    example: 'PlatformSub',
+  })
+  @IsText(1, 32)
+  event_source!: string;
+
+  @ApiProperty({
+    type: Object,
+    additionalProperties: true,
+    description: 'The payload; kept and given back exactly as sent',
+    example: exampleData,
+  })
+  @IsJsonObject()
+  event_data!: JsonText;
+}
+
+/** An event, as clients see it. */
+export class EventRecord {
+  @ApiProperty({
+    type: String,
+    format: 'uuid',
+    nullable: true,
+    description: 'Null on test events',
+    example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
+  })
+  id!: string | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The platform’s message id, or the id of a test event; null on events that a client added',
+    example: 'f8a34c0f-53b5-4f1d-9d6f-0c8d1f3c2b10',
+  })
+  event_id!: string | null;
+
+  @ApiProperty({ description: 'Kind of event', example: 'stream-offline' })
+  event_type!: string;
+
+  @ApiProperty({
+    description:
+      '`PlatformSub` from the platform’s subscriptions, `TestCall` from tests, else as the client sent it',
+    example: 'PlatformSub',
+  })
+  event_source!: string;
+
+  @ApiProperty({
+    type: Object,
+    additionalProperties: true,
+    description: 'The payload, exactly as it was received',
+    example: exampleData,
+  })
+  event_data!: Record<string, unknown>;
+
+  @ApiProperty({
+    description:
+      'When the service received it: to the second with +0000; test events to the microsecond with +00:00',
+    example: '2026-11-21T07:30:00+0000',
+  })
+  created!: string;
+
+  @ApiProperty({
+    enum: eventOrigins,
+    description: '`platform` for stored events, also those that clients added; `test` for test events',
+    example: 'platform',
+  })
+  origin!: EventOrigin;
+}
+
+const exampleLink = 'http://127.0.0.1:8000/api/v1/platform-events?cursor=AQABmqPBf158wp1cOxpqHwwR3q2-7wAAAAA';
+
+/** One page of the event list. */
+export class EventPage {
+  @ApiProperty({
+    type: String,
+    format: 'uri',
+    nullable: true,
+    description: 'The page of older events; null means the end',
+    example: exampleLink,
+  })
+  next!: string | null;
+
+  @ApiProperty({
+    type: String,
+    format: 'uri',
+    nullable: true,
+    description: 'The page of newer events; null when there are none',
+    example: null,
+  })
+  previous!: string | null;
+
+  @ApiProperty({
+    type: [EventRecord],
+    description: 'Newest first; maybe fewer than page_size, even none, although there is a next page',
+  })
+  results!: EventRecord[];
+}

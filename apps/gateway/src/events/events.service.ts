@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import { getEvent, ServiceError, type NewEvent, type StoredEvent } from '@stream-events/contracts';
+import { RequestClient } from '@stream-events/messaging';
+import { v4 as uuidV4, v7 as uuidV7 } from 'uuid';
+import { EventIntake } from '../intake/event-intake.service.js';
+import type { Caller } from '../users/access-tokens.service.js';
+
+/** An event that a client sends. */
+export interface ClientEvent {
+  eventType: string;
+  /** JSON text of an object. */
+  eventData: string;
+  /** The `Idempotency-Key` header, if any. */
+  idempotencyKey: string | undefined;
+}
+
+const maxKeyLength = 255;
+
+/** Events that clients add by hand or as tests, and events one by one. */
+@Injectable()
+export class EventsService {
+  constructor(
+    private readonly intake: EventIntake,
+    private readonly client: RequestClient,
+  ) {}
+
+  /** Stores an event as if from the platform. */
+  async create(event: ClientEvent & { eventSource: string }, caller: Caller): Promise<StoredEvent> {
+    return this.store({
+      id: uuidV7(),
+      eventId: null,
+      eventType: event.eventType,
+      eventSource: event.eventSource,
+      origin: 'platform',
+      eventData: event.eventData,
+      idempotencyKey: scopeKey(event.idempotencyKey, caller, 'platform'),
+    });
+  }
+
+  /** Stores a test event. */
+  async test(event: ClientEvent, caller: Caller): Promise<StoredEvent> {
+    return this.store({
+      id: uuidV7(),
+      eventId: uuidV4(),
+      eventType: event.eventType,
+      eventSource: 'TestCall',
+      origin: 'test',
+      eventData: event.eventData,
+      idempotencyKey: scopeKey(event.idempotencyKey, caller, 'test'),
+    });
+  }
+
+  /** An event by its id, or a test event by its `event_id`. */
+  async get(id: string): Promise<StoredEvent> {
+    return this.client.request(getEvent, { id });
+  }
+
+  private async store(event: NewEvent): Promise<StoredEvent> {
+    const { id, outcome } = await this.intake.submit(event);
+    if (outcome === 'parked')
+      throw new ServiceError(
+        'invalid',
+        `The event cannot be stored: the database refuses its content. It is kept aside for an operator as ${id}.`,
+      );
+    return outcome === 'known' ? this.get(id) : event;
+  }
+}
+
+/** A key counts for its user only, and apart for events and tests. */
+function scopeKey(key: string | undefined, caller: Caller, kind: 'platform' | 'test'): string | null {
+  if (key === undefined || key === '') return null;
+  if (key.length > maxKeyLength)
+    throw ServiceError.onField('Idempotency-Key', `must have at most ${maxKeyLength} characters`);
+  return `${caller.id} ${kind === 'test' ? 't' : 'p'} ${key}`;
+}

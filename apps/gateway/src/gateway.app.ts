@@ -1,0 +1,133 @@
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { connectDatabase, createDataSource } from '@stream-events/database';
+import { RequestClient } from '@stream-events/messaging';
+import {
+  defineService,
+  loadConfig,
+  Health,
+  NestLogger,
+  createLogger,
+  Registry,
+  type Shell,
+} from '@stream-events/service';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { describeApi, serveApiDescription } from './api-description/open-api.js';
+import { gatewayVariables, type GatewayConfig } from './gateway.config.js';
+import { GatewayModule, type GatewayConnections } from './gateway.module.js';
+import { createHttpServer } from './http/http-server.js';
+import { RouteMethods } from './http/route-methods.js';
+import { CreateUsers1763700000000 } from './migrations/1763700000000-create-users.js';
+import { AccessToken } from './users/access-token.entity.js';
+import { LoginFailure } from './users/login-failure.entity.js';
+import { LoginFailures } from './users/login-failures.repository.js';
+import { User } from './users/user.entity.js';
+import { UsersService } from './users/users.service.js';
+
+/** What the gateway keeps in its own schema. */
+export const schema = {
+  name: 'gateway',
+  entities: [User, AccessToken, LoginFailure],
+  migrations: [CreateUsers1763700000000],
+};
+
+/** The gateway: the public edge. Its running service says where it listens and who the first owner is. */
+export const gateway = defineService({ name: 'gateway', variables: gatewayVariables, start });
+
+const pruneIntervalMs = 10 * 60_000;
+
+async function start(shell: Shell<GatewayConfig>) {
+  const { config, logger, health } = shell;
+  const dataSource = await connectDatabase(databaseOptions(config.DATABASE_URL));
+  const client = new RequestClient({ urls: config.NATS_URL, name: 'gateway' });
+  await client.connect();
+  const app = await createApp(shell, { dataSource, client, routes: new RouteMethods() });
+  serveApiDescription(app);
+
+  const owner =
+    config.OWNER_USERNAME && config.OWNER_PASSWORD
+      ? await app.get(UsersService).ensureOwner(config.OWNER_USERNAME, config.OWNER_PASSWORD)
+      : undefined;
+  const pruning = setInterval(() => {
+    app
+      .get(LoginFailures)
+      .prune()
+      .catch((error: unknown) => logger.warn({ err: error }, 'old login failures could not be deleted'));
+  }, pruneIntervalMs);
+  health.register('gateway database', async () => void (await dataSource.query('SELECT 1')));
+  health.register('gateway nats', () => client.ping());
+  await app.listen(config.PORT, config.HOST);
+  const url = await app.getUrl();
+  logger.info({ url }, 'gateway listens');
+
+  return {
+    url,
+    /** The owner that this start made, if it did. */
+    owner: owner && { username: owner.user.username, token: owner.token },
+    /** For `owner:reset`, on the machine itself. */
+    users: app.get(UsersService),
+    async close() {
+      clearInterval(pruning);
+      await app.close();
+      await client.close();
+      await dataSource.destroy();
+    },
+  };
+}
+
+/** The gateway's API description, made without a database, NATS or port. */
+export async function printOpenApi(): Promise<OpenAPIObject> {
+  const config = loadConfig(gatewayVariables, {
+    DATABASE_URL: 'postgres://nowhere',
+    NATS_URL: 'nats://nowhere',
+    SECRET_KEY: 'only describes the API, encrypts nothing',
+  });
+  const shell = {
+    config,
+    logger: createLogger('gateway', 'silent'),
+    health: new Health(),
+    metrics: new Registry(),
+  };
+  const dataSource = createDataSource(databaseOptions(config.DATABASE_URL));
+  const client = new RequestClient({ urls: config.NATS_URL, name: 'gateway' });
+  const app = await createApp(shell, { dataSource, client, routes: new RouteMethods() });
+  return describeApi(app);
+}
+
+async function createApp(
+  shell: Shell<GatewayConfig>,
+  connections: GatewayConnections,
+): Promise<NestFastifyApplication> {
+  const { config, logger } = shell;
+  const adapter = createHttpServer(config.TRUST_PROXY);
+  connections.routes.watch(adapter.getInstance());
+  const app = await NestFactory.create<NestFastifyApplication>(
+    GatewayModule.register(shell, connections),
+    adapter,
+    {
+      bodyParser: false,
+      logger: new NestLogger(logger),
+      abortOnError: false,
+    },
+  );
+  const origins = config.CORS_ORIGINS;
+  app.enableCors({
+    origin: origins.includes('*') ? '*' : origins,
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID'],
+    exposedHeaders: ['Location', 'Retry-After', 'WWW-Authenticate'],
+    maxAge: 86_400,
+  });
+  return app;
+}
+
+function databaseOptions(url: string) {
+  return {
+    url,
+    schema: schema.name,
+    applicationName: 'gateway',
+    entities: schema.entities,
+    migrations: schema.migrations,
+    poolSize: 10,
+  };
+}

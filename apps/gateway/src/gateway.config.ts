@@ -1,0 +1,48 @@
+import {
+  adminPort,
+  integer,
+  list,
+  oneOf,
+  optionalText,
+  optionalUrl,
+  sharedVariables,
+  type ConfigOf,
+  type Variable,
+} from '@stream-events/service';
+import type { TrustProxy } from './http/http-server.js';
+
+const trustProxy: Variable<TrustProxy> = {
+  description:
+    'Whose `X-Forwarded-*` headers count: `false` (nobody), `true` (everybody), or addresses and networks separated by commas',
+  defaultValue: false,
+  isSecret: false,
+  parse: (value) =>
+    value === 'true' || value === 'false' ? value === 'true' : value.split(',').map((item) => item.trim()),
+};
+
+/** The environment of the gateway. */
+export const gatewayVariables = {
+  HOST: sharedVariables.HOST,
+  PORT: integer('Port of the HTTP API', [0, 65_535], { default: 8000 }),
+  ADMIN_PORT: adminPort(9000),
+  PUBLIC_URL: optionalUrl('Address of the API as clients see it, for links; else what the client used', [
+    'http',
+    'https',
+  ]),
+  TRUST_PROXY: trustProxy,
+  CORS_ORIGINS: list('Origins of web pages that may call the API, separated by commas; `*` is all', {
+    default: ['*'],
+  }),
+  DATABASE_URL: sharedVariables.DATABASE_URL,
+  NATS_URL: sharedVariables.NATS_URL,
+  SECRET_KEY: sharedVariables.SECRET_KEY,
+  OWNER_USERNAME: optionalText('User name of the first owner, made at the first start'),
+  OWNER_PASSWORD: optionalText('Password of the first owner, at least 10 characters', { secret: true }),
+  REGISTRATION: oneOf('Who may register users: owners, or anybody (`open`)', ['owner', 'open'], {
+    default: 'owner',
+  }),
+  PLATFORM_WEBHOOK_SECRET: sharedVariables.PLATFORM_WEBHOOK_SECRET,
+  LOG_LEVEL: sharedVariables.LOG_LEVEL,
+};
+
+export type GatewayConfig = ConfigOf<typeof gatewayVariables>;

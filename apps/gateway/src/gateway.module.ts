@@ -1,0 +1,59 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { RequestClient } from '@stream-events/messaging';
+import { ShellModule, type Shell } from '@stream-events/service';
+import { DataSource } from 'typeorm';
+import { EventListLinks } from './events/event-list-links.js';
+import { EventsController } from './events/events.controller.js';
+import { EventsService } from './events/events.service.js';
+import type { GatewayConfig } from './gateway.config.js';
+import { HealthController } from './health/health.controller.js';
+import { ProblemFilter } from './http/problem.filter.js';
+import { PublicUrl } from './http/public-url.js';
+import { RouteMethods } from './http/route-methods.js';
+import { EventIntake } from './intake/event-intake.service.js';
+import { AccessGuard } from './users/access.guard.js';
+import { AccessTokens } from './users/access-tokens.service.js';
+import { LoginController } from './users/login.controller.js';
+import { LoginFailures } from './users/login-failures.repository.js';
+import { UsersController } from './users/users.controller.js';
+import { UsersService } from './users/users.service.js';
+import { WebhookController } from './webhook/webhook.controller.js';
+import { WebhookService } from './webhook/webhook.service.js';
+
+/** What is made before the module. */
+export interface GatewayConnections {
+  dataSource: DataSource;
+  client: RequestClient;
+  routes: RouteMethods;
+}
+
+@Module({})
+export class GatewayModule {
+  static register(
+    shell: Shell<GatewayConfig>,
+    { dataSource, client, routes }: GatewayConnections,
+  ): DynamicModule {
+    return {
+      module: GatewayModule,
+      imports: [ShellModule.register(shell)],
+      // The webhook's fixed path comes before the event id's.
+      controllers: [HealthController, LoginController, UsersController, WebhookController, EventsController],
+      providers: [
+        { provide: DataSource, useValue: dataSource },
+        { provide: RequestClient, useValue: client },
+        { provide: RouteMethods, useValue: routes },
+        { provide: APP_FILTER, useClass: ProblemFilter },
+        { provide: APP_GUARD, useClass: AccessGuard },
+        AccessTokens,
+        EventIntake,
+        EventListLinks,
+        EventsService,
+        LoginFailures,
+        PublicUrl,
+        UsersService,
+        WebhookService,
+      ],
+    };
+  }
+}

@@ -1,0 +1,55 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { getMetadataStorage, validateSync } from 'class-validator';
+import { toValidationError } from '@stream-events/messaging';
+import type { MessageClass } from '@stream-events/contracts';
+import type { FastifyRequest } from 'fastify';
+import { JsonText } from './json-text.dto.js';
+import { readJsonObject, type JsonObjectText } from './json-text.js';
+
+const trimmedFields = new WeakMap<object, Set<string>>();
+
+/** Marks a text field of a body that is trimmed before it is validated. */
+export function Trimmed(): PropertyDecorator {
+  return (target, property) => {
+    const fields = trimmedFields.get(target) ?? new Set();
+    trimmedFields.set(target, fields.add(String(property)));
+  };
+}
+
+/** The request's body as a validated instance of a class: unknown fields are ignored, nothing is coerced. */
+export const JsonBody = createParamDecorator(
+  (type: MessageClass<object>, context: ExecutionContext): object => {
+    const request = context.switchToHttp().getRequest<FastifyRequest<{ Body: Buffer | undefined }>>();
+    return parseBody(type, readJsonObject(request.body));
+  },
+);
+
+/**
+ * Makes a validated instance of a flat class from a JSON object.
+ *
+ * @throws ServiceError `invalid` with every fault by field
+ */
+export function parseBody<T extends object>(type: MessageClass<T>, json: JsonObjectText): T {
+  const instance = new type();
+  for (const field of fieldsOf(type)) {
+    if (Object.hasOwn(json.value, field)) Object.assign(instance, { [field]: readField(type, field, json) });
+  }
+  const faults = validateSync(instance, { forbidUnknownValues: true });
+  if (faults.length > 0) throw toValidationError(faults);
+  return instance;
+}
+
+function readField(type: MessageClass<object>, field: string, json: JsonObjectText): unknown {
+  const value = json.value[field];
+  if (typeof value === 'string' && trimmedFields.get(type.prototype as object)?.has(field))
+    return value.trim();
+  // Objects are kept as text: none of the API's bodies looks into one.
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? new JsonText(json.memberText(field) ?? '{}') : value;
+}
+
+/** The fields that a class validates. Only these are taken: `__proto__`, `constructor` and the like never are. */
+function fieldsOf(type: MessageClass<object>): Set<string> {
+  const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+  return new Set(rules.map((rule) => rule.propertyName));
+}

@@ -1,0 +1,147 @@
+import { ServiceError } from '@stream-events/contracts';
+
+/** Deeper nesting than this is refused: no payload of a platform comes near it, and parsers of others may break on it. */
+export const maxNesting = 32;
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * A JSON object as it was sent: its parsed value, and the text of each of its members, so that a member can be handed on
+ * without being parsed and written again.
+ */
+export interface JsonObjectText {
+  value: Record<string, unknown>;
+  /** The whole text, without the white space around it. */
+  text: string;
+  /** The text of a member's value, exactly as it was sent; of a repeated name, the last one, as JSON.parse takes it. */
+  memberText(name: string): string | undefined;
+}
+
+/**
+ * Reads the bytes of a JSON object.
+ *
+ * @throws ServiceError `invalid` for bad UTF-8, bad JSON, too deep nesting, or anything that is not an object
+ */
+export function readJsonObject(bytes: Uint8Array | undefined): JsonObjectText {
+  if (!bytes || bytes.length === 0)
+    throw new ServiceError('invalid', 'The request needs a body: a JSON object.');
+  const text = decode(bytes);
+  if (nestingOf(text) > maxNesting)
+    throw new ServiceError('invalid', `The body is nested deeper than ${maxNesting} levels.`);
+  const value = parse(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ServiceError('invalid', 'The body must be a JSON object.');
+  }
+  return {
+    value: value as Record<string, unknown>, // holds: a non-null, non-array object that JSON.parse made
+    text: text.trim(),
+    memberText: (name) => findMember(text, name),
+  };
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw new ServiceError('invalid', 'The body is not valid UTF-8.');
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // V8 quotes the text around the fault, which may hold a password: say where, not what.
+    const position = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
+    throw new ServiceError(
+      'invalid',
+      `The body is not valid JSON${position ? ` (at character ${position})` : ''}.`,
+    );
+  }
+}
+
+/** How deep brackets are nested in a text, JSON or not. */
+function nestingOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at) - 1;
+    else if (code === openBrace || code === openBracket) deepest = Math.max(deepest, (depth += 1));
+    else if (code === closeBrace || code === closeBracket) depth -= 1;
+  }
+  return deepest;
+}
+
+// From here on the text is known to be a valid JSON object: JSON.parse has taken it.
+
+function findMember(text: string, name: string): string | undefined {
+  let found: string | undefined;
+  let at = skipSpace(text, text.indexOf('{') + 1);
+  while (text.charCodeAt(at) === quote) {
+    const keyEnd = endOfString(text, at);
+    const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const valueEnd = endOfValue(text, valueStart);
+    if (JSON.parse(text.slice(at, keyEnd)) === name) found = text.slice(valueStart, valueEnd);
+    const separator = skipSpace(text, valueEnd);
+    at = skipSpace(text, separator + 1);
+  }
+  return found;
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const comma = 0x2c;
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (isSpace(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
+/** The index after the closing quote of the string that begins at `from`. */
+function endOfString(text: string, from: number): number {
+  let at = from + 1;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === quote) return at + 1;
+    at += code === backslash ? 2 : 1;
+  }
+  return text.length;
+}
+
+/** The index after the value that begins at `from`. */
+function endOfValue(text: string, from: number): number {
+  const first = text.charCodeAt(from);
+  if (first === quote) return endOfString(text, from);
+  if (first !== openBrace && first !== openBracket) return endOfScalar(text, from);
+  let depth = 0;
+  for (let at = from; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at) - 1;
+    else if (code === openBrace || code === openBracket) depth += 1;
+    else if (code === closeBrace || code === closeBracket) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return text.length;
+}
+
+function endOfScalar(text: string, from: number): number {
+  let at = from;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === comma || code === closeBrace || code === closeBracket || isSpace(code)) return at;
+    at += 1;
+  }
+  return at;
+}

@@ -1,0 +1,50 @@
+import { Catch, Inject, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { errorCatalogue, ServiceError } from '@stream-events/contracts';
+import { LOGGER, type Logger } from '@stream-events/service';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { pathOf } from './paths.js';
+import { sendProblem, toServiceError } from './problem.js';
+import { RouteMethods } from './route-methods.js';
+
+/** Answers every failed request, routed or not, with a problem document. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter<unknown> {
+  constructor(
+    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly routes: RouteMethods,
+  ) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const error = this.explainUnrouted(toServiceError(thrown), request);
+    this.log(error, request);
+    if (!reply.sent) sendProblem(reply, error);
+  }
+
+  /** A path that exists with other methods is 405, not 404. */
+  private explainUnrouted(error: ServiceError, request: FastifyRequest): ServiceError {
+    if (error.code !== 'not_found' || !request.is404) return error;
+    const allow = this.routes.methodsOf(pathOf(request.url));
+    if (allow.length === 0) return error;
+    return new ServiceError(
+      'method_not_allowed',
+      `This path has no ${request.method}, only ${allow.join(', ')}.`,
+      { allow },
+    );
+  }
+
+  private log(error: ServiceError, request: FastifyRequest): void {
+    const { logLevel, status } = errorCatalogue[error.code];
+    this.logger[logLevel](
+      {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url,
+        status,
+        err: error.cause ?? error,
+      },
+      'request failed',
+    );
+  }
+}

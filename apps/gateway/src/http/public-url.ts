@@ -1,0 +1,23 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG } from '@stream-events/service';
+import type { FastifyRequest } from 'fastify';
+import type { GatewayConfig } from '../gateway.config.js';
+
+/** Builds absolute URLs as clients see them: on `PUBLIC_URL`, else on the address that the client used. */
+@Injectable()
+export class PublicUrl {
+  constructor(@Inject(CONFIG) private readonly config: GatewayConfig) {}
+
+  /** An absolute URL of a path (with its query, if any). */
+  of(request: FastifyRequest, path: string): string {
+    return (this.config.PUBLIC_URL ?? addressUsed(request)) + path;
+  }
+}
+
+function addressUsed(request: FastifyRequest): string {
+  // Anything may stand in a Host header; only what looks like one is repeated to clients.
+  const host: string | undefined = request.host;
+  if (host && /^[\w.-]+(:\d+)?$|^\[[\da-fA-F:.]+\](:\d+)?$/.test(host))
+    return `${request.protocol}://${host}`;
+  return `${request.protocol}://${request.socket.localAddress ?? '127.0.0.1'}:${request.socket.localPort ?? 80}`;
+}

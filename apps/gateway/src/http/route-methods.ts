@@ -1,0 +1,27 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyInstance } from 'fastify';
+
+/** Knows which methods each path has, to tell a wrong method (405) from a wrong path (404). */
+@Injectable()
+export class RouteMethods {
+  private readonly routes: { pattern: RegExp; methods: string[] }[] = [];
+
+  /** Notes every route that is added from now on. */
+  watch(fastify: FastifyInstance): void {
+    fastify.addHook('onRoute', (route) => {
+      if (route.url.includes('*')) return;
+      this.routes.push({ pattern: toPattern(route.url), methods: [route.method].flat() });
+    });
+  }
+
+  /** The methods of a path, sorted; none when there is no such path. */
+  methodsOf(path: string): string[] {
+    const methods = this.routes.filter((route) => route.pattern.test(path)).flatMap((route) => route.methods);
+    return [...new Set(methods)].sort();
+  }
+}
+
+function toPattern(url: string): RegExp {
+  const escaped = url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+');
+  return new RegExp(`^${escaped}$`);
+}

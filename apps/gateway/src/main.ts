@@ -1,0 +1,4 @@
+import { runService } from '@stream-events/service';
+import { gateway } from './gateway.app.js';
+
+await runService(gateway);

@@ -1,0 +1,80 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG } from '@stream-events/service';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { GatewayConfig } from '../gateway.config.js';
+import { AccessToken } from './access-token.entity.js';
+import { SecretBox } from './secret-box.js';
+import type { Role } from './user.entity.js';
+
+/** Who a request comes from. */
+export interface Caller {
+  id: string;
+  username: string;
+  role: Role;
+}
+
+// A rotated or disabled token is refused everywhere within a second: no answer is remembered longer than this.
+const cacheMs = 800;
+const maxCached = 10_000;
+
+/** Access tokens: random keys of 40 hexadecimal characters, one for each user. */
+@Injectable()
+export class AccessTokens {
+  private readonly box: SecretBox;
+  private readonly cache = new Map<string, { caller: Caller; until: number }>();
+
+  constructor(
+    private readonly dataSource: DataSource,
+    @Inject(CONFIG) config: GatewayConfig,
+  ) {
+    this.box = new SecretBox(config.SECRET_KEY);
+  }
+
+  /** Gives a user a new key; the old one, if any, ends. */
+  async issue(userId: string, manager: EntityManager = this.dataSource.manager): Promise<string> {
+    const key = randomBytes(20).toString('hex');
+    await manager.upsert(
+      AccessToken,
+      { userId, keyHash: hashKey(key), keyEncrypted: this.box.encrypt(key, userId) },
+      ['userId'],
+    );
+    this.cache.clear();
+    return key;
+  }
+
+  /** The user's present key. */
+  async reveal(userId: string): Promise<string> {
+    const token = await this.dataSource.manager.findOneByOrFail(AccessToken, { userId });
+    return this.box.decrypt(token.keyEncrypted, userId);
+  }
+
+  /** Who a key belongs to; undefined when it is unknown, rotated, or its user is disabled. */
+  async identify(key: string): Promise<Caller | undefined> {
+    const hash = hashKey(key).toString('hex');
+    const cached = this.cache.get(hash);
+    if (cached && cached.until > Date.now()) return cached.caller;
+    this.cache.delete(hash);
+    const [caller] = await this.dataSource.query<Caller[]>(
+      `SELECT users.id, username, role FROM access_tokens JOIN users ON users.id = user_id
+       WHERE key_hash = decode($1, 'hex') AND NOT is_disabled`,
+      [hash],
+    );
+    if (caller) this.remember(hash, caller);
+    return caller;
+  }
+
+  /** Forgets what was looked up, after a user was disabled. */
+  forget(): void {
+    this.cache.clear();
+  }
+
+  private remember(hash: string, caller: Caller): void {
+    if (this.cache.size >= maxCached) this.cache.clear();
+    this.cache.set(hash, { caller, until: Date.now() + cacheMs });
+  }
+}
+
+function hashKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}

@@ -1,0 +1,77 @@
+import {
+  createParamDecorator,
+  Inject,
+  Injectable,
+  SetMetadata,
+  type CanActivate,
+  type CustomDecorator,
+  type ExecutionContext,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { ServiceError } from '@stream-events/contracts';
+import { CONFIG } from '@stream-events/service';
+import type { FastifyRequest } from 'fastify';
+import type { GatewayConfig } from '../gateway.config.js';
+import { AccessTokens, type Caller } from './access-tokens.service.js';
+
+/** Who may use a route: anybody, every user (unless said otherwise), owners, or whoever may register users. */
+type Access = 'public' | 'user' | 'owner' | 'registration';
+
+const accessKey = 'access';
+
+/** Says who may use a route or a controller's routes. */
+export function AllowAccess(access: Access): CustomDecorator {
+  return SetMetadata(accessKey, access);
+}
+
+const callers = new WeakMap<object, Caller>();
+
+/** The user whose token came with the request. */
+export const CurrentUser = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
+  const caller = callers.get(context.switchToHttp().getRequest<FastifyRequest>());
+  if (!caller) throw new Error('the route is public: it has no current user');
+  return caller;
+});
+
+/** Lets a request pass when its token gives it the access that the route asks for. */
+@Injectable()
+export class AccessGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly tokens: AccessTokens,
+    @Inject(CONFIG) private readonly config: GatewayConfig,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const access = this.accessOf(context);
+    if (access === 'public') return true;
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const key = readToken(request.headers.authorization);
+    if (key === undefined)
+      throw new ServiceError(
+        'unauthenticated',
+        'Authentication credentials were not provided: send Authorization: Token <key>.',
+      );
+    const caller = await this.tokens.identify(key);
+    if (!caller) throw new ServiceError('unauthenticated', 'Invalid token.');
+    if (access === 'owner' && caller.role !== 'owner')
+      throw new ServiceError('forbidden', 'Only an owner may do this.');
+    callers.set(request, caller);
+    return true;
+  }
+
+  private accessOf(context: ExecutionContext): Exclude<Access, 'registration'> {
+    const access =
+      this.reflector.getAllAndOverride<Access | undefined>(accessKey, [
+        context.getHandler(),
+        context.getClass(),
+      ]) ?? 'user';
+    if (access !== 'registration') return access;
+    return this.config.REGISTRATION === 'open' ? 'public' : 'owner';
+  }
+}
+
+/** The key in an Authorization header: `Token <key>`, the keyword in any case, one or more spaces. */
+export function readToken(header: string | undefined): string | undefined {
+  return /^token +([^\s]+) *$/i.exec(header ?? '')?.[1];
+}

@@ -1,0 +1,34 @@
+import { Controller, HttpCode, Post, Req } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { Accepts, Answers, RefusesWith } from '../api-description/api-decorators.js';
+import { JsonBody } from '../http/json-body.decorator.js';
+import { AllowAccess } from './access.guard.js';
+import { LoginBody, TokenReply } from './users.dto.js';
+import { UsersService } from './users.service.js';
+
+@ApiTags('Users')
+@Controller('api-token-auth')
+export class LoginController {
+  constructor(private readonly users: UsersService) {}
+
+  @Post()
+  @HttpCode(200)
+  @AllowAccess('public')
+  @ApiOperation({
+    summary: 'Get one’s access token',
+    description: 'The same token that registration returned, until it is rotated.',
+  })
+  @Accepts(LoginBody)
+  @Answers(200, 'The token', { type: TokenReply })
+  @RefusesWith({
+    invalid: 'Unable to log in with provided credentials, or a field is missing',
+    too_large: 'The body is over 256 KiB',
+    unsupported_media_type: 'The body is not application/json',
+    too_many_requests: 'Too many failed logins with this user name from this address',
+    unavailable: 'A part of the service that this needs is down',
+  })
+  async logIn(@JsonBody(LoginBody) body: LoginBody, @Req() request: FastifyRequest): Promise<TokenReply> {
+    return { token: await this.users.logIn({ ...body, address: request.ip }) };
+  }
+}

@@ -1,0 +1,43 @@
+import { Column, Entity, OneToOne, PrimaryColumn, type Relation } from 'typeorm';
+import { AccessToken } from './access-token.entity.js';
+
+/** An owner may do all; a user all but what touches the whole installation. */
+export type Role = 'owner' | 'user';
+
+@Entity({ name: 'users' })
+export class User {
+  @PrimaryColumn('uuid')
+  id!: string;
+
+  @Column('text')
+  username!: string;
+
+  /** The user name in lower case: two names that differ only in case would be taken for each other. */
+  @Column('text', { name: 'username_key', unique: true })
+  usernameKey!: string;
+
+  /** scrypt, see `password.ts`. */
+  @Column('text', { name: 'password_hash', select: false })
+  passwordHash!: string;
+
+  @Column('text')
+  role!: Role;
+
+  @Column('text', { name: 'first_name' })
+  firstName!: string;
+
+  @Column('text', { name: 'last_name' })
+  lastName!: string;
+
+  @Column('text')
+  email!: string;
+
+  @Column('boolean', { name: 'is_disabled' })
+  isDisabled!: boolean;
+
+  @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
+  createdAt!: Date;
+
+  @OneToOne(() => AccessToken, (token) => token.user)
+  token?: Relation<AccessToken>;
+}

@@ -1,0 +1,153 @@
+import { Injectable } from '@nestjs/common';
+import { ServiceError } from '@stream-events/contracts';
+import { sqlState } from '@stream-events/database';
+import { DataSource } from 'typeorm';
+import { v7 as uuidV7 } from 'uuid';
+import { AccessTokens } from './access-tokens.service.js';
+import { LoginFailures } from './login-failures.repository.js';
+import { hashPassword, verifyPassword } from './password.js';
+import { User, type Role } from './user.entity.js';
+
+/** What a new user is made from. */
+export interface NewUser {
+  username: string;
+  password: string;
+  role: Role;
+  firstName?: string | undefined;
+  lastName?: string | undefined;
+  email?: string | undefined;
+}
+
+/** Users: registration, login, passwords. */
+@Injectable()
+export class UsersService {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly tokens: AccessTokens,
+    private readonly failures: LoginFailures,
+  ) {}
+
+  /**
+   * Makes a user and a first access token.
+   *
+   * @throws ServiceError `conflict` for a taken user name, `invalid` for a password that is the user name
+   */
+  async register(input: NewUser): Promise<{ user: User; token: string }> {
+    refuseUsernameAsPassword('password', input.password, input.username);
+    const passwordHash = await hashPassword(input.password);
+    return this.dataSource.transaction(async (manager) => {
+      const user = manager.create(User, {
+        id: uuidV7(),
+        username: input.username,
+        usernameKey: input.username.toLowerCase(),
+        passwordHash,
+        role: input.role,
+        firstName: input.firstName ?? '',
+        lastName: input.lastName ?? '',
+        email: input.email ?? '',
+        isDisabled: false,
+        createdAt: new Date(),
+      });
+      await manager.insert(User, user).catch((error: unknown) => {
+        if (sqlState(error) === '23505')
+          throw new ServiceError('conflict', `The user name ${input.username} is taken.`);
+        throw error;
+      });
+      return { user, token: await this.tokens.issue(user.id, manager) };
+    });
+  }
+
+  /** Makes the first owner; nothing when there is one already, also when two instances start at once. */
+  async ensureOwner(username: string, password: string): Promise<{ user: User; token: string } | undefined> {
+    if (await this.dataSource.manager.existsBy(User, { role: 'owner' })) return undefined;
+    try {
+      return await this.register({ username, password, role: 'owner' });
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'conflict') return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * The token of a user who gives the right password.
+   *
+   * @throws ServiceError `invalid` for a wrong login, `too_many_requests` after several from one address
+   */
+  async logIn(login: { username: string; password: string; address: string }): Promise<string> {
+    const user = await this.checkPassword(login);
+    if (!user || user.isDisabled)
+      throw new ServiceError('invalid', 'Unable to log in with provided credentials.');
+    return this.tokens.reveal(user.id);
+  }
+
+  /** Changes a password; other sessions end, so the caller gets a new token. */
+  async changePassword(
+    userId: string,
+    change: { current: string; next: string; address: string },
+  ): Promise<string> {
+    const { username } = await this.get(userId);
+    refuseUsernameAsPassword('new_password', change.next, username);
+    const user = await this.checkPassword({ username, password: change.current, address: change.address });
+    if (!user) throw ServiceError.onField('current_password', 'is not the present password');
+    return this.setPassword(userId, change.next);
+  }
+
+  /** Sets a password without asking for the old one; other sessions end. */
+  async setPassword(userId: string, password: string): Promise<string> {
+    const passwordHash = await hashPassword(password);
+    return this.dataSource.transaction(async (manager) => {
+      await manager.update(User, { id: userId }, { passwordHash });
+      return this.tokens.issue(userId, manager);
+    });
+  }
+
+  /** @throws ServiceError `not_found` */
+  async get(id: string): Promise<User> {
+    const user = await this.dataSource.manager.findOneBy(User, { id });
+    if (!user) throw new ServiceError('not_found', `There is no user ${id}.`);
+    return user;
+  }
+
+  /** All users, in the order of their making. */
+  async list(): Promise<User[]> {
+    return this.dataSource.manager.find(User, { order: { id: 'ASC' } });
+  }
+
+  async updateProfile(
+    id: string,
+    profile: Partial<Pick<User, 'firstName' | 'lastName' | 'email'>>,
+  ): Promise<User> {
+    if (Object.keys(profile).length > 0) await this.dataSource.manager.update(User, { id }, profile);
+    return this.get(id);
+  }
+
+  /** Disables or enables a user. Nobody can disable themselves, so there is always an owner left. */
+  async setDisabled(id: string, isDisabled: boolean, callerId: string): Promise<User> {
+    if (id === callerId && isDisabled) throw new ServiceError('conflict', 'You cannot disable yourself.');
+    await this.get(id);
+    await this.dataSource.manager.update(User, { id }, { isDisabled });
+    this.tokens.forget();
+    return this.get(id);
+  }
+
+  private async checkPassword(login: {
+    username: string;
+    password: string;
+    address: string;
+  }): Promise<User | undefined> {
+    await this.failures.countAttempt(login.address, login.username);
+    const user = await this.dataSource.manager
+      .createQueryBuilder(User, 'user')
+      .addSelect('user.passwordHash')
+      .where({ usernameKey: login.username.trim().toLowerCase() })
+      .getOne();
+    if (!(await verifyPassword(login.password, user?.passwordHash)) || !user) return undefined;
+    await this.failures.forget(login.address, login.username);
+    return user;
+  }
+}
+
+function refuseUsernameAsPassword(field: string, password: string, username: string): void {
+  if (password.toLowerCase() === username.toLowerCase())
+    throw ServiceError.onField(field, 'must not be the user name');
+}
