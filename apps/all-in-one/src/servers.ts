@@ -1,0 +1,70 @@
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { natsUsers } from '@stream-events/contracts';
+import { lockDirectory, startEmbeddedNats, startEmbeddedPostgres } from '@stream-events/embedded';
+import type { AllInOneConfig } from './all-in-one.config.js';
+import { keepSecret } from './kept-secret.js';
+
+/** PostgreSQL and NATS, embedded or given, and the secrets that go with them. */
+export interface Servers {
+  databaseUrl: string;
+  /** The NATS URL of a service, with its own user. */
+  natsUrlFor(service: 'gateway' | 'events'): string;
+  secretKey: string;
+  /** Settles, with the name of the server, when one ends that should not. */
+  failed: Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Where the data of one platform lies: simulated events never mix with real ones. */
+export function dataDirectory(config: AllInOneConfig): string {
+  return resolve(config.DATA_DIR, config.PLATFORM);
+}
+
+/** Starts what is not given; `say` tells a person what is going on. */
+export async function startServers(config: AllInOneConfig, say: (line: string) => void): Promise<Servers> {
+  const directory = dataDirectory(config);
+  // As root, PostgreSQL runs as another user, who must be able to pass through; every secret in it is a 0600 file.
+  await mkdir(directory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  const lock = await lockDirectory(directory);
+  const stops: (() => Promise<void>)[] = [() => lock.release()];
+  const stop = async (): Promise<void> => {
+    for (const step of stops.splice(0).reverse()) await step();
+  };
+  try {
+    const failures: Promise<string>[] = [];
+    const databaseUrl = config.DATABASE_URL ?? (await startPostgres());
+    const natsUrlFor = config.NATS_URL ? givenNats(config.NATS_URL) : await startNats();
+    const secretKey = config.SECRET_KEY?.join(',') ?? (await keepSecret(join(directory, 'secret-key')));
+    return {
+      databaseUrl,
+      natsUrlFor,
+      secretKey,
+      failed: failures.length > 0 ? Promise.race(failures) : new Promise(() => {}),
+      stop,
+    };
+
+    async function startPostgres(): Promise<string> {
+      say('PostgreSQL: starting the embedded server');
+      const postgres = await startEmbeddedPostgres({ directory, log: say });
+      stops.push(() => postgres.stop());
+      failures.push(postgres.exited.then(() => 'PostgreSQL'));
+      return postgres.url;
+    }
+
+    async function startNats(): Promise<Servers['natsUrlFor']> {
+      say('NATS: starting the embedded server');
+      const nats = await startEmbeddedNats({ directory, users: Object.values(natsUsers), log: say });
+      stops.push(() => nats.stop());
+      failures.push(nats.exited.then(() => 'NATS'));
+      return (service) => nats.urlFor(service);
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function givenNats(urls: readonly string[]): Servers['natsUrlFor'] {
+  return () => urls.join(',');
+}

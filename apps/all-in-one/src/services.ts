@@ -1,0 +1,147 @@
+import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { findFreePort } from '@stream-events/embedded';
+import { events } from '@stream-events/events';
+import { gateway } from '@stream-events/gateway';
+import { platformSimulator, subscribeDemo } from '@stream-events/platform-simulator';
+import {
+  createLogger,
+  Health,
+  loadConfig,
+  Registry,
+  type RunningService,
+  type ServiceDefinition,
+  type Variables,
+} from '@stream-events/service';
+import { collectDefaultMetrics } from 'prom-client';
+import type { AllInOneConfig } from './all-in-one.config.js';
+import { keepSecret } from './kept-secret.js';
+import { dataDirectory, type Servers } from './servers.js';
+
+/** The owner that the first start makes; shown once and kept nowhere in clear. */
+export interface FirstOwner {
+  username: string;
+  /** Only when it was made here, not given. */
+  password: string | undefined;
+  token: string;
+}
+
+/** All services, running in this process. */
+export interface Services {
+  url: string;
+  simulatorUrl: string | undefined;
+  firstOwner: FirstOwner | undefined;
+  stop(): Promise<void>;
+}
+
+/** Starts every service in this process, in the order of their needs. */
+export async function startServices(
+  config: AllInOneConfig,
+  servers: Servers,
+  say: (line: string) => void,
+): Promise<Services> {
+  const starter = new ServiceStarter(config.LOG_LEVEL);
+  try {
+    const isSimulated = config.PLATFORM === 'simulator';
+    const webhookSecret = await chooseWebhookSecret(config);
+    const shared = {
+      ...process.env,
+      DATABASE_URL: servers.databaseUrl,
+      PLATFORM: config.PLATFORM,
+      LOG_LEVEL: config.LOG_LEVEL,
+    };
+
+    say('Events service: starting');
+    await starter.start(events, { ...shared, NATS_URL: servers.natsUrlFor('events') });
+
+    say('Gateway: starting');
+    const port = await choosePort(config.PORT, 'the HTTP API', say);
+    const password = randomBytes(15).toString('base64url');
+    const api = await starter.start(gateway, {
+      ...shared,
+      NATS_URL: servers.natsUrlFor('gateway'),
+      PORT: String(port),
+      SECRET_KEY: servers.secretKey,
+      PLATFORM_WEBHOOK_SECRET: webhookSecret,
+      OWNER_USERNAME: config.OWNER_USERNAME ?? 'admin',
+      OWNER_PASSWORD: config.OWNER_PASSWORD ?? password,
+    });
+
+    const simulatorUrl = isSimulated
+      ? await startSimulator(starter, { config, say, gatewayUrl: api.url, secret: webhookSecret })
+      : undefined;
+    const firstOwner = api.owner && { ...api.owner, password: config.OWNER_PASSWORD ? undefined : password };
+    return { url: api.url, simulatorUrl, firstOwner, stop: () => starter.stop() };
+  } catch (error) {
+    await starter.stop();
+    throw error;
+  }
+}
+
+/** Starts services with one health report and one set of metrics between them. */
+class ServiceStarter {
+  private readonly health = new Health();
+  private readonly metrics = new Registry();
+  private readonly running: RunningService[] = [];
+
+  constructor(private readonly logLevel: string) {
+    collectDefaultMetrics({ register: this.metrics });
+  }
+
+  async start<V extends Variables, R extends RunningService>(
+    definition: ServiceDefinition<V, R>,
+    environment: NodeJS.ProcessEnv,
+  ): Promise<R> {
+    const service = await definition.start({
+      config: loadConfig(definition.variables, environment),
+      logger: createLogger(definition.name, this.logLevel),
+      health: this.health,
+      metrics: this.metrics,
+    });
+    this.running.push(service);
+    return service;
+  }
+
+  /** Stops in the opposite order: who needs others goes first. */
+  async stop(): Promise<void> {
+    this.health.markStopping();
+    for (const service of this.running.splice(0).reverse()) await service.close();
+  }
+}
+
+interface SimulatorOptions {
+  config: AllInOneConfig;
+  say: (line: string) => void;
+  gatewayUrl: string;
+  secret: string;
+}
+
+async function startSimulator(
+  starter: ServiceStarter,
+  { config, say, gatewayUrl, secret }: SimulatorOptions,
+): Promise<string> {
+  say('Simulated platform: starting');
+  const port = await choosePort(8100, 'the simulated platform', say);
+  const simulator = await starter.start(platformSimulator, {
+    ...process.env,
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    LOG_LEVEL: config.LOG_LEVEL,
+    SIMULATOR_RATE: String(config.SIMULATOR_RATE),
+  });
+  const callback = `${gatewayUrl}/api/v1/platform-events/webhook`;
+  await subscribeDemo({ simulatorUrl: simulator.url, callback, secret });
+  return simulator.url;
+}
+
+/** The simulator signs with a secret of its own making when none is given. */
+async function chooseWebhookSecret(config: AllInOneConfig): Promise<string> {
+  if (config.PLATFORM_WEBHOOK_SECRET.length > 0) return config.PLATFORM_WEBHOOK_SECRET.join(',');
+  return config.PLATFORM === 'simulator' ? keepSecret(join(dataDirectory(config), 'webhook-secret')) : '';
+}
+
+async function choosePort(wanted: number, purpose: string, say: (line: string) => void): Promise<number> {
+  const port = await findFreePort(wanted);
+  if (wanted !== 0 && port !== wanted) say(`Port ${wanted} is taken: ${purpose} uses ${port}`);
+  return port;
+}

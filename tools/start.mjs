@@ -1,0 +1,6 @@
+// npm start: installs and builds what is missing, then runs everything in this process.
+import { prepare } from './prepare.mjs';
+
+process.stdout.write('\nStream Event Service\n\n');
+prepare();
+await import('../apps/all-in-one/dist/main.js');
