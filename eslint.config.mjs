@@ -20,14 +20,8 @@ export default tseslint.config(
   js.configs.recommended,
   ...nx.configs['flat/base'],
   {
-    files: ['**/*.ts'],
-    extends: [...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked],
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    files: ['**/*.ts', '**/*.mjs'],
     rules: {
-      '@nx/enforce-module-boundaries': [
-        'error',
-        { enforceBuildableLibDependency: false, allow: [], depConstraints: boundaries },
-      ],
       '@typescript-eslint/consistent-type-imports': [
         'error',
         { prefer: 'type-imports', fixStyle: 'inline-type-imports' },
@@ -47,10 +41,15 @@ export default tseslint.config(
       ],
       '@typescript-eslint/no-confusing-void-expression': [
         'error',
-        { ignoreArrowShorthand: true, ignoreVoidOperator: true },
+        { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
       ],
+      // Message classes describe shapes: what is of that shape is one of them, whoever made it.
+      '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
+      '@typescript-eslint/no-misused-spread': 'off',
       // Nest modules are classes with nothing but a decorator or a static method.
       '@typescript-eslint/no-extraneous-class': 'off',
+      // An empty text counts as none.
+      '@typescript-eslint/prefer-nullish-coalescing': ['error', { ignorePrimitives: { string: true } }],
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
     },
@@ -66,6 +65,8 @@ export default tseslint.config(
       'no-console': 'error',
     },
   },
+  // A test that finds nothing where it knows something must be fails anyway.
+  { files: testFiles, rules: { '@typescript-eslint/no-non-null-assertion': 'off' } },
   {
     files: ['**/*.mjs'],
     languageOptions: {

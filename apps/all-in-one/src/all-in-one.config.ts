@@ -2,7 +2,6 @@ import {
   decimal,
   integer,
   loadConfig,
-  oneOf,
   optionalText,
   sharedVariables,
   text,

@@ -6,31 +6,53 @@ import { startServices, type Services } from './services.js';
 /** Runs everything in this process until Ctrl-C: embedded servers, all services, and the simulated platform. */
 export async function runAllInOne(): Promise<void> {
   const config = configOrExit();
-  const stops: (() => Promise<void>)[] = [];
-  const stopAll = async (): Promise<void> => {
-    for (const stop of stops.splice(0).reverse()) await stop();
-  };
-  const logger = createLogger('all-in-one', config.LOG_LEVEL);
+  const starting = startAll(config);
+  const interruption = new AbortController();
   // From the first moment on: Ctrl-C while PostgreSQL starts must not leave it behind.
-  let isStopping = false;
-  onceStopped(logger, async () => {
-    isStopping = true;
+  onceStopped(createLogger('all-in-one', config.LOG_LEVEL), async () => {
+    interruption.abort();
     say('Stopping');
-    await stopAll();
+    const running = await starting.catch(() => undefined);
+    await running?.stop();
     say('Stopped');
   });
   try {
-    const servers = await startServers(config, say);
-    stops.push(() => servers.stop());
-    const services = await startServices(config, servers, say);
-    stops.push(() => services.stop());
-    announce(config, services);
-    const failed = await servers.failed;
-    if (!isStopping)
-      await giveUp(`${failed} has ended unexpectedly; its log is under ${dataDirectory(config)}`, stopAll);
+    const running = await starting;
+    announce(config, running.services);
+    const failed = await running.failed;
+    if (interruption.signal.aborted) return;
+    process.stderr.write(`\n${failed} has ended unexpectedly; its log is under ${dataDirectory(config)}\n`);
+    await running.stop();
   } catch (error) {
-    if (!isStopping) await giveUp(error instanceof Error ? error.message : String(error), stopAll);
+    if (interruption.signal.aborted) return;
+    process.stderr.write(`\nStream Event Service could not start: ${describeError(error)}\n`);
   }
+  process.exit(1);
+}
+
+interface Running {
+  services: Services;
+  failed: Promise<string>;
+  stop(): Promise<void>;
+}
+
+async function startAll(config: AllInOneConfig): Promise<Running> {
+  const servers = await startServers(config, say);
+  try {
+    const services = await startServices(config, servers, say);
+    const stop = async (): Promise<void> => {
+      await services.stop();
+      await servers.stop();
+    };
+    return { services, failed: servers.failed, stop };
+  } catch (error) {
+    await servers.stop();
+    throw error;
+  }
+}
+
+function describeError(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function configOrExit(): AllInOneConfig {
@@ -41,12 +63,6 @@ function configOrExit(): AllInOneConfig {
     process.stderr.write(`${error.message}\n`);
     process.exit(2);
   }
-}
-
-async function giveUp(reason: string, stopAll: () => Promise<void>): Promise<never> {
-  process.stderr.write(`\nStream Event Service stops: ${reason}\n`);
-  await stopAll();
-  process.exit(1);
 }
 
 /** Tells the person at the terminal what is going on. Standard output only: logs go to standard error. */

@@ -40,7 +40,7 @@ export async function startServers(config: AllInOneConfig, say: (line: string) =
       databaseUrl,
       natsUrlFor,
       secretKey,
-      failed: failures.length > 0 ? Promise.race(failures) : new Promise(() => {}),
+      failed: failures.length > 0 ? Promise.race(failures) : new Promise<never>(() => undefined),
       stop,
     };
 

@@ -88,7 +88,9 @@ async function start(shell: Shell<EventsConfig>) {
   app.get(Relay).start();
   await app.listen();
 
-  health.register('events database', async () => void (await dataSource.query('SELECT 1')));
+  health.register('events database', async () => {
+    await dataSource.query('SELECT 1');
+  });
   health.register('events nats', () => strategy.ping());
   return {
     async close() {

@@ -21,6 +21,7 @@ import { CreateUsers1763700000000 } from './migrations/1763700000000-create-user
 import { AccessToken } from './users/access-token.entity.js';
 import { LoginFailure } from './users/login-failure.entity.js';
 import { LoginFailures } from './users/login-failures.repository.js';
+import { recoverOwner, type RecoveredOwner } from './users/owner-recovery.js';
 import { User } from './users/user.entity.js';
 import { UsersService } from './users/users.service.js';
 
@@ -54,7 +55,9 @@ async function start(shell: Shell<GatewayConfig>) {
       .prune()
       .catch((error: unknown) => logger.warn({ err: error }, 'old login failures could not be deleted'));
   }, pruneIntervalMs);
-  health.register('gateway database', async () => void (await dataSource.query('SELECT 1')));
+  health.register('gateway database', async () => {
+    await dataSource.query('SELECT 1');
+  });
   health.register('gateway nats', () => client.ping());
   await app.listen(config.PORT, config.HOST);
   const url = await app.getUrl();
@@ -64,8 +67,6 @@ async function start(shell: Shell<GatewayConfig>) {
     url,
     /** The owner that this start made, if it did. */
     owner: owner && { username: owner.user.username, token: owner.token },
-    /** For `owner:reset`, on the machine itself. */
-    users: app.get(UsersService),
     async close() {
       clearInterval(pruning);
       await app.close();
@@ -75,12 +76,22 @@ async function start(shell: Shell<GatewayConfig>) {
   };
 }
 
+/** Lets an owner in again who lost the password: for `npm run owner:reset`, on the machine itself. */
+export async function resetOwner(databaseUrl: string, secretKeys: string[]): Promise<RecoveredOwner> {
+  const dataSource = await connectDatabase({ ...databaseOptions(databaseUrl), poolSize: 1 });
+  try {
+    return await recoverOwner(dataSource, secretKeys);
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
 /** The gateway's API description, made without a database, NATS or port. */
 export async function printOpenApi(): Promise<OpenAPIObject> {
   const config = loadConfig(gatewayVariables, {
     DATABASE_URL: 'postgres://nowhere',
     NATS_URL: 'nats://nowhere',
-    SECRET_KEY: 'only describes the API, encrypts nothing',
+    SECRET_KEY: 'describes-the-api-and-encrypts-nothing',
   });
   const shell = {
     config,

@@ -3,7 +3,7 @@ import { Catch, HttpException, Inject, type ArgumentsHost, type ExceptionFilter 
 import { LOGGER, type Logger } from '@stream-events/service';
 import type { FastifyReply } from 'fastify';
 
-/** The platform's error JSON (fact sheet §4.2); a conflict also names the subscription that is in the way. */
+/** The platform's error JSON (docs/platform-facts.md §4.2); a conflict also names the subscription that is in the way. */
 export interface PlatformError {
   error: string;
   status: number;

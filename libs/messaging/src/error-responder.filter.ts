@@ -1,6 +1,7 @@
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { NatsContext } from '@nestjs/microservices';
 import { errorCatalogue, ServiceError, type ErrorMessage } from '@stream-events/contracts';
+import type { MsgHdrs } from '@nats-io/transport-node';
 import { throwError, type Observable } from 'rxjs';
 import { correlationHeader } from './correlation.js';
 
@@ -27,11 +28,11 @@ export class ErrorResponder implements ExceptionFilter<unknown> {
       exception instanceof ServiceError
         ? exception
         : new ServiceError('internal', 'The service failed unexpectedly.', { cause: exception });
-    const correlationId: unknown = context.getHeaders()?.get?.(correlationHeader);
+    const headers = context.getHeaders() as MsgHdrs | undefined; // holds: the NATS transport hands its message's headers on
     this.logger[errorCatalogue[error.code].logLevel](
       {
         subject: context.getSubject(),
-        correlationId: correlationId || undefined,
+        correlationId: headers?.get(correlationHeader),
         code: error.code,
         err: error.cause ?? error,
       },

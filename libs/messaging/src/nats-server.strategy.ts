@@ -30,7 +30,7 @@ export class NatsServerStrategy extends ServerNats {
     super({ ...natsConnectionOptions(serving), queue: serving.queue });
     this.setOnProcessingStartHook((_transport, context, done) => {
       this.inFlight.add(context);
-      return done();
+      void done();
     });
     this.setOnProcessingEndHook((_transport, context) => {
       this.inFlight.delete(context);

@@ -41,19 +41,24 @@ function respond(health: Health, metrics: Registry): RequestListener {
       response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
     };
     const answer = async (): Promise<void> => {
-      if (request.method !== 'GET' && request.method !== 'HEAD')
-        return send(405, 'text/plain', 'Method Not Allowed\n');
+      if (request.method !== 'GET' && request.method !== 'HEAD') {
+        send(405, 'text/plain', 'Method Not Allowed\n');
+        return;
+      }
       switch (request.url?.split('?')[0]) {
         case '/health/live':
-          return send(200, 'application/json', '{"status":"ok"}\n');
+          send(200, 'application/json', '{"status":"ok"}\n');
+          break;
         case '/health/ready': {
           const report = await health.report();
-          return send(report.status === 'ok' ? 200 : 503, 'application/json', `${JSON.stringify(report)}\n`);
+          send(report.status === 'ok' ? 200 : 503, 'application/json', `${JSON.stringify(report)}\n`);
+          break;
         }
         case '/metrics':
-          return send(200, metrics.contentType, await metrics.metrics());
+          send(200, metrics.contentType, await metrics.metrics());
+          break;
         default:
-          return send(404, 'text/plain', 'Not Found: there are /health/live, /health/ready and /metrics\n');
+          send(404, 'text/plain', 'Not Found: there are /health/live, /health/ready and /metrics\n');
       }
     };
     answer().catch((error: unknown) => send(500, 'text/plain', `${String(error)}\n`));

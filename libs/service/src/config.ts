@@ -178,9 +178,7 @@ function readSecretFile(name: string, environment: NodeJS.ProcessEnv): string | 
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw new Error(
-      `could not be read from ${name}_FILE=${path}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new Error(`could not be read from ${name}_FILE=${path}: ${String(error)}`, { cause: error });
   }
 }
 

@@ -6,8 +6,8 @@ export class CreateEventStore1763700000000 implements MigrationInterface {
     for (const statement of statements) await queryRunner.query(statement);
   }
 
-  async down(): Promise<void> {
-    throw new Error('Migrations go forward only: restore a backup instead.');
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only: restore a backup instead.'));
   }
 }
 

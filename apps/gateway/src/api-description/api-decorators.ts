@@ -22,16 +22,16 @@ export function Answers(
     description,
     ...(body?.type && { type: body.type, isArray: body.isArray ?? false }),
     ...(headers && { headers }),
-  } as Parameters<typeof ApiResponse>[0]); // holds: the parts are those of ApiResponseOptions, whose union defeats spreading
+  });
 }
 
 /** Describes the JSON body that a route takes. */
-export function Accepts(type: Type): Decorator {
-  return ApiBody({ type, required: true }) as Decorator; // holds: ApiBody only reads its target's metadata
+export function Accepts(type: Type): MethodDecorator {
+  return ApiBody({ type, required: true });
 }
 
 /** Describes a body that is any JSON object. */
-export function AcceptsAnyObject(description: string): Decorator {
+export function AcceptsAnyObject(description: string): MethodDecorator {
   const example = {
     broadcaster_user_id: '47019283',
     broadcaster_user_login: 'mira_plays',
@@ -41,7 +41,7 @@ export function AcceptsAnyObject(description: string): Decorator {
     description,
     required: true,
     schema: { type: 'object', additionalProperties: true, example },
-  }) as Decorator; // holds: as above
+  });
 }
 
 /** Says that a route needs a token, with the errors that follow from that. */
@@ -52,13 +52,13 @@ export function RequiresToken(): Decorator {
       unauthenticated: 'No valid token',
       unavailable: 'A part of the service that this needs is down',
     }),
-  ) as Decorator;
+  );
 }
 
 /** Describes the errors that a route answers with, each with its reason and an example. */
 export function RefusesWith(reasons: Partial<Record<ErrorCode, string>>): Decorator {
   const responses = Object.entries(reasons).map(([code, reason]) => describeError(code as ErrorCode, reason)); // holds: the keys are codes
-  return applyDecorators(ApiExtraModels(Problem), ...responses) as Decorator;
+  return applyDecorators(ApiExtraModels(Problem), ...responses);
 }
 
 function describeError(code: ErrorCode, reason: string): MethodDecorator & ClassDecorator {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ServiceError } from '@stream-events/contracts';
-import type { FastifyInstance, FastifyReply, FastifyServerOptions } from 'fastify';
+import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import { canonicalUrl } from './paths.js';
 import { sendProblem, toProblem, toServiceError } from './problem.js';
 
@@ -31,11 +31,11 @@ export function createHttpServer(trustProxy: TrustProxy): FastifyAdapter {
       querystringParser: (query) => Object.fromEntries(new URLSearchParams(query)),
     },
     frameworkErrors: (error, _request, reply) => {
-      sendProblem(reply as FastifyReply, toServiceError(error)); // holds: a reply without a schema, like any other of ours
+      sendProblem(reply, toServiceError(error));
     },
     clientErrorHandler: (error, socket) => {
       if (!socket.writable) return;
-      socket.end(printClientError(error.code ?? ''));
+      socket.end(printClientError(error.code));
     },
   };
   const adapter = new FastifyAdapter(options);

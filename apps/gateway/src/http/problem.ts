@@ -4,9 +4,8 @@ import { toUnavailable } from '@stream-events/database';
 import type { FastifyReply } from 'fastify';
 import type { Problem } from './problem.dto.js';
 
-const codeByStatus = new Map(
-  Object.entries(errorCatalogue).map(([code, { status }]) => [status as number, code as ErrorCode]),
-); // holds: the keys are the codes
+const codes = Object.keys(errorCatalogue) as ErrorCode[]; // holds: the catalogue's keys are the codes
+const codeByStatus = new Map<number, ErrorCode>(codes.map((code) => [errorCatalogue[code].status, code]));
 
 // What Fastify and Node say about a request before it reaches a handler, in our words.
 const detailByFastifyCode: Record<string, string> = {

@@ -35,7 +35,7 @@ export class CreateUsers1763700000000 implements MigrationInterface {
     )`);
   }
 
-  async down(): Promise<void> {
-    throw new Error('Migrations go forward only: restore a backup instead.');
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only: restore a backup instead.'));
   }
 }

@@ -26,7 +26,7 @@ export class AccessTokens {
 
   constructor(
     private readonly dataSource: DataSource,
-    @Inject(CONFIG) config: GatewayConfig,
+    @Inject(CONFIG) config: Pick<GatewayConfig, 'SECRET_KEY'>,
   ) {
     this.box = new SecretBox(config.SECRET_KEY);
   }

@@ -2,7 +2,7 @@ import { isTextWithin, ServiceError } from '@stream-events/contracts';
 import { readJsonObject, type JsonObjectText } from '../http/json-text.js';
 
 /**
- * The platform's webhook messages as they come over the wire (eventsub.md §1): the only place that knows their headers
+ * The platform's webhook messages as they come over the wire (docs/platform-facts.md §1): the only place that knows their headers
  * and bodies. Unknown fields and values are let through: the platform adds to its messages without notice.
  */
 const headerPrefix = 'twitch-eventsub-message-';

@@ -9,7 +9,7 @@ export interface SignedMessage {
   signature: string;
 }
 
-// eventsub.md §1.3: older messages are replays. The same for clocks that are ahead.
+// docs/platform-facts.md §1.3: older messages are replays. The same for clocks that are ahead.
 const maxAgeMs = 10 * 60_000;
 
 /** Whether a message was signed with one of the secrets. Takes the same time wherever a wrong signature differs. */

@@ -15,7 +15,7 @@ export interface EventTypeRow {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** Every type and version of the platform, from the fact sheet of its protocol (as of August 2026). One row a line. */
+/** Every type and version of the platform, from the docs/platform-facts.md of its protocol (as of August 2026). One row a line. */
 export const eventTypeRows: readonly EventTypeRow[] = [
   { type: 'automod.message.hold', version: '1', condition: ['broadcaster_user_id', 'moderator_user_id'], scopes: [['moderator:manage:automod']], transports: ['webhook', 'websocket', 'conduit'], description: 'AutoMod parked a chat message for moderator review', fields: { broadcaster_user_id: 'string', broadcaster_user_login: 'string', broadcaster_user_name: 'string', user_id: 'string', user_login: 'string', user_name: 'string', message_id: 'string', message: 'object', category: 'string', level: 'integer', held_at: 'string' } },
   { type: 'automod.message.hold', version: '2', condition: ['broadcaster_user_id', 'moderator_user_id'], scopes: [['moderator:manage:automod']], transports: ['webhook', 'websocket', 'conduit'], description: 'AutoMod parked a chat message for moderator review (adds blocked-term reasons)', fields: { broadcaster_user_id: 'string', broadcaster_user_login: 'string', broadcaster_user_name: 'string', user_id: 'string', user_login: 'string', user_name: 'string', message_id: 'string', message: 'object', held_at: 'string', reason: 'string', automod: 'object|null', blocked_term: 'object|null' } },

@@ -16,7 +16,7 @@ export interface Reply {
 // As many as are in flight at most at a high rate (notification-generator.service.ts).
 const maxConnections = 128;
 
-// The platform waits "a few seconds" (fact sheet §1.4); its own command line tool ten.
+// The platform waits "a few seconds" (docs/platform-facts.md §1.4); its own command line tool ten.
 const requestTimeoutMs = 10_000;
 
 // The schedule of the platform is unpublished; this one is short, as nobody wants to wait in a simulation.

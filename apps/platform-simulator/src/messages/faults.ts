@@ -12,7 +12,7 @@ export const faults = [
 ] as const;
 export type Fault = (typeof faults)[number];
 
-// The platform's advice is to drop what is older than ten minutes (fact sheet §1.3): just over it.
+// The platform's advice is to drop what is older than ten minutes (docs/platform-facts.md §1.3): just over it.
 const oldTimestampAgeMs = 11 * 60 * 1_000;
 
 /** Makes a message with exactly this fault; everything else about it is right. */

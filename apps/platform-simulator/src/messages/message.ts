@@ -42,7 +42,7 @@ export function createMessage({ type, subscription, body, secret, ...given }: Me
   };
 }
 
-/** The headers of a message (fact sheet §1.1). `retry` counts the sendings before this one. */
+/** The headers of a message (docs/platform-facts.md §1.1). `retry` counts the sendings before this one. */
 export function headersOf(message: Message, retry: number): Record<string, string> {
   return {
     'Content-Type': 'application/json',

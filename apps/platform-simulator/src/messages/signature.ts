@@ -7,7 +7,7 @@ export interface SignedParts {
   readonly body: string;
 }
 
-/** Signs a message as the platform does: HMAC-SHA256 over id, timestamp and raw body (fact sheet §1.2). */
+/** Signs a message as the platform does: HMAC-SHA256 over id, timestamp and raw body (docs/platform-facts.md §1.2). */
 export function signMessage(secret: string, { id, timestamp, body }: SignedParts): string {
   return `sha256=${createHmac('sha256', secret).update(id).update(timestamp).update(body).digest('hex')}`;
 }

@@ -22,7 +22,7 @@ export const callbackRules = {
   allow_underscores: true, // names of containers have them
 };
 
-/** ASCII, 10 to 100 characters (fact sheet §1.2). */
+/** ASCII, 10 to 100 characters (docs/platform-facts.md §1.2). */
 export const secretPattern = /^[\x20-\x7e]{10,100}$/;
 export const secretRule = { message: 'secret must be 10 to 100 ASCII characters' };
 

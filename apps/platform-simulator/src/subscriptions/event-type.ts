@@ -38,7 +38,7 @@ export function createCondition(row: EventTypeRow | undefined, broadcasterId: st
   return Object.fromEntries(keys.map((key) => [key, broadcasterId]));
 }
 
-/** Types that need somebody's consent cost nothing; the others cost one point (fact sheet §4.6). */
+/** Types that need somebody's consent cost nothing; the others cost one point (docs/platform-facts.md §4.6). */
 export function costOf(row: EventTypeRow | undefined): number {
   return row?.scopes.length === 0 ? 1 : 0;
 }

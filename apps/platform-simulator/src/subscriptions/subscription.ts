@@ -3,7 +3,7 @@ import type { EventPayload } from '../world/event-payloads.js';
 /** The keys and values that say what a subscription is about. */
 export type Condition = Readonly<Record<string, string>>;
 
-/** A subscription as the platform shows it, in replies and in messages (fact sheet §4.5). */
+/** A subscription as the platform shows it, in replies and in messages (docs/platform-facts.md §4.5). */
 export interface SubscriptionView {
   readonly id: string;
   status: string;
@@ -21,7 +21,7 @@ export interface Subscription {
   readonly secret: string;
 }
 
-/** Why the platform ends a subscription (fact sheet §1.4). */
+/** Why the platform ends a subscription (docs/platform-facts.md §1.4). */
 export const revocationStatuses = [
   'user_removed',
   'authorization_revoked',

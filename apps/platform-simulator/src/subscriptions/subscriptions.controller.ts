@@ -12,7 +12,7 @@ import {
 import { CreateSubscriptionDto } from './create-subscription.dto.js';
 import { SubscriptionsService, type SubscriptionList } from './subscriptions.service.js';
 
-/** The platform's own interface for subscriptions (fact sheet §4.5). */
+/** The platform's own interface for subscriptions (docs/platform-facts.md §4.5). */
 @Controller('helix/eventsub/subscriptions')
 export class SubscriptionsController {
   constructor(@Inject(SubscriptionsService) private readonly subscriptions: SubscriptionsService) {}

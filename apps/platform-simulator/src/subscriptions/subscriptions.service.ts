@@ -26,7 +26,7 @@ export interface SubscriptionList {
   max_total_cost: number;
 }
 
-// Limits of the platform for an application (fact sheet §4.5, §4.6).
+// Limits of the platform for an application (docs/platform-facts.md §4.5, §4.6).
 const maxTotalCost = 10_000;
 const maxAlike = 3;
 

@@ -1,7 +1,7 @@
 import type { Person } from './population.js';
 import type { Random } from './random.js';
 
-/** What a chat message consists of, as the platform splits it (fact sheet §5.2). */
+/** What a chat message consists of, as the platform splits it (docs/platform-facts.md §5.2). */
 export interface ChatText {
   text: string;
   fragments: Record<string, unknown>[];
