@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { findFreePort } from '@stream-events/embedded';
@@ -52,7 +53,11 @@ export async function startServices(
     };
 
     say('Events service: starting');
-    await starter.start(events, { ...shared, NATS_URL: servers.natsUrlFor('events') });
+    await starter.start(events, {
+      EVENTS_MAX_GB: await chooseStreamSize(config),
+      ...shared,
+      NATS_URL: servers.natsUrlFor('events'),
+    });
 
     say('Gateway: starting');
     const port = await choosePort(config.PORT, 'the HTTP API', say);
@@ -138,6 +143,13 @@ async function startSimulator(
 async function chooseWebhookSecret(config: AllInOneConfig): Promise<string> {
   if (config.PLATFORM_WEBHOOK_SECRET.length > 0) return config.PLATFORM_WEBHOOK_SECRET.join(',');
   return config.PLATFORM === 'simulator' ? keepSecret(join(dataDirectory(config), 'webhook-secret')) : '';
+}
+
+/** The size of the EVENTS stream in GiB: 8, or half of what a small disk has left, which the broker reserves. */
+async function chooseStreamSize(config: AllInOneConfig): Promise<string> {
+  const { bavail, bsize } = await statfs(dataDirectory(config));
+  const freeGigabytes = (bavail * bsize) / 1024 ** 3;
+  return String(Math.min(8, Math.max(1, Math.floor(freeGigabytes / 2))));
 }
 
 async function choosePort(wanted: number, purpose: string, say: (line: string) => void): Promise<number> {

@@ -126,8 +126,10 @@ async function createApp(
     origin: origins.includes('*') ? '*' : origins,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID'],
-    exposedHeaders: ['Location', 'Retry-After', 'WWW-Authenticate'],
+    exposedHeaders: ['Location', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'],
     maxAge: 86_400,
+    // An OPTIONS that is no preflight is answered like one, not with a text error.
+    strictPreflight: false,
   });
   return app;
 }

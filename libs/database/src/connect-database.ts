@@ -44,6 +44,7 @@ export function createDataSource(options: DatabaseOptions): DataSource {
     migrations: options.migrations,
     migrationsTableName: 'migrations',
     synchronize: false,
+    logging: false,
     poolSize: options.poolSize,
     connectTimeoutMS: 3_000,
     extra: {

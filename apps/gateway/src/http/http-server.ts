@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ServiceError } from '@stream-events/contracts';
+import { runWithCorrelation } from '@stream-events/messaging';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import { canonicalUrl } from './paths.js';
 import { sendProblem, toProblem, toServiceError } from './problem.js';
@@ -20,7 +21,8 @@ export function createHttpServer(trustProxy: TrustProxy): FastifyAdapter {
     // A client that sends its request drop by drop must not hold a connection for ever.
     requestTimeout: 30_000,
     keepAliveTimeout: 72_000,
-    return503OnClosing: true,
+    // While the server closes, open connections still get their real answers.
+    return503OnClosing: false,
     forceCloseConnections: 'idle',
     genReqId: () => randomUUID(),
     rewriteUrl: (request) => canonicalUrl(request.url ?? '/'),
@@ -40,6 +42,7 @@ export function createHttpServer(trustProxy: TrustProxy): FastifyAdapter {
   };
   const adapter = new FastifyAdapter(options);
   takeRawBodies(adapter.getInstance());
+  correlate(adapter.getInstance());
   return adapter;
 }
 
@@ -48,6 +51,18 @@ function takeRawBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     done(null, body);
+  });
+}
+
+/** Gives each request an id that its answer, its log lines and its messages to other services carry. */
+function correlate(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    void reply.header('X-Request-Id', request.id);
+    done();
+  });
+  // Only after the body was read: its events run in a context of their own, where the id would be lost.
+  fastify.addHook('preHandler', (request, _reply, done) => {
+    runWithCorrelation(request.id, done);
   });
 }
 

@@ -41,11 +41,19 @@ export function parseBody<T extends object>(type: MessageClass<T>, json: JsonObj
 
 function readField(type: MessageClass<object>, field: string, json: JsonObjectText): unknown {
   const value = json.value[field];
-  if (typeof value === 'string' && trimmedFields.get(type.prototype as object)?.has(field))
-    return value.trim();
+  if (typeof value === 'string' && isTrimmed(type.prototype as object, field)) return value.trim();
   // Objects are kept as text: none of the API's bodies looks into one.
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isObject ? new JsonText(json.memberText(field) ?? '{}') : value;
+}
+
+/** Whether a class, or one that it extends, marks the field as trimmed. */
+function isTrimmed(prototype: object | null, field: string): boolean {
+  if (prototype === null) return false;
+  return (
+    trimmedFields.get(prototype)?.has(field) === true ||
+    isTrimmed(Object.getPrototypeOf(prototype) as object | null, field)
+  );
 }
 
 /** The fields that a class validates. Only these are taken: `__proto__`, `constructor` and the like never are. */

@@ -9,7 +9,7 @@ import {
   type StoreEventsReply,
   type StoreOutcome,
 } from '@stream-events/contracts';
-import { ReplyTimeoutError, RequestClient } from '@stream-events/messaging';
+import { ReplyTimeoutError, RequestClient, runWithCorrelation } from '@stream-events/messaging';
 import { Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 
 // More batches in flight only wait at the database; with three it is never idle.
@@ -75,7 +75,9 @@ export class EventIntake {
     while (this.inFlight < maxInFlight && this.waiting.length > 0) {
       const batch = this.takeBatch();
       this.inFlight += 1;
-      void this.deliver(batch).finally(() => {
+      // A batch belongs to many requests, so to none of them in the logs.
+      const delivered = runWithCorrelation(undefined, () => this.deliver(batch));
+      void delivered.finally(() => {
         this.inFlight -= 1;
         this.pump();
       });
