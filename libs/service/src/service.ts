@@ -70,12 +70,18 @@ export async function runService<V extends ProcessVariables>(
   }
 }
 
-/** Runs `stop` at the first SIGTERM or SIGINT, then exits; a second signal or the time limit exits at once. */
+// Ctrl-C reaches a process under npm twice: from the terminal and from npm. A person takes longer for the second.
+const repeatedSignalMs = 1_000;
+
+/** Runs `stop` at the first SIGTERM or SIGINT, then exits; a second one later or the time limit exits at once. */
 export function onceStopped(logger: Logger, stop: () => Promise<void>): void {
-  let isStopping = false;
+  let stoppingSince: number | undefined;
   const onSignal = (signal: NodeJS.Signals): void => {
-    if (isStopping) process.exit(1);
-    isStopping = true;
+    if (stoppingSince !== undefined) {
+      if (performance.now() - stoppingSince > repeatedSignalMs) process.exit(1);
+      return;
+    }
+    stoppingSince = performance.now();
     logger.info({ signal }, 'service is stopping');
     const timer = setTimeout(() => {
       logger.error({ shutdownTimeoutMs }, 'service did not stop in time: exiting with work in flight');
