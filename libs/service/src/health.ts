@@ -14,6 +14,7 @@ const checkTimeoutMs = 2_000;
 export class Health {
   private readonly checks = new Map<string, HealthCheck>();
   private isStopping = false;
+  private running: Promise<HealthReport> | undefined;
 
   /** Adds a check; `name` is shown in the report. */
   register(name: string, check: HealthCheck): void {
@@ -25,8 +26,15 @@ export class Health {
     this.isStopping = true;
   }
 
-  /** Runs every check side by side, each with a time limit. */
+  /** Runs every check side by side, each with a time limit; who asks meanwhile gets the same report. */
   async report(): Promise<HealthReport> {
+    this.running ??= this.runChecks().finally(() => {
+      this.running = undefined;
+    });
+    return this.running;
+  }
+
+  private async runChecks(): Promise<HealthReport> {
     const checks: HealthReport['checks'] = {};
     await Promise.all(
       [...this.checks].map(async ([name, check]) => {

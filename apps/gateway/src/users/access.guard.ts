@@ -71,7 +71,7 @@ export class AccessGuard implements CanActivate {
   }
 }
 
-/** The key in an Authorization header: `Token <key>`, the keyword in any case, one or more spaces. */
+/** The key in an Authorization header: `Token <key>`, the keyword in any case, then white space. */
 export function readToken(header: string | undefined): string | undefined {
-  return /^token +([^\s]+) *$/i.exec(header ?? '')?.[1];
+  return /^token[ \t]+([^\s]+)[ \t]*$/i.exec(header ?? '')?.[1];
 }

@@ -1,5 +1,4 @@
-import { Column, Entity, OneToOne, PrimaryColumn, type Relation } from 'typeorm';
-import { AccessToken } from './access-token.entity.js';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** An owner may do all; a user all but what touches the whole installation. */
 export type Role = 'owner' | 'user';
@@ -37,7 +36,4 @@ export class User {
 
   @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
   createdAt!: Date;
-
-  @OneToOne(() => AccessToken, (token) => token.user)
-  token?: Relation<AccessToken>;
 }
