@@ -83,5 +83,9 @@ export class ServiceError extends Error {
 
 function isErrorMessage(value: unknown): value is ErrorMessage {
   if (typeof value !== 'object' || value === null || !('code' in value) || !('detail' in value)) return false;
-  return typeof value.code === 'string' && value.code in errorCatalogue && typeof value.detail === 'string';
+  return (
+    typeof value.code === 'string' &&
+    Object.hasOwn(errorCatalogue, value.code) &&
+    typeof value.detail === 'string'
+  );
 }

@@ -32,8 +32,11 @@ export const natsUsers = {
     name: 'subscriber',
     publish: [
       `$JS.API.STREAM.INFO.${eventsStreamName}`,
-      `$JS.API.CONSUMER.*.${eventsStreamName}`,
-      `$JS.API.CONSUMER.*.${eventsStreamName}.>`,
+      // Not DELETE, of another service's consumer for instance: what a subscriber leaves behind expires.
+      `$JS.API.CONSUMER.CREATE.${eventsStreamName}`,
+      `$JS.API.CONSUMER.CREATE.${eventsStreamName}.>`,
+      `$JS.API.CONSUMER.DURABLE.CREATE.${eventsStreamName}.>`,
+      `$JS.API.CONSUMER.INFO.${eventsStreamName}.>`,
       `$JS.API.CONSUMER.MSG.NEXT.${eventsStreamName}.>`,
       `$JS.ACK.${eventsStreamName}.>`,
       `$JS.FC.${eventsStreamName}.>`,

@@ -40,6 +40,7 @@ export function IsText(min: number, max: number, options?: ValidationOptions): P
 
 /** Folds case for filters: one function when a value is written and when it is asked for. */
 export function foldCase(text: string): string {
-  // Upper case first: it joins forms that lower case alone keeps apart (final sigma, ß, ligatures).
-  return text.toUpperCase().toLowerCase();
+  // Upper case joins forms that lower case alone keeps apart (final sigma, ß, ligatures); lower case before it is for
+  // ẞ, which is its own upper case.
+  return text.toLowerCase().toUpperCase().toLowerCase();
 }

@@ -52,14 +52,20 @@ export class RequestClient {
    * Sends a request and waits for its reply.
    *
    * @throws ServiceError what the service answered; `unavailable` at once when no instance of it is there or NATS is
-   * away; ReplyTimeoutError after the contract's time limit
+   * away; `internal` when the reply breaks its contract; ReplyTimeoutError after the contract's time limit
    */
   async request<Request extends object, Reply extends object>(
     contract: Contract<Request, Reply>,
     request: Request,
   ): Promise<Reply> {
     const reply = await this.send(contract, request);
-    return contract.parseReply ? contract.parseReply(reply) : parseMessage(contract.reply, reply);
+    try {
+      return contract.parseReply ? contract.parseReply(reply) : parseMessage(contract.reply, reply);
+    } catch (error) {
+      // `invalid` would blame the caller for what its neighbour did.
+      const detail = `The reply to ${contract.subject} is not what its contract says.`;
+      throw new ServiceError('internal', detail, { cause: error });
+    }
   }
 
   private async send(contract: Contract<object, object>, request: object): Promise<unknown> {

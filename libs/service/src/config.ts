@@ -43,17 +43,16 @@ export function text(description: string, options: Options<string> = {}): Variab
   return variable(description, options, (value) => value);
 }
 
-/** Declares a variable that may be absent. */
+/** Declares a variable that may be absent; when it is there, it must match `pattern`, or `fault` says what it must be. */
 export function optionalText(
   description: string,
-  options: Options<never> = {},
+  options: { secret?: boolean; pattern?: RegExp; fault?: string } = {},
 ): Variable<string | undefined> {
-  return {
-    ...variable<string | undefined>(description, {}, (value) => value),
-    ...options,
-    defaultValue: undefined,
-    isSecret: options.secret ?? false,
-  };
+  const { secret = false, pattern, fault = `must match ${pattern}` } = options;
+  return variable<string | undefined>(description, { secret, default: undefined }, (value) => {
+    if (pattern && !pattern.test(value)) throw new Error(fault);
+    return value;
+  });
 }
 
 /** Declares a variable that is a whole number within bounds. */

@@ -14,7 +14,7 @@ export interface StoredEvent {
 }
 
 /**
- * Prints the public event record (interface.md §2.1): what HTTP clients get and what the EVENTS stream carries.
+ * Prints the public event record: what HTTP clients get and what the EVENTS stream carries.
  * `event_data` is spliced in as text, so key order, big numbers and escapes survive.
  */
 export function printEventRecord(event: StoredEvent): string {
@@ -43,6 +43,6 @@ export function firstIdAt(milliseconds: number): string {
 
 function printCreated(event: StoredEvent): string {
   const iso = new Date(receivedAt(event.id)).toISOString();
-  // interface.md: stored events to the second with +0000, test events to the microsecond with +00:00.
+  // Stored events to the second with +0000, test events to the microsecond with +00:00.
   return event.origin === 'test' ? `${iso.slice(0, 23)}000+00:00` : `${iso.slice(0, 19)}+0000`;
 }

@@ -3,8 +3,11 @@ import type { EventOrigin } from './event-record.js';
 /** The JetStream stream that carries every stored event. */
 export const eventsStreamName = 'EVENTS';
 
-/** All subjects of the stream: `events.<origin>.<event_type>.<broadcaster_user_id or _>`. */
-export const eventsStreamSubjects = 'events.*.*.*';
+/**
+ * All subjects of the stream: `events.<origin>.<event_type>.<broadcaster_user_id or _>`. Not `events.*.*.*`, of which a
+ * consumer's filter like `events.platform.channel-raid.>` is no part, so that the broker would refuse it.
+ */
+export const eventsStreamSubjects = 'events.>';
 
 // A protocol line of NATS holds 4 KiB; 512 bytes leave room for everything else on it.
 const maxEncodedTypeBytes = 512;

@@ -4,6 +4,7 @@ import {
   IsBoolean,
   IsIn,
   IsInt,
+  IsObject,
   IsOptional,
   IsString,
   IsUUID,
@@ -14,7 +15,7 @@ import {
 import { defineContract } from '../contract.js';
 import { eventOrigins, type EventOrigin, type StoredEvent } from './event-record.js';
 
-/** The filters of the event list; all given ones must match (interface-decisions.md, "Event filters"). */
+/** The filters of the event list; all given ones must match. */
 export class EventFilters {
   @IsOptional()
   @IsString()
@@ -83,6 +84,7 @@ export class ListPosition {
 }
 
 export class ListEventsRequest {
+  @IsObject()
   @ValidateNested()
   @Type(() => EventFilters)
   filters!: EventFilters;
@@ -94,6 +96,7 @@ export class ListEventsRequest {
 
   /** Where the page begins; the newest page without it. */
   @IsOptional()
+  @IsObject()
   @ValidateNested()
   @Type(() => ListPosition)
   position?: ListPosition;
@@ -123,18 +126,21 @@ export class StoredEventMessage implements StoredEvent {
 export class ListEventsReply {
   /** Newest first. Maybe fewer than asked for, even none, when the page's budget of bytes or rows was used up. */
   @IsArray()
+  @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => StoredEventMessage)
   events!: StoredEventMessage[];
 
   /** Where older events go on; null alone means the end. */
   @IsOptional()
+  @IsObject()
   @ValidateNested()
   @Type(() => ListPosition)
   next!: ListPosition | null;
 
   /** Where newer events go on; null when there are none yet. */
   @IsOptional()
+  @IsObject()
   @ValidateNested()
   @Type(() => ListPosition)
   previous!: ListPosition | null;

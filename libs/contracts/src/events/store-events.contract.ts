@@ -4,6 +4,7 @@ import {
   ArrayMinSize,
   IsArray,
   IsIn,
+  IsObject,
   IsString,
   IsUUID,
   ValidateIf,
@@ -65,6 +66,7 @@ export class StoreEventsRequest {
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(maxBatchEvents)
+  @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => NewEvent)
   events!: NewEvent[];
@@ -85,6 +87,7 @@ export class StoreOutcome {
 export class StoreEventsReply {
   /** One for each event of the request, in its order. */
   @IsArray()
+  @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => StoreOutcome)
   outcomes!: StoreOutcome[];
@@ -101,7 +104,9 @@ export const storeEvents = defineContract({
   parseReply: parseStoreEventsReply,
 });
 
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+// Any version, and as class-validator has it, the smallest and the largest value of all.
+const uuidPattern =
+  /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|0{8}-0{4}-0{4}-0{4}-0{12}|f{8}-f{4}-f{4}-f{4}-f{12})$/i;
 const uuidV7Pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
 /** The hand-written equal of `StoreEventsRequest`'s decorators, for the write path. */

@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { countCharacters, foldCase, isStorableText, isTextWithin } from './text.js';
+
+describe(isStorableText.name, () => {
+  it.each([
+    ['', true],
+    ['plain', true],
+    ['🎉', true],
+    ['a\0b', false],
+    ['\ud83c', false],
+    ['\udf89', false],
+    ['\udf89\ud83c', false],
+  ])('of %j is %s', (text, expected) => {
+    expect(isStorableText(text)).toBe(expected);
+  });
+});
+
+describe(countCharacters.name, () => {
+  it('counts code points, as the database does, at any length', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 300, size: 'max' });
+    fc.assert(
+      fc.property(text, (value) => {
+        expect(countCharacters(value)).toBe(Array.from(value).length);
+      }),
+    );
+  });
+});
+
+describe(isTextWithin.name, () => {
+  it.each([
+    ['the least', 'a', true],
+    ['the most', 'a'.repeat(5), true],
+    ['the most, in characters of two units', '🎉'.repeat(5), true],
+    ['nothing', '', false],
+    ['one too many', 'a'.repeat(6), false],
+    ['one too many, in characters of two units', '🎉'.repeat(6), false],
+    ['a NUL', 'a\0', false],
+    ['half a pair', '\ud83c', false],
+    ['a number', 5, false],
+    ['null', null, false],
+    ['undefined', undefined, false],
+    ['a list', ['a'], false],
+    ['an object with a length', { length: 3 }, false],
+  ])('judges %s', (_, value, expected) => {
+    expect(isTextWithin(value, 1, 5)).toBe(expected);
+  });
+});
+
+describe(foldCase.name, () => {
+  it.each([
+    ['ASCII', 'StreamerName', 'STREAMERname'],
+    ['umlauts', 'GRÖSSE', 'größe'],
+    ['sharp s', 'straße', 'STRASSE'],
+    ['capital sharp s', 'STRAẞE', 'straße'],
+    ['final sigma', 'ΟΔΥΣΣΕΥΣ', 'οδυσσευς'],
+    ['ligatures', 'oﬃce', 'OFFICE'],
+    ['Cyrillic', 'ПРИВЕТ', 'привет'],
+    ['Japanese, which has no case', '配信者', '配信者'],
+  ])('joins %s', (_, one, other) => {
+    expect(foldCase(one)).toBe(foldCase(other));
+  });
+
+  // i with a dot above is another letter in Turkish: what matters is that both sides fold it alike.
+  it('keeps the dotted capital I apart from the plain one', () => {
+    expect(foldCase('İ')).not.toBe(foldCase('I'));
+    expect(foldCase('İ')).toBe(foldCase('i̇'));
+  });
+
+  it('joins every character with its upper and its lower case and changes nothing the second time', () => {
+    const differing: string[] = [];
+    for (let point = 0; point <= 0x10ffff; point += 1) {
+      const character = String.fromCodePoint(point);
+      const folded = foldCase(character);
+      const forms = [character.toUpperCase(), character.toLowerCase(), folded];
+      if (forms.some((form) => foldCase(form) !== folded)) differing.push(point.toString(16));
+    }
+    expect(differing).toEqual([]);
+  });
+});

@@ -1,0 +1,144 @@
+import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
+import { connectDatabase, type DatabaseOptions } from './connect-database.js';
+
+/** Not idempotent, and slow enough that everyone who starts at once meets it. */
+class CreateThings1700000000001 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('CREATE TABLE things (id int PRIMARY KEY)');
+    await queryRunner.query('SELECT pg_sleep(0.2)');
+    await queryRunner.query('INSERT INTO things VALUES (1)');
+  }
+
+  async down(): Promise<void> {
+    await Promise.reject(new Error('forward only'));
+  }
+}
+
+class AddMoreThings1700000000002 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('INSERT INTO things SELECT max(id) + 1 FROM things');
+  }
+
+  async down(): Promise<void> {
+    await Promise.reject(new Error('forward only'));
+  }
+}
+
+class Fails1700000000003 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('INSERT INTO things VALUES (100)');
+    await queryRunner.query('SELECT nothing_of_that_name');
+  }
+
+  async down(): Promise<void> {
+    await Promise.reject(new Error('forward only'));
+  }
+}
+
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await createTestDatabase();
+});
+afterEach(() => database.drop());
+
+function options(overrides: Partial<DatabaseOptions> = {}): DatabaseOptions {
+  return {
+    url: database.url,
+    schema: 'shop',
+    applicationName: 'shop-test',
+    entities: [],
+    migrations: [CreateThings1700000000001, AddMoreThings1700000000002],
+    poolSize: 2,
+    ...overrides,
+  };
+}
+
+async function readThings(dataSource: DataSource): Promise<number[]> {
+  const rows = await dataSource.query<{ id: number }[]>('SELECT id FROM shop.things ORDER BY id');
+  return rows.map((row) => row.id);
+}
+
+describe(connectDatabase.name, () => {
+  it('migrates an empty database once when five instances start at once', async () => {
+    const dataSources = await Promise.all(Array.from({ length: 5 }, () => connectDatabase(options())));
+
+    const [first] = dataSources;
+    expect(first && (await readThings(first))).toEqual([1, 2]);
+    expect(await first?.query('SELECT name FROM shop.migrations ORDER BY id')).toEqual([
+      { name: 'CreateThings1700000000001' },
+      { name: 'AddMoreThings1700000000002' },
+    ]);
+    await Promise.all(dataSources.map((dataSource) => dataSource.destroy()));
+  });
+
+  it('lets services with schemas of their own start at once', async () => {
+    const schemas = ['one', 'two', 'three'];
+
+    const dataSources = await Promise.all(schemas.map((schema) => connectDatabase(options({ schema }))));
+
+    for (const [index, dataSource] of dataSources.entries()) {
+      const [row] = await dataSource.query<{ schema: string }[]>('SELECT current_schema() AS schema');
+      expect(row?.schema).toBe(schemas[index]);
+      expect(await dataSource.query('SELECT count(*)::int AS count FROM things')).toEqual([{ count: 2 }]);
+    }
+    await Promise.all(dataSources.map((dataSource) => dataSource.destroy()));
+  });
+
+  it('runs at a later start what is new only', async () => {
+    await (await connectDatabase(options({ migrations: [CreateThings1700000000001] }))).destroy();
+
+    const dataSource = await connectDatabase(options());
+
+    expect(await readThings(dataSource)).toEqual([1, 2]);
+    await dataSource.destroy();
+  });
+
+  it('leaves nothing of a migration that failed, and no lock', async () => {
+    const migrations = [CreateThings1700000000001, Fails1700000000003];
+
+    await expect(connectDatabase(options({ migrations }))).rejects.toThrow('nothing_of_that_name');
+
+    const dataSource = await connectDatabase(options());
+    expect(await readThings(dataSource)).toEqual([1, 2]);
+    await dataSource.destroy();
+  });
+
+  it('gives connections that are named, in UTC and bounded in time', async () => {
+    const dataSource = await connectDatabase(options());
+
+    const settings = await dataSource.query<unknown[]>(
+      `SELECT current_setting('application_name') AS name, current_setting('TimeZone') AS zone,
+              current_setting('statement_timeout') AS statement,
+              current_setting('idle_in_transaction_session_timeout') AS idle`,
+    );
+
+    expect(settings).toEqual([{ name: 'shop-test', zone: 'UTC', statement: '10s', idle: '10s' }]);
+    await dataSource.destroy();
+  });
+
+  it('does not wait when the database does not exist', async () => {
+    const url = new URL(database.url);
+    url.pathname = '/absent';
+    const startedAt = Date.now();
+
+    await expect(connectDatabase(options({ url: url.href }))).rejects.toThrow(
+      /could not connect to PostgreSQL: database "absent" does not exist/,
+    );
+    // A database that is only starting is waited for, 30 s.
+    expect(Date.now() - startedAt).toBeLessThan(15_000);
+  });
+
+  it('says nothing of the password when it cannot connect', async () => {
+    const url = new URL(database.url);
+    url.username = 'nobody_of_that_name';
+    url.password = 'hunter2';
+
+    const error: unknown = await connectDatabase(options({ url: url.href })).catch(
+      (thrown: unknown) => thrown,
+    );
+
+    expect(String(error)).toContain('could not connect to PostgreSQL');
+    expect(String(error)).not.toContain('hunter2');
+  });
+});

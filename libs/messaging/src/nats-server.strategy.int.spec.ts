@@ -1,0 +1,213 @@
+import { Controller, Module, type INestMicroservice, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { MessagePattern } from '@nestjs/microservices';
+import { defineContract, natsUsers, ServiceError, type Contract } from '@stream-events/contracts';
+import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
+import { IsInt } from 'class-validator';
+import { ErrorResponder } from './error-responder.filter.js';
+import { Handles } from './handles.js';
+import { NatsServerStrategy } from './nats-server.strategy.js';
+import { ReplyTimeoutError, RequestClient } from './request-client.js';
+
+class Count {
+  @IsInt()
+  value!: number;
+}
+
+const shared = { request: Count, reply: Count, errors: [], timeoutMs: 10_000 };
+const one = defineContract({ subject: 'request.events.one', ...shared });
+const two = defineContract({ subject: 'request.events.two', ...shared });
+
+@Controller()
+class HandlesOne {
+  @Handles(one)
+  async handle(count: Count): Promise<Count> {
+    return Promise.resolve(count);
+  }
+}
+
+@Controller()
+class HandlesOneAgain {
+  @Handles(one)
+  async handle(count: Count): Promise<Count> {
+    return Promise.resolve(count);
+  }
+}
+
+@Controller()
+class HandlesSomething {
+  @MessagePattern('request.events.something')
+  handle(): string {
+    return 'without a contract';
+  }
+}
+
+let nats: TestNats;
+beforeAll(async () => {
+  nats = await startTestNats(Object.values(natsUsers));
+});
+afterAll(() => nats.stop());
+
+async function createService(
+  controllers: Type[],
+  contracts: Contract<object, object>[],
+): Promise<INestMicroservice> {
+  @Module({ controllers })
+  class ServiceModule {}
+  const options = { urls: [nats.urlFor('events')], name: 'events', queue: 'events', contracts };
+  const strategy = new NatsServerStrategy(options);
+  const service = await NestFactory.createMicroservice(ServiceModule, {
+    strategy,
+    logger: false,
+    abortOnError: false,
+  });
+  const log = (): void => undefined;
+  service.useGlobalFilters(new ErrorResponder({ error: log, warn: log, debug: log }, (error) => error));
+  return service;
+}
+
+async function connectClient(): Promise<RequestClient> {
+  const client = new RequestClient({ urls: [nats.urlFor('gateway')], name: 'gateway' });
+  await client.connect();
+  return client;
+}
+
+describe(NatsServerStrategy.name, () => {
+  describe('listen', () => {
+    it.each<[string, Type[], Contract<object, object>[], string]>([
+      ['a contract has no handler', [HandlesOne], [one, two], 'request.events.two has no handler'],
+      [
+        'a contract has two handlers',
+        [HandlesOne, HandlesOneAgain],
+        [one],
+        'request.events.one has two handlers',
+      ],
+      ['a handler is outside the list', [HandlesOne], [], 'request.events.one is not among the contracts'],
+      ['a handler has no contract', [HandlesOne, HandlesSomething], [one], 'request.events.something is not among the contracts'], // prettier-ignore
+    ])('refuses to start when %s', async (_, controllers, contracts, fault) => {
+      const service = await createService(controllers, contracts);
+
+      await expect(service.listen()).rejects.toThrow(fault);
+      await service.close();
+    });
+
+    it('names every fault at once', async () => {
+      const service = await createService([HandlesOne, HandlesOneAgain, HandlesSomething], [one, two]);
+
+      await expect(service.listen()).rejects.toThrow(
+        /two has no handler; .*something is not.*; .*one has two/,
+      );
+      await service.close();
+    });
+
+    it('starts when each contract has one handler', async () => {
+      const service = await createService([HandlesOne], [one]);
+      const client = await connectClient();
+
+      await service.listen();
+
+      expect(await client.request(one, { value: 1 })).toEqual({ value: 1 });
+      await client.close();
+      await service.close();
+    });
+  });
+
+  describe('close', () => {
+    /** A service whose requests wait for `release()`. */
+    async function startSlow() {
+      const arrived: number[] = [];
+      const waiting: (() => void)[] = [];
+      let isOpen = false;
+      @Controller()
+      class Slow {
+        @Handles(one)
+        async handle(count: Count): Promise<Count> {
+          arrived.push(count.value);
+          if (!isOpen) await new Promise<void>((resolve) => waiting.push(resolve));
+          return { value: count.value };
+        }
+      }
+      const service = await createService([Slow], [one]);
+      await service.listen();
+      const release = (): void => {
+        isOpen = true;
+        for (const resume of waiting.splice(0)) resume();
+      };
+      return { service, arrived, release };
+    }
+
+    it('answers what is in flight before it ends', async () => {
+      const { service, arrived, release } = await startSlow();
+      const client = await connectClient();
+      const replies = Array.from({ length: 50 }, (_, value) => client.request(one, { value }));
+      await eventually(() => expect(arrived).toHaveLength(50));
+
+      const closing = service.close();
+      // Nobody listens any more when the broker says so; what is in flight goes on for a while then.
+      const probe = { ...one, timeoutMs: 250 };
+      await eventually(async () => {
+        const failure: unknown = await client.request(probe, { value: -1 }).catch((error: unknown) => error);
+        expect(failure).not.toBeInstanceOf(ReplyTimeoutError);
+      });
+      for (let roundTrip = 0; roundTrip < 100; roundTrip += 1) await client.ping();
+      release();
+
+      expect((await Promise.all(replies)).map((reply) => reply.value)).toEqual(
+        Array.from({ length: 50 }, (_, value) => value),
+      );
+      await closing;
+      expect(arrived.filter((value) => value >= 0)).toHaveLength(50);
+      await client.close();
+    });
+
+    it('loses no request when one of two instances ends under load', async () => {
+      const [leaving, staying] = [await startSlow(), await startSlow()];
+      const client = await connectClient();
+      const send = (from: number): Promise<Count>[] =>
+        Array.from({ length: 200 }, (_, index) => client.request(one, { value: from + index }));
+
+      const before = send(0);
+      await eventually(() => expect(leaving.arrived.length + staying.arrived.length).toBe(200));
+      const closing = leaving.service.close();
+      const during = send(200);
+      staying.release();
+      leaving.release();
+      await closing;
+      const after = send(400);
+
+      const replies = await Promise.all([...before, ...during, ...after]);
+      expect(new Set(replies.map((reply) => reply.value)).size).toBe(600);
+      // Each was handled once, and both took part.
+      expect(leaving.arrived.length + staying.arrived.length).toBe(600);
+      expect(leaving.arrived.length).toBeGreaterThan(0);
+      await client.close();
+      await staying.service.close();
+    });
+
+    it('leaves nobody behind: the next request is unavailable at once', async () => {
+      const { service, release } = await startSlow();
+      const client = await connectClient();
+      release();
+      await service.close();
+
+      const failure = client.request(one, { value: 1 });
+
+      await expect(failure).rejects.toBeInstanceOf(ServiceError);
+      await expect(failure).rejects.toMatchObject({
+        code: 'unavailable',
+        detail: expect.stringContaining('not available') as unknown,
+      });
+      await client.close();
+    });
+
+    it('ends also when NATS is away', async () => {
+      const { service, release } = await startSlow();
+      release();
+      await nats.kill();
+
+      await service.close();
+
+      await nats.restart();
+    });
+  });
+});

@@ -1,0 +1,113 @@
+import { IsArray, IsInt, IsObject, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
+import { Type } from 'class-transformer';
+import { getEvent, listEvents, ServiceError } from '@stream-events/contracts';
+import { parseMessage, parseRequest } from './parse-message.js';
+
+class Item {
+  @IsString()
+  @MaxLength(3)
+  name!: string;
+}
+
+class Order {
+  @IsInt()
+  count!: number;
+
+  @IsOptional()
+  @IsString()
+  note?: string;
+
+  @IsArray()
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => Item)
+  items!: Item[];
+}
+
+function refusalOf(parse: () => unknown): ServiceError {
+  try {
+    parse();
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
+  throw new Error('it was accepted');
+}
+
+describe(parseMessage.name, () => {
+  it('makes instances of the classes, also of nested ones', () => {
+    const order = parseMessage(Order, { count: 2, items: [{ name: 'a' }] });
+
+    expect(order).toBeInstanceOf(Order);
+    expect(order.items[0]).toBeInstanceOf(Item);
+    expect(order).toEqual({ count: 2, items: [{ name: 'a' }] });
+  });
+
+  it('drops unknown fields at every depth', () => {
+    const message = JSON.parse(
+      '{"count":1,"items":[{"name":"a","more":1}],"added":{"by":"a newer neighbour"},"__proto__":{"note":"x"}}',
+    ) as unknown;
+
+    const order = parseMessage(Order, message);
+
+    expect(order).toEqual({ count: 1, items: [{ name: 'a' }] });
+    expect(order.note).toBeUndefined();
+  });
+
+  it('lists every fault by field, without the field in the message', () => {
+    const refusal = refusalOf(() =>
+      parseMessage(Order, { count: '1', note: 7, items: [{ name: 'a' }, { name: 4711 }, 'x'] }),
+    );
+
+    expect(refusal.code).toBe('invalid');
+    expect(refusal.errors).toMatchObject({
+      count: ['must be an integer number'],
+      note: ['must be a string'],
+      'items.1.name': expect.arrayContaining(['must be a string']) as unknown,
+    });
+    expect(refusal.detail).toContain('count, note');
+  });
+
+  it.each([undefined, null, 'text', 7, true, [], [{ count: 1, items: [] }]])('refuses %j', (message) => {
+    expect(refusalOf(() => parseMessage(Order, message))).toMatchObject({
+      code: 'invalid',
+      detail: 'The message must be a JSON object.',
+    });
+  });
+});
+
+describe(parseRequest.name, () => {
+  const id = '018df751-3003-7abc-8def-0123456789ab';
+  const position = { direction: 'older', id, inclusive: false };
+
+  it.each<[string, object]>([
+    ['the least', { filters: {}, pageSize: 1 }],
+    ['a position', { filters: { eventType: 'x', since: 0 }, pageSize: 100, position }],
+    ['a position at a made-up id', { filters: {}, pageSize: 9, position: { ...position, id: '00000000-0000-0000-0000-000000000000' } }], // prettier-ignore
+  ])('accepts a request for a list with %s', (_, request) => {
+    expect(parseRequest(listEvents, request)).toEqual(request);
+  });
+
+  it.each<[string, object, string]>([
+    ['no filters', { pageSize: 1 }, 'filters'],
+    ['null as filters', { filters: null, pageSize: 1 }, 'filters'],
+    ['a list as filters', { filters: [], pageSize: 1 }, 'filters'],
+    ['a number as a filter', { filters: { userId: 1 }, pageSize: 1 }, 'filters.userId'],
+    ['a fraction as a time', { filters: { until: 1.5 }, pageSize: 1 }, 'filters.until'],
+    ['no page size', { filters: {} }, 'pageSize'],
+    ['an empty page', { filters: {}, pageSize: 0 }, 'pageSize'],
+    ['a page that is too large', { filters: {}, pageSize: 101 }, 'pageSize'],
+    ['a list as position', { filters: {}, pageSize: 1, position: [] }, 'position'],
+    ['half a position', { filters: {}, pageSize: 1, position: { id } }, 'position.direction'],
+    ['another direction', { filters: {}, pageSize: 1, position: { ...position, direction: 'up' } }, 'position.direction'], // prettier-ignore
+    ['a position at no id', { filters: {}, pageSize: 1, position: { ...position, id: 'x' } }, 'position.id'],
+  ])('refuses a request for a list with %s', (_, request, field) => {
+    const refusal = refusalOf(() => parseRequest(listEvents, request));
+
+    expect(Object.keys(refusal.errors ?? {})).toContain(field);
+  });
+
+  it('refuses a request for an event by a malformed id', () => {
+    expect(refusalOf(() => parseRequest(getEvent, { id: "'; --" })).errors).toHaveProperty('id');
+  });
+});

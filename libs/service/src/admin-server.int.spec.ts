@@ -1,0 +1,56 @@
+import { Counter, Gauge, Registry } from 'prom-client';
+import { startAdminServer, type AdminServer } from './admin-server.js';
+import { Health } from './health.js';
+
+let health: Health;
+let metrics: Registry;
+let server: AdminServer;
+beforeEach(async () => {
+  health = new Health();
+  metrics = new Registry();
+  server = await startAdminServer({ host: '127.0.0.1', port: 0, health, metrics });
+});
+afterEach(() => server.close());
+
+function call(path: string, method = 'GET'): Promise<Response> {
+  return fetch(`http://127.0.0.1:${server.port}${path}`, { method });
+}
+
+describe(startAdminServer.name, () => {
+  it('is live whatever its parts are', async () => {
+    health.register('database', () => Promise.reject(new Error('away')));
+
+    expect((await call('/health/live')).status).toBe(200);
+  });
+
+  it('is ready when every part works, else 503 with the report', async () => {
+    expect((await call('/health/ready')).status).toBe(200);
+
+    health.register('database', () => Promise.reject(new Error('away')));
+    const response = await call('/health/ready?verbose');
+
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({
+      status: 'error',
+      checks: { database: { status: 'error', detail: 'away' } },
+    });
+  });
+
+  it('prints the metrics', async () => {
+    new Counter({ name: 'things_total', help: 'things', registers: [metrics] }).inc(3);
+
+    expect(await (await call('/metrics')).text()).toContain('things_total 3');
+  });
+
+  it('answers 500 when a metric cannot be collected, and goes on', async () => {
+    new Gauge({ name: 'broken', help: 'x', registers: [metrics], collect: () => Promise.reject(new Error('away')) }); // prettier-ignore
+
+    expect((await call('/metrics')).status).toBe(500);
+    expect((await call('/health/live')).status).toBe(200);
+  });
+
+  it('has nothing else', async () => {
+    expect((await call('/')).status).toBe(404);
+    expect((await call('/metrics', 'POST')).status).toBe(405);
+  });
+});

@@ -1,0 +1,66 @@
+import { Health } from './health.js';
+
+describe(Health.name, () => {
+  describe('report', () => {
+    it('is ok when every check is', async () => {
+      const health = new Health();
+      health.register('database', () => Promise.resolve());
+      health.register('nats', () => Promise.resolve());
+
+      expect(await health.report()).toEqual({
+        status: 'ok',
+        checks: { database: { status: 'ok' }, nats: { status: 'ok' } },
+      });
+    });
+
+    it('is ok when there is nothing to check', async () => {
+      expect(await new Health().report()).toEqual({ status: 'ok', checks: {} });
+    });
+
+    it.each<[string, () => Promise<void>]>([
+      ['rejects', () => Promise.reject(new Error('refused'))],
+      [
+        'throws before it returns a promise',
+        () => {
+          throw new Error('refused');
+        },
+      ],
+    ])('says which check failed and why when it %s', async (_, check) => {
+      const health = new Health();
+      health.register('database', () => Promise.resolve());
+      health.register('nats', check);
+
+      expect(await health.report()).toEqual({
+        status: 'error',
+        checks: { database: { status: 'ok' }, nats: { status: 'error', detail: 'refused' } },
+      });
+    });
+
+    it('gives up on every check that does not answer within 2 s, side by side', async () => {
+      const startedAt = Date.now();
+      const health = new Health();
+      for (const name of ['one', 'two', 'three']) health.register(name, () => new Promise(() => undefined));
+      health.register('four', () => Promise.resolve());
+
+      const { status, checks } = await health.report();
+
+      expect(status).toBe('error');
+      expect(checks.one).toEqual({ status: 'error', detail: 'no answer within 2000 ms' });
+      expect(checks.four).toEqual({ status: 'ok' });
+      // One after the other they would take 6 s.
+      expect(Date.now() - startedAt).toBeLessThan(4_000);
+    });
+
+    it('is an error while the process stops', async () => {
+      const health = new Health();
+      health.register('database', () => Promise.resolve());
+
+      health.markStopping();
+
+      expect(await health.report()).toEqual({
+        status: 'error',
+        checks: { database: { status: 'ok' }, process: { status: 'error', detail: 'is shutting down' } },
+      });
+    });
+  });
+});
