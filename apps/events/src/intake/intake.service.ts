@@ -120,12 +120,12 @@ export class IntakeService {
       sqlState: sqlState(error) ?? '',
       reason: error instanceof Error ? error.message : String(error),
     };
-    await this.events.park(row, refusal);
+    const id = await this.events.park(row, refusal);
     this.logger.error(
-      { eventId: row.id, sqlState: refusal.sqlState },
+      { eventId: id, sqlState: refusal.sqlState },
       'event parked: the database refuses its content',
     );
-    outcomes.set(row.key, { id: row.id, outcome: 'parked' });
+    outcomes.set(row.key, { id, outcome: 'parked' });
   }
 }
 

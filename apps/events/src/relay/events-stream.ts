@@ -20,7 +20,7 @@ export interface EventsStreamOptions {
 const deduplicationWindowMs = 120_000;
 
 /**
- * Makes the EVENTS stream, or brings its bounds up to date.
+ * Makes the EVENTS stream, or brings its subjects and bounds up to date.
  *
  * @throws when the stream carries the events of another platform, or the broker has no room for it
  */
@@ -38,8 +38,8 @@ export async function ensureEventsStream(
           'events of two platforms never mix. Use another NATS (or account) for this platform.',
       );
     }
-    const { max_age, max_bytes } = config;
-    await manager.streams.update(eventsStreamName, { ...existing, max_age, max_bytes });
+    const { subjects, max_age, max_bytes } = config;
+    await manager.streams.update(eventsStreamName, { ...existing, subjects, max_age, max_bytes });
   } catch (error) {
     // 10059: no such stream. Two instances that start at once both add the same configuration, which is fine.
     if (!(error instanceof JetStreamApiError) || error.code !== 10059) throw error;

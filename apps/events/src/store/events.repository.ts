@@ -15,8 +15,9 @@ export interface WrittenBatch {
   storedIds: string[];
 }
 
-/** The row that an event becomes. */
-export function toRow(event: NewEvent): EventRow {
+/** The row that an event becomes. Its id is in lower case, as the database prints it. */
+export function toRow(received: NewEvent): EventRow {
+  const event = { ...received, id: received.id.toLowerCase() };
   return { ...event, ...readEventColumns(event.eventType, event.eventData), key: receivedMessageKey(event) };
 }
 
@@ -92,8 +93,8 @@ export class EventsRepository {
     return new Map(rows.map((row) => [row.key, row.event_id]));
   }
 
-  /** Keeps an event aside that the database refuses; the same message again changes nothing. */
-  async park(row: EventRow, refusal: { sqlState: string; reason: string }): Promise<void> {
+  /** Keeps an event aside that the database refuses, and says under which id: the same message again has the first. */
+  async park(row: EventRow, refusal: { sqlState: string; reason: string }): Promise<string> {
     const { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey } = row;
     const message = JSON.stringify({
       id,
@@ -104,11 +105,12 @@ export class EventsRepository {
       eventData,
       idempotencyKey,
     });
-    await this.dataSource.query(
+    const [parked] = await this.dataSource.query<{ event_id: string }[]>(
       `INSERT INTO parked_messages (key, event_id, message, sql_state, reason) VALUES ($1, $2, $3, $4, $5)
-       ON CONFLICT (key) DO NOTHING`,
+       ON CONFLICT (key) DO UPDATE SET key = excluded.key RETURNING event_id`,
       [row.key, id, Buffer.from(message), refusal.sqlState, refusal.reason],
     );
+    return parked?.event_id ?? id;
   }
 
   /** Forgets messages that were received over 25 hours ago, some at a time; says how many. */

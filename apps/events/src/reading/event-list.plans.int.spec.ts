@@ -1,0 +1,154 @@
+import { firstIdAt, type EventFilters } from '@stream-events/contracts';
+import { EventStore } from '../../test/event-store.js';
+import { planEventScan } from './event-scan.js';
+
+// What planners choose depends on numbers: 50,000 events in three months with users, types and rewards as in life.
+const months = [Date.UTC(2025, 0, 5), Date.UTC(2025, 1, 5), Date.UTC(2025, 2, 5)];
+const eventsPerMonth = 17_000;
+
+let store: EventStore;
+beforeAll(async () => {
+  store = await EventStore.create();
+  for (const month of months) {
+    await store.generate(eventsPerMonth, month, {
+      event_id: "CASE WHEN n % 2 = 0 THEN 'message-' || n END",
+      event_type:
+        "(ARRAY['channel-follow', 'channel-cheer', 'channel-chat-message', 'channel-raid'])[1 + n % 4]",
+      event_source: "CASE n % 10 WHEN 0 THEN 'TestCall' ELSE 'PlatformSub' END",
+      origin: "CASE n % 10 WHEN 0 THEN 'test' ELSE 'platform' END",
+      // One of them is common in the first half of each month, and not there in the second.
+      broadcaster_user_id: `CASE WHEN n % 5 = 0 AND n < ${eventsPerMonth / 2} THEN 'gone' ELSE (n % 20)::text END`,
+      user_id: '(n * 7919) % 3000',
+      user_name: "'user_' || (n * 7919) % 3000",
+      reward_id: "CASE n % 50 WHEN 0 THEN 'reward-' || n % 7 END",
+      raid_from: "CASE n % 4 WHEN 3 THEN 'from_' || n % 900 END",
+      raid_to: "CASE n % 4 WHEN 3 THEN 'to_' || n % 900 END",
+    });
+  }
+  await store.dataSource.query('ANALYZE events');
+});
+afterAll(() => store.close());
+
+interface PlanNode {
+  'Node Type': string;
+  'Index Cond'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: PlanNode[];
+}
+
+function nodesOf(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}
+
+/** The plans of every statement that is asked meanwhile. */
+async function explain(work: () => Promise<unknown>): Promise<PlanNode[]> {
+  const { dataSource } = store;
+  const { manager } = dataSource;
+  const statements: { sql: string; values: unknown[] | undefined }[] = [];
+  const noted = [dataSource, manager].map((asked) => {
+    const ask = asked.query.bind(asked);
+    asked.query = (sql: string, values?: unknown[]) => {
+      statements.push({ sql, values });
+      return ask(sql, values);
+    };
+    return () => (asked.query = ask);
+  });
+  await work().finally(() => noted.forEach((restore) => restore()));
+  expect(statements.length).toBeGreaterThan(0);
+  return Promise.all(
+    statements.map(async ({ sql, values }) => {
+      const [row] = await dataSource.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }[]>(
+        `EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`,
+        values,
+      );
+      const plan = row?.['QUERY PLAN'][0]?.Plan;
+      if (!plan) throw new Error('there is no plan');
+      return plan;
+    }),
+  );
+}
+
+/** The plans of a page, and that there is something on it. */
+function explainPage(filters: EventFilters, isDeep: boolean): Promise<PlanNode[]> {
+  return explain(async () => {
+    // In the middle of the second month.
+    const position = {
+      direction: 'older',
+      id: firstIdAt((months[1] ?? 0) + 8_000),
+      inclusive: false,
+    } as const;
+    const page = await store.list.list({ filters, pageSize: 50, ...(isDeep && { position }) });
+    expect(page.events.length).toBeGreaterThan(0);
+  });
+}
+
+const alone: EventFilters[] = [
+  { eventType: 'channel-raid' },
+  { userId: '2001' },
+  { userName: 'USER_2001' },
+  { rewardId: 'Reward-1' },
+  { raidFrom: 'From_3' },
+  { raidTo: 'TO_3' },
+  { broadcasterUserId: '7' },
+  { broadcasterUserId: 'gone' },
+  { origin: 'test' },
+  { eventSource: 'TestCall' },
+  { eventId: 'message-400' },
+];
+const pairs: EventFilters[] = [
+  { eventType: 'channel-follow', userId: '2000' },
+  { eventType: 'channel-follow', userName: 'user_2000' },
+  { eventType: 'channel-follow', broadcasterUserId: '8' },
+];
+const cases = [{}, ...alone, ...pairs].flatMap((filters) => [
+  { filters, isDeep: false },
+  { filters, isDeep: true },
+]);
+
+/** How many rows a part of a plan read, those that it threw away included. */
+function rowsRead(node: PlanNode): number {
+  return (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
+}
+
+// A page has 51 rows; bounds, windows and the way to the first row cost some more.
+const mostRows = 300;
+
+describe('the plan of a page', () => {
+  it.each(cases)('reads a small part of the table only, in order: %j', async ({ filters, isDeep }) => {
+    for (const plan of await explainPage(filters, isDeep)) {
+      const nodes = nodesOf(plan);
+      const read = nodes.filter((node) => node['Node Type'].endsWith('Scan')).map(rowsRead);
+      const sorted = nodes.filter((node) => node['Node Type'].endsWith('Sort')).map(rowsRead);
+      // The partition of next month is empty: reading it from end to end costs nothing.
+      const fromEndToEnd = nodes.filter((node) => node['Node Type'] === 'Seq Scan' && rowsRead(node) > 0);
+
+      expect(fromEndToEnd).toEqual([]);
+      expect(Math.max(...read)).toBeLessThan(mostRows);
+      expect(Math.max(...sorted, 0)).toBeLessThan(mostRows);
+    }
+  });
+
+  it.each([...alone, ...pairs])('has an index of its own, which ends in id: %j', async (filters) => {
+    const columns = planEventScan(filters).driving.map((condition) => condition.column);
+
+    const indexes = await store.dataSource.query<{ columns: string[] }[]>(
+      `SELECT array(
+         SELECT attname::text FROM unnest(indkey::int[]) WITH ORDINALITY AS key (number, place)
+         JOIN pg_attribute ON attrelid = indrelid AND attnum = number ORDER BY place
+       ) AS columns
+       FROM pg_index WHERE indrelid = 'events'::regclass AND indisvalid`,
+    );
+
+    expect(indexes).toContainEqual({ columns: [...columns, 'id'] });
+  });
+
+  it('finds an event by its id, or its event_id, by indexes only', async () => {
+    const [plan] = await explain(() => store.list.find('01949000-0000-7000-8000-000000000000'));
+    const nodes = plan ? nodesOf(plan) : [];
+
+    expect(nodes.filter((node) => node['Node Type'] === 'Seq Scan' && rowsRead(node) > 0)).toEqual([]);
+    expect(nodes.map(rowsRead)).toEqual(nodes.map(() => 0));
+  });
+});

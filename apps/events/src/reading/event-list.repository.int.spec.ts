@@ -1,0 +1,263 @@
+import type {
+  EventFilters,
+  ListEventsReply,
+  ListPosition,
+  NewEvent,
+  StoredEvent,
+} from '@stream-events/contracts';
+import { foldCase, receivedAt } from '@stream-events/contracts';
+import fc from 'fast-check';
+import { v7 } from 'uuid';
+import { EventStore } from '../../test/event-store.js';
+import { newEvent } from '../../test/new-event.js';
+import { EventListRepository } from './event-list.repository.js';
+
+let store: EventStore;
+beforeAll(async () => {
+  store = await EventStore.create();
+});
+afterAll(() => store.close());
+beforeEach(() => store.clear());
+
+// Within a few milliseconds of each other, and over the end of a month: ids collide in time and lie in two partitions.
+const beginning = Date.UTC(2025, 1, 1) - 10;
+
+const time = fc.integer({ min: beginning, max: beginning + 20 });
+const type = fc.constantFrom('raid', 'channel-raid', 'follow');
+const source = fc.constantFrom('PlatformSub', 'client');
+const user = fc.constantFrom('1', '2', 'A', 'Straße');
+const origin = fc.constantFrom('platform' as const, 'test' as const);
+
+const anyEvent = fc
+  .record({
+    at: time,
+    eventType: type,
+    eventSource: source,
+    origin,
+    user,
+    broadcaster: user,
+    reward: user,
+    other: user,
+  })
+  .map(({ at, eventType, eventSource, origin, ...data }) =>
+    newEvent({
+      id: v7({ msecs: at }),
+      eventType,
+      eventSource,
+      origin,
+      eventId: origin === 'test' ? v7() : null,
+      eventData: JSON.stringify({
+        user_id: data.user,
+        user_name: data.other,
+        broadcaster_user_id: data.broadcaster,
+        reward: { id: data.reward },
+        from_broadcaster_user_name: data.user,
+        to_broadcaster_user_name: data.other,
+      }),
+    }),
+  );
+
+const asked = user.chain((value) => fc.constantFrom(value, value.toUpperCase(), value.toLowerCase(), ''));
+const filter = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 3 });
+const anyFilters = fc
+  .record({
+    eventType: filter(type),
+    eventSource: filter(source),
+    origin: filter(origin),
+    userId: filter(asked),
+    userName: filter(asked),
+    rewardId: filter(asked),
+    raidFrom: filter(asked),
+    raidTo: filter(asked),
+    broadcasterUserId: filter(user),
+    since: filter(time),
+    until: filter(time),
+  })
+  .chain((all) => fc.subarray(Object.entries(all), { maxLength: 4 }))
+  .map((some) => Object.fromEntries(some.filter(([, value]) => value !== undefined)) as EventFilters);
+
+/** What the list must hold, newest first, by the words of interface-decisions.md. */
+function expectedIds(events: readonly NewEvent[], filters: EventFilters): string[] {
+  const isAsked = (wanted: string | undefined, value: unknown): boolean =>
+    !wanted || (typeof value === 'string' && foldCase(value) === foldCase(wanted));
+  const matches = (event: NewEvent): boolean => {
+    const data = JSON.parse(event.eventData) as Record<string, unknown> & { reward: { id: string } };
+    const isRaid = event.eventType !== 'follow';
+    return [
+      !filters.eventType || event.eventType === filters.eventType,
+      !filters.eventSource || event.eventSource === filters.eventSource,
+      !filters.origin || event.origin === filters.origin,
+      !filters.broadcasterUserId || data.broadcaster_user_id === filters.broadcasterUserId,
+      isAsked(filters.userId, data.user_id),
+      isAsked(filters.userName, data.user_name),
+      isAsked(filters.rewardId, data.reward.id),
+      isAsked(filters.raidFrom, isRaid ? data.from_broadcaster_user_name : null),
+      isAsked(filters.raidTo, isRaid ? data.to_broadcaster_user_name : null),
+      filters.since === undefined || receivedAt(event.id) >= filters.since,
+      filters.until === undefined || receivedAt(event.id) < filters.until,
+    ].every(Boolean);
+  };
+  return events.filter(matches).map((event) => event.id).sort().reverse(); // prettier-ignore
+}
+
+interface Walk {
+  pages: ListEventsReply[];
+  ids: string[];
+}
+
+/** Follows `next` (or `previous`) to the end; `between` runs after each page. */
+async function walk(
+  filters: EventFilters,
+  pageSizes: readonly number[],
+  {
+    from,
+    along,
+    between,
+  }: { from?: ListPosition; along: 'next' | 'previous'; between?: () => Promise<void> },
+): Promise<Walk> {
+  const pages: ListEventsReply[] = [];
+  let position = from;
+  do {
+    const pageSize = pageSizes[pages.length % pageSizes.length] ?? 50;
+    const page: ListEventsReply = await store.list.list({ filters, pageSize, ...(position && { position }) });
+    expect(page.events.length).toBeLessThanOrEqual(pageSize);
+    pages.push(page);
+    position = page[along] ?? undefined;
+    await between?.();
+  } while (position && pages.length < 200);
+  const ordered = along === 'next' ? pages : [...pages].reverse();
+  return { pages, ids: ordered.flatMap((page) => page.events.map((event) => event.id)) };
+}
+
+const sizes = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 4 });
+
+describe(EventListRepository.name, () => {
+  describe('list', () => {
+    it('visits each matching event exactly once, forwards and backwards, with any page sizes', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(anyEvent, { maxLength: 40 }),
+          anyFilters,
+          sizes,
+          async (events, filters, pageSizes) => {
+            if (events.length > 0) await store.intake.store(events);
+            const expected = expectedIds(events, filters);
+
+            const forwards = await walk(filters, pageSizes, { along: 'next' });
+            expect(forwards.ids).toEqual(expected);
+
+            const last = forwards.pages.at(-1);
+            if (!last?.previous) return;
+            // The way back begins before the last page, which it does not show again.
+            const backwards = await walk(filters, pageSizes, { from: last.previous, along: 'previous' });
+            expect(backwards.ids).toEqual(expected.slice(0, expected.length - last.events.length));
+
+            const newest = backwards.pages.at(-1);
+            if (!newest?.next) return;
+            const again = await walk(filters, pageSizes, { from: newest.next, along: 'next' });
+            expect([...newest.events.map((event) => event.id), ...again.ids]).toEqual(expected);
+          },
+        ),
+        { numRuns: 60, plugins: [fc.beforeEach(() => store.clear())] },
+      );
+    });
+
+    it('shifts no page when events arrive in between, and shows them on the way back', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(anyEvent, { minLength: 5, maxLength: 30 }),
+          anyFilters,
+          sizes,
+          async (events, given, pageSizes) => {
+            const { until: _, ...filters } = given;
+            await store.intake.store(events);
+            const expected = expectedIds(events, filters);
+            const arrived: NewEvent[] = [];
+            const arrive = async (): Promise<void> => {
+              const late = newEvent({ ...events[arrived.length % events.length], id: v7({ msecs: beginning + 1_000 + arrived.length }), eventId: null }); // prettier-ignore
+              arrived.push(late);
+              await store.intake.store([late]);
+            };
+
+            const forwards = await walk(filters, pageSizes, { along: 'next', between: arrive });
+            expect(forwards.ids).toEqual(expected);
+
+            const [firstPage] = forwards.pages;
+            const topmost = firstPage?.events[0];
+            if (!topmost) return;
+            const from: ListPosition = { direction: 'newer', id: topmost.id, inclusive: false };
+            const backwards = await walk(filters, pageSizes, { from, along: 'previous' });
+            expect(backwards.ids).toEqual(expectedIds(arrived, filters));
+          },
+        ),
+        { numRuns: 30, plugins: [fc.beforeEach(() => store.clear())] },
+      );
+    });
+
+    it('gives a page back its neighbours: previous of next is the page, and next of that the next', async () => {
+      const events = Array.from({ length: 9 }, (_, n) => newEvent({ id: v7({ msecs: beginning + n }) }));
+      await store.intake.store(events);
+      const ids = (page: ListEventsReply): string[] => page.events.map((event) => event.id);
+      const list = (position: ListPosition | null) =>
+        store.list.list({ filters: {}, pageSize: 3, ...(position && { position }) });
+
+      const first = await list(null);
+      const second = await list(first.next);
+      const back = await list(second.previous);
+      const forth = await list(back.next);
+
+      expect(first.previous).toBeNull();
+      expect(ids(back)).toEqual(ids(first));
+      expect(back.previous).toBeNull();
+      expect(ids(forth)).toEqual(ids(second));
+    });
+
+    it('is empty and over for text that cannot be stored, and for a range that ends before it begins', async () => {
+      await store.intake.store([newEvent()]);
+      const nothing = { events: [], next: null, previous: null };
+
+      for (const filters of [
+        { userName: 'a\0' },
+        { eventType: '\ud83c' },
+        { since: 5, until: 4 },
+        { until: 0 },
+      ]) {
+        expect(await store.list.list({ filters, pageSize: 5 })).toEqual(nothing);
+      }
+    });
+
+    it('takes since as inclusive, until as exclusive, to the millisecond', async () => {
+      const [before, at] = [beginning - 1, beginning].map((msecs) => newEvent({ id: v7({ msecs }) }));
+      if (!before || !at) throw new Error('there are two');
+      await store.intake.store([before, at]);
+
+      const since = await store.list.list({ filters: { since: beginning }, pageSize: 5 });
+      const until = await store.list.list({ filters: { until: beginning }, pageSize: 5 });
+
+      expect(since.events.map(({ id }) => id)).toEqual([at.id]);
+      expect(until.events.map(({ id }) => id)).toEqual([before.id]);
+    });
+  });
+
+  describe('find', () => {
+    it.each<[string, (event: NewEvent) => string, Partial<NewEvent>, boolean]>([
+      ['an event by its id', ({ id }) => id, {}, true],
+      ['an event by its id in capitals', ({ id }) => id.toUpperCase(), {}, true],
+      [
+        'a test event by its event_id',
+        ({ eventId }) => eventId ?? '',
+        { origin: 'test', eventId: v7() },
+        true,
+      ],
+      ['no platform event by its event_id', ({ eventId }) => eventId ?? '', { eventId: v7() }, false],
+      ['nothing by an unknown id', () => v7(), {}, false],
+    ])('finds %s', async (_, idOf, overrides, isFound) => {
+      const event = newEvent(overrides);
+      await store.intake.store([event]);
+
+      const found: StoredEvent | null = await store.list.find(idOf(event));
+
+      expect(found?.id).toBe(isFound ? event.id : undefined);
+    });
+  });
+});

@@ -1,0 +1,214 @@
+import { printEventRecord } from '@stream-events/contracts';
+import { eventually } from '@stream-events/testing';
+import { EventStore } from '../../test/event-store.js';
+import { newEvent, newEvents } from '../../test/new-event.js';
+import { StreamSetup, type RunningRelay } from '../../test/stream-setup.js';
+import { OutboxRepository, type OutboxBatch } from './outbox.repository.js';
+import { Relay } from './relay.service.js';
+
+let store: EventStore;
+let stream: StreamSetup;
+let relays: RunningRelay[];
+
+beforeAll(async () => {
+  [store, stream] = await Promise.all([EventStore.create(), StreamSetup.start()]);
+});
+afterAll(async () => {
+  await Promise.all([store.close(), stream.close()]);
+});
+beforeEach(async () => {
+  relays = [];
+  await store.clear();
+  await stream.recreateStream();
+});
+afterEach(async () => {
+  await Promise.all(relays.map((relay) => relay.stop()));
+});
+
+async function createRelay(): Promise<RunningRelay> {
+  const relay = await stream.createRelay(store);
+  relays.push(relay);
+  return relay;
+}
+
+/** Stores batches as an instance would that dies before it publishes. */
+async function storeBatches(count: number, size: number): Promise<OutboxBatch[]> {
+  for (let batch = 0; batch < count; batch += 1) await store.intake.store(newEvents(size));
+  return store.handedToRelay.splice(0);
+}
+
+/** Makes ten seconds pass for whoever has a claim. */
+async function expireClaims(): Promise<void> {
+  await store.dataSource.query("UPDATE outbox SET claimed_until = now() - interval '1 second'");
+}
+
+function idsOf(batches: readonly OutboxBatch[]): string[] {
+  return batches.flatMap((batch) => batch.events.map((event) => event.id)).sort();
+}
+
+async function publishedIds(): Promise<string[]> {
+  return (await stream.readStream()).map((message) => message.messageId).sort();
+}
+
+async function counter({ metrics }: RunningRelay, name: string): Promise<number> {
+  return (await metrics.getSingleMetric(name)?.get())?.values[0]?.value ?? 0;
+}
+
+describe(Relay.name, () => {
+  it('publishes each event once, as its record, under its id and subject, and strikes the batch off', async () => {
+    const raid = newEvent({
+      eventType: 'channel-raid',
+      eventData: '{"broadcaster_user_id":"4711", "n":1.10}',
+    });
+    const test = newEvent({ eventType: 'a.b c', eventData: '{}', origin: 'test' });
+    await store.intake.store([raid, test]);
+    const { relay, ...running } = await createRelay();
+
+    for (const batch of store.handedToRelay.splice(0)) relay.publish(batch);
+    await eventually(async () => expect(await store.count('outbox')).toBe(0));
+
+    expect(await stream.readStream()).toEqual([
+      { subject: 'events.platform.channel-raid.4711', messageId: raid.id, text: printEventRecord(raid) },
+      { subject: 'events.test.a%2Eb%20c._', messageId: test.id, text: printEventRecord(test) },
+    ]);
+    expect(await counter({ relay, ...running }, 'events_published_total')).toBe(2);
+  });
+
+  it('publishes in bulk what many writers hand over at once', async () => {
+    const batches = await storeBatches(30, 40);
+    const { relay } = await createRelay();
+
+    for (const batch of batches) relay.publish(batch);
+    await eventually(async () => expect(await store.count('outbox')).toBe(0));
+
+    expect(await publishedIds()).toEqual(idsOf(batches));
+  });
+
+  it('leaves batches to their writer until its claim runs out, then takes them over', async () => {
+    const batches = await storeBatches(2, 3);
+    const { relay } = await createRelay();
+    relay.start();
+    // Free to take: its arrival on the stream tells that a sweep has been, and has left the others alone.
+    await store.dataSource.query(
+      "UPDATE outbox SET claimed_until = now() - interval '1 second' WHERE id = $1",
+      [batches[0]?.outboxId],
+    );
+    await eventually(async () => expect(await publishedIds()).toEqual(idsOf(batches.slice(0, 1))));
+    expect(await store.count('outbox')).toBeGreaterThanOrEqual(1);
+
+    await expireClaims();
+
+    await eventually(async () => expect(await store.count('outbox')).toBe(0));
+    expect(await publishedIds()).toEqual(idsOf(batches));
+  });
+
+  it('keeps what the stream refuses, counts it, and publishes it when the stream is back', async () => {
+    const [batch] = await storeBatches(1, 5);
+    const running = await createRelay();
+    await stream.deleteStream();
+
+    if (batch) running.relay.publish(batch);
+    await eventually(async () => expect(await counter(running, 'events_publish_failures_total')).toBe(1));
+    expect(await store.count('outbox')).toBe(1);
+    expect(await counter(running, 'events_published_total')).toBe(0);
+
+    await stream.recreateStream();
+    await expireClaims();
+    running.relay.start();
+
+    await eventually(async () => expect(await store.count('outbox')).toBe(0));
+    expect(await publishedIds()).toEqual(batch && idsOf([batch]));
+  });
+
+  it('counts an answer of the stream that says no as a failure', async () => {
+    const [batch] = await storeBatches(1, 5);
+    const running = await createRelay();
+    await stream.limitMessages(2);
+
+    if (batch) running.relay.publish(batch);
+
+    await eventually(async () => expect(await counter(running, 'events_publish_failures_total')).toBe(1));
+    expect(await store.count('outbox')).toBe(1);
+  });
+
+  it('shares a full outbox between two instances: everything is published, each batch by one', async () => {
+    const batches = await storeBatches(60, 5);
+    await expireClaims();
+    const instances = [await createRelay(), await createRelay()];
+
+    for (const { relay } of instances) relay.start();
+    await eventually(async () => expect(await store.count('outbox')).toBe(0), { timeoutMs: 25_000 });
+
+    expect(await publishedIds()).toEqual(idsOf(batches));
+    const counts = await Promise.all(
+      instances.map((instance) => counter(instance, 'events_published_total')),
+    );
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(300);
+  });
+
+  it('puts an event on the stream once although it is published twice', async () => {
+    const [batch] = await storeBatches(1, 3);
+    const { relay } = await createRelay();
+    if (!batch) throw new Error('there is one');
+
+    relay.publish(batch);
+    relay.publish(batch);
+    await eventually(async () => expect(await store.count('outbox')).toBe(0));
+
+    expect(await publishedIds()).toEqual(idsOf([batch]));
+  });
+
+  it('strikes off a batch whose events are gone from the store', async () => {
+    const [gone, kept] = await storeBatches(2, 2);
+    await store.dataSource.query('DELETE FROM events WHERE id = ANY($1)', [gone && idsOf([gone])]);
+    await expireClaims();
+    const { relay } = await createRelay();
+
+    relay.start();
+
+    // Well before the time that a missing acknowledgement is waited for.
+    await eventually(async () => expect(await store.count('outbox')).toBe(0), { timeoutMs: 4_000 });
+    expect(await publishedIds()).toEqual(kept && idsOf([kept]));
+  });
+
+  it('publishes what waits before it stops, and takes nothing on afterwards', async () => {
+    const [first, second] = [await storeBatches(20, 10), await storeBatches(1, 1)];
+    const { relay } = await createRelay();
+
+    for (const batch of first) relay.publish(batch);
+    await relay.stop();
+    for (const batch of second) relay.publish(batch);
+
+    expect(await publishedIds()).toEqual(idsOf(first));
+    expect(await store.count('outbox')).toBe(1);
+  });
+
+  it('prints its metrics also while the database is away', async () => {
+    const other = await EventStore.create();
+    const running = await stream.createRelay(other);
+    await other.close();
+
+    expect(await running.metrics.metrics()).toContain('events_published_total 0');
+    await running.stop();
+  });
+});
+
+describe(OutboxRepository.name, () => {
+  it('claims at once what nobody else is claiming, oldest first, and nothing twice', async () => {
+    const batches = await storeBatches(6, 1);
+    await expireClaims();
+    const outbox = new OutboxRepository(store.dataSource);
+    const other = store.dataSource.createQueryRunner();
+    await other.startTransaction();
+    await other.query('SELECT 1 FROM outbox ORDER BY id LIMIT 2 FOR UPDATE');
+
+    const claimed = [...(await outbox.claim(3)), ...(await outbox.claim(3))];
+
+    expect(claimed.map((batch) => batch.outboxId).sort()).toEqual(
+      batches.slice(2).map((batch) => batch.outboxId),
+    );
+    expect(idsOf(claimed)).toEqual(idsOf(batches.slice(2)));
+    await other.rollbackTransaction();
+    await other.release();
+  });
+});

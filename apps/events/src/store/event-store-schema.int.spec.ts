@@ -1,0 +1,157 @@
+import { v7 } from 'uuid';
+import { EventStore } from '../../test/event-store.js';
+import { newEvent } from '../../test/new-event.js';
+import { partitionAt } from './partitions.js';
+import { PartitionsRepository } from './partitions.repository.js';
+import { claimStoreFor } from './store-identity.js';
+
+let store: EventStore;
+beforeAll(async () => {
+  store = await EventStore.create();
+});
+afterAll(() => store.close());
+
+interface ColumnRow {
+  table: string;
+  column: string;
+  type: string;
+  isNullable: boolean;
+  isPrimary: boolean;
+}
+
+async function readTables(): Promise<Map<string, ColumnRow[]>> {
+  const rows = await store.dataSource.query<ColumnRow[]>(
+    `SELECT c.table_name AS table, c.column_name AS column, c.is_nullable = 'YES' AS "isNullable",
+            CASE c.data_type WHEN 'ARRAY' THEN ltrim(c.udt_name, '_') || '[]' ELSE c.data_type END AS type,
+            EXISTS (
+              SELECT FROM information_schema.key_column_usage k
+              JOIN information_schema.table_constraints t USING (constraint_schema, constraint_name)
+              WHERE t.constraint_type = 'PRIMARY KEY' AND t.table_schema = c.table_schema
+                AND k.table_name = c.table_name AND k.column_name = c.column_name
+            ) AS "isPrimary"
+     FROM information_schema.columns c WHERE c.table_schema = 'events' ORDER BY 1, 2`,
+  );
+  const tables = new Map<string, ColumnRow[]>();
+  for (const row of rows) tables.set(row.table, [...(tables.get(row.table) ?? []), row]);
+  return tables;
+}
+
+describe('the schema of the event store', () => {
+  it('is what the entities say: columns, types, nullability, primary keys', async () => {
+    const tables = await readTables();
+
+    for (const entity of store.dataSource.entityMetadatas) {
+      const declared = entity.columns.map((column): ColumnRow => ({
+        table: entity.tableName,
+        column: column.databaseName,
+        type:
+          store.dataSource.driver.normalizeType(column).replace('timestamptz', 'timestamp with time zone') +
+          (column.isArray ? '[]' : ''),
+        isNullable: column.isNullable,
+        isPrimary: column.isPrimary,
+      }));
+      expect(declared.sort((a, b) => (a.column < b.column ? -1 : 1))).toEqual(tables.get(entity.tableName));
+    }
+    expect(store.dataSource.entityMetadatas).toHaveLength(4);
+  });
+
+  it('has an entity for each table but the ones of one row or of TypeORM', async () => {
+    const known = store.dataSource.entityMetadatas.map((entity) => entity.tableName);
+
+    const others = [...(await readTables()).keys()].filter((table) => !known.includes(table));
+
+    expect(others.sort()).toEqual(['migrations', 'store_identity']);
+  });
+});
+
+describe(PartitionsRepository.name, () => {
+  async function readPartitions(): Promise<Record<string, unknown>[]> {
+    return store.dataSource.query(
+      `SELECT inhrelid::regclass::text AS name,
+              (SELECT count(*)::int FROM pg_index WHERE indrelid = inhrelid) AS indexes,
+              (SELECT array_agg(conname::text ORDER BY conname) FROM pg_constraint
+               WHERE conrelid = inhrelid AND contype = 'c') AS checks
+       FROM pg_inherits WHERE inhparent = 'events'::regclass ORDER BY 1`,
+    );
+  }
+
+  it('makes a partition once, with all indexes and checks, when many ask at once', async () => {
+    const january = Date.UTC(2022, 0, 31);
+
+    await Promise.all(Array.from({ length: 12 }, () => store.partitions.ensureAhead(january)));
+
+    const checks = ['events_event_data_check', 'events_origin_check'];
+    expect(await readPartitions()).toEqual([
+      { name: 'events_2022_01', indexes: 14, checks },
+      { name: 'events_2022_02', indexes: 14, checks },
+    ]);
+  });
+
+  it('makes what ids need, and leaves what is there alone', async () => {
+    const ids = [Date.UTC(2022, 1, 3), Date.UTC(2022, 4, 9), Date.UTC(2022, 4, 10)].map((msecs) =>
+      v7({ msecs }),
+    );
+
+    await store.partitions.ensureFor(ids);
+    await store.partitions.ensureFor(ids);
+
+    expect((await readPartitions()).map(({ name }) => name)).toEqual(
+      ['2022_01', '2022_02', '2022_05'].map((month) => `events_${month}`),
+    );
+  });
+
+  it('keeps the events of a moment in the partition of its month, at its very borders', async () => {
+    const [first, last] = [Date.UTC(2023, 11, 1), Date.UTC(2024, 0, 1) - 1];
+    const events = [first, last, last + 1].map((msecs) => newEvent({ id: v7({ msecs }) }));
+
+    await store.intake.store(events);
+
+    const rows = await store.dataSource.query<{ table: string }[]>(
+      'SELECT tableoid::regclass::text AS table FROM events WHERE id = ANY($1) ORDER BY id',
+      [events.map((event) => event.id)],
+    );
+    expect(rows.map((row) => row.table)).toEqual([first, last, last + 1].map((at) => partitionAt(at).name));
+  });
+
+  it('does not stop the intake while it makes one', async () => {
+    await store.partitions.ensureAhead(Date.now());
+    const reading = store.dataSource.createQueryRunner();
+    await reading.startTransaction();
+    // A transaction that has read and written holds its locks until it ends.
+    await reading.query("UPDATE events SET event_type = event_type WHERE origin = 'nobody'");
+
+    await store.partitions.ensureAhead(Date.UTC(2030, 0));
+
+    await reading.rollbackTransaction();
+    await reading.release();
+    expect((await readPartitions()).map(({ name }) => name)).toContain('events_2030_01');
+  });
+});
+
+describe(claimStoreFor.name, () => {
+  it('takes one platform for ever, also when two start at once', async () => {
+    await Promise.all([
+      claimStoreFor('simulator', store.dataSource),
+      claimStoreFor('simulator', store.dataSource),
+    ]);
+
+    await expect(claimStoreFor('simulator', store.dataSource)).resolves.toBeUndefined();
+    await expect(claimStoreFor('twitch', store.dataSource)).rejects.toThrow(
+      'holds events of platform simulator, but PLATFORM is twitch',
+    );
+  });
+});
+
+describe('forgetOldMessages', () => {
+  it('forgets what was received over 25 hours ago, some at a time, and keeps the rest', async () => {
+    await store.clear();
+    await store.dataSource.query(
+      `INSERT INTO received_messages
+       SELECT gen_random_uuid(), gen_random_uuid(), now() - CASE WHEN n <= 10005 THEN interval '25 hours 1 minute' ELSE interval '24 hours 59 minutes' END
+       FROM generate_series(1, 10010) AS n`,
+    );
+
+    expect([await store.events.forgetOldMessages(), await store.events.forgetOldMessages(), await store.events.forgetOldMessages()]).toEqual([10_000, 5, 0]); // prettier-ignore
+    expect(await store.count('received_messages')).toBe(5);
+  });
+});

@@ -1,0 +1,95 @@
+import { connectDatabase } from '@stream-events/database';
+import { createLogger, Registry } from '@stream-events/service';
+import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import type { DataSource } from 'typeorm';
+import { schema } from '../src/events.app.js';
+import { IntakeService } from '../src/intake/intake.service.js';
+import { EventListRepository } from '../src/reading/event-list.repository.js';
+import type { OutboxBatch } from '../src/relay/outbox.repository.js';
+import type { Relay } from '../src/relay/relay.service.js';
+import { EventsRepository } from '../src/store/events.repository.js';
+import { PartitionsRepository } from '../src/store/partitions.repository.js';
+
+/** An event store in a database of the test's own; what would be published is noted down instead. */
+export class EventStore {
+  readonly handedToRelay: OutboxBatch[] = [];
+  readonly metrics = new Registry();
+  readonly events: EventsRepository;
+  readonly partitions: PartitionsRepository;
+  readonly list: EventListRepository;
+  readonly intake: IntakeService;
+
+  private constructor(
+    private readonly database: TestDatabase,
+    readonly dataSource: DataSource,
+  ) {
+    this.events = new EventsRepository(dataSource);
+    this.partitions = new PartitionsRepository(dataSource);
+    this.list = new EventListRepository(dataSource);
+    const relay: Pick<Relay, 'publish'> = { publish: (batch) => void this.handedToRelay.push(batch) };
+    this.intake = new IntakeService(
+      this.events,
+      this.partitions,
+      relay as Relay, // holds: the intake calls nothing but publish
+      createLogger('test', 'silent'),
+      this.metrics,
+    );
+  }
+
+  static async create(): Promise<EventStore> {
+    const database = await createTestDatabase();
+    const dataSource = await connectDatabase({
+      url: database.url,
+      schema: schema.name,
+      applicationName: 'events-test',
+      entities: schema.entities,
+      migrations: schema.migrations,
+      poolSize: 20,
+    });
+    return new EventStore(database, dataSource);
+  }
+
+  async close(): Promise<void> {
+    await this.dataSource.destroy();
+    await this.database.drop();
+  }
+
+  /** Empties every table; partitions stay. */
+  async clear(): Promise<void> {
+    this.handedToRelay.length = 0;
+    await this.dataSource.query('TRUNCATE events, received_messages, outbox, parked_messages');
+  }
+
+  /** The ids of all stored events, oldest first. */
+  async storedIds(): Promise<string[]> {
+    const rows = await this.dataSource.query<{ id: string }[]>('SELECT id FROM events ORDER BY id');
+    return rows.map((row) => row.id);
+  }
+
+  async count(table: 'events' | 'received_messages' | 'outbox' | 'parked_messages'): Promise<number> {
+    const [row] = await this.dataSource.query<{ count: number }[]>(
+      `SELECT count(*)::int AS count FROM ${table}`,
+    );
+    return row?.count ?? 0;
+  }
+
+  /**
+   * Fills the table fast with events of this month, one a millisecond from `from` on; `columns` are SQL expressions of
+   * `n`, which counts from 1.
+   */
+  async generate(count: number, from: number, columns: Record<string, string> = {}): Promise<void> {
+    await this.partitions.ensureAhead(from);
+    const values: Record<string, string> = {
+      id: `(lpad(to_hex(${from}::bigint + n), 12, '0') || '7000' || lpad(to_hex(n), 16, '8'))::uuid`,
+      event_type: "'channel-follow'",
+      event_source: "'PlatformSub'",
+      origin: "'platform'",
+      event_data: "'{}'::json",
+      ...columns,
+    };
+    await this.dataSource.query(
+      `INSERT INTO events (${Object.keys(values).join(', ')})
+       SELECT ${Object.values(values).join(', ')} FROM generate_series(1, ${count}) AS n`,
+    );
+  }
+}

@@ -1,0 +1,21 @@
+import type { NewEvent } from '@stream-events/contracts';
+import { v7 } from 'uuid';
+
+/** An event as the gateway hands it over; a test names only what it is about. */
+export function newEvent(overrides: Partial<NewEvent> = {}): NewEvent {
+  return {
+    id: v7(),
+    eventId: null,
+    eventType: 'channel-follow',
+    eventSource: 'PlatformSub',
+    origin: 'platform',
+    eventData: '{"user_id":"1","broadcaster_user_id":"4711"}',
+    idempotencyKey: null,
+    ...overrides,
+  };
+}
+
+/** So many events, each of its own. */
+export function newEvents(count: number, overrides: Partial<NewEvent> = {}): NewEvent[] {
+  return Array.from({ length: count }, () => newEvent(overrides));
+}
