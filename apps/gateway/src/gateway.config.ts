@@ -9,11 +9,12 @@ import {
   type ConfigOf,
   type Variable,
 } from '@stream-events/service';
+import { passwordLength, username } from './users/credential-rules.js';
 import type { TrustProxy } from './http/http-server.js';
 
 const trustProxy: Variable<TrustProxy> = {
   description:
-    'Whose `X-Forwarded-*` headers count: `false` (nobody), `true` (everybody), or addresses and networks separated by commas',
+    'Whose `X-Forwarded-*` headers count: `false` (nobody), the addresses and networks of your proxies separated by commas, or `true` (everybody: only where a proxy replaces what clients send)',
   defaultValue: false,
   isSecret: false,
   parse: (value) =>
@@ -36,8 +37,12 @@ export const gatewayVariables = {
   DATABASE_URL: sharedVariables.DATABASE_URL,
   NATS_URL: sharedVariables.NATS_URL,
   SECRET_KEY: sharedVariables.SECRET_KEY,
-  OWNER_USERNAME: optionalText('User name of the first owner, made at the first start'),
-  OWNER_PASSWORD: optionalText('Password of the first owner, at least 10 characters', { secret: true }),
+  OWNER_USERNAME: optionalText('User name of the first owner, made at the first start', username),
+  OWNER_PASSWORD: optionalText('Password of the first owner, at least 10 characters', {
+    pattern: new RegExp(`^.{${passwordLength.min},${passwordLength.max}}$`, 'su'),
+    fault: `must have ${passwordLength.min} to ${passwordLength.max} characters`,
+    secret: true,
+  }),
   REGISTRATION: oneOf('Who may register users: owners, or anybody (`open`)', ['owner', 'open'], {
     default: 'owner',
   }),

@@ -8,20 +8,29 @@ export const tokenScheme = 'token';
 
 type Decorator = MethodDecorator & ClassDecorator;
 
-/** Describes an answer: its status, what it says, its body and its headers. */
-export function Answers(
-  status: number,
-  description: string,
-  body?: { type?: Type; isArray?: boolean; location?: boolean },
-): Decorator {
-  const headers = body?.location
-    ? { Location: { description: 'Path of the created record', schema: { type: 'string' } } }
-    : undefined;
+/** What an answer holds: a record (or several), or plain text, of which an example is given. */
+interface AnswerContent {
+  type?: Type;
+  isArray?: boolean;
+  example?: string;
+  /** Whether a Location header names the created record. */
+  location?: boolean;
+}
+
+/** Describes an answer: its status, what it says, its content and its headers. */
+export function Answers(status: number, description: string, content: AnswerContent = {}): Decorator {
+  const { type, isArray = false, example, location } = content;
+  const headers = {
+    Location: { description: 'Path of the created record', schema: { type: 'string' as const } },
+  };
   return ApiResponse({
     status,
     description,
-    ...(body?.type && { type: body.type, isArray: body.isArray ?? false }),
-    ...(headers && { headers }),
+    ...(type && { type, isArray }),
+    ...(example !== undefined && {
+      content: { 'text/plain': { schema: { type: 'string' as const }, example } },
+    }),
+    ...(location && { headers }),
   });
 }
 
@@ -31,12 +40,7 @@ export function Accepts(type: Type): MethodDecorator {
 }
 
 /** Describes a body that is any JSON object. */
-export function AcceptsAnyObject(description: string): MethodDecorator {
-  const example = {
-    broadcaster_user_id: '47019283',
-    broadcaster_user_login: 'mira_plays',
-    broadcaster_user_name: 'Mira_Plays',
-  };
+export function AcceptsAnyObject(description: string, example: Record<string, unknown>): MethodDecorator {
   return ApiBody({
     description,
     required: true,

@@ -15,9 +15,11 @@ export function describeApi(app: INestApplication): OpenAPIObject {
       'Stores every event of a streaming platform once, lists and filters them. Send `Authorization: Token <key>`; a token comes ' +
         'from `POST /api-token-auth`. Every path takes one optional trailing slash. Paths with the platform’s brand in place of ' +
         '`platform` (`/api/v1/twitch-events`, `/api/v1/twitch/scopes`, `/api/v1/twitch/helix-endpoints`) are the same. ' +
-        'Errors are problem documents (RFC 9457).',
+        'Errors are problem documents (RFC 9457); beside those of each path, a wrong method is 405 with `Allow`, an unknown path ' +
+        '404. Every GET answers HEAD too. Every answer has an `X-Request-Id`, which the logs name.',
     )
     .setVersion('1')
+    .addServer('/', 'This gateway')
     .addApiKey(
       { type: 'apiKey', in: 'header', name: 'Authorization', description: '`Token <key>`' },
       tokenScheme,
@@ -27,7 +29,12 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     .addTag('Platform', 'For the platform itself')
     .addTag('Health', 'For monitoring')
     .build();
-  return SwaggerModule.createDocument(app, config);
+  // EventsController.list is events_list.
+  const operationIdFactory = (controller: string, method: string): string =>
+    `${controller.replace('Controller', '').toLowerCase()}_${method}`;
+  const document = SwaggerModule.createDocument(app, config, { operationIdFactory });
+  delete document.info.contact;
+  return document;
 }
 
 /** Serves the description as JSON and as a page for people. */

@@ -31,7 +31,11 @@ const parameters: readonly { name: string; description: string; example: string 
   },
   { name: 'since', description: 'Created at or after this ISO 8601 time', example: '2026-11-21T00:00:00Z' },
   { name: 'until', description: 'Created before this ISO 8601 time', example: '2026-11-22T00:00:00Z' },
-  { name: 'cursor', description: 'From a `next` or `previous` link', example: '' },
+  {
+    name: 'cursor',
+    description: 'From a `next` or `previous` link',
+    example: 'AQABof0cQRV3Q4At-ib5JbxMmDUC9fyzwJk',
+  },
 ];
 
 /** Describes the query of the event list. */

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { ServiceError, type ListPosition } from '@stream-events/contracts';
 import { parse as parseUuid, validate as isUuid } from 'uuid';
 
-// version (1 byte) | flags (1) | id (16) | what it is bound to (8)
+// version (1 byte) | flags (1) | id (16) | checksum over these and what it is bound to (8)
 const version = 1;
 const newerFlag = 1;
 const inclusiveFlag = 2;
+const checksumAt = 18;
 const cursorBytes = 26;
 
 /**
@@ -14,9 +15,8 @@ const cursorBytes = 26;
  */
 export function printCursor(position: ListPosition, list: string): string {
   const flags = (position.direction === 'newer' ? newerFlag : 0) | (position.inclusive ? inclusiveFlag : 0);
-  return Buffer.concat([Buffer.from([version, flags]), parseUuid(position.id), bindingOf(list)]).toString(
-    'base64url',
-  );
+  const bytes = Buffer.concat([Buffer.from([version, flags]), parseUuid(position.id)]);
+  return Buffer.concat([bytes, checksumOf(bytes, list)]).toString('base64url');
 }
 
 /** @throws ServiceError `invalid` on `cursor` for one that is broken, or of another list */
@@ -27,9 +27,9 @@ export function parseCursor(cursor: string, list: string): ListPosition {
   const flags = bytes[1] ?? 0;
   if (!isWhole || flags > (newerFlag | inclusiveFlag))
     throw ServiceError.onField('cursor', 'is not a cursor of this service');
-  if (!bytes.subarray(18).equals(bindingOf(list)))
-    throw ServiceError.onField('cursor', 'belongs to another list or other filters');
-  const id = printId(bytes.subarray(2, 18));
+  if (!bytes.subarray(checksumAt).equals(checksumOf(bytes.subarray(0, checksumAt), list)))
+    throw ServiceError.onField('cursor', 'is broken, or belongs to another list or other filters');
+  const id = printId(bytes.subarray(2, checksumAt));
   return { direction: flags & newerFlag ? 'newer' : 'older', id, inclusive: (flags & inclusiveFlag) !== 0 };
 }
 
@@ -40,6 +40,6 @@ function printId(bytes: Uint8Array): string {
   return id;
 }
 
-function bindingOf(list: string): Buffer {
-  return createHash('sha256').update(list).digest().subarray(0, 8);
+function checksumOf(bytes: Uint8Array, list: string): Buffer {
+  return createHash('sha256').update(bytes).update(list).digest().subarray(0, 8);
 }

@@ -97,8 +97,14 @@ function parseTime(parameter: string, value: string): number {
   const [, date, time = '00:00:00', fraction = '', offset = 'Z'] = match ?? [];
   const zone = /^[+-]\d{4}$/.test(offset) ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset.toUpperCase();
   const seconds = Date.parse(`${date}T${time.length === 5 ? `${time}:00` : time}${zone}`);
-  if (!match || Number.isNaN(seconds)) {
+  if (!match || Number.isNaN(seconds) || !isDay(date)) {
     throw ServiceError.onField(parameter, 'must be an ISO 8601 time, for example 2026-11-21T07:30:00Z');
   }
   return seconds + Math.ceil(Number(fraction.padEnd(9, '0')) / 1e6);
+}
+
+/** Whether the calendar has this day: Date.parse takes February 30 for March 2. */
+function isDay(date: string | undefined): boolean {
+  const day = new Date(`${date}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().slice(0, 10) === date;
 }

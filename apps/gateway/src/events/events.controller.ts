@@ -18,7 +18,7 @@ import type { Caller } from '../users/access-tokens.service.js';
 import { EventFilterParameters } from './event-filter-parameters.js';
 import { EventListLinks } from './event-list-links.js';
 import { parseEventListQuery } from './event-list.query.js';
-import { CreateEventBody, EventPage, EventRecord } from './events.dto.js';
+import { CreateEventBody, EventPage, EventRecord, exampleData } from './events.dto.js';
 import { EventsService } from './events.service.js';
 
 const jsonType = 'application/json; charset=utf-8';
@@ -33,6 +33,7 @@ const idempotencyKey = {
   name: 'Idempotency-Key',
   required: false,
   schema: { type: 'string' as const, maxLength: 255 },
+  example: '5f0c7c1e-raid-4711',
   description:
     'The same key by the same user within 24 hours gives the first answer again and stores nothing',
 };
@@ -96,11 +97,11 @@ export class EventsController {
 
   @Get(':id')
   @Header('content-type', jsonType)
-  @ApiOperation({ summary: 'Show an event' })
+  @ApiOperation({ summary: 'Show an event', description: 'Any event; a test event by its event_id.' })
   @ApiParam({
     name: 'id',
-    format: 'uuid',
     description: 'The id of an event, or the event_id of a test event',
+    schema: { type: 'string', format: 'uuid', example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11' },
   })
   @Answers(200, 'The event', { type: EventRecord })
   @RequiresToken()
@@ -117,9 +118,14 @@ export class EventsController {
     description:
       'Stored, listed (with a null id) and delivered like any other, with origin `test`. It never changes a streamer’s state.',
   })
-  @ApiParam({ name: 'event_type', description: '1 to 255 characters without /', example: 'stream-offline' })
+  @ApiParam({
+    name: 'event_type',
+    description: 'Without /; trimmed',
+    example: 'stream-offline',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  })
   @ApiHeader(idempotencyKey)
-  @AcceptsAnyObject('The event_data of the test event')
+  @AcceptsAnyObject('The event_data of the test event', exampleData)
   @Answers(200, 'The test event', { type: EventRecord })
   @RequiresToken()
   @RefusesWith(badBody)

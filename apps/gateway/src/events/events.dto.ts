@@ -3,7 +3,8 @@ import { eventOrigins, IsText, type EventOrigin } from '@stream-events/contracts
 import { IsJsonObject, type JsonText } from '../http/json-text.dto.js';
 import { Trimmed } from '../http/json-body.decorator.js';
 
-const exampleData = {
+/** The data of a stream-offline event, for examples. */
+export const exampleData = {
   broadcaster_user_id: '47019283',
   broadcaster_user_login: 'mira_plays',
   broadcaster_user_name: 'Mira_Plays',
@@ -92,6 +93,16 @@ export class EventRecord {
   origin!: EventOrigin;
 }
 
+const exampleRecord = {
+  id: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
+  event_id: 'f8a34c0f-53b5-4f1d-9d6f-0c8d1f3c2b10',
+  event_type: 'stream-offline',
+  event_source: 'PlatformSub',
+  event_data: exampleData,
+  created: '2026-11-21T07:30:00+0000',
+  origin: 'platform',
+};
+
 const exampleLink = 'http://127.0.0.1:8000/api/v1/platform-events?cursor=AQABmqPBf158wp1cOxpqHwwR3q2-7wAAAAA';
 
 /** One page of the event list. */
@@ -117,6 +128,7 @@ export class EventPage {
   @ApiProperty({
     type: [EventRecord],
     description: 'Newest first; maybe fewer than page_size, even none, although there is a next page',
+    example: [exampleRecord],
   })
   results!: EventRecord[];
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
+import { STATUS_CODES, type Server } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ServiceError } from '@stream-events/contracts';
 import { runWithCorrelation } from '@stream-events/messaging';
-import type { FastifyInstance, FastifyServerOptions } from 'fastify';
+import type { FastifyInstance, FastifyHttpOptions } from 'fastify';
 import { canonicalUrl } from './paths.js';
 import { sendProblem, toProblem, toServiceError } from './problem.js';
 
@@ -15,7 +15,7 @@ export type TrustProxy = boolean | string[];
 
 /** Makes the HTTP server: aliases and trailing slashes, raw bodies, limits, and errors as problem documents. */
 export function createHttpServer(trustProxy: TrustProxy): FastifyAdapter {
-  const options: FastifyServerOptions = {
+  const options: FastifyHttpOptions<Server> = {
     trustProxy,
     bodyLimit: maxBodyBytes,
     // A client that sends its request drop by drop must not hold a connection for ever.
@@ -35,14 +35,20 @@ export function createHttpServer(trustProxy: TrustProxy): FastifyAdapter {
     frameworkErrors: (error, _request, reply) => {
       sendProblem(reply, toServiceError(error));
     },
+    // Node would refuse a request without a host with an empty answer; see `refuseWithoutHost`.
+    http: { requireHostHeader: false },
     clientErrorHandler: (error, socket) => {
-      if (!socket.writable) return;
-      socket.end(printClientError(error.code));
+      if (socket.writable) socket.end(printClientError(error.code));
+      // Ended is not closed: until the client ends it too, the socket stays. A second is enough to read the answer.
+      setTimeout(() => socket.destroy(), 1_000).unref();
     },
   };
   const adapter = new FastifyAdapter(options);
   takeRawBodies(adapter.getInstance());
   correlate(adapter.getInstance());
+  endConnectionsOnClose(adapter.getInstance());
+  refuseWithoutHost(adapter.getInstance());
+  ignoreExpectations(adapter.getInstance());
   return adapter;
 }
 
@@ -51,6 +57,22 @@ function takeRawBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     done(null, body);
+  });
+}
+
+/**
+ * While the server closes, an answer ends its connection: a client that keeps it open would keep the server waiting.
+ * Fastify does so only for requests that arrive after that.
+ */
+function endConnectionsOnClose(fastify: FastifyInstance): void {
+  let isClosing = false;
+  fastify.addHook('preClose', (done) => {
+    isClosing = true;
+    done();
+  });
+  fastify.addHook('onSend', (_request, reply, payload, done) => {
+    if (isClosing) void reply.header('Connection', 'close');
+    done(null, payload);
   });
 }
 
@@ -63,6 +85,21 @@ function correlate(fastify: FastifyInstance): void {
   // Only after the body was read: its events run in a context of their own, where the id would be lost.
   fastify.addHook('preHandler', (request, _reply, done) => {
     runWithCorrelation(request.id, done);
+  });
+}
+
+/** RFC 9112 §3.2 wants 400 for a request of HTTP/1.1 without a host. */
+function refuseWithoutHost(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (request.headers.host !== undefined || request.raw.httpVersion !== '1.1') done();
+    else sendProblem(reply, new ServiceError('invalid', 'The request has no Host header.'));
+  });
+}
+
+/** Expectations but 100-continue may be ignored (RFC 9110 §10.1.1); Node would answer 417 with nothing in it. */
+function ignoreExpectations(fastify: FastifyInstance): void {
+  fastify.server.on('checkExpectation', (request, response) => {
+    fastify.server.emit('request', request, response);
   });
 }
 

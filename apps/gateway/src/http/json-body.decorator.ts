@@ -1,5 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { getMetadataStorage, validateSync } from 'class-validator';
+import { getMetadataStorage, ValidateIf, validateSync } from 'class-validator';
 import { toValidationError } from '@stream-events/messaging';
 import type { MessageClass } from '@stream-events/contracts';
 import type { FastifyRequest } from 'fastify';
@@ -14,6 +14,11 @@ export function Trimmed(): PropertyDecorator {
     const fields = trimmedFields.get(target) ?? new Set();
     trimmedFields.set(target, fields.add(String(property)));
   };
+}
+
+/** Marks a field that may be left out; null is not left out, but a value of the wrong type. */
+export function MayBeAbsent(): PropertyDecorator {
+  return ValidateIf((_body: object, value: unknown) => value !== undefined);
 }
 
 /** The request's body as a validated instance of a class: unknown fields are ignored, nothing is coerced. */

@@ -13,19 +13,30 @@ const detailByFastifyCode: Record<string, string> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'The body is larger than 256 KiB.',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The body is not as long as its Content-Length says.',
   FST_ERR_BAD_URL: 'The URL is not validly encoded.',
+  FST_ERR_MAX_PARAM_LENGTH: 'A part of the path is too long.',
+};
+
+// The same once Nest has made an exception of its own of it, which has the status only.
+const detailByCode: Partial<Record<ErrorCode, string | undefined>> = {
+  unsupported_media_type: detailByFastifyCode.FST_ERR_CTP_INVALID_MEDIA_TYPE,
+  too_large: detailByFastifyCode.FST_ERR_CTP_BODY_TOO_LARGE,
+  not_found: 'There is nothing at this path.',
 };
 
 /** The error of ours that anything thrown while a request was handled amounts to. */
 export function toServiceError(thrown: unknown): ServiceError {
+  if (thrown instanceof ServiceError) return thrown;
+  const status = statusOf(thrown);
+  if (status >= 400 && status < 500) {
+    const code = codeByStatus.get(status) ?? 'invalid';
+    return new ServiceError(code, detailOf(thrown, code), { cause: thrown });
+  }
+  // Only what is nobody's answer yet may be the database's: other messages repeat what clients wrote, "timeout" too.
   const error = toUnavailable(thrown);
   if (error instanceof ServiceError) return error;
-  const status = statusOf(error);
-  const code = codeByStatus.get(status) ?? (status >= 400 && status < 500 ? 'invalid' : 'internal');
-  if (code === 'internal')
-    return new ServiceError('internal', 'The service failed unexpectedly. The fault is logged.', {
-      cause: error,
-    });
-  return new ServiceError(code, detailOf(error, code), { cause: error });
+  return new ServiceError('internal', 'The service failed unexpectedly. The fault is logged.', {
+    cause: error,
+  });
 }
 
 /** The body of an error's answer. */
@@ -68,9 +79,7 @@ function statusOf(error: unknown): number {
 }
 
 function detailOf(error: unknown, code: ErrorCode): string {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
-    return detailByFastifyCode[error.code] ?? error.message;
-  }
-  if (code === 'not_found') return 'There is nothing at this path.';
-  return error instanceof Error ? error.message : 'The request is invalid.';
+  if (!(error instanceof Error)) return 'The request is invalid.';
+  const known = 'code' in error ? detailByFastifyCode[String(error.code)] : undefined;
+  return known ?? detailByCode[code] ?? error.message;
 }

@@ -15,9 +15,10 @@ export class PublicUrl {
 }
 
 function addressUsed(request: FastifyRequest): string {
-  // Anything may stand in a Host header; only what looks like one is repeated to clients.
+  // Anything may stand in these headers; only what looks like a scheme and a host is repeated to clients.
+  const scheme = request.protocol === 'https' ? 'https' : 'http';
   const host: string | undefined = request.host;
-  if (host && /^[\w.-]+(:\d+)?$|^\[[\da-fA-F:.]+\](:\d+)?$/.test(host))
-    return `${request.protocol}://${host}`;
-  return `${request.protocol}://${request.socket.localAddress ?? '127.0.0.1'}:${request.socket.localPort ?? 80}`;
+  if (host && /^[\w.-]+(:\d+)?$|^\[[\da-fA-F:.]+\](:\d+)?$/.test(host)) return `${scheme}://${host}`;
+  const { localAddress = '127.0.0.1', localPort = 80 } = request.socket;
+  return `${scheme}://${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`;
 }

@@ -2,11 +2,15 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ServiceError } from '@stream-events/contracts';
 import { DataSource } from 'typeorm';
+import { toUsernameKey } from './user.entity.js';
 
 // Five mistakes are free; from then on each doubles the wait, from 1 s up to 15 min. An hour later all is forgotten.
 const waitSeconds = 'least(power(2, greatest(failures - 5, 0)), 900)';
 const isBlocked = `failures >= 5 AND last_failed_at + ${waitSeconds} * interval '1 second' > now()`;
 const isForgotten = `last_failed_at < now() - interval '1 hour'`;
+
+// No address is longer (IPv6 with a zone); what a proxy hands on may be, and the key's index takes 2.7 kB at most.
+const maxAddressLength = 64;
 
 /** Slows down guessing: counts failed logins by the pair of address and user name, for all gateways together. */
 @Injectable()
@@ -25,17 +29,17 @@ export class LoginFailures {
        SET failures = CASE WHEN known.${isForgotten} THEN 1 ELSE known.failures + 1 END, last_failed_at = now()
        WHERE NOT (${isBlocked.replace(/failures|last_failed_at/g, 'known.$&')})
        RETURNING failures`,
-      [address, hash(username)],
+      keyOf(address, username),
     );
     if (rows.length === 0) await this.refuse(address, username);
   }
 
   /** Forgets the pair's failures after a login that worked. */
   async forget(address: string, username: string): Promise<void> {
-    await this.dataSource.query('DELETE FROM login_failures WHERE address = $1 AND username_hash = $2', [
-      address,
-      hash(username),
-    ]);
+    await this.dataSource.query(
+      'DELETE FROM login_failures WHERE address = $1 AND username_hash = $2',
+      keyOf(address, username),
+    );
   }
 
   /** Deletes what is forgotten anyway. */
@@ -47,7 +51,7 @@ export class LoginFailures {
     const [row] = await this.dataSource.query<{ seconds: number }[]>(
       `SELECT ceil(extract(epoch FROM last_failed_at + ${waitSeconds} * interval '1 second' - now()))::int AS seconds
        FROM login_failures WHERE address = $1 AND username_hash = $2`,
-      [address, hash(username)],
+      keyOf(address, username),
     );
     throw new ServiceError(
       'too_many_requests',
@@ -59,6 +63,8 @@ export class LoginFailures {
   }
 }
 
-function hash(username: string): Buffer {
-  return createHash('sha256').update(username.toLowerCase()).digest();
+/** The pair as the table has it; spellings of a name that log the same user in are one. */
+function keyOf(address: string, username: string): [address: string, usernameHash: Buffer] {
+  const usernameHash = createHash('sha256').update(toUsernameKey(username)).digest();
+  return [address.slice(0, maxAddressLength), usernameHash];
 }

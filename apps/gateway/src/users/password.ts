@@ -36,14 +36,16 @@ async function derive(password: string, salt: Buffer): Promise<Buffer> {
       scrypt(password, salt, keyLength, cost, (error, key) => (error ? reject(error) : resolve(key)));
     });
   } finally {
-    running -= 1;
-    waiting.shift()?.();
+    // The turn is handed on, not given back: nobody can slip in between.
+    const next = waiting.shift();
+    if (next) next();
+    else running -= 1;
   }
 }
 
 async function takeTurn(): Promise<void> {
   if (waiting.length >= maxWaiting)
     throw new ServiceError('unavailable', 'Too many logins at once. Try again soon.');
-  if (running >= maxRunning) await new Promise<void>((resolve) => waiting.push(resolve));
-  running += 1;
+  if (running < maxRunning) running += 1;
+  else await new Promise<void>((resolve) => waiting.push(resolve));
 }

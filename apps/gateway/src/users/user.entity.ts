@@ -11,7 +11,7 @@ export class User {
   @Column('text')
   username!: string;
 
-  /** The user name in lower case: two names that differ only in case would be taken for each other. */
+  /** See `toUsernameKey`: two names that differ only in case would be taken for each other. */
   @Column('text', { name: 'username_key', unique: true })
   usernameKey!: string;
 
@@ -36,4 +36,9 @@ export class User {
 
   @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
   createdAt!: Date;
+}
+
+/** What a user name is compared by: without the white space around it, in any case. */
+export function toUsernameKey(username: string): string {
+  return username.trim().toLowerCase();
 }

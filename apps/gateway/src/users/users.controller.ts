@@ -64,7 +64,7 @@ export class UsersController {
 
   @Get()
   @AllowAccess('owner')
-  @ApiOperation({ summary: 'List all users' })
+  @ApiOperation({ summary: 'List all users', description: 'Owners only.' })
   @Answers(200, 'All users, oldest first', { type: UserReply, isArray: true })
   @RequiresToken()
   @RefusesWith({ forbidden: 'The token is not an owner’s' })
@@ -73,7 +73,10 @@ export class UsersController {
   }
 
   @Get('me')
-  @ApiOperation({ summary: 'Show the token’s user' })
+  @ApiOperation({
+    summary: 'Show the token’s user',
+    description: 'Who the token of this request belongs to.',
+  })
   @Answers(200, 'The user', { type: UserReply })
   @RequiresToken()
   async showMe(@CurrentUser() caller: Caller): Promise<UserReply> {
@@ -81,7 +84,10 @@ export class UsersController {
   }
 
   @Patch('me')
-  @ApiOperation({ summary: 'Change one’s own names and e-mail address' })
+  @ApiOperation({
+    summary: 'Change one’s own names and e-mail address',
+    description: 'Fields that are left out stay as they are.',
+  })
   @Accepts(ProfileBody)
   @Answers(200, 'The user as changed', { type: UserReply })
   @RequiresToken()
@@ -91,9 +97,9 @@ export class UsersController {
     @JsonBody(ProfileBody) body: ProfileBody,
   ): Promise<UserReply> {
     const user = await this.users.updateProfile(caller.id, {
-      ...(body.first_name != null && { firstName: body.first_name }),
-      ...(body.last_name != null && { lastName: body.last_name }),
-      ...(body.email != null && { email: body.email }),
+      ...(body.first_name !== undefined && { firstName: body.first_name }),
+      ...(body.last_name !== undefined && { lastName: body.last_name }),
+      ...(body.email !== undefined && { email: body.email }),
     });
     return toUserReply(user);
   }
@@ -131,8 +137,12 @@ export class UsersController {
 
   @Get(':id')
   @AllowAccess('owner')
-  @ApiOperation({ summary: 'Show a user' })
-  @ApiParam({ name: 'id', format: 'uuid' })
+  @ApiOperation({ summary: 'Show a user', description: 'Owners only.' })
+  @ApiParam({
+    name: 'id',
+    description: 'The user’s id',
+    schema: { type: 'string', format: 'uuid', example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11' },
+  })
   @Answers(200, 'The user', { type: UserReply })
   @RequiresToken()
   @RefusesWith({ forbidden: 'The token is not an owner’s', not_found: 'There is no such user' })
@@ -146,7 +156,11 @@ export class UsersController {
     summary: 'Disable or enable a user',
     description: 'A disabled user’s token is refused everywhere within a second.',
   })
-  @ApiParam({ name: 'id', format: 'uuid' })
+  @ApiParam({
+    name: 'id',
+    description: 'The user’s id',
+    schema: { type: 'string', format: 'uuid', example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11' },
+  })
   @Accepts(UserStateBody)
   @Answers(200, 'The user as changed', { type: UserReply })
   @RequiresToken()

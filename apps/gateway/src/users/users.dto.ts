@@ -1,7 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsText } from '@stream-events/contracts';
-import { IsBoolean, IsOptional, Matches } from 'class-validator';
-import { Trimmed } from '../http/json-body.decorator.js';
+import { IsBoolean, Matches } from 'class-validator';
+import { MayBeAbsent, Trimmed } from '../http/json-body.decorator.js';
+import { passwordLength, username } from './credential-rules.js';
 import type { Role, User } from './user.entity.js';
 
 const example = {
@@ -12,11 +13,17 @@ const example = {
 
 /** Body of `POST api-token-auth`. Any text may be tried; only a user's own name and password get a token. */
 export class LoginBody {
-  @ApiProperty({ example: example.username })
+  @ApiProperty({ description: 'In any case', minLength: 1, maxLength: 1000, example: example.username })
   @IsText(1, 1_000)
   username!: string;
 
-  @ApiProperty({ example: 'correct horse battery staple', format: 'password' })
+  @ApiProperty({
+    description: 'Kept as sent: spaces count',
+    minLength: 1,
+    maxLength: 1000,
+    format: 'password',
+    example: 'correct horse battery staple',
+  })
   @IsText(1, 1_000)
   password!: string;
 }
@@ -31,15 +38,15 @@ export class TokenReply {
 
 /** The names and e-mail address that a user may have and change. */
 export class ProfileBody {
-  @ApiProperty({ required: false, maxLength: 150, example: 'Ada' })
+  @ApiProperty({ description: 'Trimmed', required: false, maxLength: 150, example: 'Ada' })
   @Trimmed()
-  @IsOptional()
+  @MayBeAbsent()
   @IsText(0, 150)
   first_name?: string;
 
-  @ApiProperty({ required: false, maxLength: 150, example: 'Lovelace' })
+  @ApiProperty({ description: 'Trimmed', required: false, maxLength: 150, example: 'Lovelace' })
   @Trimmed()
-  @IsOptional()
+  @MayBeAbsent()
   @IsText(0, 150)
   last_name?: string;
 
@@ -47,10 +54,11 @@ export class ProfileBody {
     required: false,
     maxLength: 254,
     example: 'ada@example.org',
-    description: 'Empty, or an e-mail address',
+    description: 'Empty, or an e-mail address; trimmed',
+    pattern: '^$|^[^@\\s]+@[^@\\s]+$',
   })
   @Trimmed()
-  @IsOptional()
+  @MayBeAbsent()
   @Matches(/^$|^[^@\s\0]+@[^@\s\0]+$/, { message: 'must be empty or an e-mail address' })
   @IsText(0, 254)
   email?: string;
@@ -58,9 +66,15 @@ export class ProfileBody {
 
 /** Body of a registration. */
 export class RegistrationBody extends ProfileBody {
-  @ApiProperty({ minLength: 1, maxLength: 150, pattern: '^[\\w.@+-]+$', example: example.username })
+  @ApiProperty({
+    description: 'Unique in any case; trimmed',
+    minLength: 1,
+    maxLength: 150,
+    pattern: username.pattern.source,
+    example: example.username,
+  })
   @Trimmed()
-  @Matches(/^[\w.@+-]{1,150}$/, { message: 'must be 1 to 150 letters, digits or any of @ . + - _' })
+  @Matches(username.pattern, { message: username.fault })
   username!: string;
 
   @ApiProperty({
@@ -70,12 +84,18 @@ export class RegistrationBody extends ProfileBody {
     description: 'Not the user name',
     example: 'correct horse battery staple',
   })
-  @IsText(10, 1_000)
+  @IsText(passwordLength.min, passwordLength.max)
   password!: string;
 }
 
 export class PasswordBody {
-  @ApiProperty({ format: 'password', example: 'correct horse battery staple' })
+  @ApiProperty({
+    description: 'The present password',
+    minLength: 1,
+    maxLength: 1000,
+    format: 'password',
+    example: 'correct horse battery staple',
+  })
   @IsText(1, 1_000)
   current_password!: string;
 
@@ -83,9 +103,10 @@ export class PasswordBody {
     minLength: 10,
     maxLength: 1000,
     format: 'password',
+    description: 'Not the user name',
     example: 'a better horse battery staple',
   })
-  @IsText(10, 1_000)
+  @IsText(passwordLength.min, passwordLength.max)
   new_password!: string;
 }
 
@@ -97,25 +118,29 @@ export class UserStateBody {
 
 /** A user, as the API shows one. */
 export class UserReply {
-  @ApiProperty({ format: 'uuid', example: example.id })
+  @ApiProperty({ description: 'Assigned by the service', format: 'uuid', example: example.id })
   id!: string;
 
-  @ApiProperty({ example: example.username })
+  @ApiProperty({ description: 'As it was registered', example: example.username })
   username!: string;
 
-  @ApiProperty({ example: 'Ada' })
+  @ApiProperty({ description: 'Empty when not given', example: 'Ada' })
   first_name!: string;
 
-  @ApiProperty({ example: 'Lovelace' })
+  @ApiProperty({ description: 'Empty when not given', example: 'Lovelace' })
   last_name!: string;
 
-  @ApiProperty({ example: 'ada@example.org' })
+  @ApiProperty({ description: 'Empty when not given', example: 'ada@example.org' })
   email!: string;
 
-  @ApiProperty({ enum: ['owner', 'user'], example: 'user' })
+  @ApiProperty({
+    description: 'An owner may do all, a user all but manage users',
+    enum: ['owner', 'user'],
+    example: 'user',
+  })
   role!: Role;
 
-  @ApiProperty({ example: false })
+  @ApiProperty({ description: 'Whether the user’s token is refused', example: false })
   disabled!: boolean;
 
   @ApiProperty({ description: 'UTC, to the second', example: '2026-11-21T07:30:00+0000' })

@@ -6,7 +6,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { AccessTokens } from './access-tokens.service.js';
 import { LoginFailures } from './login-failures.repository.js';
 import { hashPassword, verifyPassword } from './password.js';
-import { User, type Role } from './user.entity.js';
+import { toUsernameKey, User, type Role } from './user.entity.js';
 
 /** What a new user is made from. */
 export interface NewUser {
@@ -39,7 +39,7 @@ export class UsersService {
       const user = manager.create(User, {
         id: uuidV7(),
         username: input.username,
-        usernameKey: input.username.toLowerCase(),
+        usernameKey: toUsernameKey(input.username),
         passwordHash,
         role: input.role,
         firstName: input.firstName ?? '',
@@ -63,8 +63,12 @@ export class UsersService {
     try {
       return await this.register({ username, password, role: 'owner' });
     } catch (error) {
-      if (error instanceof ServiceError && error.code === 'conflict') return undefined;
-      throw error;
+      if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error;
+      if (await this.dataSource.manager.existsBy(User, { role: 'owner' })) return undefined;
+      throw new Error(
+        `the first owner cannot be made: ${username} is an ordinary user. Choose another OWNER_USERNAME.`,
+        { cause: error },
+      );
     }
   }
 
@@ -139,7 +143,7 @@ export class UsersService {
     const user = await this.dataSource.manager
       .createQueryBuilder(User, 'user')
       .addSelect('user.passwordHash')
-      .where({ usernameKey: login.username.trim().toLowerCase() })
+      .where({ usernameKey: toUsernameKey(login.username) })
       .getOne();
     if (!(await verifyPassword(login.password, user?.passwordHash)) || !user) return undefined;
     await this.failures.forget(login.address, login.username);

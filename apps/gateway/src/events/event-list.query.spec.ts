@@ -1,0 +1,206 @@
+import { firstIdAt, printEventRecord, ServiceError, type FieldErrors } from '@stream-events/contracts';
+import fc from 'fast-check';
+import { v7 as uuidV7 } from 'uuid';
+import { printCursor } from './event-list.cursor.js';
+import { parseEventListQuery, textFilters } from './event-list.query.js';
+
+function errorsOf(parameters: Record<string, string>): FieldErrors | undefined {
+  try {
+    parseEventListQuery(parameters);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    expect(error.code).toBe('invalid');
+    return error.errors;
+  }
+}
+
+const sinceOf = (text: string): number | undefined =>
+  parseEventListQuery({ since: text }).request.filters.since;
+const at = (iso: string): number => Date.parse(iso);
+
+describe(parseEventListQuery.name, () => {
+  it('asks for the newest 50 events when nothing is said', () => {
+    expect(parseEventListQuery({}).request).toEqual({ filters: {}, pageSize: 50 });
+  });
+
+  it.each(Object.entries(textFilters))('takes %s as it is', (parameter, field) => {
+    const value = ' Ünï\0code " ';
+
+    expect(parseEventListQuery({ [parameter]: value }).request.filters).toEqual({ [field]: value });
+  });
+
+  it('takes an empty value for no filter and ignores unknown parameters', () => {
+    const parameters = {
+      event_type: '',
+      since: '',
+      page_size: '',
+      cursor: '',
+      constructor: 'a',
+      unknown: 'b',
+    };
+
+    expect(parseEventListQuery(parameters)).toEqual(parseEventListQuery({}));
+  });
+
+  it('is not led by members that a query brings along', () => {
+    const parameters = Object.fromEntries(new URLSearchParams('__proto__=a&page_size=2'));
+
+    expect(parseEventListQuery(parameters).request).toEqual({ filters: {}, pageSize: 2 });
+  });
+
+  it.each(['1', '100', '007'])('takes a page size of %s', (size) => {
+    expect(parseEventListQuery({ page_size: size }).request.pageSize).toBe(Number(size));
+  });
+
+  it.each([
+    '0',
+    '101',
+    '-1',
+    '1.0',
+    '1e1',
+    '0x10',
+    ' 1',
+    '1 ',
+    '+1',
+    '١',
+    'NaN',
+    'Infinity',
+    '000',
+    '0001',
+    '9'.repeat(500),
+  ])('refuses a page size of %s', (size) => {
+    expect(errorsOf({ page_size: size })).toEqual({ page_size: ['must be a whole number from 1 to 100'] });
+  });
+
+  it('reports every fault at once', () => {
+    const parameters = {
+      page_size: '0',
+      since: 'yesterday',
+      until: '2026-02-30',
+      cursor: 'garbage',
+      user_id: '1',
+    };
+
+    expect(Object.keys(errorsOf(parameters) ?? {}).sort()).toEqual(['cursor', 'page_size', 'since', 'until']);
+  });
+
+  it.each([
+    ['2026-11-21', '2026-11-21T00:00:00Z'],
+    ['2026-11-21T07:30Z', '2026-11-21T07:30:00Z'],
+    ['2026-11-21T07:30:15', '2026-11-21T07:30:15Z'],
+    ['2026-11-21 07:30:15', '2026-11-21T07:30:15Z'],
+    ['2026-11-21t07:30:15z', '2026-11-21T07:30:15Z'],
+    ['2026-11-21T07:30:15+02:00', '2026-11-21T05:30:15Z'],
+    ['2026-11-21T07:30:15-0930', '2026-11-21T17:00:15Z'],
+    ['2026-11-21T00:30:00+01:00', '2026-11-20T23:30:00Z'],
+    // What a + becomes that was not percent-encoded.
+    ['2026-11-21T07:30:15 0000', '2026-11-21T07:30:15Z'],
+    ['2026-11-21T07:30:15 02:00', '2026-11-21T05:30:15Z'],
+    ['2026-11-21T07:30:15.123456 00:00', '2026-11-21T07:30:15.124Z'],
+    [' 2026-11-21T07:30:15Z ', '2026-11-21T07:30:15Z'],
+    ['2024-02-29', '2024-02-29T00:00:00Z'],
+    ['2000-02-29T23:59:59Z', '2000-02-29T23:59:59Z'],
+    ['2026-12-31T23:59:59.9999Z', '2027-01-01T00:00:00Z'],
+    ['2026-11-21T07:30:15.5Z', '2026-11-21T07:30:15.500Z'],
+    ['2026-11-21T07:30:15,001Z', '2026-11-21T07:30:15.001Z'],
+    ['2026-11-21T07:30:15.001000000Z', '2026-11-21T07:30:15.001Z'],
+    ['2026-11-21T07:30:15.000000001Z', '2026-11-21T07:30:15.001Z'],
+    ['2026-11-21T07:30:15.000999999Z', '2026-11-21T07:30:15.001Z'],
+    ['0001-01-01', '0001-01-01T00:00:00Z'],
+    ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59Z'],
+  ])('reads %s as %s', (text, expected) => {
+    expect(sinceOf(text)).toBe(at(expected));
+  });
+
+  it.each([
+    'yesterday',
+    '2026',
+    '2026-11',
+    '2026-02-30',
+    '2026-02-29',
+    '2026-11-31T00:00:00Z',
+    '1900-02-29T12:00:00Z',
+    '2026-13-01',
+    '2026-00-10',
+    '2026-01-00',
+    '2026-1-1',
+    '2026-11-21T25:00:00Z',
+    '2026-11-21T07:60:00Z',
+    '2026-11-21T07:30:60Z',
+    '2026-11-21T07',
+    '2026-11-21T07:30:15+',
+    '2026-11-21T07:30:15+2',
+    '2026-11-21T07:30:15+25:00',
+    '2026-11-21T07:30:15+02:60',
+    '2026-11-21T07:30:15.Z',
+    '2026-11-21T07:30:15.1234567890Z',
+    '+002026-11-21',
+    '-000001-01-01',
+    '1763700000000',
+    '2026-11-21T07:30:15Z; DROP TABLE events',
+    '2026-11-21\u00002026',
+    '２０２６-11-21',
+  ])('refuses %j as a time', (text) => {
+    const fault = ['must be an ISO 8601 time, for example 2026-11-21T07:30:00Z'];
+
+    expect(errorsOf({ since: text })).toEqual({ since: fault });
+    expect(errorsOf({ until: text })).toEqual({ until: fault });
+  });
+
+  it('takes any moment that JavaScript prints', () => {
+    const moment = fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true });
+    fc.assert(
+      fc.property(moment, (date) => {
+        expect(sinceOf(date.toISOString())).toBe(date.getTime());
+      }),
+    );
+  });
+
+  it.each(['platform', 'test'] as const)('finds an event of origin %s since its own `created`', (origin) => {
+    const id = uuidV7();
+    const event = { id, eventId: null, eventType: 'a', eventSource: 'b', origin, eventData: '{}' };
+    const { created } = JSON.parse(printEventRecord(event)) as { created: string };
+
+    for (const sent of [created, created.replace('+', ' ')]) {
+      const since = sinceOf(sent);
+      expect(since).toBeDefined();
+      expect(firstIdAt(since ?? Infinity) <= id).toBe(true);
+    }
+  });
+
+  it('takes its own cursor with the same filters, in any order, and another page size', () => {
+    const { list } = parseEventListQuery({ event_type: 'raid', since: '2026-11-21' });
+    const position = { direction: 'newer' as const, id: uuidV7(), inclusive: true };
+    const cursor = printCursor(position, list);
+    const again = { page_size: '7', since: '2026-11-21', unknown: 'x', event_type: 'raid', cursor };
+
+    expect(parseEventListQuery(again).request).toMatchObject({ pageSize: 7, position });
+  });
+
+  it.each([
+    {},
+    { event_type: 'raid2' },
+    { event_type: 'raid', user_id: '1' },
+    { user_id: 'raid' },
+    { raid_from: 'raid' },
+    { event_type: 'raid', since: '2026-11-21' },
+  ])('refuses the cursor of another list: %j', (parameters: Record<string, string>) => {
+    const { list } = parseEventListQuery({ event_type: 'raid' });
+    const cursor = printCursor({ direction: 'older', id: uuidV7(), inclusive: false }, list);
+
+    expect(Object.keys(errorsOf({ ...parameters, cursor }) ?? {})).toEqual(['cursor']);
+  });
+
+  it('throws nothing but a ServiceError for any parameters', () => {
+    const names = [...Object.keys(textFilters), 'since', 'until', 'page_size', 'cursor', '__proto__'];
+    const parameters = fc.array(fc.tuple(fc.constantFrom(...names), fc.string({ unit: 'binary' })));
+    fc.assert(
+      fc.property(parameters, (entries) => {
+        const known = [...Object.keys(textFilters), 'since', 'until', 'page_size', 'cursor'];
+        for (const name of Object.keys(errorsOf(Object.fromEntries(entries)) ?? {}))
+          expect(known).toContain(name);
+      }),
+    );
+  });
+});

@@ -1,0 +1,151 @@
+import { ServiceError } from '@stream-events/contracts';
+import { IsBoolean, IsOptional, IsString, Matches } from 'class-validator';
+import { CreateEventBody } from '../events/events.dto.js';
+import { RegistrationBody } from '../users/users.dto.js';
+import { parseBody, Trimmed } from './json-body.decorator.js';
+import { IsJsonObject, JsonText } from './json-text.dto.js';
+import { readJsonObject } from './json-text.js';
+
+class Parent {
+  @Trimmed()
+  @IsOptional()
+  @Matches(/^\S*$/, { message: 'must be one word' })
+  word?: string;
+}
+
+class Body extends Parent {
+  @IsString()
+  text!: string;
+
+  @IsBoolean()
+  flag!: boolean;
+
+  @IsJsonObject()
+  data!: JsonText;
+
+  method(): string {
+    return 'of the class';
+  }
+}
+
+const valid = { text: 'a', flag: true, data: {} };
+
+const parse = (json: string): Body => parseBody(Body, readJsonObject(Buffer.from(json)));
+
+function errorsOf(read: () => unknown): Record<string, string[]> | undefined {
+  try {
+    read();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    expect(error.code).toBe('invalid');
+    return error.errors;
+  }
+}
+
+describe(parseBody.name, () => {
+  it('makes an instance of the class with the fields that it validates, and no others', () => {
+    const body = parse('{"text":"a","flag":false,"data":{ "n": 1.0 },"id":"mine","text2":"b"}');
+
+    expect(body).toBeInstanceOf(Body);
+    expect({ ...body }).toEqual({ text: 'a', flag: false, data: new JsonText('{ "n": 1.0 }') });
+  });
+
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'method', 'valueOf'])(
+    'ignores a member %s',
+    (name) => {
+      const evil = { validate: true, text: 'evil', flag: false, data: {}, isBoolean: true };
+      const body = parse(`{"${name}":${JSON.stringify(evil)},${JSON.stringify(valid).slice(1)}`);
+
+      expect(Object.keys(body).sort()).toEqual(['data', 'flag', 'text']);
+      expect(body.text).toBe('a');
+      expect(body.flag).toBe(true);
+      expect(Object.getPrototypeOf(body)).toBe(Body.prototype);
+      expect(body.method()).toBe('of the class');
+      expect(({} as Record<string, unknown>).validate).toBeUndefined();
+    },
+  );
+
+  it('does not take a field from the prototype that a body brings along', () => {
+    const errors = errorsOf(() => parse(`{"__proto__":${JSON.stringify(valid)}}`));
+
+    expect(Object.keys(errors ?? {}).sort()).toEqual(['data', 'flag', 'text']);
+  });
+
+  it('reports every fault at once, by field', () => {
+    const errors = errorsOf(() => parse('{"text":1,"flag":"true","data":[],"word":"two words"}'));
+
+    expect(errors).toEqual({
+      text: ['must be a string'],
+      flag: ['must be a boolean value'],
+      data: ['must be a JSON object'],
+      word: ['must be one word'],
+    });
+  });
+
+  it.each([
+    ['text', '1'],
+    ['text', 'null'],
+    ['text', '["a"]'],
+    ['text', '{"toString":"a"}'],
+    ['flag', '"true"'],
+    ['flag', '1'],
+    ['flag', '0'],
+    ['flag', 'null'],
+    ['data', '"{}"'],
+    ['data', '[]'],
+    ['data', 'null'],
+    ['word', '1'],
+    ['word', '["a"]'],
+    ['word', '{}'],
+  ])('coerces nothing: %s as %s is a fault', (field, value) => {
+    const json = `{${JSON.stringify(valid).slice(1, -1)},"${field}":${value}}`;
+
+    expect(Object.keys(errorsOf(() => parse(json)) ?? {})).toEqual([field]);
+  });
+
+  it('trims what is marked, before it is validated', () => {
+    expect(parse(JSON.stringify({ ...valid, word: ' \n\u00a0one\t' })).word).toBe('one');
+  });
+
+  it('keeps the space of what is not marked', () => {
+    expect(parse(JSON.stringify({ ...valid, text: ' a ' })).text).toBe(' a ');
+  });
+});
+
+describe('bodies of the API', () => {
+  it('trims an event type but neither its source nor anything in its data', () => {
+    const json = '{"event_type":" raid ","event_source":" mine ","event_data":{ "a" : " b " }}';
+    const body = parseBody(CreateEventBody, readJsonObject(Buffer.from(json)));
+
+    expect(body).toMatchObject({ event_type: 'raid', event_source: ' mine ' });
+    expect(body.event_data.text).toBe('{ "a" : " b " }');
+  });
+
+  it('refuses an event type of white space only', () => {
+    const json = '{"event_type":" \\n ","event_source":"a","event_data":{}}';
+
+    expect(errorsOf(() => parseBody(CreateEventBody, readJsonObject(Buffer.from(json))))).toEqual({
+      event_type: [expect.stringMatching(/^must be text of 1 to 255 characters/)],
+    });
+  });
+
+  it('trims the names of a registration, also those that it inherits, but not the password', () => {
+    const fields = {
+      username: ' ada ',
+      password: ' ten characters ',
+      first_name: ' Ada ',
+      last_name: '\tLovelace',
+      email: ' ada@example.org ',
+    };
+    const body = parseBody(RegistrationBody, readJsonObject(Buffer.from(JSON.stringify(fields))));
+
+    expect({ ...body }).toEqual({
+      username: 'ada',
+      password: ' ten characters ',
+      first_name: 'Ada',
+      last_name: 'Lovelace',
+      email: 'ada@example.org',
+    });
+  });
+});

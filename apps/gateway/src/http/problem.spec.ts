@@ -1,0 +1,155 @@
+import {
+  BadRequestException,
+  HttpException,
+  MethodNotAllowedException,
+  NotFoundException,
+} from '@nestjs/common';
+import { errorCatalogue, ServiceError, type ErrorCode } from '@stream-events/contracts';
+import type { FastifyReply } from 'fastify';
+import { sendProblem, toProblem, toServiceError } from './problem.js';
+
+/** An error as Fastify throws one. */
+function fastifyError(statusCode: number, code: string, message = 'of the framework'): Error {
+  return Object.assign(new Error(message), { statusCode, code: `FST_ERR_${code}` });
+}
+
+/** An error as pg throws one. */
+function databaseError(code: string): Error {
+  return Object.assign(new Error('of the database'), { code });
+}
+
+describe(toServiceError.name, () => {
+  it('keeps an error of ours as it is', () => {
+    const error = new ServiceError('conflict', 'The user name ada is taken.');
+
+    expect(toServiceError(error)).toBe(error);
+  });
+
+  // What clients send stands in messages: no word in it may make an error look like a broken connection.
+  it.each(['timeout', 'Connection', 'ECONNRESET', 'terminated', 'EPIPE', 'not established'])(
+    'is not misled by a client that writes %s',
+    (word) => {
+      const conflict = new ServiceError('conflict', `The user name ${word} is taken.`);
+
+      expect(toServiceError(conflict)).toBe(conflict);
+      expect(toServiceError(new NotFoundException(`Cannot GET /${word}`)).code).toBe('not_found');
+      expect(toServiceError(new BadRequestException(`bad ${word}`)).code).toBe('invalid');
+      expect(toServiceError(fastifyError(400, 'BAD_URL', `'/${word}%' is bad`)).code).toBe('invalid');
+    },
+  );
+
+  it.each([
+    [
+      'an unknown path',
+      new NotFoundException('Cannot GET /a'),
+      'not_found',
+      /^There is nothing at this path/,
+    ],
+    ['a wrong method', new MethodNotAllowedException(), 'method_not_allowed', /./],
+    [
+      'a wrong type',
+      fastifyError(415, 'CTP_INVALID_MEDIA_TYPE'),
+      'unsupported_media_type',
+      /application\/json/,
+    ],
+    ['a big body', fastifyError(413, 'CTP_BODY_TOO_LARGE'), 'too_large', /256 KiB/],
+    ['a wrong length', fastifyError(400, 'CTP_INVALID_CONTENT_LENGTH'), 'invalid', /Content-Length/],
+    ['a bad URL', fastifyError(400, 'BAD_URL'), 'invalid', /URL/],
+    ['a long path', fastifyError(414, 'MAX_PARAM_LENGTH', 'x'.repeat(5_000)), 'invalid', /^.{1,100}$/],
+    ['a wrong type, by Nest', new HttpException('no', 415), 'unsupported_media_type', /application\/json/],
+    ['a big body, by Nest', new HttpException('too large', 413), 'too_large', /256 KiB/],
+    ['a status that is not ours', new HttpException('Range Not Satisfiable', 416), 'invalid', /^Range/],
+  ])('maps %s', (_what, thrown, code, detail) => {
+    const error = toServiceError(thrown);
+
+    expect(error.code).toBe(code);
+    expect(error.detail).toMatch(detail);
+    expect(error.cause).toBe(thrown);
+  });
+
+  it.each(['08006', '57P01', '53300', '57014', '25006'])(
+    'calls the service unavailable when the database fails with %s',
+    (state) => {
+      expect(toServiceError(databaseError(state))).toMatchObject({
+        code: 'unavailable',
+        retryAfterSeconds: 1,
+      });
+    },
+  );
+
+  it('calls the service unavailable when the connection to the database is lost', () => {
+    expect(toServiceError(new Error('Connection terminated unexpectedly')).code).toBe('unavailable');
+  });
+
+  it.each([
+    new Error('a secret: hunter2'),
+    databaseError('23502'),
+    fastifyError(500, 'REP_ALREADY_SENT', 'hunter2'),
+    new HttpException('hunter2', 500),
+    'hunter2',
+    undefined,
+    null,
+    42,
+    { statusCode: 400 },
+  ])('calls %p internal, tells nothing of it, and keeps it for the log', (thrown) => {
+    const error = toServiceError(thrown);
+
+    expect(error.code).toBe('internal');
+    expect(JSON.stringify(toProblem(error))).not.toContain('hunter2');
+    expect(error.cause).toBe(thrown);
+  });
+});
+
+describe(sendProblem.name, () => {
+  function send(error: ServiceError) {
+    const answer = { status: 0, headers: {} as Record<string, string>, body: '' };
+    const reply = {
+      code: (status: number) => ((answer.status = status), reply),
+      headers: (headers: Record<string, string>) => ((answer.headers = headers), reply),
+      send: (body: string) => ((answer.body = body), reply),
+    };
+    // holds: these three are all that is asked of a reply
+    sendProblem(reply as unknown as FastifyReply, error);
+    return { ...answer, problem: JSON.parse(answer.body) as Record<string, unknown> };
+  }
+
+  it.each(Object.keys(errorCatalogue) as ErrorCode[])(
+    'answers %s with its status as a problem document',
+    (code) => {
+      const { status, headers, problem } = send(new ServiceError(code, 'what happened'));
+
+      expect(status).toBe(errorCatalogue[code].status);
+      expect(headers['content-type']).toBe('application/problem+json');
+      expect(headers['cache-control']).toBe('no-store');
+      expect(problem).toEqual({
+        type: 'about:blank',
+        title: errorCatalogue[code].title,
+        status: errorCatalogue[code].status,
+        detail: 'what happened',
+      });
+    },
+  );
+
+  it('adds the faults by field', () => {
+    expect(send(ServiceError.onField('cursor', 'is broken')).problem.errors).toEqual({
+      cursor: ['is broken'],
+    });
+  });
+
+  it('names the scheme to authenticate by', () => {
+    expect(send(new ServiceError('unauthenticated', 'no')).headers['www-authenticate']).toBe('Token');
+  });
+
+  it('says in whole seconds when to come back', () => {
+    const error = new ServiceError('too_many_requests', 'wait', { retryAfterSeconds: 1.2 });
+
+    expect(send(error).headers['retry-after']).toBe('2');
+    expect(send(new ServiceError('unavailable', 'wait')).headers['retry-after']).toBe('1');
+  });
+
+  it('names the methods that a path has', () => {
+    const error = new ServiceError('method_not_allowed', 'no', { allow: ['GET', 'HEAD'] });
+
+    expect(send(error).headers.allow).toBe('GET, HEAD');
+  });
+});

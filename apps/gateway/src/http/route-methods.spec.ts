@@ -1,0 +1,53 @@
+import type { FastifyInstance } from 'fastify';
+import { RouteMethods } from './route-methods.js';
+
+type Listener = (route: { url: string; method: string | string[] }) => void;
+
+function setup(routes: [method: string | string[], url: string][]): RouteMethods {
+  let listener: Listener | undefined;
+  const fastify = {
+    addHook: (_name: string, hook: Listener) => {
+      listener = hook;
+    },
+  };
+  const sut = new RouteMethods();
+  // holds: adding a hook is all that is asked of Fastify
+  sut.watch(fastify as unknown as FastifyInstance);
+  for (const [method, url] of routes) listener?.({ method, url });
+  return sut;
+}
+
+describe(RouteMethods.name, () => {
+  const sut = setup([
+    ['POST', '/events'],
+    ['GET', '/events'],
+    ['HEAD', '/events'],
+    [['GET', 'HEAD'], '/events/:id'],
+    ['POST', '/events/:event_type/test'],
+    ['GET', '/docs/openapi.json'],
+    ['OPTIONS', '*'],
+    ['GET', '/docs/*'],
+  ]);
+
+  it('knows the methods of a path, sorted and once each', () => {
+    expect(sut.methodsOf('/events')).toEqual(['GET', 'HEAD', 'POST']);
+  });
+
+  it('takes a parameter for one part of a path', () => {
+    expect(sut.methodsOf('/events/1')).toEqual(['GET', 'HEAD']);
+    expect(sut.methodsOf('/events/stream.online/test')).toEqual(['POST']);
+    expect(sut.methodsOf('/events/a/b/test')).toEqual([]);
+    expect(sut.methodsOf('/events/')).toEqual([]);
+  });
+
+  it('takes a dot for a dot', () => {
+    expect(sut.methodsOf('/docs/openapi.json')).toEqual(['GET']);
+    expect(sut.methodsOf('/docs/openapi-json')).toEqual([]);
+  });
+
+  it('knows nothing of other paths, whatever is served below a wildcard', () => {
+    expect(sut.methodsOf('/nothing')).toEqual([]);
+    expect(sut.methodsOf('/docs/anything')).toEqual([]);
+    expect(sut.methodsOf('')).toEqual([]);
+  });
+});

@@ -1,0 +1,265 @@
+import { strict as assert } from 'node:assert';
+import { randomBytes } from 'node:crypto';
+import { connectDatabase } from '@stream-events/database';
+import { ServiceError } from '@stream-events/contracts';
+import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import type { DataSource, EntityManager } from 'typeorm';
+import { schema } from '../gateway.app.js';
+import { LoginFailures } from './login-failures.repository.js';
+
+describe(LoginFailures.name, () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let pairs = 0;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const { name, entities, migrations } = schema;
+    dataSource = await connectDatabase({
+      url: database.url,
+      schema: name,
+      entities,
+      migrations,
+      applicationName: 'test',
+      poolSize: 10,
+    });
+  });
+
+  afterAll(async () => {
+    await dataSource.destroy();
+    await database.drop();
+  });
+
+  /** A pair of address and user name that no other test has used. */
+  function newPair(): Pair {
+    pairs += 1;
+    return [`192.0.2.${pairs}`, `user-${pairs}`];
+  }
+
+  /** Runs a test in one transaction: in it the database's clock stands still, so waits are exact. */
+  const withStoppedClock = (test: (setup: Setup) => Promise<void>) => (): Promise<void> =>
+    dataSource.transaction((manager) => test(new Setup(manager)));
+
+  it(
+    'lets five attempts pass and makes the sixth wait',
+    withStoppedClock(async (setup) => {
+      const pair = newPair();
+
+      expect(await setup.attempt(5, pair)).toEqual([]);
+      expect(await setup.attempt(1, pair)).toEqual([1]);
+    }),
+  );
+
+  it(
+    'does not count an attempt that it refuses, so that nobody waits longer for asking',
+    withStoppedClock(async (setup) => {
+      const pair = newPair();
+      await setup.attempt(15, pair);
+
+      expect(await setup.failuresOf(pair)).toBe(5);
+    }),
+  );
+
+  it(
+    'doubles the wait with each further failure, up to a quarter of an hour',
+    withStoppedClock(async (setup) => {
+      const pair = newPair();
+      await setup.attempt(5, pair);
+      const waits: number[] = [];
+      for (let round = 0; round < 12; round += 1) {
+        waits.push(...(await setup.attempt(1, pair)));
+        await setup.letTimePass('900 seconds', pair);
+        expect(await setup.attempt(1, pair)).toEqual([]);
+      }
+
+      expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
+    }),
+  );
+
+  it(
+    'refuses until the very end of the wait, and says how long that is',
+    withStoppedClock(async (setup) => {
+      const pair = newPair();
+      await setup.attempt(5, pair);
+      await setup.setFailures(11, pair);
+
+      await setup.letTimePass('30.5 seconds', pair);
+      expect(await setup.attempt(1, pair)).toEqual([34]);
+      await setup.letTimePass('33.499 seconds', pair);
+      expect(await setup.attempt(1, pair)).toEqual([1]);
+      await setup.letTimePass('1 millisecond', pair);
+      expect(await setup.attempt(1, pair)).toEqual([]);
+    }),
+  );
+
+  it(
+    'forgets everything after an hour',
+    withStoppedClock(async (setup) => {
+      const pair = newPair();
+      await setup.attempt(5, pair);
+      await setup.setFailures(1_000, pair);
+      await setup.letTimePass('61 minutes', pair);
+
+      expect(await setup.attempt(5, pair)).toEqual([]);
+      expect(await setup.failuresOf(pair)).toBe(5);
+    }),
+  );
+
+  it(
+    'counts each address and each user name for itself, so that nobody can lock another out',
+    withStoppedClock(async (setup) => {
+      const pair = newPair();
+      await setup.attempt(6, pair);
+
+      expect(await setup.attempt(1, ['198.51.100.1', pair[1]])).toEqual([]);
+      expect(await setup.attempt(1, [pair[0], 'another name'])).toEqual([]);
+    }),
+  );
+
+  it(
+    'takes a user name for the same however it is written, as the login does',
+    withStoppedClock(async (setup) => {
+      const [address, username] = newPair();
+      const spellings = [
+        username.toUpperCase(),
+        ` ${username}`,
+        `${username} `,
+        `\t${username}\n`,
+        `\u00a0${username}`,
+      ];
+      for (const spelling of spellings) await setup.attempt(1, [address, spelling]);
+
+      expect(await setup.attempt(1, [address, username])).toEqual([1]);
+    }),
+  );
+
+  it(
+    'forgets a pair after a login that worked, and no other',
+    withStoppedClock(async (setup) => {
+      const [pair, other] = [newPair(), newPair()];
+      await setup.attempt(6, pair);
+      await setup.attempt(6, other);
+      await setup.sut.forget(pair[0], ` ${pair[1].toUpperCase()}`);
+
+      expect(await setup.attempt(5, pair)).toEqual([]);
+      expect(await setup.attempt(1, other)).toEqual([1]);
+    }),
+  );
+
+  it(
+    'takes any address that a proxy may write, and any user name',
+    withStoppedClock(async (setup) => {
+      const address = randomBytes(6_000).toString('base64');
+
+      expect(await setup.attempt(6, [address, 'x'.repeat(1_000)])).toEqual([1]);
+      await setup.sut.forget(address, 'x'.repeat(1_000));
+      expect(await setup.attempt(5, [address, 'x'.repeat(1_000)])).toEqual([]);
+    }),
+  );
+
+  it(
+    'deletes what is older than an hour and keeps the rest',
+    withStoppedClock(async (setup) => {
+      const [old, fresh] = [newPair(), newPair()];
+      await setup.attempt(1, old);
+      await setup.attempt(1, fresh);
+      await setup.letTimePass('61 minutes', old);
+      await setup.letTimePass('59 minutes', fresh);
+      await setup.sut.prune();
+
+      expect(await setup.failuresOf(old)).toBeUndefined();
+      expect(await setup.failuresOf(fresh)).toBe(1);
+    }),
+  );
+
+  it(
+    'keeps no user name that was tried',
+    withStoppedClock(async (setup) => {
+      const [address] = newPair();
+      await setup.sut.countAttempt(address, 'a password typed into the wrong field');
+      const rows = await setup.query(
+        `SELECT address, encode(username_hash, 'escape') AS hash FROM login_failures WHERE address = $1`,
+        [address],
+      );
+
+      expect(rows).toHaveLength(1);
+      expect(JSON.stringify(rows)).not.toContain('password');
+    }),
+  );
+
+  it('counts every one of many first attempts at once that it lets pass', async () => {
+    const setup = new Setup(dataSource.manager);
+    const pair = newPair();
+    const passed = await setup.attemptAtOnce(40, pair);
+
+    expect(passed).toBeGreaterThanOrEqual(5);
+    expect(await setup.failuresOf(pair)).toBe(passed);
+  });
+
+  it('lets one of many attempts at once pass when a wait is over', async () => {
+    const setup = new Setup(dataSource.manager);
+    const pair = newPair();
+    await setup.attempt(1, pair);
+    await setup.setFailures(15, pair);
+    await setup.letTimePass('901 seconds', pair);
+
+    expect(await setup.attemptAtOnce(40, pair)).toBe(1);
+    expect(await setup.failuresOf(pair)).toBe(16);
+  });
+});
+
+type Pair = [address: string, username: string];
+
+class Setup {
+  readonly sut: LoginFailures;
+
+  constructor(private readonly manager: EntityManager) {
+    // holds: `query` is all that is asked of the data source, and its manager has the same
+    this.sut = new LoginFailures(manager as unknown as DataSource);
+  }
+
+  query<Row>(sql: string, values: unknown[]): Promise<Row[]> {
+    return this.manager.query<Row[]>(sql, values);
+  }
+
+  /** Counts attempts one after the other and gives the seconds to wait of those that were refused. */
+  async attempt(times: number, [address, username]: Pair): Promise<number[]> {
+    const refused: number[] = [];
+    for (let time = 0; time < times; time += 1) {
+      const [outcome] = await Promise.allSettled([this.sut.countAttempt(address, username)]);
+      if (outcome.status === 'fulfilled') continue;
+      const error: unknown = outcome.reason;
+      assert(error instanceof ServiceError, String(error));
+      expect(error.code).toBe('too_many_requests');
+      refused.push(error.retryAfterSeconds ?? NaN);
+    }
+    return refused;
+  }
+
+  /** Counts attempts all at once and tells how many were let pass. */
+  async attemptAtOnce(times: number, [address, username]: Pair): Promise<number> {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: times }, () => this.sut.countAttempt(address, username)),
+    );
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'too_many_requests' });
+    }
+    return outcomes.filter(({ status }) => status === 'fulfilled').length;
+  }
+
+  /** Makes the pair's last failure older, as if this time had gone by. */
+  async letTimePass(interval: string, [address]: Pair): Promise<void> {
+    const sql = 'UPDATE login_failures SET last_failed_at = last_failed_at - $1::interval WHERE address = $2';
+    await this.query(sql, [interval, address]);
+  }
+
+  async setFailures(failures: number, [address]: Pair): Promise<void> {
+    await this.query('UPDATE login_failures SET failures = $1 WHERE address = $2', [failures, address]);
+  }
+
+  async failuresOf([address]: Pair): Promise<number | undefined> {
+    const sql = 'SELECT failures FROM login_failures WHERE address = $1';
+    const [row] = await this.query<{ failures: number }>(sql, [address]);
+    return row?.failures;
+  }
+}

@@ -1,0 +1,93 @@
+import { randomBytes, scryptSync, type scrypt, timingSafeEqual } from 'node:crypto';
+import { jest } from '@jest/globals';
+import type { ServiceError } from '@stream-events/contracts';
+import { hashPassword, verifyPassword } from './password.js';
+
+describe(hashPassword.name, () => {
+  it('makes what verifies the same password and no other', async () => {
+    const stored = await hashPassword('correct horse battery staple');
+
+    expect(await verifyPassword('correct horse battery staple', stored)).toBe(true);
+    expect(await verifyPassword('correct horse battery staple ', stored)).toBe(false);
+    expect(await verifyPassword('Correct horse battery staple', stored)).toBe(false);
+    expect(await verifyPassword('', stored)).toBe(false);
+  });
+
+  it('is scrypt with 2^15 rounds and a salt of its own each time', async () => {
+    const [first, second] = await Promise.all([hashPassword('päss👍word'), hashPassword('päss👍word')]);
+    const [scheme, salt = '', hash = ''] = first.split('$');
+    const cost = { N: 32_768, r: 8, p: 3, maxmem: 2 ** 27 };
+
+    expect(scheme).toBe('scrypt');
+    expect(Buffer.from(salt, 'base64')).toHaveLength(16);
+    expect(scryptSync('päss👍word', Buffer.from(salt, 'base64'), 32, cost).toString('base64')).toBe(hash);
+    expect(second).not.toBe(first);
+    expect(await verifyPassword('päss👍word', second)).toBe(true);
+  });
+});
+
+describe(verifyPassword.name, () => {
+  it.each([
+    ['no hash (no such user)', undefined],
+    ['an empty hash', ''],
+    ['no second part', 'scrypt'],
+    ['no third part', 'scrypt$AAAAAAAAAAAAAAAAAAAAAA=='],
+    ['an empty third part', 'scrypt$AAAAAAAAAAAAAAAAAAAAAA==$'],
+    ['a shorter hash', 'scrypt$AAAAAAAAAAAAAAAAAAAAAA==$AAAA'],
+  ])('says no for %s', async (_what, stored) => {
+    expect(await verifyPassword('AAAAAAAAAAAAAAAA', stored)).toBe(false);
+  });
+
+  it('hashes for a user that does not exist too, at the same cost', async () => {
+    const { password, calls } = await withHashing((done) => done());
+
+    await password.verifyPassword('guess', await password.hashPassword('right'));
+    await password.verifyPassword('guess', undefined);
+
+    expect(calls).toHaveLength(3);
+    expect(calls[2]).toMatchObject({ password: 'guess', length: calls[1]?.length, cost: calls[1]?.cost });
+  });
+
+  it('hashes two at a time, lets 64 wait, and refuses more at once', async () => {
+    const running: (() => void)[] = [];
+    const { password, calls } = await withHashing((done) => running.push(done));
+    const outcomes: string[] = [];
+    const attempts = Array.from({ length: 70 }, (_, index) =>
+      password.verifyPassword('guess', undefined).then(
+        () => outcomes.push(`${index} done`),
+        (error: unknown) => outcomes.push(`${index} ${(error as ServiceError).code}`),
+      ),
+    );
+
+    await Promise.all(attempts.slice(66));
+    expect(outcomes).toEqual([66, 67, 68, 69].map((index) => `${index} unavailable`));
+    for (let done = 0; done < 66; done += 1) {
+      expect(calls).toHaveLength(Math.min(done + 2, 66));
+      running.shift()?.();
+      await attempts[done];
+      await Promise.resolve();
+    }
+    expect(outcomes.slice(4)).toEqual(Array.from({ length: 66 }, (_, index) => `${index} done`));
+  });
+});
+
+interface Call {
+  password: string;
+  length: number;
+  cost: object;
+}
+
+/** The module with a scrypt that ends when the test says so. */
+async function withHashing(onCall: (done: () => void) => void) {
+  const calls: Call[] = [];
+  jest.resetModules();
+  jest.unstable_mockModule('node:crypto', () => ({
+    randomBytes,
+    timingSafeEqual,
+    scrypt: (...[password, , length, cost, done]: Parameters<typeof scrypt>) => {
+      calls.push({ password: password as string, length, cost });
+      onCall(() => done(null, Buffer.alloc(length)));
+    },
+  }));
+  return { password: await import('./password.js'), calls };
+}

@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { SecretBox } from './secret-box.js';
+
+const oldKey = 'an old secret key of 32 characters';
+const newKey = 'the new secret key of 32 characters';
+
+describe(SecretBox.name, () => {
+  it('decrypts what it has encrypted for the same id', () => {
+    const sut = new SecretBox([newKey]);
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (text, id) => {
+        expect(sut.decrypt(sut.encrypt(text, id), id)).toBe(text);
+      }),
+    );
+  });
+
+  it('never makes the same of the same text, nor shows it', () => {
+    const sut = new SecretBox([newKey]);
+    const encrypted = Array.from({ length: 50 }, () => sut.encrypt('the token', 'id'));
+
+    expect(new Set(encrypted).size).toBe(50);
+    for (const text of encrypted)
+      expect(Buffer.from(text, 'base64').toString('latin1')).not.toContain('token');
+  });
+
+  it('decrypts with a key that is no longer the first', () => {
+    const encrypted = new SecretBox([oldKey]).encrypt('the token', 'id');
+
+    expect(new SecretBox([newKey, oldKey]).decrypt(encrypted, 'id')).toBe('the token');
+  });
+
+  it('encrypts with the first key', () => {
+    const encrypted = new SecretBox([newKey, oldKey]).encrypt('the token', 'id');
+
+    expect(new SecretBox([newKey]).decrypt(encrypted, 'id')).toBe('the token');
+    expect(() => new SecretBox([oldKey]).decrypt(encrypted, 'id')).toThrow(/none of the keys/);
+  });
+
+  it('says what to do when the key is gone, and nothing of the secret', () => {
+    const encrypted = new SecretBox([oldKey]).encrypt('the token', 'id');
+
+    expect(() => new SecretBox([newKey]).decrypt(encrypted, 'id')).toThrow(
+      new Error(
+        'none of the keys in SECRET_KEY decrypts this: keep the old key in the list after changing it',
+      ),
+    );
+  });
+
+  it('does not decrypt for another id', () => {
+    const sut = new SecretBox([newKey]);
+    const encrypted = sut.encrypt('the token', 'id');
+
+    for (const id of ['', 'ID', 'id ', 'another'])
+      expect(() => sut.decrypt(encrypted, id)).toThrow(/none of the keys/);
+  });
+
+  it('does not decrypt what was tampered with, in any byte or length', () => {
+    const sut = new SecretBox([newKey]);
+    const bytes = Buffer.from(sut.encrypt('the token', 'id'), 'base64');
+    const tampered = [...bytes.keys()].map((at) =>
+      Buffer.from(bytes.map((byte, index) => (index === at ? byte ^ 1 : byte))),
+    );
+    const cut = [...bytes.keys()].map((length) => bytes.subarray(0, length));
+
+    for (const broken of [...tampered, ...cut, Buffer.concat([bytes, Buffer.alloc(1)])]) {
+      expect(() => sut.decrypt(broken.toString('base64'), 'id')).toThrow(/none of the keys/);
+    }
+  });
+
+  it('refuses to encrypt without a key', () => {
+    expect(() => new SecretBox([]).encrypt('the token', 'id')).toThrow(/SECRET_KEY/);
+  });
+});

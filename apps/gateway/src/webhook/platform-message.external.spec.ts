@@ -1,0 +1,165 @@
+import { ServiceError } from '@stream-events/contracts';
+import fc from 'fast-check';
+import { readMessage, readMessageHeaders } from './platform-message.external.js';
+
+const read = (type: string, body: string) => readMessage(type, Buffer.from(body));
+const subscription = '{"id":"f1c2","type":"stream.offline","version":"1"}';
+
+function errorsOf(type: string, body: string): Record<string, string[]> | undefined {
+  try {
+    read(type, body);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    expect(error.code).toBe('invalid');
+    return error.errors;
+  }
+}
+
+describe(readMessageHeaders.name, () => {
+  it('reads the headers as Node gives them', () => {
+    const headers = {
+      'twitch-eventsub-message-id': 'id',
+      'twitch-eventsub-message-timestamp': 'time',
+      'twitch-eventsub-message-signature': 'sha256=1',
+      'twitch-eventsub-message-type': 'notification',
+    };
+
+    expect(readMessageHeaders(headers)).toEqual({
+      messageId: 'id',
+      timestamp: 'time',
+      signature: 'sha256=1',
+      type: 'notification',
+    });
+  });
+
+  it('takes an absent or a repeated header for an empty one', () => {
+    const headers = { 'twitch-eventsub-message-id': ['a', 'b'] };
+
+    expect(readMessageHeaders(headers)).toEqual({ messageId: '', timestamp: '', signature: '', type: '' });
+  });
+});
+
+describe(readMessage.name, () => {
+  it('hands the event on as it was sent', () => {
+    const event = '{ "b": 1.0, "a" : 12345678901234567890, "a":"\\u00e9" }';
+
+    expect(read('notification', `{"subscription":${subscription},"event":${event}}`)).toEqual({
+      kind: 'notification',
+      eventType: 'stream-offline',
+      eventData: event,
+    });
+  });
+
+  it('makes one event of a batched message', () => {
+    const events = '[{"id":"1"}, {"id":"2"}]';
+
+    expect(
+      read('notification', `{"subscription":{"type":"drop.entitlement.grant"},"events":${events}}`),
+    ).toEqual({
+      kind: 'notification',
+      eventType: 'drop-entitlement-grant',
+      eventData: `{"events":${events}}`,
+    });
+  });
+
+  it('takes the event where a message has both', () => {
+    const body = `{"subscription":${subscription},"events":[],"event":{"a":1}}`;
+
+    expect(read('notification', body)).toMatchObject({ eventData: '{"a":1}' });
+  });
+
+  it('replaces every dot of a type and keeps underscores', () => {
+    const type = 'channel.channel_points_custom_reward_redemption.add';
+    const body = `{"subscription":{"type":"${type}"},"event":{}}`;
+
+    expect(read('notification', body)).toMatchObject({
+      eventType: 'channel-channel_points_custom_reward_redemption-add',
+    });
+  });
+
+  it('reads a challenge as it must be given back', () => {
+    const challenge = 'pogchamp-kappa-360noscope-vohiyo "é"\\n';
+
+    expect(
+      read(
+        'webhook_callback_verification',
+        JSON.stringify({ challenge, subscription: { type: 'stream.online' } }),
+      ),
+    ).toEqual({ kind: 'challenge', challenge, eventType: 'stream.online' });
+  });
+
+  it('takes the subscription for the data of a revocation', () => {
+    expect(read('revocation', `{"subscription": ${subscription} }`)).toEqual({
+      kind: 'revocation',
+      eventType: 'stream-offline',
+      eventData: subscription,
+    });
+  });
+
+  it.each(['', 'something-new', 'Notification', '__proto__'])('lets a message of type %j through', (type) => {
+    expect(read(type, '{"anything":true}')).toEqual({ kind: 'other' });
+  });
+
+  it.each([
+    ['notification', '{"event":{}}', 'subscription.type'],
+    ['notification', '{"subscription":null,"event":{}}', 'subscription.type'],
+    ['notification', '{"subscription":"a","event":{}}', 'subscription.type'],
+    ['notification', '{"subscription":{"type":1},"event":{}}', 'subscription.type'],
+    ['notification', '{"subscription":{"type":""},"event":{}}', 'subscription.type'],
+    ['notification', '{"subscription":{"type":"a\\u0000"},"event":{}}', 'subscription.type'],
+    ['notification', `{"subscription":{"type":"${'a'.repeat(256)}"},"event":{}}`, 'subscription.type'],
+    ['notification', `{"subscription":${subscription}}`, 'event'],
+    ['notification', `{"subscription":${subscription},"event":null}`, 'event'],
+    ['notification', `{"subscription":${subscription},"event":[]}`, 'event'],
+    ['notification', `{"subscription":${subscription},"event":"{}"}`, 'event'],
+    ['notification', `{"subscription":${subscription},"events":{}}`, 'event'],
+    ['revocation', '{}', 'subscription.type'],
+    ['revocation', '{"subscription":[]}', 'subscription.type'],
+    ['webhook_callback_verification', '{}', 'challenge'],
+    ['webhook_callback_verification', '{"challenge":""}', 'challenge'],
+    ['webhook_callback_verification', '{"challenge":["a"]}', 'challenge'],
+  ])('refuses a %s that says %s', (type, body, field) => {
+    expect(Object.keys(errorsOf(type, body) ?? {})).toEqual([field]);
+  });
+
+  it('is not led by a prototype that a message brings along', () => {
+    const body = `{"__proto__":{"subscription":${subscription},"event":{}}}`;
+
+    expect(Object.keys(errorsOf('notification', body) ?? {})).toEqual(['subscription.type']);
+  });
+
+  it('throws nothing but a ServiceError for any message, and hands on only objects', () => {
+    const known = fc.constantFrom('notification', 'revocation', 'webhook_callback_verification');
+    const value = fc.jsonValue();
+    const body = fc.oneof(
+      fc.uint8Array(),
+      fc
+        .record(
+          {
+            subscription: fc.oneof(value, fc.record({ type: value })),
+            event: value,
+            events: value,
+            challenge: value,
+          },
+          { requiredKeys: [] },
+        )
+        .map((message) => Buffer.from(JSON.stringify(message))),
+    );
+    fc.assert(
+      fc.property(known, body, (type, bytes) => {
+        try {
+          const message = readMessage(type, bytes);
+          if (message.kind === 'notification' || message.kind === 'revocation') {
+            expect(JSON.parse(message.eventData)).toEqual(expect.any(Object));
+            expect(message.eventData).toMatch(/^\{/);
+            expect(message.eventType).not.toContain('.');
+          }
+        } catch (error) {
+          if (!(error instanceof ServiceError)) throw error;
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

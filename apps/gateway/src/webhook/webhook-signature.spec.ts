@@ -1,0 +1,131 @@
+import fc from 'fast-check';
+import { isSignatureValid, isTimestampFresh, type SignedMessage } from './webhook-signature.js';
+
+const secret = 's3cRe7s3cRe7';
+const otherSecret = 'another secret';
+
+// The signatures were made with Python's hmac, not with the code that they test.
+const message: SignedMessage = {
+  messageId: 'befa7b53-d79d-478f-86b9-120f112b044e',
+  timestamp: '2026-11-21T07:30:00.123456789Z',
+  body: Buffer.from('{"subscription":{"type":"stream.online"},"event":{"n":1.0,"s":"é👍"}}'),
+  signature: 'sha256=280515d492d9737eed87d36ad71a26760a83234a1cf3ccfc7914e0e888b8983d',
+};
+const signatureByOther = 'sha256=7933d0861d7fa945821400ebb65b615ee5238d02f3c76ec394976bccf7fdccf5';
+
+describe(isSignatureValid.name, () => {
+  it('takes the vector of RFC 4231, case 2, cut in three', () => {
+    const published: SignedMessage = {
+      messageId: 'what do ya ',
+      timestamp: 'want for ',
+      body: Buffer.from('nothing?'),
+      signature: 'sha256=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
+    };
+
+    expect(isSignatureValid(published, ['Jefe'])).toBe(true);
+  });
+
+  it('takes a message that was signed with the secret', () => {
+    expect(isSignatureValid(message, [secret])).toBe(true);
+  });
+
+  it.each([
+    ['the first', [secret, otherSecret], message.signature],
+    ['the last', ['x', secret, otherSecret], signatureByOther],
+    ['one in the middle', ['x', otherSecret, 'y'], signatureByOther],
+  ])('takes the signature by %s of several secrets', (_which, secrets, signature) => {
+    expect(isSignatureValid({ ...message, signature }, secrets)).toBe(true);
+  });
+
+  it('takes nothing when there is no secret', () => {
+    expect(isSignatureValid(message, [])).toBe(false);
+  });
+
+  it('refuses the signature by another secret', () => {
+    expect(isSignatureValid({ ...message, signature: signatureByOther }, [secret, 'x'])).toBe(false);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['the scheme only', 'sha256='],
+    ['no scheme', message.signature.slice(7)],
+    ['another scheme', message.signature.replace('sha256', 'sha512')],
+    ['upper case', message.signature.toUpperCase()],
+    ['one digit less', message.signature.slice(0, -1)],
+    ['one digit more', `${message.signature}0`],
+    ['itself twice', message.signature + message.signature],
+    ['white space before', ` ${message.signature}`],
+    ['characters of two bytes, as many bytes', `${message.signature.slice(0, -2)}é`],
+    ['100,000 characters', 'a'.repeat(100_000)],
+  ])('refuses a signature that is %s, without throwing', (_what, signature) => {
+    expect(isSignatureValid({ ...message, signature }, [secret, otherSecret])).toBe(false);
+  });
+
+  it('refuses a message in which any one byte was changed', () => {
+    for (const field of ['messageId', 'timestamp', 'signature'] as const) {
+      for (let at = 0; at < message[field].length; at += 1) {
+        const changed = `${message[field].slice(0, at)}~${message[field].slice(at + 1)}`;
+        expect(isSignatureValid({ ...message, [field]: changed }, [secret])).toBe(false);
+      }
+    }
+    for (let at = 0; at < message.body.length; at += 1) {
+      const body = Uint8Array.from(message.body, (byte, index) => (index === at ? byte ^ 1 : byte));
+      expect(isSignatureValid({ ...message, body }, [secret])).toBe(false);
+    }
+  });
+
+  it('signs bytes, not the JSON in them', () => {
+    const body = Buffer.from(JSON.stringify(JSON.parse(message.body.toString())));
+
+    expect(body.toString()).not.toBe(message.body.toString());
+    expect(isSignatureValid({ ...message, body }, [secret])).toBe(false);
+  });
+
+  it('refuses any other message', () => {
+    const any = fc.record({
+      messageId: fc.string(),
+      timestamp: fc.string(),
+      body: fc.uint8Array(),
+      signature: fc.oneof(fc.constant(message.signature), fc.string({ unit: 'binary' })),
+    });
+    fc.assert(fc.property(any, (garbage) => !isSignatureValid(garbage, [secret, otherSecret])));
+  });
+});
+
+describe(isTimestampFresh.name, () => {
+  const now = Date.parse('2026-11-21T07:30:00Z');
+
+  it.each([
+    ['now', '2026-11-21T07:30:00Z', true],
+    ['ten minutes ago', '2026-11-21T07:20:00Z', true],
+    ['a millisecond more ago', '2026-11-21T07:19:59.999Z', false],
+    ['in ten minutes', '2026-11-21T07:40:00Z', true],
+    ['in a millisecond more', '2026-11-21T07:40:00.001Z', false],
+    ['yesterday', '2026-11-20T07:30:00Z', false],
+    ['in a year', '2027-11-21T07:30:00Z', false],
+    ['with nanoseconds', '2026-11-21T07:29:59.123456789Z', true],
+    ['with nanoseconds that are too old', '2026-11-21T07:19:59.999999999Z', false],
+    ['with one digit of a fraction', '2026-11-21T07:29:59.1Z', true],
+    ['with an offset', '2026-11-21T09:30:00+02:00', true],
+    ['with an offset that makes it old', '2026-11-21T07:30:00+02:00', false],
+  ])('judges a time %s', (_when, timestamp, expected) => {
+    expect(isTimestampFresh(timestamp, now)).toBe(expected);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['a word', 'now'],
+    ['a number', String(now)],
+    ['no time zone', '2026-11-21T07:30:00'],
+    ['no time', '2026-11-21'],
+    ['a space for the T', '2026-11-21 07:30:00Z'],
+    ['ten digits of a fraction', '2026-11-21T07:30:00.1234567890Z'],
+    ['white space around it', ' 2026-11-21T07:30:00Z'],
+    ['a line break behind it', '2026-11-21T07:30:00Z\n'],
+    ['a month that is none', '2026-13-21T07:30:00Z'],
+    ['an hour that is none', '2026-11-21T25:30:00Z'],
+    ['a date as HTTP writes it', 'Sat, 21 Nov 2026 07:30:00 GMT'],
+  ])('refuses a timestamp that is %s', (_what, timestamp) => {
+    expect(isTimestampFresh(timestamp, now)).toBe(false);
+  });
+});
