@@ -13,7 +13,7 @@ const boundaries = [
   { sourceTag: 'type:testing', onlyDependOnLibsWithTags: ['type:lib'] },
 ];
 
-const testFiles = ['**/*.spec.ts', '**/test/**', '**/e2e/**', '**/testing/src/**'];
+const testFiles = ['**/*.spec.ts', '**/test/**/*.ts', '**/e2e/**/*.ts', '**/testing/src/**/*.ts'];
 
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/node_modules/**'] },
@@ -21,6 +21,17 @@ export default tseslint.config(
   ...nx.configs['flat/base'],
   {
     files: ['**/*.ts', '**/*.mjs'],
+    rules: {
+      '@nx/enforce-module-boundaries': [
+        'error',
+        { enforceBuildableLibDependency: false, allow: [], depConstraints: boundaries },
+      ],
+    },
+  },
+  {
+    files: ['**/*.ts'],
+    extends: [...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@typescript-eslint/consistent-type-imports': [
         'error',
@@ -65,8 +76,21 @@ export default tseslint.config(
       'no-console': 'error',
     },
   },
-  // A test that finds nothing where it knows something must be fails anyway.
-  { files: testFiles, rules: { '@typescript-eslint/no-non-null-assertion': 'off' } },
+  {
+    // Tests reach into what they know is there (and fail when it is not), compare with matchers, which are `any`, throw
+    // what is no error on purpose, and make stand-ins with empty methods.
+    files: testFiles,
+    rules: {
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/no-unnecessary-condition': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-empty-function': 'off',
+      '@typescript-eslint/no-invalid-void-type': 'off',
+      '@typescript-eslint/no-base-to-string': 'off',
+      '@typescript-eslint/only-throw-error': 'off',
+      '@typescript-eslint/unbound-method': 'off',
+    },
+  },
   {
     files: ['**/*.mjs'],
     languageOptions: {

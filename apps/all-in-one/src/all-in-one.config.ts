@@ -1,13 +1,6 @@
-import {
-  decimal,
-  integer,
-  loadConfig,
-  optionalText,
-  sharedVariables,
-  text,
-  type ConfigOf,
-  type Variable,
-} from '@stream-events/service';
+import { gateway } from '@stream-events/gateway';
+import { platformSimulator } from '@stream-events/platform-simulator';
+import { loadConfig, sharedVariables, text, type ConfigOf, type Variable } from '@stream-events/service';
 
 /** The same variable, but one that `npm start` can do without. */
 function optional<T>(variable: Variable<T>): Variable<T | undefined> {
@@ -17,23 +10,17 @@ function optional<T>(variable: Variable<T>): Variable<T | undefined> {
 /** The environment of all-in-one itself; every service reads its own beside it. */
 export const allInOneVariables = {
   HOST: sharedVariables.HOST,
-  PORT: integer('Port of the HTTP API; the next free one when it is taken', [0, 65_535], { default: 8000 }),
+  // The next free one when it is taken.
+  PORT: gateway.variables.PORT,
   DATA_DIR: text('Where the embedded servers keep their data and secrets', { default: '.data' }),
   DATABASE_URL: optional(sharedVariables.DATABASE_URL),
   NATS_URL: optional(sharedVariables.NATS_URL),
   SECRET_KEY: optional(sharedVariables.SECRET_KEY),
   PLATFORM: { ...sharedVariables.PLATFORM, defaultValue: 'simulator' as const },
   PLATFORM_WEBHOOK_SECRET: sharedVariables.PLATFORM_WEBHOOK_SECRET,
-  OWNER_USERNAME: optionalText(
-    'User name of the first owner, made at the first start; `npm start` makes `admin` without',
-  ),
-  OWNER_PASSWORD: optionalText(
-    'Password of the first owner, at least 10 characters; `npm start` makes a random one without',
-    { secret: true },
-  ),
-  SIMULATOR_RATE: decimal('Events per second of the simulated platform; 0 is silent', [0, 100_000], {
-    default: 1,
-  }),
+  OWNER_USERNAME: { ...gateway.variables.OWNER_USERNAME, defaultText: '`admin`' },
+  OWNER_PASSWORD: { ...gateway.variables.OWNER_PASSWORD, defaultText: 'random' },
+  SIMULATOR_RATE: platformSimulator.variables.SIMULATOR_RATE,
   LOG_LEVEL: {
     ...sharedVariables.LOG_LEVEL,
     defaultValue: 'warn' as const,

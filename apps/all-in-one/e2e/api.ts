@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import type { NewEvent } from '@stream-events/contracts';
+import { v7 as uuidV7 } from 'uuid';
+
+/** An event, as the API prints it. */
+export interface EventRecord {
+  id: string | null;
+  event_id: string | null;
+  event_type: string;
+  event_source: string;
+  event_data: Record<string, unknown>;
+  created: string;
+  origin: string;
+}
+
+export interface EventPage {
+  next: string | null;
+  previous: string | null;
+  results: EventRecord[];
+}
+
+/** An error, as the API prints it (RFC 9457). */
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  errors?: Record<string, string[]>;
+}
+
+/** The content type of a problem; the parameter says what JSON is anyway. */
+export const problemType = /^application\/problem\+json(; charset=utf-8)?$/;
+
+/** An answer; `json` is null when the body is no JSON. */
+export interface Answer<Body> {
+  status: number;
+  headers: Headers;
+  text: string;
+  json: Body;
+}
+
+export interface RequestOptions {
+  /** Null sends none. */
+  token?: string | null;
+  /** Text and bytes are sent as they are, anything else as JSON. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Address of the gateway to ask, the first one without it. */
+  gateway?: string;
+}
+
+/** Sends an HTTP request. */
+export async function send<Body>(
+  method: string,
+  url: string,
+  { token, body, headers }: RequestOptions,
+): Promise<Answer<Body>> {
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+  const response = await fetch(url, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(token != null && { authorization: `Token ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: isRaw ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  // The type is the caller's expectation; what it then compares is what was really sent.
+  return { status: response.status, headers: response.headers, text, json: parse(text) as Body };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+export const eventsPath = '/api/v1/platform-events';
+
+/** Body of `POST /api/v1/platform-events`; only what a test is about need be given. */
+export function eventBody(fields: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    event_type: 'stream-offline',
+    event_source: 'PlatformSub',
+    event_data: {
+      broadcaster_user_id: '4711',
+      broadcaster_user_login: 'mira_plays',
+      broadcaster_user_name: 'Mira_Plays',
+    },
+    ...fields,
+  };
+}
+
+/** An event type that no other test has used: its filter finds this test's events only. */
+export function uniqueType(prefix = 'type'): string {
+  return `${prefix}-${randomUUID()}`;
+}
+
+/** An event as the gateway hands it to the events service, received at `time` (milliseconds since 1970). */
+export function newEvent({ time, ...fields }: Partial<NewEvent> & { time?: number } = {}): NewEvent {
+  return {
+    id: uuidV7(time === undefined ? {} : { msecs: time }),
+    eventId: null,
+    eventType: 'stream-offline',
+    eventSource: 'PlatformSub',
+    origin: 'platform',
+    eventData: '{"broadcaster_user_id":"4711"}',
+    idempotencyKey: null,
+    ...fields,
+  };
+}

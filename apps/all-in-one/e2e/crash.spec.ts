@@ -1,0 +1,98 @@
+import { eventually } from '@stream-events/testing';
+import { eventBody, eventsPath, uniqueType, type EventPage, type EventRecord } from './api.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+
+// After a crash a batch is free to take after 10 s, and NATS and a service start in between.
+const recoveryLimitMs = 90_000;
+
+describe('a crash', () => {
+  let stack: Stack;
+
+  beforeAll(async () => {
+    stack = await startStack();
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  const create = (event_type: string) =>
+    stack.request<EventRecord>('POST', eventsPath, { body: eventBody({ event_type }) });
+
+  const listed = async (type: string): Promise<EventRecord[]> =>
+    (await stack.request<EventPage>('GET', `${eventsPath}?event_type=${type}`)).json.results;
+
+  const published = async (type: string): Promise<(string | null)[]> =>
+    (await stack.readStream())
+      .filter(({ record }) => record.event_type === type)
+      .map(({ record }) => record.id);
+
+  it(
+    'of NATS and the events service between commit and publish loses nothing and doubles nothing',
+    async () => {
+      const type = uniqueType('crash');
+      const held = await stack.holdWrites();
+      const answer = create(type);
+      await held.untilWaiting(1);
+      await stack.nats.kill();
+      await held.release();
+      const committed = await eventually(async () => {
+        const rows = await stack.query<{ id: string }>('SELECT unnest(event_ids) AS id FROM events.outbox');
+        expect(rows).toHaveLength(1);
+        return rows[0]?.id;
+      });
+      await stack.eventsService.kill('SIGKILL');
+      await stack.nats.restart();
+      await stack.eventsService.start();
+      expect(await published(type)).toEqual([]);
+
+      await eventually(async () => expect((await stack.request('GET', eventsPath)).status).toBe(200));
+      await stack.waitUntilPublished();
+      expect(await published(type)).toEqual([committed]);
+      expect((await listed(type)).map(({ id }) => id)).toEqual([committed]);
+      expect(await stack.count('events.outbox')).toBe(0);
+      // The client was told that it is stored, or that this is in doubt; never anything else.
+      expect([201, 503]).toContain((await answer).status);
+    },
+    recoveryLimitMs,
+  );
+
+  it(
+    'between publish and the end of the outbox entry publishes nothing twice',
+    async () => {
+      const type = uniqueType('twice');
+      const { json } = await create(type);
+      await stack.waitUntilPublished();
+      // What such a crash leaves behind.
+      await stack.query(
+        'INSERT INTO events.outbox (event_ids, claimed_until) VALUES (ARRAY[$1::uuid], now())',
+        [json.id],
+      );
+      await stack.waitUntilPublished();
+      expect(await published(type)).toEqual([json.id]);
+    },
+    recoveryLimitMs,
+  );
+
+  it(
+    'of NATS while nothing runs through it is over when NATS is back',
+    async () => {
+      await stack.nats.kill();
+      const refused = await eventually(async () => {
+        const answer = await create(uniqueType());
+        expect(answer.status).toBe(503);
+        return answer;
+      });
+      expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      await stack.nats.restart();
+      const type = uniqueType('after');
+      const { json } = await eventually(async () => {
+        const answer = await create(type);
+        expect(answer.status).toBe(201);
+        return answer;
+      });
+      await stack.waitUntilPublished();
+      expect(await published(type)).toContain(json.id);
+      expect((await published(type)).sort()).toEqual((await listed(type)).map(({ id }) => id).sort());
+    },
+    recoveryLimitMs,
+  );
+});

@@ -1,0 +1,215 @@
+import { storeEvents } from '@stream-events/contracts';
+import { eventBody, eventsPath, newEvent, uniqueType, type EventPage, type Problem } from './api.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+
+type Fixture = [name: string, type: string, data: Record<string, unknown>];
+
+const bea = { broadcaster_user_id: 'b1', broadcaster_user_login: 'bea', broadcaster_user_name: 'Bea' };
+const emil = { user_id: 'U1', user_login: 'emil', user_name: 'Émil' };
+const raid = {
+  from_broadcaster_user_id: 'r1',
+  from_broadcaster_user_name: 'Raider',
+  to_broadcaster_user_id: 'b1',
+  to_broadcaster_user_name: 'Bea',
+};
+
+/** Each has its name in `event_data.name`; the expectations below are lists of these names. */
+const fixtures: Fixture[] = [
+  ['follow', 'channel-follow', { ...emil, ...bea }],
+  ['chat', 'channel-chat-message', { chatter_user_id: 'u1', chatter_user_name: 'ÉMIL', ...bea }],
+  ['bot', 'bot-message', { data: { message: { user_id: 'u1', user_name: 'émil' } }, ...bea }],
+  ['held', 'automod-message-hold', { message: { user_id: 'u1', user_name: 'émil', text: 'x' }, ...bea }],
+  ['whisper', 'user-whisper-message', { from_user_id: 'u1', from_user_name: 'Émil', to_user_id: 'b1' }],
+  [
+    'user before chatter',
+    'x',
+    { chatter_user_id: 'u1', chatter_user_name: 'émil', user_id: 'u2', user_name: 'Zoe' },
+  ],
+  ['anonymous', 'channel-cheer', { user_id: null, user_login: null, user_name: null, ...bea, bits: 5 }],
+  ['offline', 'stream-offline', bea],
+  ['raid', 'channel-raid', raid],
+  ['short raid', 'raid', { ...raid, to_broadcaster_user_name: 'Otto', to_broadcaster_user_id: 'o1' }],
+  ['shoutout', 'channel-shoutout-create', { ...raid, ...bea }],
+  ['redemption', 'redeemed', { user_id: 'u3', user_name: 'Ada', reward: { id: 'Reward-1' }, ...bea }],
+  ['long name', 'x', { user_id: 'u4', user_name: 'n'.repeat(256) }],
+  ['longest name', 'x', { user_id: 'u5', user_name: 'N'.repeat(255) }],
+];
+
+const byUser1 = ['follow', 'chat', 'bot', 'held', 'whisper'];
+
+describe('event filters', () => {
+  let stack: Stack;
+
+  beforeAll(async () => {
+    stack = await startStack();
+    for (const [name, event_type, data] of fixtures) {
+      const body = eventBody({ event_type, event_data: { name, ...data } });
+      await stack.request('POST', eventsPath, { body });
+    }
+    await stack.request('POST', `${eventsPath}/stream-offline/test`, { body: { name: 'test', ...bea } });
+    await stack.request('POST', eventsPath, {
+      body: eventBody({ event_source: ' Mine', event_type: 'x', event_data: { name: 'mine' } }),
+    });
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  const list = (query: string) => stack.request<EventPage>('GET', `${eventsPath}?${query}`);
+
+  const namesFor = async (query: string): Promise<unknown[]> => {
+    const { status, json } = await list(query);
+    expect(status).toBe(200);
+    return json.results.map((event) => event.event_data.name).reverse();
+  };
+
+  const all = [...fixtures.map(([name]) => name), 'test', 'mine'];
+
+  it.each([
+    ['event_type=stream-offline', ['offline', 'test']],
+    ['event_type=Stream-Offline', []],
+    ['event_type=stream', []],
+    ['user_id=u1', byUser1],
+    ['user_id=U1', byUser1],
+    ['user_id=u2', ['user before chatter']],
+    ['user_id=b1', ['offline', 'test']],
+    ['user_id=r1', ['raid', 'short raid', 'shoutout']],
+    ['user_name=%C3%A9MIL', byUser1],
+    ['user_name=mil', []],
+    ['user_name=bea', ['offline', 'test']],
+    ['user_name=raider', ['raid', 'short raid', 'shoutout']],
+    [`user_name=${'n'.repeat(255)}`, ['longest name']],
+    [`user_name=${'n'.repeat(256)}`, []],
+    ['reward_id=REWARD-1', ['redemption']],
+    ['raid_from=RAIDER', ['raid', 'short raid']],
+    ['raid_to=bea', ['raid']],
+    ['raid_to=otto', ['short raid']],
+    [
+      'broadcaster_user_id=b1',
+      ['follow', 'chat', 'bot', 'held', 'anonymous', 'offline', 'shoutout', 'redemption', 'test'],
+    ],
+    ['broadcaster_user_id=B1', []],
+    ['origin=test', ['test']],
+    ['origin=platform&event_type=stream-offline', ['offline']],
+    ['event_source=TestCall', ['test']],
+    ['event_source=%20Mine', ['mine']],
+    ['event_source=Mine', []],
+  ])('match %s', async (query, names) => {
+    expect(await namesFor(query)).toEqual(names);
+  });
+
+  it.each([
+    ['event_type=channel-follow&user_id=u1', ['follow']],
+    ['event_type=channel-follow&user_name=%C3%A9mil', ['follow']],
+    ['event_type=stream-offline&broadcaster_user_id=b1', ['offline', 'test']],
+    ['broadcaster_user_id=b1&user_id=u1', ['follow', 'chat', 'bot', 'held']],
+    ['raid_from=raider&raid_to=bea', ['raid']],
+    ['raid_from=raider&event_type=raid', ['short raid']],
+    ['reward_id=reward-1&user_name=ada&event_type=redeemed&broadcaster_user_id=b1', ['redemption']],
+    ['reward_id=reward-1&user_name=emil', []],
+    ['origin=test&event_type=stream-offline&user_name=bea', ['test']],
+  ])('narrow the results together: %s', async (query, names) => {
+    expect(await namesFor(query)).toEqual(names);
+  });
+
+  it.each([
+    ['', all],
+    [
+      'event_type=&user_id=&user_name=&reward_id=&raid_from=&raid_to=&origin=&since=&until=&cursor=&page_size=',
+      all,
+    ],
+    ['colour=blue&__proto__=1&constructor=2', all],
+    ['event_type=raid&event_type=channel-raid', ['raid']],
+    ['event_type=raid&event_type=', all],
+    ['user_id=%00', []],
+    ['user_id=%ED%A0%80', []],
+    ['event_id=nothing', []],
+    ["event_type=' OR 1=1 --", []],
+  ])('take the odd query "%s"', async (query, names) => {
+    expect(await namesFor(query)).toEqual(names);
+  });
+
+  it('match an event_id exactly', async () => {
+    const { json } = await list('origin=test');
+    expect(await namesFor(`event_id=${json.results[0]?.event_id}`)).toEqual(['test']);
+  });
+
+  it('are the same under the branded path', async () => {
+    const { json } = await stack.request<EventPage>('GET', '/api/v1/twitch-events/?raid_to=otto');
+    expect(json.results.map((event) => event.event_data.name)).toEqual(['short raid']);
+  });
+
+  describe('since and until', () => {
+    const type = uniqueType('timed');
+    const second = Math.floor(Date.now() / 1_000) * 1_000 - 3_600_000;
+    const iso = (milliseconds: number): string => new Date(milliseconds).toISOString();
+    const seconds = (milliseconds: number): string => iso(milliseconds).slice(0, 19);
+    /** The same moment on a clock two hours ahead. */
+    const ahead = seconds(second + 7_200_000);
+
+    beforeAll(async () => {
+      const offsets = [-1, 0, 1, 999, 1_000];
+      const events = offsets.map((offset) =>
+        newEvent({ time: second + offset, eventType: type, eventData: `{"name":${offset}}` }),
+      );
+      await stack.client.request(storeEvents, { events });
+    });
+
+    it.each([
+      [`since=${seconds(second)}Z`, [0, 1, 999, 1_000]],
+      [`since=${seconds(second)}%2B0000`, [0, 1, 999, 1_000]],
+      [`since=${seconds(second)}+0000`, [0, 1, 999, 1_000]],
+      [`since=${seconds(second)}.000000%2B00:00`, [0, 1, 999, 1_000]],
+      [`since=${seconds(second)}.000000+00:00`, [0, 1, 999, 1_000]],
+      [`since=${ahead}%2B02:00`, [0, 1, 999, 1_000]],
+      [`since=${seconds(second)}`, [0, 1, 999, 1_000]],
+      [`since=${iso(second + 1)}`, [1, 999, 1_000]],
+      [`since=${seconds(second)}.000001Z`, [1, 999, 1_000]],
+      [`until=${seconds(second)}Z`, [-1]],
+      [`until=${iso(second + 1)}`, [-1, 0]],
+      [`since=${iso(second)}&until=${iso(second + 1_000)}`, [0, 1, 999]],
+      [`since=${iso(second)}&until=${iso(second)}`, []],
+      [`since=${iso(second + 1)}&until=${iso(second)}`, []],
+      ['since=1969-01-01&until=9999-12-31T23:59:59Z', [-1, 0, 1, 999, 1_000]],
+      [`since=${iso(second - 86_400_000).slice(0, 10)}`, [-1, 0, 1, 999, 1_000]],
+    ])('bound created: %s', async (query, names) => {
+      expect(await namesFor(`event_type=${type}&${query}`)).toEqual(names);
+    });
+
+    it('take the time that the API prints, of stored and of test events', async () => {
+      const { json } = await list('event_type=stream-offline');
+      for (const { created } of json.results) {
+        const found = await list(`event_type=stream-offline&since=${created}`);
+        expect(found.json.results).toContainEqual(expect.objectContaining({ created }));
+        const before = await list(`event_type=stream-offline&until=${encodeURIComponent(created)}`);
+        expect(before.json.results).not.toContainEqual(expect.objectContaining({ created }));
+      }
+    });
+
+    it.each([
+      'yesterday',
+      '1763700000',
+      '2026-13-01',
+      '2026-02-30',
+      '2026-02-30T00:00:00Z',
+      '2026-01-01T25:00Z',
+      '%00',
+    ])('refuse %s, which is no time', async (value) => {
+      for (const parameter of ['since', 'until']) {
+        const { status, json } = await stack.request<Problem>('GET', `${eventsPath}?${parameter}=${value}`);
+        expect({ status, errors: json.errors }).toEqual({
+          status: 400,
+          errors: { [parameter]: [expect.any(String)] },
+        });
+      }
+    });
+  });
+
+  it('are refused with all faults at once', async () => {
+    const { status, json } = await stack.request<Problem>(
+      'GET',
+      `${eventsPath}?since=x&until=y&page_size=0&cursor=z`,
+    );
+    expect(status).toBe(400);
+    expect(Object.keys(json.errors ?? {}).sort()).toEqual(['cursor', 'page_size', 'since', 'until']);
+  });
+});

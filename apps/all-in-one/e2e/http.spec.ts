@@ -1,0 +1,165 @@
+import { request as httpRequest } from 'node:http';
+import { eventBody, eventsPath, problemType, type EventPage } from './api.js';
+import type { ServiceProcess } from './service-process.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+
+const page = 'https://overlay.example';
+
+describe('HTTP edge', () => {
+  let stack: Stack;
+  let plain: ServiceProcess;
+  let published: ServiceProcess;
+  let trusting: ServiceProcess;
+  let choosy: ServiceProcess;
+
+  beforeAll(async () => {
+    stack = await startStack();
+    plain = stack.gateway;
+    [published, trusting, choosy] = await Promise.all([
+      stack.startGateway({
+        PUBLIC_URL: 'https://events.example.org/base/',
+        CORS_ORIGINS: `${page}, https://b.example`,
+      }),
+      stack.startGateway({ TRUST_PROXY: 'true' }),
+      stack.startGateway({ TRUST_PROXY: '10.0.0.0/8, 192.168.0.1' }),
+    ]);
+    for (let index = 0; index < 2; index += 1) await stack.request('POST', eventsPath, { body: eventBody() });
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  describe('links', () => {
+    /** The base of the `next` link, by a client that sends exactly these headers. */
+    const baseFor = async (
+      gateway: ServiceProcess,
+      headers: Record<string, string> = {},
+    ): Promise<string> => {
+      const text = await new Promise<string>((resolve, reject) => {
+        const request = httpRequest(
+          `${gateway.url}${eventsPath}?page_size=1`,
+          { headers: { authorization: `Token ${stack.ownerToken}`, ...headers } },
+          (response) => {
+            let body = '';
+            response.on('data', (chunk: Buffer) => void (body += chunk.toString()));
+            response.on('end', () => resolve(body));
+          },
+        );
+        request.on('error', reject).end();
+      });
+      const { next } = JSON.parse(text) as EventPage; // holds: the answer is 200, as the link's presence shows
+      return next?.slice(0, next.indexOf('/api/v1')) ?? 'no link';
+    };
+
+    const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'events.example.org' };
+
+    it('are built on the address that the client used', async () => {
+      expect(await baseFor(plain)).toBe(plain.url);
+      expect(await baseFor(plain, { host: 'localhost:8123' })).toBe('http://localhost:8123');
+      expect(await baseFor(plain, { host: '[::1]:8123' })).toBe('http://[::1]:8123');
+    });
+
+    it.each(['evil.example/x?y=', '"><script>', 'a@b', 'a b', ''])(
+      'repeat no host like "%s"',
+      async (host) => {
+        expect(await baseFor(plain, { host })).toBe(plain.url);
+      },
+    );
+
+    it('ignore forwarded headers unless a proxy is trusted', async () => {
+      expect(await baseFor(plain, forwarded)).toBe(plain.url);
+      expect(await baseFor(choosy, forwarded)).toBe(choosy.url);
+      expect(await baseFor(trusting, forwarded)).toBe('https://events.example.org');
+    });
+
+    it('are built on PUBLIC_URL when it is set', async () => {
+      expect(await baseFor(published)).toBe('https://events.example.org/base');
+      expect(await baseFor(published, { host: 'x.example', ...forwarded })).toBe(
+        'https://events.example.org/base',
+      );
+    });
+  });
+
+  describe('CORS', () => {
+    const ask = (gateway: ServiceProcess, origin: string, token: string | null = stack.ownerToken) =>
+      stack.request('GET', eventsPath, { gateway: gateway.url, headers: { origin }, token });
+
+    it('lets any origin read answers, errors too, and never with credentials', async () => {
+      for (const answer of [await ask(plain, page), await ask(plain, page, null)]) {
+        expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+        expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+        expect(answer.headers.get('access-control-expose-headers')).toMatch(/Location.*Retry-After/);
+      }
+    });
+
+    it.each([
+      eventsPath,
+      `${eventsPath}/raid/test`,
+      '/api/v1/twitch-events/',
+      '/api-token-auth/',
+      '/nowhere',
+    ])('answers the preflight of %s without a token', async (path) => {
+      const answer = await stack.request('OPTIONS', path, {
+        token: null,
+        headers: {
+          origin: page,
+          'access-control-request-method': 'POST',
+          'access-control-request-headers': 'authorization,content-type,idempotency-key',
+        },
+      });
+      expect(answer.status).toBe(204);
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+      expect(answer.headers.get('access-control-allow-methods')).toMatch(/POST/);
+      expect(answer.headers.get('access-control-allow-headers')).toMatch(
+        /Authorization.*Content-Type.*Idempotency-Key/,
+      );
+    });
+
+    it('is narrowed by CORS_ORIGINS', async () => {
+      const allowed = await ask(published, page);
+      expect(allowed.headers.get('access-control-allow-origin')).toBe(page);
+      expect(allowed.headers.get('vary')).toMatch(/origin/i);
+      const other = await ask(published, 'https://other.example');
+      expect(other.status).toBe(200);
+      expect(other.headers.get('access-control-allow-origin')).toBeNull();
+    });
+  });
+
+  describe('health', () => {
+    it('is told without a token, on both ports', async () => {
+      for (const base of [plain.url, plain.adminUrl]) {
+        expect(await stack.request('GET', `${base}/health/live`, { token: null })).toMatchObject({
+          status: 200,
+        });
+        expect(await stack.request('GET', `${base}/health/ready`, { token: null })).toMatchObject({
+          status: 200,
+          json: { status: 'ok' },
+        });
+      }
+    });
+
+    it('shows metrics to owners only', async () => {
+      expect((await stack.request('GET', '/metrics', { token: null })).status).toBe(401);
+      expect((await stack.request('GET', '/metrics')).text).toContain('gateway_webhook_messages_total');
+    });
+  });
+
+  // The last one: it takes the events service away.
+  describe('without an events service', () => {
+    it('answers 503 with Retry-After, and the heartbeat as ever', async () => {
+      await stack.eventsService.kill('SIGKILL');
+      const requests: [method: string, path: string, body?: unknown][] = [
+        ['GET', eventsPath],
+        ['POST', eventsPath, eventBody()],
+        ['POST', `${eventsPath}/raid/test`, {}],
+        ['GET', `${eventsPath}/01999999-9999-7999-8999-999999999999`],
+      ];
+      for (const [method, path, body] of requests) {
+        const answer = await stack.request(method, path, body === undefined ? {} : { body });
+        expect(answer).toMatchObject({ status: 503, json: { status: 503, title: 'Service Unavailable' } });
+        expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+        expect(answer.headers.get('content-type')).toMatch(problemType);
+      }
+      expect(await stack.request('GET', '/api/v1/heartbeat', { token: null })).toMatchObject({ status: 200 });
+    });
+  });
+});

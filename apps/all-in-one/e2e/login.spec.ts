@@ -1,0 +1,217 @@
+import { randomBytes } from 'node:crypto';
+import { uniqueType, type Answer, type Problem } from './api.js';
+import type { ServiceProcess } from './service-process.js';
+import { owner, startLimitMs, startStack, type Stack } from './stack.js';
+
+const loginPath = '/api-token-auth/';
+const password = ' correct horse battery staple ';
+
+describe('api-token-auth', () => {
+  let stack: Stack;
+  let known: { username: string; auth_token: string };
+
+  beforeAll(async () => {
+    // Behind a proxy, so that a test can come from any address.
+    stack = await startStack({ gateways: 2, environment: { TRUST_PROXY: 'true' } });
+    known = await register();
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  const register = async (): Promise<{ username: string; auth_token: string }> => {
+    const body = { username: uniqueType('User'), password };
+    return (await stack.request<{ username: string; auth_token: string }>('POST', '/users', { body })).json;
+  };
+
+  const logIn = (
+    body: unknown,
+    { address = '192.0.2.1', gateway = stack.url, path = loginPath } = {},
+  ): Promise<Answer<Problem & { token: string }>> =>
+    stack.request('POST', path, { token: null, body, gateway, headers: { 'x-forwarded-for': address } });
+
+  it.each(['/api-token-auth', '/api-token-auth/'])(
+    'gives the token of the registration at %s',
+    async (path) => {
+      const { username, auth_token } = known;
+      for (const name of [username, username.toLowerCase(), ` ${username} `]) {
+        const answer = await logIn({ username: name, password }, { path });
+        expect(answer).toMatchObject({ status: 200, text: JSON.stringify({ token: auth_token }) });
+      }
+    },
+  );
+
+  it('gives the first owner’s, whichever gateway made it', async () => {
+    for (const gateway of stack.urls)
+      expect((await logIn(owner, { gateway })).json.token).toBe(stack.ownerToken);
+    expect(await stack.query(`SELECT 1 FROM gateway.users WHERE role = 'owner'`)).toHaveLength(1);
+  });
+
+  it.each([
+    ['a wrong password', { password: 'wrong' }],
+    ['the password trimmed', { password: password.trim() }],
+    ['an unknown user', { username: 'nobody' }],
+    ['a user name that cannot be', { username: "'; DROP TABLE users" }],
+  ])('refuses %s with 400, in the same words', async (what, fields) => {
+    const { username } = known;
+    const answer = await logIn({ username, password, ...fields }, { address: `192.0.2.${what.length}` });
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get('www-authenticate')).toBeNull();
+    expect(answer.json).toEqual({
+      type: 'about:blank',
+      title: 'Bad Request',
+      status: 400,
+      detail: 'Unable to log in with provided credentials.',
+    });
+  });
+
+  it.each([
+    ['nothing', {}, ['password', 'username']],
+    ['wrong types', { username: 5, password: null }, ['password', 'username']],
+    ['empty text', { username: '', password: '' }, ['password', 'username']],
+    ['NUL', { username: 'a\0', password: 'a\0' }, ['password', 'username']],
+  ])('refuses %s, naming all faults at once', async (_, body, fields) => {
+    const { status, json } = await logIn(body);
+    expect({ status, fields: Object.keys(json.errors ?? {}).sort() }).toEqual({ status: 400, fields });
+  });
+
+  it('takes an address of any length from a proxy', async () => {
+    // Random: what compresses well would fit where this does not.
+    const address = randomBytes(3_000).toString('hex');
+    expect(await logIn({ username: known.username, password }, { address })).toMatchObject({ status: 200 });
+  });
+
+  describe('after repeated failures', () => {
+    /** Fails until it is slowed, at both gateways in turn. */
+    const failUntilSlowed = async (username: string, address: string): Promise<Answer<Problem>> => {
+      for (let attempt = 0; attempt < 10; attempt += 1) {
+        const gateway = stack.urls[attempt % 2] ?? '';
+        const answer = await logIn({ username, password: 'wrong' }, { address, gateway });
+        if (answer.status !== 400) return answer;
+      }
+      throw new Error('ten failures were not slowed');
+    };
+
+    /** The first pause lasts a second, which may be over before a busy machine has asked again. */
+    const lengthenPause = (address: string) =>
+      stack.query('UPDATE gateway.login_failures SET failures = 12 WHERE address = $1', [address]);
+
+    it('answers 429 with Retry-After, the right password included, at every gateway', async () => {
+      const { username } = await register();
+      const slowed = await failUntilSlowed(username, '198.51.100.1');
+      expect(slowed).toMatchObject({ status: 429, json: { status: 429, title: 'Too Many Requests' } });
+      expect(slowed.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      await lengthenPause('198.51.100.1');
+      for (const gateway of stack.urls) {
+        const answer = await logIn({ username, password }, { address: '198.51.100.1', gateway });
+        expect(answer.status).toBe(429);
+      }
+    });
+
+    it('is not got around by another spelling of the user name', async () => {
+      const { username } = await register();
+      const address = '198.51.100.6';
+      await failUntilSlowed(username, address);
+      await lengthenPause(address);
+      for (const spelling of [` ${username}`, `${username}\t`, username.toUpperCase()])
+        expect(await logIn({ username: spelling, password: 'wrong' }, { address })).toMatchObject({
+          status: 429,
+        });
+    });
+
+    it('lets the same user in from another address, and others in from this one', async () => {
+      const [attacked, other] = [await register(), await register()];
+      await failUntilSlowed(attacked.username, '198.51.100.2');
+      expect(
+        await logIn({ username: attacked.username, password }, { address: '198.51.100.3' }),
+      ).toMatchObject({
+        status: 200,
+        json: { token: attacked.auth_token },
+      });
+      expect(await logIn({ username: other.username, password }, { address: '198.51.100.2' })).toMatchObject({
+        status: 200,
+        json: { token: other.auth_token },
+      });
+    });
+
+    it('lets few of many at once try', async () => {
+      const { username } = await register();
+      const attempts = Array.from({ length: 20 }, (_, index) =>
+        logIn(
+          { username, password: 'wrong' },
+          { address: '198.51.100.4', gateway: stack.urls[index % 2] ?? '' },
+        ),
+      );
+      const statuses = (await Promise.all(attempts)).map(({ status }) => status);
+      expect(statuses.filter((status) => status === 400)).toHaveLength(5);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(15);
+    });
+
+    it('forgets them after a login that works', async () => {
+      const { username } = await register();
+      const address = '198.51.100.5';
+      for (let round = 0; round < 3; round += 1) {
+        for (let attempt = 0; attempt < 3; attempt += 1)
+          expect(await logIn({ username, password: 'wrong' }, { address })).toMatchObject({ status: 400 });
+        expect(await logIn({ username, password }, { address })).toMatchObject({ status: 200 });
+      }
+    });
+  });
+
+  describe('secrets', () => {
+    it('are nowhere in clear: not in the database, not in a log', async () => {
+      const { username, auth_token } = await register();
+      await logIn({ username, password });
+      await logIn({ username, password: 'a wrong password' });
+      const dump = await dumpSchema('gateway');
+      expect(dump).toContain(username);
+      const logs = stack.gateways.map((gateway) => gateway.output).join();
+      for (const secret of [
+        password,
+        password.trim(),
+        auth_token,
+        owner.password,
+        stack.ownerToken,
+        'a wrong password',
+      ])
+        for (const spelling of [
+          secret,
+          Buffer.from(secret).toString('hex'),
+          Buffer.from(secret).toString('base64'),
+        ]) {
+          expect(dump).not.toContain(spelling);
+          expect(logs).not.toContain(spelling);
+        }
+    });
+
+    it('can be read with any key of the list, and are written with the first', async () => {
+      const { username, auth_token } = await register();
+      const old = stack.gateway.environment.SECRET_KEY;
+      const fresh = 'a new secret key that comes before the old one';
+      const rotated = await stack.startGateway({ SECRET_KEY: `${fresh},${old}` });
+      expect((await logIn({ username, password }, { gateway: rotated.url })).json.token).toBe(auth_token);
+
+      const answer = await stack.request<{ token: string }>('POST', '/users/me/token', {
+        token: auth_token,
+        gateway: rotated.url,
+      });
+      const onlyNew: ServiceProcess = await stack.startGateway({ SECRET_KEY: fresh });
+      expect((await logIn({ username, password }, { gateway: onlyNew.url })).json.token).toBe(
+        answer.json.token,
+      );
+    });
+
+    /** Every row of every table of a schema, as text. */
+    async function dumpSchema(schema: string): Promise<string> {
+      const tables = await stack.query<{ name: string }>(
+        'SELECT tablename AS name FROM pg_tables WHERE schemaname = $1',
+        [schema],
+      );
+      const rows: string[] = [];
+      for (const { name } of tables) {
+        const found = await stack.query<{ row: string }>(`SELECT t::text AS row FROM ${schema}.${name} AS t`);
+        rows.push(...found.map(({ row }) => row));
+      }
+      return rows.join('\n');
+    }
+  });
+});

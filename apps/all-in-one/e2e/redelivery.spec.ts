@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { eventsPath, type EventPage } from './api.js';
+import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js';
+
+describe('a platform message that is delivered again', () => {
+  let stack: Stack;
+
+  beforeAll(async () => {
+    stack = await startStack({ gateways: 2, events: 2, simulator: true });
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  /** Delivers copies of one message, one after the other to each gateway in turn. */
+  const deliver = async (message_id: string, timestamp: Date, copies: number): Promise<number[]> => {
+    const { json } = await stack.simulate<{ responses: { status: number }[] }>(
+      'POST',
+      '/simulator/notifications',
+      {
+        type: 'channel.follow',
+        callback: stack.urls.map((url) => `${url}${eventsPath}/webhook`),
+        secret: webhookSecrets[0],
+        message_id,
+        timestamp: timestamp.toISOString(),
+        copies,
+      },
+    );
+    return json.responses.map(({ status }) => status);
+  };
+
+  /** Five at once: three with one timestamp, two with another. */
+  const deliverFiveTimes = async (messageId: string): Promise<number[]> => {
+    const now = Date.now();
+    const deliveries = [deliver(messageId, new Date(now), 3), deliver(messageId, new Date(now - 60_000), 2)];
+    return (await Promise.all(deliveries)).flat();
+  };
+
+  const countedBy = async (outcome: string): Promise<number> => {
+    const counts = await Promise.all(
+      stack.events.map((events) => events.metric('events_intake_total', { outcome })),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  };
+
+  it('five times at once to two gateways is one row and one message on EVENTS', async () => {
+    const messageIds = Array.from({ length: 20 }, () => randomUUID());
+    const statuses = await Promise.all(messageIds.map(deliverFiveTimes));
+    expect(statuses.flat()).toEqual(Array<number>(100).fill(204));
+    expect({ stored: await countedBy('stored'), known: await countedBy('known') }).toEqual({
+      stored: 20,
+      known: 80,
+    });
+
+    await stack.waitUntilPublished();
+    const messages = await stack.readStream();
+    for (const messageId of messageIds) {
+      const rows = await stack.query<{ id: string }>('SELECT id FROM events.events WHERE event_id = $1', [
+        messageId,
+      ]);
+      expect(rows).toHaveLength(1);
+      const published = messages.filter(({ record }) => record.event_id === messageId);
+      expect(published.map(({ id }) => id)).toEqual([rows[0]?.id]);
+    }
+  });
+
+  it('later, with another timestamp and body, is known by its id alone', async () => {
+    const messageId = randomUUID();
+    await deliver(messageId, new Date(), 1);
+    const { json: before } = await stack.request<EventPage>('GET', `${eventsPath}?event_id=${messageId}`);
+    expect(await deliver(messageId, new Date(Date.now() - 300_000), 2)).toEqual([204, 204]);
+    const { json: after } = await stack.request<EventPage>('GET', `${eventsPath}?event_id=${messageId}`);
+    expect(after.results).toEqual(before.results);
+    expect(after.results).toHaveLength(1);
+  });
+});

@@ -1,0 +1,113 @@
+import { storeEvents, type NewEvent, type StoreOutcome } from '@stream-events/contracts';
+import { eventsPath, newEvent, uniqueType, type EventPage } from './api.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+
+interface Parked {
+  key: string;
+  event_id: string;
+  message: Buffer;
+  sql_state: string;
+  reason: string;
+}
+
+describe('an event that the database refuses', () => {
+  let stack: Stack;
+
+  beforeAll(async () => {
+    stack = await startStack();
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  const store = async (events: NewEvent[]): Promise<StoreOutcome[]> =>
+    (await stack.client.request(storeEvents, { events })).outcomes;
+
+  const listed = async (type: string): Promise<(string | null)[]> =>
+    (await stack.request<EventPage>('GET', `${eventsPath}?event_type=${type}`)).json.results.map(
+      ({ id }) => id,
+    );
+
+  const parked = (ids: string[]): Promise<Parked[]> =>
+    stack.query<Parked & Record<string, unknown>>(
+      'SELECT * FROM events.parked_messages WHERE event_id = ANY($1::uuid[]) ORDER BY event_id',
+      [ids],
+    );
+
+  /** Twenty events, those at the given places with this data. */
+  const batch = (eventType: string, eventData: string, places: number[]): NewEvent[] =>
+    Array.from({ length: 20 }, (_, index) =>
+      newEvent({ eventType, ...(places.includes(index) && { eventData }) }),
+    );
+
+  it.each([
+    ['is no JSON', '{"a":', '22P02', [7]],
+    ['is empty', '', '22P02', [0]],
+    ['is a JSON array', '[]', '23514', [19]],
+    ['holds a NUL character', '{"a":"\0"}', '22021', [3]],
+    ['is an array 100,000 levels deep', '['.repeat(100_000) + ']'.repeat(100_000), '54001', [10]],
+    ['is an object 50,000 levels deep', '{"a":'.repeat(50_000) + '0' + '}'.repeat(50_000), '54001', [10]],
+    ['is no JSON, in several places', 'NaN', '22P02', [0, 1, 9, 18, 19]],
+  ])('because its data %s is parked alone', async (_, eventData, sqlState, places) => {
+    const type = uniqueType('refused');
+    const events = batch(type, eventData, places);
+    const bad = events.filter((_, index) => places.includes(index)).map(({ id }) => id);
+    const good = events.map(({ id }) => id).filter((id) => !bad.includes(id));
+
+    const outcomes = await store(events);
+    expect(outcomes).toEqual(
+      events.map(({ id }) => ({ id, outcome: bad.includes(id) ? 'parked' : 'stored' })),
+    );
+    expect(await listed(type)).toEqual([...good].sort().reverse());
+    const rows = await parked(bad);
+    expect(rows.map((row) => row.event_id)).toEqual([...bad].sort());
+    for (const row of rows) {
+      expect(row).toMatchObject({ sql_state: sqlState, reason: expect.stringMatching(/./) });
+      const kept = events.find(({ id }) => id === row.event_id);
+      expect(JSON.parse(row.message.toString())).toEqual(kept);
+    }
+
+    // The same batch again, as after a lost reply: the same answer, and nothing more.
+    expect(await store(events)).toEqual(outcomes);
+    expect(await listed(type)).toHaveLength(good.length);
+    expect(await parked(bad)).toHaveLength(bad.length);
+
+    await stack.waitUntilPublished();
+    const published = (await stack.readStream()).filter(({ record }) => record.event_type === type);
+    expect(published.map(({ id }) => id).sort()).toEqual([...good].sort());
+  });
+
+  it('is counted', async () => {
+    const counted = () => stack.eventsService.metric('events_intake_total', { outcome: 'parked' });
+    const before = await counted();
+    await store([newEvent({ eventData: 'no JSON' })]);
+    expect(await counted()).toBe(before + 1);
+  });
+
+  it('is never one whose receiver has a wrong clock', async () => {
+    const type = uniqueType('clock');
+    const times = [0, Date.UTC(1999, 11, 31), Date.now() + 400 * 86_400_000, Date.UTC(9999, 11, 31)];
+    const events = times.map((time) => newEvent({ time, eventType: type }));
+    expect((await store(events)).map(({ outcome }) => outcome)).toEqual(times.map(() => 'stored'));
+    expect(await listed(type)).toEqual(events.map(({ id }) => id).reverse());
+  });
+
+  it('is none of a batch that meets another one with the same messages in another order', async () => {
+    const type = uniqueType('crossing');
+    const events = Array.from({ length: 50 }, (_, index) =>
+      newEvent({ eventType: type, idempotencyKey: `${type} ${index}` }),
+    );
+    const again = events.map((event) => newEvent({ ...event, id: newEvent().id })).reverse();
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => store(index % 2 ? again : events)),
+    );
+    const ids = new Set(outcomes.flat().map(({ id }) => id));
+    expect(ids.size).toBe(50);
+    expect([...ids].sort().reverse()).toEqual(await listed(type));
+  });
+
+  it('has neighbours whose request is refused when it is no batch at all', async () => {
+    await expect(store([])).rejects.toMatchObject({ code: 'invalid' });
+    await expect(store([newEvent({ id: 'x' })])).rejects.toMatchObject({ code: 'invalid' });
+    await expect(store([newEvent({ eventType: 'a\0' })])).rejects.toMatchObject({ code: 'invalid' });
+  });
+});

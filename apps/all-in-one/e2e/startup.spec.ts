@@ -1,0 +1,134 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import { eventBody, eventsPath } from './api.js';
+import { ServiceProcess } from './service-process.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+
+describe('start', () => {
+  let stack: Stack;
+  let otherDatabase: TestDatabase;
+
+  beforeAll(async () => {
+    stack = await startStack();
+    otherDatabase = await createTestDatabase();
+  }, startLimitMs);
+
+  afterAll(async () => {
+    await stack.stop();
+    await otherDatabase.drop();
+  });
+
+  describe('with a wrong configuration', () => {
+    it('of the gateway ends with code 2 and names all faults, no secret', async () => {
+      const environment = {
+        HOST: '127.0.0.1',
+        PORT: '70000',
+        ADMIN_PORT: 'x',
+        PUBLIC_URL: 'ftp://x',
+        DATABASE_URL: 'mysql://gateway:secret-one@db/x',
+        NATS_URL: 'http://gateway:secret-two@nats',
+        SECRET_KEY: 'secret-three',
+        REGISTRATION: 'maybe',
+        PLATFORM_WEBHOOK_SECRET: 'secret-4',
+        LOG_LEVEL: 'loud',
+      };
+      const { code, output } = await new ServiceProcess('gateway', environment).runToEnd();
+      expect(code).toBe(2);
+      const { HOST: _, ...wrong } = environment;
+      for (const name of Object.keys(wrong)) expect(output).toContain(`- ${name} `);
+      expect(output).toContain('10 fault(s)'.replace('10', String(Object.keys(wrong).length)));
+      expect(output).not.toMatch(/secret-(one|two|three|4)/);
+    });
+
+    it.each(['gateway', 'events'] as const)('of nothing, the %s names what is required', async (app) => {
+      const { code, output } = await new ServiceProcess(app, {}).runToEnd();
+      expect(code).toBe(2);
+      const required =
+        app === 'gateway'
+          ? ['DATABASE_URL', 'NATS_URL', 'SECRET_KEY']
+          : ['DATABASE_URL', 'NATS_URL', 'PLATFORM'];
+      for (const name of required) expect(output).toContain(`- ${name} is required`);
+      expect(output).toContain('3 fault(s)');
+    });
+
+    it('of the first owner is refused, without the password', async () => {
+      for (const OWNER_PASSWORD of ['short-1', 'owner-name']) {
+        const environment = { DATABASE_URL: otherDatabase.url, OWNER_USERNAME: 'owner-name', OWNER_PASSWORD };
+        const { code, output } = await (await stack.prepareGateway(environment)).runToEnd();
+        expect(code).not.toBe(0);
+        if (OWNER_PASSWORD === 'short-1') expect(output).not.toContain(OWNER_PASSWORD);
+      }
+    });
+  });
+
+  describe('with secrets in files', () => {
+    it('works, and a file that is not there is a fault', async () => {
+      const directory = await mkdtemp(join(tmpdir(), 'stream-events-e2e-'));
+      try {
+        const path = join(directory, 'secret-key');
+        await writeFile(path, 'the secret key of the end-to-end tests\n');
+        const gateway = await stack.startGateway({ SECRET_KEY: '', SECRET_KEY_FILE: path });
+        expect(await stack.request('GET', eventsPath, { gateway: gateway.url })).toMatchObject({
+          status: 200,
+        });
+        const missing = await stack.prepareGateway({
+          SECRET_KEY: '',
+          SECRET_KEY_FILE: join(directory, 'none'),
+        });
+        const { code, output } = await missing.runToEnd();
+        expect(code).toBe(2);
+        expect(output).toContain('SECRET_KEY_FILE');
+      } finally {
+        await rm(directory, { recursive: true });
+      }
+    });
+  });
+
+  describe('on what belongs to another platform', () => {
+    it('is refused by the events service: the database', async () => {
+      const { code, output } = await (await stack.prepareEvents({ PLATFORM: 'twitch' })).runToEnd();
+      expect(code).toBe(1);
+      expect(output).toMatch(/platform simulator, but PLATFORM is twitch.*never mix/);
+      expect(output).not.toContain(new URL(stack.databaseUrl).password || 'no password');
+    });
+
+    it('is refused by the events service: the stream', async () => {
+      const environment = { PLATFORM: 'twitch', DATABASE_URL: otherDatabase.url };
+      const { code, output } = await (await stack.prepareEvents(environment)).runToEnd();
+      expect(code).toBe(1);
+      expect(output).toMatch(/EVENTS.*platform simulator.*PLATFORM is twitch.*never mix/);
+    });
+
+    it('has changed nothing', async () => {
+      expect(await stack.query('SELECT platform FROM events.store_identity')).toEqual([
+        { platform: 'simulator' },
+      ]);
+      expect(await stack.request('POST', eventsPath, { body: eventBody() })).toMatchObject({ status: 201 });
+      await stack.waitUntilPublished();
+    });
+  });
+
+  it('with wrong credentials is refused, without the credentials', async () => {
+    const nats = new URL(stack.nats.urlFor('events'));
+    nats.password = 'a-wrong-password';
+    const { code, output } = await (await stack.prepareEvents({ NATS_URL: nats.href })).runToEnd();
+    expect(code).toBe(1);
+    expect(output).not.toContain('a-wrong-password');
+  });
+
+  it('on a port that is taken is refused', async () => {
+    const PORT = new URL(stack.url).port;
+    const { code, output } = await (await stack.prepareGateway({ PORT })).runToEnd();
+    expect(code).toBe(1);
+    expect(output).toContain('EADDRINUSE');
+  });
+
+  it('again finds everything as it was', async () => {
+    const { text, headers } = await stack.request('POST', eventsPath, { body: eventBody() });
+    await Promise.all([stack.gateway.restart(), stack.eventsService.restart()]);
+    expect(await stack.request('GET', headers.get('location') ?? '')).toMatchObject({ status: 200, text });
+    expect(await stack.logIn('owner', 'the password of the owner')).toBe(stack.ownerToken);
+  });
+});

@@ -1,0 +1,314 @@
+import { eventually } from '@stream-events/testing';
+import { eventBody, eventsPath, problemType, uniqueType, type EventPage, type Problem } from './api.js';
+import type { ServiceProcess } from './service-process.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+
+interface Registered {
+  id: string;
+  username: string;
+  auth_token: string;
+}
+
+const usersPath = '/api/v1/users';
+const password = 'correct horse battery staple';
+
+describe('users', () => {
+  let stack: Stack;
+  let open: ServiceProcess;
+
+  beforeAll(async () => {
+    stack = await startStack({ gateways: 2 });
+    open = await stack.startGateway({ REGISTRATION: 'open' });
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  const register = async (fields: Record<string, unknown> = {}): Promise<Registered> => {
+    const body = { username: uniqueType('user'), password, ...fields };
+    const { status, text, json } = await stack.request<Registered>('POST', usersPath, { body });
+    if (status !== 201) throw new Error(`registration: ${status} ${text}`);
+    return json;
+  };
+
+  const statusFor = async (token: string | null, gateway = stack.url): Promise<number> =>
+    (await stack.request('GET', `${usersPath}/me`, { token, gateway })).status;
+
+  const expectRefusedEverywhere = async (token: string): Promise<void> => {
+    for (const gateway of stack.urls)
+      await eventually(async () => expect(await statusFor(token, gateway)).toBe(401));
+  };
+
+  /** Uses a token at every gateway, so that each remembers it. */
+  const useEverywhere = async (token: string): Promise<void> => {
+    for (const gateway of stack.urls) expect(await statusFor(token, gateway)).toBe(200);
+  };
+
+  describe('registration', () => {
+    it('answers 201 with the user, an access token and the address', async () => {
+      const username = uniqueType('user');
+      const fields = { first_name: ' Ada ', last_name: 'Lovelace', email: 'ada@example.org' };
+      const body = { username: ` ${username} `, password, ...fields, role: 'owner', id: 'mine' };
+      const answer = await stack.request<Registered>('POST', usersPath, { body });
+      expect(answer.status).toBe(201);
+      expect(answer.json).toEqual({
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        username,
+        ...fields,
+        first_name: 'Ada',
+        role: 'user',
+        disabled: false,
+        created: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000$/),
+        auth_token: expect.stringMatching(/^[0-9a-f]{40}$/),
+      });
+      const { auth_token, ...user } = answer.json;
+      const read = await stack.request('GET', answer.headers.get('location') ?? '');
+      expect(read.json).toEqual(user);
+      expect((await stack.request('GET', `${usersPath}/me`, { token: auth_token })).json).toEqual(user);
+    });
+
+    it.each(['/users', '/users/', `${usersPath}/`])('is at %s too', async (path) => {
+      const body = { username: uniqueType('user'), password };
+      expect(await stack.request('POST', path, { body })).toMatchObject({ status: 201 });
+    });
+
+    it.each([
+      ['nothing', {}, ['password', 'username']],
+      [
+        'wrong types',
+        { username: 5, password: [], email: 7, first_name: {} },
+        ['email', 'first_name', 'password', 'username'],
+      ],
+      ['a short password', { username: 'short', password: '123456789' }, ['password']],
+      ['the user name as password', { username: 'long-user-name', password: 'Long-User-NAME' }, ['password']],
+      ['NUL in the password', { username: 'nul', password: 'a password \0' }, ['password']],
+      ['a user name with a space', { username: 'a b', password }, ['username']],
+      ['a user name of 151 characters', { username: 'x'.repeat(151), password }, ['username']],
+      ['no e-mail address', { username: 'mail', password, email: 'nowhere' }, ['email']],
+    ])('refuses %s, naming all faults at once', async (_, body, fields) => {
+      const { status, json } = await stack.request<Problem>('POST', usersPath, { body });
+      expect({ status, fields: Object.keys(json.errors ?? {}).sort() }).toEqual({ status: 400, fields });
+    });
+
+    it('refuses a taken user name in any case with 409', async () => {
+      const { username } = await register();
+      const body = { username: username.toUpperCase(), password };
+      expect(await stack.request('POST', usersPath, { body })).toMatchObject({
+        status: 409,
+        json: { status: 409 },
+      });
+    });
+
+    it('gives one of two at once the name', async () => {
+      const body = { username: uniqueType('user'), password };
+      const answers = await Promise.all(
+        stack.urls.slice(0, 2).map((gateway) => stack.request('POST', usersPath, { body, gateway })),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
+    });
+
+    it('is for owners only unless REGISTRATION is open', async () => {
+      const { auth_token } = await register();
+      const post = (token: string | null, gateway: string) =>
+        stack.request('POST', usersPath, {
+          token,
+          gateway,
+          body: { username: uniqueType('user'), password, role: 'owner' },
+        });
+      expect(await post(null, stack.url)).toMatchObject({ status: 401 });
+      expect(await post(auth_token, stack.url)).toMatchObject({ status: 403 });
+      expect(await post(null, open.url)).toMatchObject({ status: 201, json: { role: 'user' } });
+    });
+  });
+
+  describe('authentication', () => {
+    it.each([
+      ['GET', eventsPath],
+      ['POST', eventsPath],
+      ['GET', '/api/v1/twitch-events/'],
+      ['HEAD', eventsPath],
+      ['POST', `${eventsPath}/raid/test`],
+      ['GET', `${eventsPath}/01999999-9999-7999-8999-999999999999`],
+      ['GET', usersPath],
+      ['POST', usersPath],
+      ['GET', `${usersPath}/me`],
+      ['PATCH', `${usersPath}/me`],
+      ['POST', `${usersPath}/me/token`],
+      ['POST', `${usersPath}/me/password`],
+      ['PATCH', `${usersPath}/01999999-9999-7999-8999-999999999999`],
+      ['GET', '/metrics'],
+    ])('is needed for %s %s', async (method, path) => {
+      for (const token of [null, '0'.repeat(40)]) {
+        const answer = await stack.request(method, path, {
+          token,
+          ...(method === 'POST' && { body: eventBody() }),
+        });
+        expect(answer.status).toBe(401);
+        expect(answer.headers.get('www-authenticate')).toBe('Token');
+        expect(answer.headers.get('content-type')).toMatch(problemType);
+        if (method !== 'HEAD') expect(answer.json).toMatchObject({ status: 401, title: 'Unauthorized' });
+      }
+    });
+
+    it.each(['Token %', 'token %', 'TOKEN %', 'tOkEn    %'])('takes "%s"', async (header) => {
+      const authorization = header.replace('%', stack.ownerToken);
+      expect(
+        await stack.request('GET', eventsPath, { token: null, headers: { authorization } }),
+      ).toMatchObject({
+        status: 200,
+      });
+    });
+
+    it.each(['Token', 'Token%', '%', 'Bearer %', 'Token % x', 'Token x%', 'Token "%"', 'Basic Token %'])(
+      'refuses "%s"',
+      async (header) => {
+        const authorization = header.replace('%', stack.ownerToken);
+        expect(
+          await stack.request('GET', eventsPath, { token: null, headers: { authorization } }),
+        ).toMatchObject({
+          status: 401,
+        });
+      },
+    );
+
+    it('is not asked for by the heartbeat, health and the API description', async () => {
+      for (const path of ['/api/v1/heartbeat', '/health/live', '/health/ready', '/api/openapi.json'])
+        expect(await stack.request('GET', path, { token: null })).toMatchObject({ status: 200 });
+    });
+  });
+
+  describe('roles', () => {
+    it('let a user do all but what is an owner’s', async () => {
+      const { id, auth_token: token } = await register();
+      const forbidden: [method: string, path: string, body?: unknown][] = [
+        ['GET', usersPath],
+        ['POST', usersPath, { username: uniqueType('user'), password }],
+        ['GET', `${usersPath}/${id}`],
+        ['PATCH', `${usersPath}/${id}`, { disabled: true }],
+        ['GET', '/metrics'],
+      ];
+      for (const [method, path, body] of forbidden) {
+        const answer = await stack.request(method, path, { token, ...(body !== undefined && { body }) });
+        expect(answer).toMatchObject({ status: 403, json: { status: 403, title: 'Forbidden' } });
+      }
+      expect(await stack.request('POST', eventsPath, { token, body: eventBody() })).toMatchObject({
+        status: 201,
+      });
+      expect(await stack.request<EventPage>('GET', eventsPath, { token })).toMatchObject({ status: 200 });
+    });
+
+    it('let an owner list and show users', async () => {
+      const { auth_token: _, ...user } = await register();
+      const list = await stack.request<unknown[]>('GET', usersPath);
+      expect(list.json).toContainEqual(user);
+      expect(list.json[0]).toMatchObject({ username: 'owner', role: 'owner' });
+      expect((await stack.request('GET', `${usersPath}/${user.id}`)).json).toEqual(user);
+      expect((await stack.request('GET', `${usersPath}/nobody`)).status).toBe(404);
+    });
+  });
+
+  describe('PATCH /api/v1/users/me', () => {
+    it('changes names and e-mail, each on its own, and nothing else', async () => {
+      const { auth_token: token, ...user } = await register({ first_name: 'Ada', email: 'ada@example.org' });
+      const patch = (body: unknown) => stack.request<Problem>('PATCH', `${usersPath}/me`, { token, body });
+      expect(
+        (await patch({ last_name: 'Byron', username: 'x', role: 'owner', disabled: true })).json,
+      ).toEqual({
+        ...user,
+        last_name: 'Byron',
+      });
+      expect((await patch({ email: '' })).json).toEqual({ ...user, last_name: 'Byron', email: '' });
+      expect((await patch({ email: 'x', first_name: 5 })).json.errors).toEqual({
+        email: [expect.any(String)],
+        first_name: [expect.any(String)],
+      });
+    });
+  });
+
+  describe('POST /api/v1/users/me/token', () => {
+    it('ends the old token at every gateway', async () => {
+      const { username, auth_token: old } = await register();
+      await useEverywhere(old);
+      const { status, json } = await stack.request<{ token: string }>('POST', `${usersPath}/me/token`, {
+        token: old,
+      });
+      expect(status).toBe(200);
+      expect(json.token).toMatch(/^[0-9a-f]{40}$/);
+      expect(json.token).not.toBe(old);
+      await useEverywhere(json.token);
+      await expectRefusedEverywhere(old);
+      expect(await stack.logIn(username, password)).toBe(json.token);
+    });
+  });
+
+  describe('POST /api/v1/users/me/password', () => {
+    const change = (token: string, body: unknown) =>
+      stack.request<{ token: string } & Problem>('POST', `${usersPath}/me/password`, { token, body });
+
+    it('changes the password and ends other sessions', async () => {
+      const { username, auth_token: old } = await register();
+      await useEverywhere(old);
+      const { status, json } = await change(old, {
+        current_password: password,
+        new_password: ' another password ',
+      });
+      expect(status).toBe(200);
+      await expectRefusedEverywhere(old);
+      expect(await stack.logIn(username, ' another password ')).toBe(json.token);
+      await expect(stack.logIn(username, 'another password')).rejects.toThrow('400');
+      await expect(stack.logIn(username, password)).rejects.toThrow('400');
+    });
+
+    it.each([
+      [
+        'a wrong present one',
+        { current_password: 'wrong', new_password: 'another password' },
+        ['current_password'],
+      ],
+      ['the user name', { current_password: password, new_password: 'The-Same-Name' }, ['new_password']],
+      ['a short one', { current_password: password, new_password: 'short' }, ['new_password']],
+      ['nothing', {}, ['current_password', 'new_password']],
+    ])('refuses %s', async (_, body, fields) => {
+      const username = uniqueType('the-same-name');
+      const { auth_token: token } = await register({ username });
+      const replaced = JSON.parse(
+        JSON.stringify(body).replace('The-Same-Name', username.toUpperCase()),
+      ) as unknown;
+      const { status, json } = await change(token, replaced);
+      expect({ status, fields: Object.keys(json.errors ?? {}).sort() }).toEqual({ status: 400, fields });
+      expect(await statusFor(token)).toBe(200);
+    });
+  });
+
+  describe('PATCH /api/v1/users/<ID>', () => {
+    const setDisabled = (id: string, disabled: unknown) =>
+      stack.request('PATCH', `${usersPath}/${id}`, { body: { disabled } });
+
+    it('disables a user at every gateway, and enables again', async () => {
+      const { id, username, auth_token: token } = await register();
+      await useEverywhere(token);
+      expect(await setDisabled(id, true)).toMatchObject({ status: 200, json: { id, disabled: true } });
+      await expectRefusedEverywhere(token);
+      await expect(stack.logIn(username, password)).rejects.toThrow(
+        'Unable to log in with provided credentials.',
+      );
+      expect(await setDisabled(id, false)).toMatchObject({ status: 200, json: { disabled: false } });
+      await useEverywhere(token);
+    });
+
+    it('takes nothing but true and false, of users that exist', async () => {
+      const { id } = await register();
+      for (const value of ['true', 1, null, undefined])
+        expect(await setDisabled(id, value)).toMatchObject({
+          status: 400,
+          json: { errors: { disabled: {} } },
+        });
+      expect(await setDisabled('01999999-9999-7999-8999-999999999999', true)).toMatchObject({ status: 404 });
+    });
+
+    it('does not let owners disable themselves', async () => {
+      const { json } = await stack.request<{ id: string }>('GET', `${usersPath}/me`);
+      expect(await setDisabled(json.id, true)).toMatchObject({ status: 409 });
+      expect(await statusFor(stack.ownerToken)).toBe(200);
+    });
+  });
+});

@@ -1,0 +1,332 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { eventually } from '@stream-events/testing';
+import { eventBody, eventsPath, problemType, send, type EventPage, type EventRecord } from './api.js';
+import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js';
+
+/** What the simulator says about a message that it sent. */
+interface Sent {
+  message_id: string;
+  body: string;
+  responses: { status: number; body: string }[];
+}
+
+interface Subscription {
+  id: string;
+  status: string;
+}
+
+const webhookPath = `${eventsPath}/webhook`;
+const [secret, secondSecret] = webhookSecrets;
+
+describe('platform webhook', () => {
+  let stack: Stack;
+  let callback: string;
+
+  beforeAll(async () => {
+    stack = await startStack({ simulator: true });
+    callback = stack.url + webhookPath;
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  /** Sends one notification from the simulated platform to the callback. */
+  const notify = async (request: Record<string, unknown>): Promise<Sent> => {
+    const body = { type: 'channel.follow', callback, secret, ...request };
+    return (await stack.simulate<Sent>('POST', '/simulator/notifications', body)).json;
+  };
+
+  const statusesOf = ({ responses }: Sent): number[] => responses.map(({ status }) => status);
+
+  const eventsOf = async (messageId: string): Promise<EventRecord[]> =>
+    (await stack.request<EventPage>('GET', `${eventsPath}?event_id=${encodeURIComponent(messageId)}`)).json
+      .results;
+
+  const counted = (result: string): Promise<number> =>
+    stack.gateway.metric('gateway_webhook_messages_total', { result });
+
+  const subscribe = async (type: string, version: string, path = webhookPath): Promise<Subscription> => {
+    const condition = { broadcaster_user_id: '4711', moderator_user_id: '4711' };
+    const { json } = await stack.simulate<{ data: Subscription[] }>('POST', '/helix/eventsub/subscriptions', {
+      type,
+      version,
+      condition: type === 'channel.follow' ? condition : { broadcaster_user_id: '4711' },
+      transport: { method: 'webhook', callback: stack.url + path, secret },
+    });
+    return eventually(async () => {
+      const list = await stack.simulate<{ data: Subscription[] }>('GET', '/helix/eventsub/subscriptions');
+      const found = list.json.data.find(({ id }) => id === json.data[0]?.id);
+      if (!found || found.status.endsWith('pending')) throw new Error(`the subscription is ${found?.status}`);
+      return found;
+    });
+  };
+
+  describe('a subscription', () => {
+    it('is verified by its challenge, and its notifications are stored', async () => {
+      expect(await subscribe('channel.follow', '2')).toMatchObject({ status: 'enabled' });
+      const { json: sent } = await stack.simulate<Sent>('POST', '/simulator/notifications', {
+        type: 'channel.follow',
+      });
+      expect(statusesOf(sent)).toEqual([204]);
+      const sentEvent = (JSON.parse(sent.body) as { event: Record<string, unknown> }).event;
+      expect(await eventsOf(sent.message_id)).toEqual([
+        {
+          id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          event_id: sent.message_id,
+          event_type: 'channel-follow',
+          event_source: 'PlatformSub',
+          event_data: sentEvent,
+          created: expect.stringMatching(/\+0000$/),
+          origin: 'platform',
+        },
+      ]);
+    });
+
+    it('that is revoked is stored as subscription-revocation', async () => {
+      const { id } = await subscribe('stream.offline', '1', `${eventsPath}/stream-offline/webhook`);
+      const { json: sent } = await stack.simulate<Sent>('POST', '/simulator/revocations', {
+        subscription_id: id,
+        status: 'authorization_revoked',
+      });
+      expect(statusesOf(sent)).toEqual([204]);
+      const [event] = await eventsOf(sent.message_id);
+      expect(event).toMatchObject({ event_type: 'subscription-revocation', event_source: 'PlatformSub' });
+      expect(event?.event_data).toEqual((JSON.parse(sent.body) as { subscription: unknown }).subscription);
+      expect(event?.event_data).toMatchObject({
+        id,
+        type: 'stream.offline',
+        status: 'authorization_revoked',
+      });
+    });
+
+    it('fails verification when its path names another type', async () => {
+      expect(await subscribe('stream.online', '1', `${eventsPath}/stream-offline/webhook`)).toMatchObject({
+        status: 'webhook_callback_verification_failed',
+      });
+    });
+  });
+
+  describe('a notification', () => {
+    it.each([
+      ['stream.offline', 'stream-offline'],
+      ['channel.raid', 'channel-raid'],
+      [
+        'channel.channel_points_custom_reward_redemption.add',
+        'channel-channel_points_custom_reward_redemption-add',
+      ],
+      ['something.new.of_tomorrow', 'something-new-of_tomorrow'],
+    ])('of type %s becomes an event of type %s', async (type, eventType) => {
+      const sent = await notify({ type, event: { broadcaster_user_id: '1' } });
+      expect(statusesOf(sent)).toEqual([204]);
+      expect(await eventsOf(sent.message_id)).toMatchObject([{ event_type: eventType, origin: 'platform' }]);
+    });
+
+    it.each([
+      ['{"id":12345678901234567890123,"bits":1.10,"e":1E+2,"z":1,"a":2}'],
+      [String.raw`{ "s" : "\u0000 \ud800 \u00e9 \/ é😀" ,	"t":[ ] }`],
+      ['{"__proto__":{"x":1},"user_id":null,"a":1,"a":2}'],
+      ['{}'],
+    ])('keeps its event exactly as it was sent: %s', async (event_text) => {
+      const sent = await notify({ event_text });
+      expect(statusesOf(sent)).toEqual([204]);
+      const list = await stack.request('GET', `${eventsPath}?event_id=${sent.message_id}`);
+      expect(list.text).toContain(`"event_data":${event_text},"created"`);
+    });
+
+    it('of many events is one event with all of them', async () => {
+      const events = [
+        { id: '1', data: { user_id: '7', entitlement_id: 'x' } },
+        { id: '2', data: { user_id: '8', entitlement_id: 'y' } },
+      ];
+      const sent = await notify({ type: 'drop.entitlement.grant', events });
+      expect(statusesOf(sent)).toEqual([204]);
+      expect(await eventsOf(sent.message_id)).toMatchObject([
+        { event_type: 'drop-entitlement-grant', event_data: { events } },
+      ]);
+    });
+
+    it('is stored once, however often it comes and with whatever timestamp', async () => {
+      const first = await notify({});
+      const again = await notify({
+        message_id: first.message_id,
+        timestamp: new Date(Date.now() - 60_000).toISOString(),
+      });
+      expect([...statusesOf(first), ...statusesOf(again)]).toEqual([204, 204]);
+      expect(await eventsOf(first.message_id)).toHaveLength(1);
+    });
+
+    it.each([secret, secondSecret])('may be signed with any of the secrets', async (one) => {
+      const sent = await notify({ secret: one });
+      expect(statusesOf(sent)).toEqual([204]);
+      expect(await eventsOf(sent.message_id)).toHaveLength(1);
+    });
+
+    it.each([
+      [`${eventsPath}/channel-follow/webhook`],
+      [`${eventsPath}/channel.follow/webhook`],
+      [`${eventsPath}/channel-follow/webhook/`],
+      ['/api/v1/twitch-events/channel-follow/webhook'],
+      ['/api/v1/twitch-events/webhook/'],
+    ])('is taken at %s', async (path) => {
+      const sent = await notify({ callback: stack.url + path });
+      expect(statusesOf(sent)).toEqual([204]);
+      expect(await eventsOf(sent.message_id)).toMatchObject([{ event_type: 'channel-follow' }]);
+    });
+
+    it('may be of 250 KiB', async () => {
+      const sent = await notify({ event: { message: 'x'.repeat(250 * 1024) } });
+      expect(statusesOf(sent)).toEqual([204]);
+      expect(await eventsOf(sent.message_id)).toHaveLength(1);
+    });
+  });
+
+  describe('a message that is not what it should be', () => {
+    const expectNothingStored = async ({ message_id }: { message_id: string }): Promise<void> => {
+      expect(await eventsOf(message_id)).toEqual([]);
+      // Nor is it remembered: the right one, later, is new.
+      expect(statusesOf(await notify({ message_id }))).toEqual([204]);
+      expect(await eventsOf(message_id)).toHaveLength(1);
+    };
+
+    it.each([
+      ['bad_signature', 403, 'bad_signature'],
+      ['short_signature', 403, 'bad_signature'],
+      ['missing_signature', 403, 'bad_signature'],
+      ['changed_body', 403, 'bad_signature'],
+      ['wrong_secret', 403, 'bad_signature'],
+      ['old_timestamp', 403, 'stale'],
+    ])('(%s) is refused with %i and counted as %s', async (fault, status, result) => {
+      const before = await counted(result);
+      const sent = await notify({ fault });
+      expect(statusesOf(sent)).toEqual([status]);
+      expect(await counted(result)).toBe(before + 1);
+      await expectNothingStored(sent);
+    });
+
+    it('(another type than the path) is refused with 400 and counted', async () => {
+      const before = await counted('type_mismatch');
+      const sent = await notify({ callback: `${stack.url}${eventsPath}/stream-online/webhook` });
+      expect(statusesOf(sent)).toEqual([400]);
+      expect(await counted('type_mismatch')).toBe(before + 1);
+      await expectNothingStored(sent);
+    });
+
+    it('(another type in its headers) is what its signed body says', async () => {
+      const sent = await notify({ fault: 'type_mismatch' });
+      expect(statusesOf(sent)).toEqual([204]);
+      expect(await eventsOf(sent.message_id)).toMatchObject([{ event_type: 'channel-follow' }]);
+    });
+
+    it.each(['nonsense', '2026-02-30', '1763700000', new Date(Date.now() + 11 * 60_000).toISOString()])(
+      '(timestamp %s) is refused with 403',
+      async (timestamp) => {
+        const sent = await notify({ timestamp });
+        expect(statusesOf(sent)).toEqual([403]);
+        await expectNothingStored(sent);
+      },
+    );
+
+    it.each([
+      '5',
+      '[]',
+      'null',
+      '"text"',
+      'no JSON',
+      '{"a":NaN}',
+      `${'{"a":'.repeat(32)}{}${'}'.repeat(32)}`,
+    ])('(event %s) is refused with 400 and counted', async (event_text) => {
+      const before = await counted('bad_message');
+      const sent = await notify({ event_text });
+      expect(statusesOf(sent)).toEqual([400]);
+      expect(await counted('bad_message')).toBe(before + 1);
+      await expectNothingStored(sent);
+    });
+
+    it('(over 256 KiB) is refused with 413', async () => {
+      const sent = await notify({ event: { message: 'x'.repeat(256 * 1024) } });
+      expect(statusesOf(sent)).toEqual([413]);
+      await expectNothingStored(sent);
+    });
+  });
+
+  describe('a message written by hand', () => {
+    /** Signs and sends; what is given replaces what is right. */
+    const post = (body: string, replaced: Record<string, string> = {}) => {
+      const id = replaced['twitch-eventsub-message-id'] ?? randomUUID();
+      const timestamp = new Date().toISOString();
+      const hmac = createHmac('sha256', secret).update(id + timestamp + body);
+      return send('POST', callback, {
+        token: null,
+        body,
+        headers: {
+          'twitch-eventsub-message-id': id,
+          'twitch-eventsub-message-timestamp': timestamp,
+          'twitch-eventsub-message-signature': `sha256=${hmac.digest('hex')}`,
+          'twitch-eventsub-message-type': 'notification',
+          ...replaced,
+        },
+      });
+    };
+
+    const follow = '{"subscription":{"type":"channel.follow"},"event":{"user_id":"1"}}';
+
+    it('is taken without a token, and answered without a body', async () => {
+      expect(await post(follow)).toMatchObject({ status: 204, text: '' });
+    });
+
+    it('gets its challenge back bare, as text', async () => {
+      const body = '{"challenge":"<b>pogchamp</b> 5","subscription":{"type":"channel.follow"}}';
+      const answer = await post(body, { 'twitch-eventsub-message-type': 'webhook_callback_verification' });
+      expect(answer).toMatchObject({ status: 200, text: '<b>pogchamp</b> 5' });
+      expect(answer.headers.get('content-type')).toMatch(/^text\/plain/);
+    });
+
+    it('of an unknown type is accepted, counted and not stored', async () => {
+      const [stored, ignored] = [await stack.count('events.events'), await counted('ignored')];
+      expect(await post(follow, { 'twitch-eventsub-message-type': 'news' })).toMatchObject({ status: 204 });
+      expect(await counted('ignored')).toBe(ignored + 1);
+      expect(await stack.count('events.events')).toBe(stored);
+    });
+
+    it.each(['', 'sha256=', 'sha1=0000', `sha256=${'0'.repeat(64)}`, `sha256=${'0'.repeat(5_000)}`])(
+      'with the signature "%s" is refused with a problem document',
+      async (signature) => {
+        const answer = await post(follow, { 'twitch-eventsub-message-signature': signature });
+        expect(answer).toMatchObject({ status: 403, json: { status: 403 } });
+        expect(answer.headers.get('content-type')).toMatch(problemType);
+      },
+    );
+
+    it.each([
+      '{}',
+      '{"subscription":{"type":5},"event":{}}',
+      '{"subscription":{"type":"a\\u0000b"},"event":{}}',
+      '[]',
+    ])('that says %s is refused with 400', async (body) => {
+      expect(await post(body)).toMatchObject({ status: 400, json: { status: 400 } });
+    });
+
+    it('with an id of over 255 characters is refused with 400', async () => {
+      expect(await post(follow, { 'twitch-eventsub-message-id': 'x'.repeat(256) })).toMatchObject({
+        status: 400,
+      });
+      expect(await post(follow, { 'twitch-eventsub-message-id': 'x'.repeat(255) })).toMatchObject({
+        status: 204,
+      });
+    });
+
+    it('needs a secret to be configured', async () => {
+      const bare = await stack.startGateway({ PLATFORM_WEBHOOK_SECRET: '' });
+      const id = randomUUID();
+      const signature = `sha256=${createHmac('sha256', '').update(`${id}${follow}`).digest('hex')}`;
+      const headers = { 'twitch-eventsub-message-id': id, 'twitch-eventsub-message-signature': signature };
+      const path = bare.url + webhookPath;
+      expect(await send('POST', path, { token: null, body: follow, headers })).toMatchObject({ status: 403 });
+    });
+  });
+
+  it('is no way to add events by hand: those have no event_id', async () => {
+    const body = eventBody({ event_id: randomUUID() });
+    const { json } = await stack.request<EventRecord>('POST', eventsPath, { body });
+    expect(json.event_id).toBeNull();
+  });
+});
