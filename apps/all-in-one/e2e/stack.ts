@@ -304,7 +304,9 @@ export class Stack {
     const manager = await jetstreamManager(this.subscriber, { checkAPI: false });
     const { state } = await manager.streams.info(eventsStreamName);
     if (state.messages === 0) return [];
-    const consumer = await jetstream(this.subscriber).consumers.get(eventsStreamName);
+    const consumer = await jetstream(this.subscriber).consumers.get(eventsStreamName, {
+      inactive_threshold: 1_000,
+    });
     const messages: StreamMessage[] = [];
     for await (const message of await consumer.fetch({ max_messages: state.messages, expires: 10_000 })) {
       const text = message.string();
@@ -316,7 +318,6 @@ export class Stack {
         text,
       });
     }
-    await consumer.delete();
     return messages;
   }
 

@@ -1,6 +1,13 @@
 import { gateway } from '@stream-events/gateway';
 import { platformSimulator } from '@stream-events/platform-simulator';
-import { loadConfig, sharedVariables, text, type ConfigOf, type Variable } from '@stream-events/service';
+import {
+  ConfigError,
+  loadConfig,
+  sharedVariables,
+  text,
+  type ConfigOf,
+  type Variable,
+} from '@stream-events/service';
 
 /** The same variable, but one that `npm start` can do without. */
 function optional<T>(variable: Variable<T>): Variable<T | undefined> {
@@ -32,5 +39,12 @@ export type AllInOneConfig = ConfigOf<typeof allInOneVariables>;
 
 /** @throws ConfigError with every fault */
 export function readConfig(environment: NodeJS.ProcessEnv): AllInOneConfig {
-  return loadConfig(allInOneVariables, environment);
+  const config = loadConfig(allInOneVariables, environment);
+  if (config.DATABASE_URL && !config.SECRET_KEY) {
+    // A key of our own making would encrypt what the other users of that database then cannot read.
+    throw new ConfigError([
+      'SECRET_KEY is required with DATABASE_URL: the one that this database is used with',
+    ]);
+  }
+  return config;
 }

@@ -1,37 +1,49 @@
-import { ConfigError, createLogger, onceStopped } from '@stream-events/service';
+import {
+  closeAll,
+  ConfigError,
+  createLogger,
+  exitOnUnexpectedErrors,
+  onceStopped,
+} from '@stream-events/service';
 import { readConfig, type AllInOneConfig } from './all-in-one.config.js';
-import { dataDirectory, startServers } from './servers.js';
+import { dataDirectory, startServers, subscriberPasswordPath } from './servers.js';
 import { startServices, type Services } from './services.js';
+
+// PostgreSQL alone may take half a minute for its last checkpoint, and is cut off after that.
+const shutdownTimeoutMs = 60_000;
 
 /** Runs everything in this process until Ctrl-C: embedded servers, all services, and the simulated platform. */
 export async function runAllInOne(): Promise<void> {
   const config = configOrExit();
+  const logger = createLogger('all-in-one', config.LOG_LEVEL);
   const starting = startAll(config);
   const interruption = new AbortController();
-  // From the first moment on: Ctrl-C while PostgreSQL starts must not leave it behind.
-  onceStopped(createLogger('all-in-one', config.LOG_LEVEL), async () => {
+  const stop = async (): Promise<void> => {
     interruption.abort();
     say('Stopping');
     const running = await starting.catch(() => undefined);
     await running?.stop();
     say('Stopped');
-  });
+  };
+  // From the first moment on: Ctrl-C while PostgreSQL starts must not leave it behind.
+  const end = onceStopped(logger, stop, shutdownTimeoutMs);
+  exitOnUnexpectedErrors(logger, () => end(1));
   try {
     const running = await starting;
-    announce(config, running.services);
+    announce(config, running);
     const failed = await running.failed;
     if (interruption.signal.aborted) return;
     process.stderr.write(`\n${failed} has ended unexpectedly; its log is under ${dataDirectory(config)}\n`);
-    await running.stop();
   } catch (error) {
     if (interruption.signal.aborted) return;
     process.stderr.write(`\nStream Event Service could not start: ${describeError(error)}\n`);
   }
-  process.exit(1);
+  end(1);
 }
 
 interface Running {
   services: Services;
+  subscriberUrl: string | undefined;
   failed: Promise<string>;
   stop(): Promise<void>;
 }
@@ -40,11 +52,8 @@ async function startAll(config: AllInOneConfig): Promise<Running> {
   const servers = await startServers(config, say);
   try {
     const services = await startServices(config, servers, say);
-    const stop = async (): Promise<void> => {
-      await services.stop();
-      await servers.stop();
-    };
-    return { services, failed: servers.failed, stop };
+    const stop = (): Promise<void> => closeAll([() => services.stop(), () => servers.stop()]);
+    return { services, subscriberUrl: servers.subscriberUrl, failed: servers.failed, stop };
   } catch (error) {
     await servers.stop();
     throw error;
@@ -70,7 +79,7 @@ function say(line: string): void {
   process.stdout.write(`  ${line}\n`);
 }
 
-function announce(config: AllInOneConfig, services: Services): void {
+function announce(config: AllInOneConfig, { services, subscriberUrl }: Running): void {
   const { url, simulatorUrl, firstOwner } = services;
   const token = firstOwner?.token ?? '<your token>';
   const lines = [
@@ -82,6 +91,11 @@ function announce(config: AllInOneConfig, services: Services): void {
     ...(simulatorUrl
       ? [
           `  Platform         SIMULATED (PLATFORM=simulator), ${config.SIMULATOR_RATE} event(s) per second; its controls: ${simulatorUrl}/simulator`,
+        ]
+      : []),
+    ...(subscriberUrl
+      ? [
+          `  Event stream     ${subscriberUrl}, user subscriber, password in ${subscriberPasswordPath(config)}`,
         ]
       : []),
     `  Data             ${dataDirectory(config)}`,

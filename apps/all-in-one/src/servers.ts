@@ -1,7 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { natsUsers } from '@stream-events/contracts';
-import { lockDirectory, startEmbeddedNats, startEmbeddedPostgres } from '@stream-events/embedded';
+import {
+  findFreePort,
+  lockDirectory,
+  startEmbeddedNats,
+  startEmbeddedPostgres,
+} from '@stream-events/embedded';
+import { closeAll } from '@stream-events/service';
 import type { AllInOneConfig } from './all-in-one.config.js';
 import { keepSecret } from './kept-secret.js';
 
@@ -11,6 +17,8 @@ export interface Servers {
   /** The NATS URL of a service, with its own user. */
   natsUrlFor(service: 'gateway' | 'events'): string;
   secretKey: string;
+  /** Where other services of yours find the EVENTS stream, as user `subscriber`; undefined when NATS was given. */
+  subscriberUrl: string | undefined;
   /** Settles, with the name of the server, when one ends that should not. */
   failed: Promise<string>;
   stop(): Promise<void>;
@@ -21,6 +29,11 @@ export function dataDirectory(config: AllInOneConfig): string {
   return resolve(config.DATA_DIR, config.PLATFORM);
 }
 
+/** The file with the password of the NATS user `subscriber`, kept over restarts: it stands in your services' configuration. */
+export function subscriberPasswordPath(config: AllInOneConfig): string {
+  return join(dataDirectory(config), 'nats-subscriber-password');
+}
+
 /** Starts what is not given; `say` tells a person what is going on. */
 export async function startServers(config: AllInOneConfig, say: (line: string) => void): Promise<Servers> {
   const directory = dataDirectory(config);
@@ -28,11 +41,10 @@ export async function startServers(config: AllInOneConfig, say: (line: string) =
   await mkdir(directory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const lock = await lockDirectory(directory);
   const stops: (() => Promise<void>)[] = [() => lock.release()];
-  const stop = async (): Promise<void> => {
-    for (const step of stops.splice(0).reverse()) await step();
-  };
+  const stop = (): Promise<void> => closeAll(stops.splice(0).reverse());
   try {
     const failures: Promise<string>[] = [];
+    let subscriberUrl: string | undefined;
     const databaseUrl = config.DATABASE_URL ?? (await startPostgres());
     const natsUrlFor = config.NATS_URL ? givenNats(config.NATS_URL) : await startNats();
     const secretKey = config.SECRET_KEY?.join(',') ?? (await keepSecret(join(directory, 'secret-key')));
@@ -40,6 +52,7 @@ export async function startServers(config: AllInOneConfig, say: (line: string) =
       databaseUrl,
       natsUrlFor,
       secretKey,
+      subscriberUrl,
       failed: failures.length > 0 ? Promise.race(failures) : new Promise<never>(() => undefined),
       stop,
     };
@@ -54,7 +67,14 @@ export async function startServers(config: AllInOneConfig, say: (line: string) =
 
     async function startNats(): Promise<Servers['natsUrlFor']> {
       say('NATS: starting the embedded server');
-      const nats = await startEmbeddedNats({ directory, users: Object.values(natsUsers), log: say });
+      const password = await keepSecret(subscriberPasswordPath(config));
+      const nats = await startEmbeddedNats({
+        directory,
+        port: await findFreePort(4222),
+        users: [natsUsers.gateway, natsUsers.events, { ...natsUsers.subscriber, password }],
+        log: say,
+      });
+      subscriberUrl = nats.url;
       stops.push(() => nats.stop());
       failures.push(nats.exited.then(() => 'NATS'));
       return (service) => nats.urlFor(service);

@@ -6,6 +6,7 @@ import { events } from '@stream-events/events';
 import { gateway } from '@stream-events/gateway';
 import { platformSimulator, subscribeDemo } from '@stream-events/platform-simulator';
 import {
+  closeAll,
   createLogger,
   Health,
   loadConfig,
@@ -110,7 +111,12 @@ class ServiceStarter {
   /** Stops in the opposite order: who needs others goes first. */
   async stop(): Promise<void> {
     this.health.markStopping();
-    for (const service of this.running.splice(0).reverse()) await service.close();
+    await closeAll(
+      this.running
+        .splice(0)
+        .reverse()
+        .map((service) => () => service.close()),
+    );
   }
 }
 

@@ -2,9 +2,16 @@ import { NestFactory } from '@nestjs/core';
 import type { INestMicroservice } from '@nestjs/common';
 import { getEvent, listEvents, storeEvents } from '@stream-events/contracts';
 import { connectDatabase, toUnavailable } from '@stream-events/database';
-import { connectNats, ErrorResponder, NatsServerStrategy } from '@stream-events/messaging';
+import {
+  closeNats,
+  connectNats,
+  ErrorResponder,
+  natsConnectionOptions,
+  NatsServerStrategy,
+} from '@stream-events/messaging';
 import {
   adminPort,
+  closeAll,
   defineService,
   integer,
   NestLogger,
@@ -73,7 +80,7 @@ async function start(shell: Shell<EventsConfig>) {
     maxGigabytes: config.EVENTS_MAX_GB,
   });
 
-  const publisher = new StreamPublisher(connection, 'events');
+  const publisher = new StreamPublisher(connection, natsConnectionOptions(nats).inboxPrefix);
   const strategy = new NatsServerStrategy({ ...nats, queue: 'events', contracts: servedContracts });
   const app: INestMicroservice = await NestFactory.createMicroservice(
     EventsModule.register(shell, { dataSource, publisher }),
@@ -93,13 +100,15 @@ async function start(shell: Shell<EventsConfig>) {
   });
   health.register('events nats', () => strategy.ping());
   return {
-    async close() {
-      await app.close();
-      await app.get(StoreMaintenance).stop();
-      await app.get(Relay).stop();
-      publisher.close();
-      await connection.drain();
-      await dataSource.destroy();
-    },
+    // Nothing more comes in; what was stored is published; then the connections.
+    close: () =>
+      closeAll([
+        () => app.close(),
+        () => app.get(StoreMaintenance).stop(),
+        () => app.get(Relay).stop(),
+        () => Promise.resolve(publisher.close()),
+        () => closeNats(connection),
+        () => dataSource.destroy(),
+      ]),
   };
 }

@@ -1,6 +1,6 @@
 import { DiscardPolicy, jetstreamManager, type StoredMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { eventsStreamName, natsUsers } from '@stream-events/contracts';
+import { eventsStreamName, inboxPrefix, natsUsers } from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
 import { createLogger, Registry } from '@stream-events/service';
 import { startTestNats, type TestNats } from '@stream-events/testing';
@@ -42,7 +42,7 @@ export class StreamSetup {
   /** A relay of an instance of its own, which does not sweep the outbox until it is started. */
   async createRelay(store: EventStore): Promise<RunningRelay> {
     const connection = await connectNats({ urls: [this.nats.urlFor('events')], name: 'test-relay' });
-    const publisher = new StreamPublisher(connection, 'events');
+    const publisher = new StreamPublisher(connection, inboxPrefix('events'));
     const metrics = new Registry();
     const outbox = new OutboxRepository(store.dataSource);
     const relay = new Relay(outbox, publisher, createLogger('test', 'silent'), metrics);

@@ -3,6 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { connectDatabase, createDataSource } from '@stream-events/database';
 import { RequestClient } from '@stream-events/messaging';
 import {
+  closeAll,
   defineService,
   loadConfig,
   Health,
@@ -39,6 +40,9 @@ const pruneIntervalMs = 10 * 60_000;
 
 async function start(shell: Shell<GatewayConfig>) {
   const { config, logger, health } = shell;
+  if (Boolean(config.OWNER_USERNAME) !== Boolean(config.OWNER_PASSWORD)) {
+    throw new Error('OWNER_USERNAME and OWNER_PASSWORD go together: only one of them is set');
+  }
   const dataSource = await connectDatabase(databaseOptions(config.DATABASE_URL));
   const client = new RequestClient({ urls: config.NATS_URL, name: 'gateway' });
   await client.connect();
@@ -49,6 +53,11 @@ async function start(shell: Shell<GatewayConfig>) {
     config.OWNER_USERNAME && config.OWNER_PASSWORD
       ? await app.get(UsersService).ensureOwner(config.OWNER_USERNAME, config.OWNER_PASSWORD)
       : undefined;
+  if (!(await app.get(UsersService).hasOwner())) {
+    logger.warn(
+      'there is no owner, so nobody can register users: set OWNER_USERNAME and OWNER_PASSWORD, or run npm run owner:reset',
+    );
+  }
   const pruning = setInterval(() => {
     app
       .get(LoginFailures)
@@ -67,11 +76,9 @@ async function start(shell: Shell<GatewayConfig>) {
     url,
     /** The owner that this start made, if it did. */
     owner: owner && { username: owner.user.username, token: owner.token },
-    async close() {
+    close: () => {
       clearInterval(pruning);
-      await app.close();
-      await client.close();
-      await dataSource.destroy();
+      return closeAll([() => app.close(), () => client.close(), () => dataSource.destroy()]);
     },
   };
 }

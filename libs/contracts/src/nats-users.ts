@@ -14,7 +14,10 @@ export function inboxPrefix(user: string): string {
   return `_INBOX_${user}`;
 }
 
-/** The users of the system; `subscriber` is for other services of yours: it may read events and nothing else. */
+/**
+ * The users of the system. `subscriber` is for other services of yours: it reads events, and can neither publish, nor
+ * change the stream, nor delete a consumer. Services that share it can take messages from each other's consumers.
+ */
 export const natsUsers = {
   gateway: {
     name: 'gateway',
@@ -31,6 +34,7 @@ export const natsUsers = {
   subscriber: {
     name: 'subscriber',
     publish: [
+      '$JS.API.INFO',
       `$JS.API.STREAM.INFO.${eventsStreamName}`,
       // Not DELETE, of another service's consumer for instance: what a subscriber leaves behind expires.
       `$JS.API.CONSUMER.CREATE.${eventsStreamName}`,

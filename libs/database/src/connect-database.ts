@@ -13,13 +13,18 @@ export interface DatabaseOptions {
   migrations: NonNullable<DataSourceOptions['migrations']>;
   /** Connections at most. */
   poolSize: number;
+  /** How long one query may take; 10 s when not given. */
+  statementTimeoutMs?: number;
 }
 
 // Long enough for a database that starts together with the service, short enough for an orchestrator to notice.
 const firstConnectionLimitMs = 30_000;
 
-// No query of a service runs longer: a client has given up by then. Migrations set their own limit.
-const statementTimeoutMs = 10_000;
+// No query of a service runs longer: a client has given up by then.
+const defaultStatementTimeoutMs = 10_000;
+
+// An index on a large table takes its time, and so does waiting for the instance that makes it.
+const migrationTimeoutMs = 6 * 3_600_000;
 
 /**
  * Connects to PostgreSQL and brings the service's schema up to date; the first connection is tried for half a minute.
@@ -27,7 +32,8 @@ const statementTimeoutMs = 10_000;
  * @throws when the database does not answer, or a migration fails
  */
 export async function connectDatabase(options: DatabaseOptions): Promise<DataSource> {
-  await runMigrations(createDataSource({ ...options, poolSize: 1 }), options.schema, connectWithin);
+  const migrating = createDataSource({ ...options, poolSize: 1, statementTimeoutMs: migrationTimeoutMs });
+  await runMigrations(migrating, options.schema, connectWithin);
   const dataSource = createDataSource(options);
   await connectWithin(dataSource);
   return dataSource;
@@ -35,6 +41,7 @@ export async function connectDatabase(options: DatabaseOptions): Promise<DataSou
 
 /** The data source of a service, not yet connected. */
 export function createDataSource(options: DatabaseOptions): DataSource {
+  const { statementTimeoutMs = defaultStatementTimeoutMs } = options;
   return new DataSource({
     type: 'postgres',
     url: options.url,

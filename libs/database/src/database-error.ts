@@ -14,6 +14,13 @@ export function sqlState(error: unknown): string | undefined {
   return 'driverError' in error ? sqlState(error.driverError) : undefined;
 }
 
+/** The constraint that a statement violated; undefined when the error names none. */
+export function violatedConstraint(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  if ('constraint' in error && typeof error.constraint === 'string') return error.constraint;
+  return 'driverError' in error ? violatedConstraint(error.driverError) : undefined;
+}
+
 /** Whether the database refused the statement for its content (classes 22, 23 and 54): trying again cannot help. */
 export function isContentError(error: unknown): boolean {
   return /^(22|23|54)/.test(sqlState(error) ?? '');

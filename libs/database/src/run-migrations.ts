@@ -14,7 +14,6 @@ export async function runMigrations(
 ): Promise<void> {
   await connect(dataSource);
   try {
-    await dataSource.query('SET statement_timeout = 0');
     // The pool has one connection, so the lock, the migrations and the unlock share a session.
     await dataSource.query('SELECT pg_advisory_lock($1)', [migrationLock]);
     await dataSource.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);

@@ -52,6 +52,29 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
   }
 }
 
+/** Closes a connection after what it still has to send, for which a broker that is away gets a second. */
+export async function closeNats(connection: NatsConnection): Promise<void> {
+  if (connection.isClosed()) return;
+  await within(1_000, connection.drain());
+  await connection.close();
+}
+
+/** Waits for work that is being given up anyway: its failure or slowness must not keep the process from ending. */
+export async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs);
+  });
+  await Promise.race([
+    work.then(
+      () => undefined,
+      () => undefined,
+    ),
+    limit,
+  ]);
+  clearTimeout(timer);
+}
+
 function isAuthorizationError(error: unknown): boolean {
   return error instanceof Error && /authorization/i.test(`${error.name} ${error.message}`);
 }

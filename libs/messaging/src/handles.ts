@@ -1,4 +1,4 @@
-import { applyDecorators, SetMetadata, UsePipes, type PipeTransform } from '@nestjs/common';
+import { applyDecorators, UsePipes, type PipeTransform } from '@nestjs/common';
 import { MessagePattern, Transport } from '@nestjs/microservices';
 import type { Contract } from '@stream-events/contracts';
 import { parseRequest } from './parse-message.js';
@@ -27,7 +27,6 @@ export function Handles<Request extends object, Reply extends object>(contract: 
     const decorate = applyDecorators(
       MessagePattern(contract.subject, Transport.NATS),
       UsePipes(new ContractPipe(contract)),
-      SetMetadata('contract', contract.subject),
     );
     decorate(target, key, descriptor);
   };

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { ServerNats, type MessageHandler } from '@nestjs/microservices';
 import type { Contract } from '@stream-events/contracts';
 import type { NatsConnection, Subscription } from '@nats-io/transport-node';
-import { connectNats, natsConnectionOptions, type NatsOptions } from './connection.js';
+import { closeNats, connectNats, natsConnectionOptions, within, type NatsOptions } from './connection.js';
 
 /** What a serving strategy needs to know. */
 export interface NatsServerOptions extends NatsOptions {
@@ -90,7 +90,7 @@ export class NatsServerStrategy extends ServerNats {
     // Answering is Nest's own last step, after the hook that empties the set: hence at least one wait.
     do await wait(5);
     while (this.inFlight.size > 0 && Date.now() < deadline);
-    if (!connection.isClosed()) await within(1_000, connection.drain());
+    await closeNats(connection);
   }
 
   private findContractFaults(): string[] {
@@ -104,20 +104,4 @@ export class NatsServerStrategy extends ServerNats {
       ...[...this.handledTwice].map((subject) => `${subject} has two handlers`),
     ];
   }
-}
-
-/** Waits for work that is being given up anyway: its failure or slowness must not keep the process from ending. */
-async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs);
-  });
-  await Promise.race([
-    work.then(
-      () => undefined,
-      () => undefined,
-    ),
-    limit,
-  ]);
-  clearTimeout(timer);
 }

@@ -20,11 +20,11 @@ class Answer {
 }
 
 class Failure {
-  @IsIn(['conflict', 'not_found', 'unavailable', 'invalid', 'unexpected', 'lost'])
-  kind!: 'conflict' | 'not_found' | 'unavailable' | 'invalid' | 'unexpected' | 'lost';
+  @IsIn(['conflict', 'not_found', 'unavailable', 'invalid', 'forbidden', 'unexpected', 'lost'])
+  kind!: 'conflict' | 'not_found' | 'unavailable' | 'invalid' | 'forbidden' | 'unexpected' | 'lost';
 }
 
-const shared = { errors: [], timeoutMs: 20_000 };
+const shared = { errors: ['invalid', 'conflict', 'not_found'], timeoutMs: 20_000 } as const;
 const double = defineContract({
   subject: 'request.events.double',
   request: Question,
@@ -184,6 +184,12 @@ describe(RequestClient.name, () => {
       expect(error.code).toBe('internal');
       expect(JSON.stringify(error.toMessage())).not.toContain('hunter2');
       expect(logger.lines).toMatchObject([{ level: 'error', fields: { err: { name: 'TypeError' } } }]);
+    });
+
+    it('throws internal for an error that the contract does not name', async () => {
+      const { error } = await failureOf(client.request(fail, { kind: 'forbidden' }));
+
+      expect(error).toMatchObject({ code: 'internal', cause: { code: 'forbidden' } });
     });
 
     it('throws what the service translates its own errors into', async () => {

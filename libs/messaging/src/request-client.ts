@@ -52,7 +52,7 @@ export class RequestClient {
    * Sends a request and waits for its reply.
    *
    * @throws ServiceError what the service answered; `unavailable` at once when no instance of it is there or NATS is
-   * away; `internal` when the reply breaks its contract; ReplyTimeoutError after the contract's time limit
+   * away; `internal` when the reply, or the kind of error, breaks its contract; ReplyTimeoutError after the contract's time limit
    */
   async request<Request extends object, Reply extends object>(
     contract: Contract<Request, Reply>,
@@ -88,9 +88,22 @@ export class RequestClient {
           { cause: error },
         );
       }
-      throw ServiceError.fromMessage(error);
+      throw asDeclared(ServiceError.fromMessage(error), contract);
     }
   }
+}
+
+/** The error as it is when the contract names it; any other is a fault between the services, not the caller's. */
+function asDeclared(error: ServiceError, contract: Contract<object, object>): ServiceError {
+  const isDeclared =
+    contract.errors.includes(error.code) || error.code === 'unavailable' || error.code === 'internal';
+  return isDeclared
+    ? error
+    : new ServiceError(
+        'internal',
+        `${contract.subject} was refused in a way that its contract does not name.`,
+        { cause: error },
+      );
 }
 
 /** Whether the request failed here (no connection, nobody subscribed) and not in the service that was asked. */

@@ -1,3 +1,4 @@
+export * from './close-all.js';
 export * from './config.js';
 export * from './health.js';
 export * from './logger.js';

@@ -3,7 +3,37 @@ import { pino, type Logger } from 'pino';
 
 export type { Logger } from 'pino';
 
-// Second line of defence only: nothing logs payloads, headers or connection URLs in the first place.
+/** An error as the logs show it. Only these: a database error also carries the statement's parameters, with payloads. */
+interface LoggedError {
+  type: string;
+  message: string;
+  stack: string | undefined;
+  code?: unknown;
+  constraint?: unknown;
+  table?: unknown;
+  cause?: LoggedError;
+}
+
+// Chains of causes are short; one that refers to itself must not be followed for ever.
+const maxCauses = 5;
+
+/** What the logs show of an error. */
+export function toLoggedError(error: unknown, depth = 0): LoggedError {
+  if (typeof error !== 'object' || error === null)
+    return { type: typeof error, message: String(error), stack: undefined };
+  const { name, message, stack, code, constraint, table, cause } = error as Partial<Record<string, unknown>>; // holds: an object
+  return {
+    type: String(name),
+    message: String(message),
+    stack: typeof stack === 'string' ? stack : undefined,
+    ...(code !== undefined && { code }),
+    ...(constraint !== undefined && { constraint }),
+    ...(table !== undefined && { table }),
+    ...(cause !== undefined && depth < maxCauses && { cause: toLoggedError(cause, depth + 1) }),
+  };
+}
+
+// Second line of defence only: nothing logs secrets in the first place.
 const secretPaths = [
   'password',
   'token',
@@ -18,7 +48,11 @@ const secretPaths = [
 
 /** Makes the logger of a service: JSON lines on standard error, so that standard output is free for people. */
 export function createLogger(service: string, level: string): Logger {
-  return pino({ level, base: { service }, redact: secretPaths }, pino.destination({ fd: 2, sync: false }));
+  const serializers = { err: (error: unknown) => toLoggedError(error) };
+  return pino(
+    { level, base: { service }, redact: secretPaths, serializers },
+    pino.destination({ fd: 2, sync: false }),
+  );
 }
 
 /** Lets Nest log through pino. Nest's own start-up chatter is of interest only when debugging. */

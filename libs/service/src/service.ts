@@ -54,7 +54,7 @@ export async function runService<V extends ProcessVariables>(
   const logger = createLogger(definition.name, LOG_LEVEL);
   const shell = { config, logger, health: new Health(), metrics: new Registry() };
   collectDefaultMetrics({ register: shell.metrics });
-  exitOnUnexpectedErrors(logger);
+  exitOnUnexpectedErrors(logger, () => void exitAfterFlush(logger, 1));
   try {
     const service = await definition.start(shell);
     const server = await startAdminServer({ ...shell, host: HOST, port: ADMIN_PORT });
@@ -73,31 +73,43 @@ export async function runService<V extends ProcessVariables>(
 // Ctrl-C reaches a process under npm twice: from the terminal and from npm. A person takes longer for the second.
 const repeatedSignalMs = 1_000;
 
-/** Runs `stop` at the first SIGTERM or SIGINT, then exits; a second one later or the time limit exits at once. */
-export function onceStopped(logger: Logger, stop: () => Promise<void>): void {
+/**
+ * Runs `stop` once, at the first SIGTERM or SIGINT, then exits; a second signal later or the time limit exits at once.
+ *
+ * @returns what does the same with an exit code of the caller's choice
+ */
+export function onceStopped(
+  logger: Logger,
+  stop: () => Promise<void>,
+  timeoutMs = shutdownTimeoutMs,
+): (exitCode: number) => void {
   let stoppingSince: number | undefined;
-  const onSignal = (signal: NodeJS.Signals): void => {
+  const end = (exitCode: number): void => {
     if (stoppingSince !== undefined) {
       if (performance.now() - stoppingSince > repeatedSignalMs) process.exit(1);
       return;
     }
     stoppingSince = performance.now();
-    logger.info({ signal }, 'service is stopping');
     const timer = setTimeout(() => {
-      logger.error({ shutdownTimeoutMs }, 'service did not stop in time: exiting with work in flight');
+      logger.error({ timeoutMs }, 'service did not stop in time: exiting with work in flight');
       void exitAfterFlush(logger, 1);
-    }, shutdownTimeoutMs);
+    }, timeoutMs);
     timer.unref();
     stop().then(
-      () => exitAfterFlush(logger, 0),
+      () => exitAfterFlush(logger, exitCode),
       (error: unknown) => {
         logger.error({ err: error }, 'service failed while stopping');
         return exitAfterFlush(logger, 1);
       },
     );
   };
+  const onSignal = (signal: NodeJS.Signals): void => {
+    logger.info({ signal }, 'service is stopping');
+    end(0);
+  };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
+  return end;
 }
 
 function loadConfigOrExit<V extends Variables>(variables: V): ConfigOf<V> {
@@ -110,11 +122,11 @@ function loadConfigOrExit<V extends Variables>(variables: V): ConfigOf<V> {
   }
 }
 
-/** A state that nobody planned for is not worth keeping: log it and let the supervisor start a clean process. */
-function exitOnUnexpectedErrors(logger: Logger): void {
+/** A state that nobody planned for is not worth keeping: logs it and ends, for the supervisor to start a clean process. */
+export function exitOnUnexpectedErrors(logger: Logger, end: () => void): void {
   const onError = (error: unknown): void => {
     logger.fatal({ err: error }, 'unexpected error');
-    void exitAfterFlush(logger, 1);
+    end();
   };
   process.on('uncaughtException', onError);
   process.on('unhandledRejection', onError);

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type NewEvent, type StoreOutcome } from '@stream-events/contracts';
-import { isConflictError, isContentError, sqlState } from '@stream-events/database';
+import { isConflictError, isContentError, sqlState, violatedConstraint } from '@stream-events/database';
 import { Counter, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { Relay } from '../relay/relay.service.js';
 import { EventsRepository, toRow, type EventRow, type WrittenBatch } from '../store/events.repository.js';
@@ -90,13 +90,15 @@ export class IntakeService {
       this.relay.publish({ outboxId: written.outboxId, events: rows.filter((row) => stored.has(row.id)) });
     }
     const known = rows.filter((row) => !stored.has(row.id));
-    const firstIds =
-      known.length > 0 ? await this.events.findReceived(known.map((row) => row.key)) : undefined;
+    const firstIds = await this.events.findReceived(known.map((row) => row.key));
     for (const row of rows) {
-      const id = firstIds?.get(row.key) ?? row.id;
+      const id = stored.has(row.id) ? row.id : firstIds.get(row.key);
       // An event whose own id is remembered was stored by an earlier try of this very batch.
-      outcomes.set(row.key, { id, outcome: id === row.id ? 'stored' : 'known' });
+      if (id !== undefined) outcomes.set(row.key, { id, outcome: id === row.id ? 'stored' : 'known' });
     }
+    // Known when it was written, forgotten (25 hours old) when it was looked up: then it is new.
+    const forgotten = rows.filter((row) => !outcomes.has(row.key));
+    if (forgotten.length > 0) await this.write(forgotten, outcomes);
   }
 
   private async writeWithRetries(rows: readonly EventRow[]): Promise<WrittenBatch> {
@@ -129,10 +131,7 @@ export class IntakeService {
   }
 }
 
+/** A row without a partition is a check violation like others, but of no constraint. Its text depends on the language. */
 function isMissingPartition(error: unknown): boolean {
-  return (
-    sqlState(error) === '23514' &&
-    error instanceof Error &&
-    error.message.includes('no partition of relation')
-  );
+  return sqlState(error) === '23514' && violatedConstraint(error) === undefined;
 }

@@ -1,6 +1,6 @@
 import { jetstream, jetstreamManager, type StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { natsUsers, printEventRecord } from '@stream-events/contracts';
+import { inboxPrefix, natsUsers, printEventRecord } from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
 import { startTestNats, type TestNats } from '@stream-events/testing';
 import { newEvent } from '../../test/new-event.js';
@@ -30,7 +30,7 @@ async function readInfo(): Promise<StreamInfo> {
 }
 
 async function publishOne(overrides: Parameters<typeof newEvent>[0] = {}) {
-  const publisher = new StreamPublisher(connection, 'events');
+  const publisher = new StreamPublisher(connection, inboxPrefix('events'));
   const event = { ...newEvent(overrides), broadcasterUserId: '4711' };
   await publisher.publish([event]);
   publisher.close();
@@ -122,7 +122,7 @@ describe(StreamPublisher.name, () => {
   });
 
   it('has nothing to wait for without events', async () => {
-    const publisher = new StreamPublisher(connection, 'events');
+    const publisher = new StreamPublisher(connection, inboxPrefix('events'));
 
     await publisher.publish([]);
 
@@ -130,7 +130,7 @@ describe(StreamPublisher.name, () => {
   });
 
   it('fails what is not acknowledged yet when it is closed', async () => {
-    const publisher = new StreamPublisher(connection, 'events');
+    const publisher = new StreamPublisher(connection, inboxPrefix('events'));
     const publishing = publisher.publish([{ ...newEvent(), broadcasterUserId: null }]);
 
     publisher.close();

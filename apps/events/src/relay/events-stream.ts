@@ -5,6 +5,7 @@ import {
   JetStreamApiError,
   RetentionPolicy,
   StorageType,
+  type StreamAPI,
   type StreamConfig,
 } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
@@ -15,6 +16,9 @@ export interface EventsStreamOptions {
   maxAgeDays: number;
   maxGigabytes: number;
 }
+
+// The broker's code for a stream of this name with another configuration; with the same one, adding does nothing.
+const streamNameInUse = 10058;
 
 // Each remembered id costs the broker about 300 bytes of memory; a relay that crashed is back well within this time.
 const deduplicationWindowMs = 120_000;
@@ -28,22 +32,31 @@ export async function ensureEventsStream(
   connection: NatsConnection,
   options: EventsStreamOptions,
 ): Promise<void> {
-  const manager = await jetstreamManager(connection);
+  const { streams } = await jetstreamManager(connection);
   const config = streamConfig(options);
+  const existing = await addStream(streams, config);
+  if (!existing) return;
+  if (existing.description !== config.description) {
+    throw new Error(
+      `the stream ${eventsStreamName} on this NATS says "${existing.description ?? ''}", but PLATFORM is ${options.platform}: ` +
+        'events of two platforms never mix. Use another NATS (or account) for this platform.',
+    );
+  }
+  const { subjects, max_age, max_bytes } = config;
+  await streams.update(eventsStreamName, { ...existing, subjects, max_age, max_bytes });
+}
+
+/** Adds the stream; gives back the one that is there already, also when another instance adds it at this moment. */
+async function addStream(
+  streams: StreamAPI,
+  config: ReturnType<typeof streamConfig>,
+): Promise<StreamConfig | undefined> {
   try {
-    const { config: existing } = await manager.streams.info(eventsStreamName);
-    if (existing.description !== config.description) {
-      throw new Error(
-        `the stream ${eventsStreamName} on this NATS says "${existing.description ?? ''}", but PLATFORM is ${options.platform}: ` +
-          'events of two platforms never mix. Use another NATS (or account) for this platform.',
-      );
-    }
-    const { subjects, max_age, max_bytes } = config;
-    await manager.streams.update(eventsStreamName, { ...existing, subjects, max_age, max_bytes });
+    await streams.add(config);
+    return undefined;
   } catch (error) {
-    // 10059: no such stream. Two instances that start at once both add the same configuration, which is fine.
-    if (!(error instanceof JetStreamApiError) || error.code !== 10059) throw error;
-    await manager.streams.add(config);
+    if (!(error instanceof JetStreamApiError) || error.code !== streamNameInUse) throw error;
+    return (await streams.info(eventsStreamName)).config;
   }
 }
 

@@ -13,13 +13,14 @@ export interface OutboxBatch {
 export class OutboxRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Takes over batches whose writer did not finish; they are this instance's for the next 10 s. */
-  async claim(limit: number): Promise<OutboxBatch[]> {
+  /** Takes over batches whose writer did not finish, but for some; they are this instance's for the next 10 s. */
+  async claim(limit: number, except: readonly string[]): Promise<OutboxBatch[]> {
     const [entries] = await this.dataSource.query<[{ id: string; event_ids: string[] }[], number]>(
       `UPDATE outbox SET claimed_until = now() + interval '10 seconds'
-       WHERE id IN (SELECT id FROM outbox WHERE claimed_until < now() ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
+       WHERE id IN (SELECT id FROM outbox 
+         WHERE claimed_until < now() AND id <> ALL($2::bigint[]) ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
        RETURNING id, event_ids`,
-      [limit],
+      [limit, except],
     );
     if (entries.length === 0) return [];
     const events = await this.readEvents(entries.flatMap((entry) => entry.event_ids));

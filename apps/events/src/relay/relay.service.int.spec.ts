@@ -194,6 +194,16 @@ describe(Relay.name, () => {
 });
 
 describe(OutboxRepository.name, () => {
+  it('leaves out what is known to be on the stream already', async () => {
+    const batches = await storeBatches(2, 1);
+    await expireClaims();
+    const [known, other] = batches;
+
+    const claimed = await new OutboxRepository(store.dataSource).claim(3, [known?.outboxId ?? '']);
+
+    expect(claimed.map((batch) => batch.outboxId)).toEqual([other?.outboxId]);
+  });
+
   it('claims at once what nobody else is claiming, oldest first, and nothing twice', async () => {
     const batches = await storeBatches(6, 1);
     await expireClaims();
@@ -202,7 +212,7 @@ describe(OutboxRepository.name, () => {
     await other.startTransaction();
     await other.query('SELECT 1 FROM outbox ORDER BY id LIMIT 2 FOR UPDATE');
 
-    const claimed = [...(await outbox.claim(3)), ...(await outbox.claim(3))];
+    const claimed = [...(await outbox.claim(3, [])), ...(await outbox.claim(3, []))];
 
     expect(claimed.map((batch) => batch.outboxId).sort()).toEqual(
       batches.slice(2).map((batch) => batch.outboxId),

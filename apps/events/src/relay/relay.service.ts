@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { Counter, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { OutboxRepository, type OutboxBatch } from './outbox.repository.js';
@@ -7,8 +8,9 @@ import { StreamPublisher } from './stream-publisher.js';
 const maxInFlight = 4;
 // What waits here is also in the outbox: beyond this it is left to the sweep, and costs no memory.
 const maxWaiting = 32;
-const sweepIntervalMs = 1_000;
 const claimLimit = 8;
+const sweepIntervalMs = 1_000;
+const stopLimitMs = 5_000;
 
 /**
  * Brings stored events to the EVENTS stream: at least once each, and twice only after a crash that outlasts the
@@ -25,14 +27,15 @@ const claimLimit = 8;
 @Injectable()
 export class Relay {
   private readonly waiting: OutboxBatch[] = [];
-  private readonly acknowledged: string[] = [];
+  /** On the stream, but perhaps still in the outbox: not to be published again. */
+  private readonly acknowledged = new Set<string>();
   private readonly publishedTotal: Counter;
   private readonly failedTotal: Counter;
   private inFlight = 0;
   private isRemoving = false;
   private isStopped = false;
   private sweepTimer: NodeJS.Timeout | undefined;
-  private sweeping: Promise<void> = Promise.resolve();
+  private sweeping: Promise<void> | undefined;
 
   constructor(
     private readonly outbox: OutboxRepository,
@@ -50,19 +53,7 @@ export class Relay {
       help: 'Batches that could not be published and stay in the outbox',
       registers: [metrics],
     });
-    new Gauge({
-      name: 'events_outbox_batches',
-      help: 'Batches that are stored and not yet known to be on the EVENTS stream',
-      registers: [metrics],
-      async collect() {
-        // Not known while the database is away, which must not cost the page of metrics.
-        const count = await outbox.measure().then(
-          (measured) => measured.count,
-          () => Number.NaN,
-        );
-        this.set(count);
-      },
-    });
+    measureOutbox(outbox, metrics);
   }
 
   /** Publishes a batch that was just committed; returns at once. */
@@ -75,19 +66,20 @@ export class Relay {
   /** Begins to take over what other instances, or earlier runs, left in the outbox. */
   start(): void {
     this.sweepTimer = setInterval(() => {
-      this.sweeping = this.sweep();
+      this.sweeping ??= this.sweep().finally(() => {
+        this.sweeping = undefined;
+      });
     }, sweepIntervalMs);
   }
 
   /** Publishes what waits (for 5 s at most) and stops; what is left is in the outbox. */
   async stop(): Promise<void> {
     clearInterval(this.sweepTimer);
-    await this.sweeping;
-    const deadline = Date.now() + 5_000;
-    while (this.inFlight + this.waiting.length + this.acknowledged.length > 0 && Date.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
     this.isStopped = true;
+    const deadline = Date.now() + stopLimitMs;
+    const isBusy = (): boolean =>
+      this.inFlight + this.waiting.length > 0 || this.isRemoving || this.sweeping !== undefined;
+    while (isBusy() && Date.now() < deadline) await wait(10);
   }
 
   private pump(): void {
@@ -103,7 +95,7 @@ export class Relay {
     try {
       await this.publisher.publish(batch.events);
       this.publishedTotal.inc(batch.events.length);
-      this.acknowledged.push(batch.outboxId);
+      this.acknowledged.add(batch.outboxId);
       void this.removeAcknowledged();
     } catch (error) {
       this.failedTotal.inc();
@@ -122,27 +114,56 @@ export class Relay {
     if (this.isRemoving) return;
     this.isRemoving = true;
     try {
-      while (this.acknowledged.length > 0) await this.outbox.remove(this.acknowledged.splice(0));
+      while (this.acknowledged.size > 0) {
+        const ids = [...this.acknowledged];
+        await this.outbox.remove(ids);
+        for (const id of ids) this.acknowledged.delete(id);
+      }
     } catch (error) {
       this.logger.warn(
         { err: error },
-        'published batches could not be struck off the outbox: they will be published again',
+        'published batches could not be struck off the outbox: tried again in a second',
       );
     } finally {
       this.isRemoving = false;
     }
   }
 
+  /** Takes over what is free to take, as fast as it can be published, until there is no more. */
   private async sweep(): Promise<void> {
-    if (this.waiting.length + this.inFlight > 0) return;
     try {
-      const batches = await this.outbox.claim(claimLimit);
-      if (batches.length === 0) return;
-      this.logger.info({ batches: batches.length }, 'publishing batches that were left in the outbox');
-      this.waiting.push(...batches);
-      this.pump();
+      await this.removeAcknowledged();
+      while (!this.isStopped && this.waiting.length <= maxWaiting - claimLimit) {
+        const batches = await this.outbox.claim(claimLimit, [...this.acknowledged]);
+        if (batches.length > 0)
+          this.logger.info({ batches: batches.length }, 'publishing batches that were left in the outbox');
+        this.waiting.push(...batches);
+        this.pump();
+        if (batches.length < claimLimit) return;
+        while (this.waiting.length > 0) await wait(5);
+      }
     } catch (error) {
       this.logger.warn({ err: error }, 'the outbox could not be read: tried again in a second');
     }
   }
+}
+
+/** Says how much is stored and not yet known to be on the stream; nothing while the database is away. */
+function measureOutbox(outbox: OutboxRepository, metrics: Registry): void {
+  const overdue = new Gauge({
+    name: 'events_outbox_overdue_seconds',
+    help: 'For how long the oldest batch of the outbox has been free to take; above a few seconds, publishing does not work',
+    registers: [metrics],
+  });
+  new Gauge({
+    name: 'events_outbox_batches',
+    help: 'Batches that are stored and not yet known to be on the EVENTS stream',
+    registers: [metrics],
+    async collect() {
+      const unknown = { count: Number.NaN, overdueSeconds: Number.NaN };
+      const measured = await outbox.measure().catch(() => unknown);
+      this.set(measured.count);
+      overdue.set(measured.overdueSeconds);
+    },
+  });
 }

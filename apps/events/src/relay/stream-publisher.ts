@@ -6,7 +6,6 @@ import {
   type NatsConnection,
   type Subscription,
 } from '@nats-io/transport-node';
-import { inboxPrefix } from '@stream-events/contracts';
 
 /** An event with what its subject is made of. */
 export interface PublishableEvent extends StoredEvent {
@@ -35,12 +34,15 @@ export class StreamPublisher {
 
   constructor(
     private readonly connection: NatsConnection,
-    user: string,
+    /** Under which the connection's user may read replies. */
+    inboxPrefix: string,
   ) {
-    this.inbox = createInbox(inboxPrefix(user));
+    this.inbox = createInbox(inboxPrefix);
     this.subscription = connection.subscribe(`${this.inbox}.*`, {
       callback: (error, message) => {
-        if (!error) this.onAcknowledgement(message);
+        // Acknowledgements that cannot be read must fail what waits for them, with the reason.
+        if (error) this.settleAll(error);
+        else this.onAcknowledgement(message);
       },
     });
   }
@@ -75,7 +77,7 @@ export class StreamPublisher {
   /** Stops counting; batches that are not acknowledged yet fail. */
   close(): void {
     this.subscription.unsubscribe();
-    for (const batch of [...this.pending.keys()]) this.settle(batch, new Error('the publisher is closed'));
+    this.settleAll(new Error('the publisher is closed'));
   }
 
   private send(event: PublishableEvent, reply: string): void {
@@ -96,6 +98,10 @@ export class StreamPublisher {
     }
     entry.missing -= 1;
     if (entry.missing === 0) this.settle(batch);
+  }
+
+  private settleAll(error: Error): void {
+    for (const batch of [...this.pending.keys()]) this.settle(batch, error);
   }
 
   private settle(batch: string, error?: Error): void {

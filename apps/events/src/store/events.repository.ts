@@ -86,6 +86,7 @@ export class EventsRepository {
 
   /** The events that these messages became, by key. */
   async findReceived(keys: readonly string[]): Promise<Map<string, string>> {
+    if (keys.length === 0) return new Map();
     const rows = await this.dataSource.query<{ key: string; event_id: string }[]>(
       'SELECT key, event_id FROM received_messages WHERE key = ANY($1::uuid[])',
       [keys],

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { receivedAt } from '@stream-events/contracts';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import { partitionAt, partitionsAhead, type Partition } from './partitions.js';
 
 // Any number: who holds this lock makes partitions.
@@ -29,10 +29,10 @@ export class PartitionsRepository {
    * `CREATE … PARTITION OF` would.
    */
   private async ensure({ name, from, to }: Partition): Promise<void> {
-    if (await this.isAttached(name)) return;
+    if (await isAttached(name, this.dataSource.manager)) return;
     await this.dataSource.transaction(async (manager) => {
       await manager.query('SELECT pg_advisory_xact_lock($1)', [partitionLock]);
-      if (await this.isAttached(name)) return;
+      if (await isAttached(name, manager)) return;
       await manager.query(
         `CREATE TABLE ${name} (LIKE events INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES)`,
       );
@@ -45,12 +45,12 @@ export class PartitionsRepository {
       await manager.query(`ALTER TABLE ${name} DROP CONSTRAINT ${name}_range`);
     });
   }
+}
 
-  private async isAttached(name: string): Promise<boolean> {
-    const rows = await this.dataSource.query<unknown[]>(
-      `SELECT 1 FROM pg_inherits WHERE inhparent = 'events'::regclass AND inhrelid = to_regclass($1)`,
-      [name],
-    );
-    return rows.length > 0;
-  }
+async function isAttached(name: string, manager: EntityManager): Promise<boolean> {
+  const rows = await manager.query<unknown[]>(
+    `SELECT 1 FROM pg_inherits WHERE inhparent = 'events'::regclass AND inhrelid = to_regclass($1)`,
+    [name],
+  );
+  return rows.length > 0;
 }

@@ -51,7 +51,9 @@ export class EventsController {
   @Header('content-type', jsonType)
   @ApiOperation({
     summary: 'List events, newest first',
-    description: 'All filters narrow the results together. Follow `next` until it is null.',
+    description:
+      'All filters narrow the results together. Follow `next` until it is null. `previous` leads back the way you came; it is ' +
+      'no feed: an event may be stored some seconds after a newer one. For a feed, subscribe to the EVENTS stream.',
   })
   @EventFilterParameters()
   @Answers(200, 'A page of events', { type: EventPage })

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { getEvent, ServiceError, type NewEvent, type StoredEvent } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import { v4 as uuidV4, v7 as uuidV7 } from 'uuid';
-import { EventIntake } from '../intake/event-intake.service.js';
+import { EventIntake } from './event-intake.service.js';
 import type { Caller } from '../users/access-tokens.service.js';
 
 /** An event that a client sends. */

@@ -18,6 +18,8 @@ export interface Caller {
 const cacheMs = 800;
 const maxCached = 10_000;
 
+const keyPattern = /^[0-9a-f]{40}$/;
+
 /** Access tokens: random keys of 40 hexadecimal characters, one for each user. */
 @Injectable()
 export class AccessTokens {
@@ -51,6 +53,7 @@ export class AccessTokens {
 
   /** Who a key belongs to; undefined when it is unknown, rotated, or its user is disabled. */
   async identify(key: string): Promise<Caller | undefined> {
+    if (!keyPattern.test(key)) return undefined;
     const hash = hashKey(key).toString('hex');
     const cached = this.cache.get(hash);
     if (cached && cached.until > Date.now()) return cached.caller;

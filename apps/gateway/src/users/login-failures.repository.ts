@@ -34,6 +34,14 @@ export class LoginFailures {
     if (rows.length === 0) await this.refuse(address, username);
   }
 
+  /** Takes back an attempt that was counted, but not checked after all. */
+  async takeBack(address: string, username: string): Promise<void> {
+    await this.dataSource.query(
+      'UPDATE login_failures SET failures = failures - 1 WHERE address = $1 AND username_hash = $2',
+      keyOf(address, username),
+    );
+  }
+
   /** Forgets the pair's failures after a login that worked. */
   async forget(address: string, username: string): Promise<void> {
     await this.dataSource.query(

@@ -3,14 +3,16 @@ import { jest } from '@jest/globals';
 import type { ServiceError } from '@stream-events/contracts';
 import { hashPassword, verifyPassword } from './password.js';
 
+const address = '192.0.2.1';
+
 describe(hashPassword.name, () => {
   it('makes what verifies the same password and no other', async () => {
     const stored = await hashPassword('correct horse battery staple');
 
-    expect(await verifyPassword('correct horse battery staple', stored)).toBe(true);
-    expect(await verifyPassword('correct horse battery staple ', stored)).toBe(false);
-    expect(await verifyPassword('Correct horse battery staple', stored)).toBe(false);
-    expect(await verifyPassword('', stored)).toBe(false);
+    expect(await verifyPassword('correct horse battery staple', stored, address)).toBe(true);
+    expect(await verifyPassword('correct horse battery staple ', stored, address)).toBe(false);
+    expect(await verifyPassword('Correct horse battery staple', stored, address)).toBe(false);
+    expect(await verifyPassword('', stored, address)).toBe(false);
   });
 
   it('is scrypt with 2^15 rounds and a salt of its own each time', async () => {
@@ -22,7 +24,7 @@ describe(hashPassword.name, () => {
     expect(Buffer.from(salt, 'base64')).toHaveLength(16);
     expect(scryptSync('päss👍word', Buffer.from(salt, 'base64'), 32, cost).toString('base64')).toBe(hash);
     expect(second).not.toBe(first);
-    expect(await verifyPassword('päss👍word', second)).toBe(true);
+    expect(await verifyPassword('päss👍word', second, address)).toBe(true);
   });
 });
 
@@ -35,14 +37,14 @@ describe(verifyPassword.name, () => {
     ['an empty third part', 'scrypt$AAAAAAAAAAAAAAAAAAAAAA==$'],
     ['a shorter hash', 'scrypt$AAAAAAAAAAAAAAAAAAAAAA==$AAAA'],
   ])('says no for %s', async (_what, stored) => {
-    expect(await verifyPassword('AAAAAAAAAAAAAAAA', stored)).toBe(false);
+    expect(await verifyPassword('AAAAAAAAAAAAAAAA', stored, address)).toBe(false);
   });
 
   it('hashes for a user that does not exist too, at the same cost', async () => {
     const { password, calls } = await withHashing((done) => done());
 
-    await password.verifyPassword('guess', await password.hashPassword('right'));
-    await password.verifyPassword('guess', undefined);
+    await password.verifyPassword('guess', await password.hashPassword('right'), address);
+    await password.verifyPassword('guess', undefined, address);
 
     expect(calls).toHaveLength(3);
     expect(calls[2]).toMatchObject({ password: 'guess', length: calls[1]?.length, cost: calls[1]?.cost });
@@ -53,7 +55,7 @@ describe(verifyPassword.name, () => {
     const { password, calls } = await withHashing((done) => running.push(done));
     const outcomes: string[] = [];
     const attempts = Array.from({ length: 70 }, (_, index) =>
-      password.verifyPassword('guess', undefined).then(
+      password.verifyPassword('guess', undefined, `address ${index}`).then(
         () => outcomes.push(`${index} done`),
         (error: unknown) => outcomes.push(`${index} ${(error as ServiceError).code}`),
       ),
@@ -68,6 +70,21 @@ describe(verifyPassword.name, () => {
       await Promise.resolve();
     }
     expect(outcomes.slice(4)).toEqual(Array.from({ length: 66 }, (_, index) => `${index} done`));
+  });
+
+  it('lets four of one address wait, and others all the same', async () => {
+    const running: (() => void)[] = [];
+    const { password, calls } = await withHashing((done) => running.push(done));
+    const guess = (from: string) => password.verifyPassword('guess', undefined, from);
+    const accepted = Array.from({ length: 6 }, () => guess(address));
+
+    await expect(guess(address)).rejects.toMatchObject({ code: 'unavailable' });
+    accepted.push(guess('192.0.2.2'));
+    for (const attempt of accepted) {
+      running.shift()?.();
+      expect(await attempt).toBe(false);
+    }
+    expect(calls).toHaveLength(7);
   });
 });
 

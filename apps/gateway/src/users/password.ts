@@ -8,8 +8,10 @@ const keyLength = 32;
 // Each hash takes a thread and 32 MiB: a flood of logins must not take the process down.
 const maxRunning = 2;
 const maxWaiting = 64;
+// Nor may one address take all the turns, so that nobody else can log in.
+const maxWaitingPerAddress = 4;
 
-const waiting: (() => void)[] = [];
+const waiting: { address: string; start: () => void }[] = [];
 let running = 0;
 
 /** Hashes a password: `scrypt$<salt>$<hash>`, both base64. */
@@ -20,17 +22,21 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /** Whether a password is the one that was hashed. Without a hash (no such user) it takes as long and says no. */
-export async function verifyPassword(password: string, stored: string | undefined): Promise<boolean> {
+export async function verifyPassword(
+  password: string,
+  stored: string | undefined,
+  address: string,
+): Promise<boolean> {
   const [, salt, hash] = stored?.split('$') ?? [];
-  const derived = await derive(password, Buffer.from(salt ?? 'AAAAAAAAAAAAAAAAAAAAAA==', 'base64'));
+  const derived = await derive(password, Buffer.from(salt ?? 'AAAAAAAAAAAAAAAAAAAAAA==', 'base64'), address);
   if (hash === undefined) return false;
   const expected = Buffer.from(hash, 'base64');
   return expected.length === derived.length && timingSafeEqual(expected, derived);
 }
 
 /** @throws ServiceError `unavailable` when too many passwords are being hashed already */
-async function derive(password: string, salt: Buffer): Promise<Buffer> {
-  await takeTurn();
+async function derive(password: string, salt: Buffer, address = ''): Promise<Buffer> {
+  await takeTurn(address);
   try {
     return await new Promise((resolve, reject) => {
       scrypt(password, salt, keyLength, cost, (error, key) => (error ? reject(error) : resolve(key)));
@@ -38,14 +44,19 @@ async function derive(password: string, salt: Buffer): Promise<Buffer> {
   } finally {
     // The turn is handed on, not given back: nobody can slip in between.
     const next = waiting.shift();
-    if (next) next();
+    if (next) next.start();
     else running -= 1;
   }
 }
 
-async function takeTurn(): Promise<void> {
-  if (waiting.length >= maxWaiting)
+async function takeTurn(address: string): Promise<void> {
+  if (running < maxRunning) {
+    running += 1;
+    return;
+  }
+  const ownWaiting = waiting.filter((entry) => entry.address === address).length;
+  if (waiting.length >= maxWaiting || ownWaiting >= maxWaitingPerAddress) {
     throw new ServiceError('unavailable', 'Too many logins at once. Try again soon.');
-  if (running < maxRunning) running += 1;
-  else await new Promise<void>((resolve) => waiting.push(resolve));
+  }
+  await new Promise<void>((resolve) => waiting.push({ address, start: resolve }));
 }

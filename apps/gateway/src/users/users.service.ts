@@ -57,14 +57,18 @@ export class UsersService {
     });
   }
 
+  async hasOwner(): Promise<boolean> {
+    return this.dataSource.manager.existsBy(User, { role: 'owner' });
+  }
+
   /** Makes the first owner; nothing when there is one already, also when two instances start at once. */
   async ensureOwner(username: string, password: string): Promise<{ user: User; token: string } | undefined> {
-    if (await this.dataSource.manager.existsBy(User, { role: 'owner' })) return undefined;
+    if (await this.hasOwner()) return undefined;
     try {
       return await this.register({ username, password, role: 'owner' });
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error;
-      if (await this.dataSource.manager.existsBy(User, { role: 'owner' })) return undefined;
+      if (await this.hasOwner()) return undefined;
       throw new Error(
         `the first owner cannot be made: ${username} is an ordinary user. Choose another OWNER_USERNAME.`,
         { cause: error },
@@ -140,12 +144,26 @@ export class UsersService {
     address: string;
   }): Promise<User | undefined> {
     await this.failures.countAttempt(login.address, login.username);
+    try {
+      return await this.comparePassword(login);
+    } catch (error) {
+      // The password was not looked at, so this was no wrong one.
+      await this.failures.takeBack(login.address, login.username);
+      throw error;
+    }
+  }
+
+  private async comparePassword(login: {
+    username: string;
+    password: string;
+    address: string;
+  }): Promise<User | undefined> {
     const user = await this.dataSource.manager
       .createQueryBuilder(User, 'user')
       .addSelect('user.passwordHash')
       .where({ usernameKey: toUsernameKey(login.username) })
       .getOne();
-    if (!(await verifyPassword(login.password, user?.passwordHash)) || !user) return undefined;
+    if (!(await verifyPassword(login.password, user?.passwordHash, login.address)) || !user) return undefined;
     await this.failures.forget(login.address, login.username);
     return user;
   }

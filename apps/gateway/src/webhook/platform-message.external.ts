@@ -5,7 +5,7 @@ import { readJsonObject, type JsonObjectText } from '../http/json-text.js';
  * The platform's webhook messages as they come over the wire (docs/platform-facts.md §1): the only place that knows their headers
  * and bodies. Unknown fields and values are let through: the platform adds to its messages without notice.
  */
-const headerPrefix = 'twitch-eventsub-message-';
+export const messageHeaderPrefix = 'Twitch-Eventsub-Message-';
 
 /** The headers of a message; an absent one is empty and fails verification. */
 export interface MessageHeaders {
@@ -24,7 +24,7 @@ export type PlatformMessage =
 
 export function readMessageHeaders(headers: Record<string, string | string[] | undefined>): MessageHeaders {
   const read = (name: string): string => {
-    const value = headers[headerPrefix + name];
+    const value = headers[(messageHeaderPrefix + name).toLowerCase()];
     return typeof value === 'string' ? value : '';
   };
   return {

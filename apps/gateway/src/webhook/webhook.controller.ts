@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AcceptsAnyObject, Answers, RefusesWith } from '../api-description/api-decorators.js';
 import { exampleData } from '../events/events.dto.js';
 import { AllowAccess } from '../users/access.guard.js';
+import { messageHeaderPrefix } from './platform-message.external.js';
 import { WebhookService } from './webhook.service.js';
 
 type RawRequest = FastifyRequest<{ Body: Buffer | undefined }>;
@@ -27,7 +28,7 @@ const exampleMessage = {
 function DescribesWebhook(summary: string): MethodDecorator {
   const header = (name: string, description: string, example: string) =>
     ApiHeader({
-      name: `Twitch-Eventsub-Message-${name}`,
+      name: messageHeaderPrefix + name,
       description,
       required: true,
       schema: { type: 'string' },

@@ -3,7 +3,7 @@ import { isTextWithin, ServiceError, type NewEvent } from '@stream-events/contra
 import { CONFIG, Counter, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { v7 as uuidV7 } from 'uuid';
 import type { GatewayConfig } from '../gateway.config.js';
-import { EventIntake } from '../intake/event-intake.service.js';
+import { EventIntake } from '../events/event-intake.service.js';
 import { readMessage, readMessageHeaders, type PlatformMessage } from './platform-message.external.js';
 import { isSignatureValid, isTimestampFresh } from './webhook-signature.js';
 

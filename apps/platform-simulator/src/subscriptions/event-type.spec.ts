@@ -1,4 +1,4 @@
-import { eventTypeRows } from '../data/event-types.js';
+import { eventTypeRows } from './event-types.js';
 import { simulatedTypes } from '../world/world.js';
 import { costOf, createCondition, findConditionFault, findEventType } from './event-type.js';
 import { conditionKey, matchesCondition } from './subscription.js';

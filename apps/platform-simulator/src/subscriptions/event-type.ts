@@ -1,4 +1,4 @@
-import { eventTypeRows, type EventTypeRow } from '../data/event-types.js';
+import { eventTypeRows, type EventTypeRow } from './event-types.js';
 import type { Condition } from './subscription.js';
 
 /** The row of a type and version; of the newest version without one. */

@@ -39,7 +39,7 @@ const polls = [
 ];
 
 /**
- * The events that the simulator makes, with the fields of their type (data/event-types.ts, docs/platform-facts.md §5.2).
+ * The events that the simulator makes, with the fields of their type (subscriptions/event-types.ts, docs/platform-facts.md §5.2).
  * Weights are those of a busy evening: mostly chat, now and then a stream that ends.
  */
 export const simulatedEvents: Readonly<Record<string, SimulatedEvent>> = {

@@ -151,7 +151,7 @@ export const listEvents = defineContract({
   subject: 'request.events.list',
   request: ListEventsRequest,
   reply: ListEventsReply,
-  errors: ['invalid'],
+  errors: [],
   timeoutMs: 5_000,
 });
 

@@ -18,18 +18,21 @@ import { eventOrigins, type EventOrigin, type StoredEvent } from './event-record
 /** The most events in one request. */
 export const maxBatchEvents = 256;
 
-/** The largest request in bytes as JSON: a NATS message is at most 1 MiB, with its headers and Nest's envelope. */
+/**
+ * The largest request in bytes as JSON. A NATS message is at most 1 MiB, and this leaves room for its headers and Nest's
+ * envelope; what counts is the text on the wire, not the events' own size, which JSON escapes may double.
+ */
 export const maxBatchBytes = 1000 * 1024;
 
-/** An upper bound of the bytes that an event takes in a request: JSON escapes may double its data. */
+/** An upper bound of the bytes that an event takes in a request. */
 export function estimateEventBytes(event: NewEvent): number {
   const names =
     event.eventType.length +
     event.eventSource.length +
     (event.eventId?.length ?? 0) +
     (event.idempotencyKey?.length ?? 0);
-  // Two UTF-16 units make at most 4 bytes of UTF-8, one at most 3; a control character becomes 6 (\u0001), but event data
-  // is JSON text, which has none: there only quotes, backslashes and line breaks grow, to 2.
+  // A character of event data becomes at most 3 bytes: 3 of UTF-8, or an escape of 2 (JSON text holds no control
+  // characters but line breaks and tabs). In names it may become 6: \u0001.
   return 3 * event.eventData.length + 6 * names + 200;
 }
 
@@ -98,7 +101,7 @@ export const storeEvents = defineContract({
   subject: 'request.events.store',
   request: StoreEventsRequest,
   reply: StoreEventsReply,
-  errors: ['invalid'],
+  errors: [],
   timeoutMs: 2_000,
   parseRequest: parseStoreEventsRequest,
   parseReply: parseStoreEventsReply,

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import {
   estimateEventBytes,
@@ -19,6 +20,9 @@ const maxWaitingEvents = 4_096;
 const maxWaitingBytes = 32 * 1024 * 1024;
 // The platform and clients give up after a few seconds; by then they retry, and get the same event.
 const maxAttempts = 3;
+// A store that answers that it is away is asked once more: long enough for a lost connection to be made again, short
+// enough for a 503 to be an answer "at once".
+const unavailableRetryMs = 100;
 
 interface WaitingEvent {
   event: NewEvent;
@@ -109,17 +113,23 @@ export class EventIntake {
     }
   }
 
-  /** A batch without a reply is in doubt: sent again with the same ids, it is stored once all the same. */
+  /**
+   * A batch without a reply is in doubt, and so is one whose store went away: sent again with the same ids, it is stored
+   * once all the same.
+   */
   private async sendWithRetries(events: NewEvent[]): Promise<StoreEventsReply> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.client.request(storeEvents, { events });
       } catch (error) {
-        if (!(error instanceof ReplyTimeoutError) || attempt >= maxAttempts) throw error;
+        if (!(error instanceof ServiceError) || error.code !== 'unavailable') throw error;
+        const isTimeout = error instanceof ReplyTimeoutError;
+        if (attempt >= (isTimeout ? maxAttempts : 2)) throw error;
         this.logger.warn(
-          { attempt, events: events.length },
-          'no reply from the events service: the batch is sent again',
+          { attempt, events: events.length, err: error },
+          'batch not answered: it is sent again',
         );
+        if (!isTimeout) await wait(unavailableRetryMs);
       }
     }
   }

@@ -1,0 +1,18 @@
+import { closeAll } from './close-all.js';
+
+describe(closeAll.name, () => {
+  it('runs every step in order, also after one that fails, and reports at the end', async () => {
+    const done: string[] = [];
+    const step = (name: string) => () => Promise.resolve(done.push(name));
+    const broken = () => Promise.reject(new Error('the broker is away'));
+
+    const closing = closeAll([step('first'), broken, step('last')]);
+
+    await expect(closing).rejects.toMatchObject({ errors: [{ message: 'the broker is away' }] });
+    expect(done).toEqual(['first', 'last']);
+  });
+
+  it('is content when every step is', async () => {
+    await expect(closeAll([() => Promise.resolve()])).resolves.toBeUndefined();
+  });
+});
