@@ -106,7 +106,7 @@ async function start(shell: Shell<EventsConfig>) {
         () => app.close(),
         () => app.get(StoreMaintenance).stop(),
         () => app.get(Relay).stop(),
-        () => Promise.resolve(publisher.close()),
+        () => publisher.close(),
         () => closeNats(connection),
         () => dataSource.destroy(),
       ]),

@@ -4,7 +4,7 @@
  *
  * @throws AggregateError with the failures, when all steps were run
  */
-export async function closeAll(steps: readonly (() => Promise<unknown>)[]): Promise<void> {
+export async function closeAll(steps: readonly (() => unknown)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const step of steps) {
     try {
