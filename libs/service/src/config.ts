@@ -55,34 +55,25 @@ export function optionalText(
   });
 }
 
+/** The least and the greatest value of a number. */
+type Bounds = readonly [min: number, max: number];
+
 /** Declares a variable that is a whole number within bounds. */
 export function integer(
   description: string,
-  bounds: [min: number, max: number],
+  bounds: Bounds,
   options: Options<number> = {},
 ): Variable<number> {
-  const [min, max] = bounds;
-  return variable(description, options, (value) => {
-    const number = Number(value);
-    if (!/^-?\d+$/.test(value) || number < min || number > max)
-      throw new Error(`must be a whole number from ${min} to ${max}`);
-    return number;
-  });
+  return variable(description, options, (value) => parseNumber(value, /^-?\d+$/, 'a whole number', bounds));
 }
 
 /** Declares a variable that is a number within bounds. */
 export function decimal(
   description: string,
-  bounds: [min: number, max: number],
+  bounds: Bounds,
   options: Options<number> = {},
 ): Variable<number> {
-  const [min, max] = bounds;
-  return variable(description, options, (value) => {
-    const number = Number(value);
-    if (!/^\d+(\.\d+)?$/.test(value) || number < min || number > max)
-      throw new Error(`must be a number from ${min} to ${max}`);
-    return number;
-  });
+  return variable(description, options, (value) => parseNumber(value, /^\d+(\.\d+)?$/, 'a number', bounds));
 }
 
 /** Declares a variable that is one of a few words. */
@@ -196,4 +187,11 @@ function parseUrl(value: string, schemes: readonly string[]): string {
     throw new Error(`must be a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`);
   }
   return value.replace(/\/+$/, '');
+}
+
+function parseNumber(value: string, pattern: RegExp, kind: string, [min, max]: Bounds): number {
+  const number = Number(value);
+  if (!pattern.test(value) || number < min || number > max)
+    throw new Error(`must be ${kind} from ${min} to ${max}`);
+  return number;
 }

@@ -41,7 +41,7 @@ const onLinux = process.platform === 'linux' ? it : it.skip;
 
 describe(createGuardedDirectory.name, () => {
   onLinux.each(['SIGKILL', 'SIGINT'] as const)(
-    'leaves no server and no directory when the process ends by %s',
+    'leaves no server and no directory when the process ends by %s (reads /proc: Linux only)',
     async (signal) => {
       const parent = spawn(process.execPath, ['--input-type=module', '--eval', PARENT], {
         cwd: fileURLToPath(new URL('.', import.meta.url)),
