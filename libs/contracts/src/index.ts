@@ -1,3 +1,6 @@
+// The decorators of the message classes need it, whoever imports them first.
+import 'reflect-metadata';
+
 export * from './contract.js';
 export * from './errors.js';
 export * from './events/event-record.js';
