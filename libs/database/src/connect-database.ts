@@ -36,7 +36,29 @@ export async function connectDatabase(options: DatabaseOptions): Promise<DataSou
   await runMigrations(migrating, options.schema, connectWithin);
   const dataSource = createDataSource(options);
   await connectWithin(dataSource);
+  dropStuckConnections(dataSource);
   return dataSource;
+}
+
+/** The parts of pg's pool and client that are needed here. */
+interface PoolOfClients {
+  on(event: 'release', listener: (error: unknown, client: PooledClient) => void): void;
+}
+interface PooledClient {
+  /** The query whose answer it waits for; private to pg, whose public name for it is deprecated without another. */
+  _activeQuery?: unknown;
+  connection: { stream: { destroy(): void } };
+}
+
+/**
+ * Ends connections that come back to the pool in the middle of a query: their server was cut off, and what is asked of
+ * them next would wait for an answer that never comes.
+ */
+function dropStuckConnections(dataSource: DataSource): void {
+  const { master } = dataSource.driver as unknown as { master: PoolOfClients }; // holds: the driver of type postgres keeps its pool there
+  master.on('release', (_error, client) => {
+    if (client._activeQuery) client.connection.stream.destroy();
+  });
 }
 
 /** The data source of a service, not yet connected. */
