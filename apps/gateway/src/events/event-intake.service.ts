@@ -40,6 +40,7 @@ export class EventIntake {
   private waiting: WaitingEvent[] = [];
   private waitingBytes = 0;
   private inFlight = 0;
+  private isPumpDue = false;
 
   constructor(
     private readonly client: RequestClient,
@@ -71,6 +72,16 @@ export class EventIntake {
     return new Promise((resolve, reject) => {
       this.waiting.push({ event, bytes, resolve, reject });
       this.waitingBytes += bytes;
+      this.pumpSoon();
+    });
+  }
+
+  /** What arrives in this turn of the event loop goes together, so that batches are fuller. */
+  private pumpSoon(): void {
+    if (this.isPumpDue) return;
+    this.isPumpDue = true;
+    setImmediate(() => {
+      this.isPumpDue = false;
       this.pump();
     });
   }
