@@ -28,9 +28,11 @@ export class NatsServerStrategy extends ServerNats {
 
   constructor(private readonly serving: NatsServerOptions) {
     super({ ...natsConnectionOptions(serving), queue: serving.queue });
+    // Nest awaits what the hook returns, though its type says nothing of it: a failure must come back to Nest.
+    // eslint-disable-next-line @typescript-eslint/no-misused-promises
     this.setOnProcessingStartHook((_transport, context, done) => {
       this.inFlight.add(context);
-      void done();
+      return done();
     });
     this.setOnProcessingEndHook((_transport, context) => {
       this.inFlight.delete(context);

@@ -124,9 +124,11 @@ function loadConfigOrExit<V extends Variables>(variables: V): ConfigOf<V> {
 
 /** A state that nobody planned for is not worth keeping: logs it and ends, for the supervisor to start a clean process. */
 export function exitOnUnexpectedErrors(logger: Logger, end: () => void): void {
+  let isEnding = false;
   const onError = (error: unknown): void => {
     logger.fatal({ err: error }, 'unexpected error');
-    end();
+    if (!isEnding) end();
+    isEnding = true;
   };
   process.on('uncaughtException', onError);
   process.on('unhandledRejection', onError);
