@@ -99,6 +99,7 @@ async function start(shell: Shell<EventsConfig>) {
     await dataSource.query('SELECT 1');
   });
   health.register('events nats', () => strategy.ping());
+  health.register('events relay', () => app.get(Relay).check());
   return {
     // Nothing more comes in; what was stored is published; then the connections.
     close: () =>

@@ -102,6 +102,21 @@ describe(Relay.name, () => {
     expect(await publishedIds()).toEqual(idsOf(batches));
   });
 
+  it('is found not to work when a stored batch is long overdue, and to work again when it is gone', async () => {
+    await storeBatches(2, 1);
+    const { relay } = await createRelay();
+    await expireClaims();
+    await expect(relay.check()).resolves.toBeUndefined();
+
+    await store.dataSource.query("UPDATE outbox SET claimed_until = now() - interval '61 seconds'");
+    await expect(relay.check()).rejects.toThrow(
+      /^2 stored batches wait for the EVENTS stream, the oldest for 6\d s/,
+    );
+
+    await store.dataSource.query('DELETE FROM outbox');
+    await expect(relay.check()).resolves.toBeUndefined();
+  });
+
   it('keeps what the stream refuses, counts it, and publishes it when the stream is back', async () => {
     const [batch] = await storeBatches(1, 5);
     const running = await createRelay();

@@ -11,6 +11,8 @@ const maxWaiting = 32;
 const claimLimit = 8;
 const sweepIntervalMs = 1_000;
 const stopLimitMs = 5_000;
+// A batch is free to take 10 s after it was written, and taken within a second: this late, publishing does not work.
+const overdueLimitSeconds = 60;
 
 /**
  * Brings stored events to the EVENTS stream: at least once each, and twice only after a crash that outlasts the
@@ -70,6 +72,15 @@ export class Relay {
         this.sweeping = undefined;
       });
     }, sweepIntervalMs);
+  }
+
+  /** @throws when stored events do not get to the stream */
+  async check(): Promise<void> {
+    const { count, overdueSeconds } = await this.outbox.measure();
+    if (overdueSeconds <= overdueLimitSeconds) return;
+    throw new Error(
+      `${count} stored batches wait for the EVENTS stream, the oldest for ${Math.round(overdueSeconds)} s: see the logs`,
+    );
   }
 
   /** Publishes what waits (for 5 s at most) and stops; what is left is in the outbox. */
