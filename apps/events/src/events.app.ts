@@ -49,7 +49,7 @@ const variables = {
 type EventsConfig = ConfigOf<typeof variables>;
 
 /** The contracts that the events service answers. */
-export const servedContracts = [storeEvents, listEvents, getEvent];
+const servedContracts = [storeEvents, listEvents, getEvent];
 
 /** What the events service keeps in its own schema. */
 export const schema = {

@@ -1,6 +1,6 @@
-import { connectDatabase } from '@stream-events/database';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
+import { connectGateway } from '../test/connect-gateway.js';
 import { schema } from './gateway.app.js';
 
 describe('schema of the gateway', () => {
@@ -9,16 +9,7 @@ describe('schema of the gateway', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    const { name, entities, migrations } = schema;
-    const options = {
-      url: database.url,
-      schema: name,
-      entities,
-      migrations,
-      applicationName: 'test',
-      poolSize: 1,
-    };
-    dataSource = await connectDatabase(options);
+    dataSource = await connectGateway(database, 1);
   });
 
   afterAll(async () => {

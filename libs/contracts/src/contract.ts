@@ -25,12 +25,6 @@ export interface Contract<Request extends object, Reply extends object> {
   readonly parseReply?: (message: unknown) => Reply;
 }
 
-/** The request type of a contract. */
-export type RequestOf<C> = C extends Contract<infer Request, object> ? Request : never;
-
-/** The reply type of a contract. */
-export type ReplyOf<C> = C extends Contract<object, infer Reply> ? Reply : never;
-
 /** Declares a contract; exists so that the types are inferred and kept. */
 export function defineContract<Request extends object, Reply extends object>(
   contract: Contract<Request, Reply>,

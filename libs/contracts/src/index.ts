@@ -7,5 +7,6 @@ export * from './events/event-record.js';
 export * from './events/event-subject.js';
 export * from './events/read-events.contract.js';
 export * from './events/store-events.contract.js';
+export * from './json-object.js';
 export * from './nats-users.js';
 export * from './text.js';

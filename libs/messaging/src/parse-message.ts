@@ -1,4 +1,10 @@
-import { ServiceError, type Contract, type FieldErrors, type MessageClass } from '@stream-events/contracts';
+import {
+  isJsonObject,
+  ServiceError,
+  type Contract,
+  type FieldErrors,
+  type MessageClass,
+} from '@stream-events/contracts';
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 
@@ -8,7 +14,7 @@ import { validateSync, type ValidationError } from 'class-validator';
  * @throws ServiceError `invalid` with every fault by field; a value of the wrong type is never coerced
  */
 export function parseMessage<T extends object>(type: MessageClass<T>, message: unknown): T {
-  if (typeof message !== 'object' || message === null || Array.isArray(message)) {
+  if (!isJsonObject(message)) {
     throw new ServiceError('invalid', 'The message must be a JSON object.');
   }
   const instance = plainToInstance(type, message);

@@ -1,4 +1,4 @@
-import { countCharacters, foldCase, isStorableText } from '@stream-events/contracts';
+import { foldCase, isJsonObject, isTextWithin, type JsonObject } from '@stream-events/contracts';
 
 /** What the filters of the list ask for, read from an event's data. */
 export interface EventColumns {
@@ -9,8 +9,6 @@ export interface EventColumns {
   raidFrom: string | null;
   raidTo: string | null;
 }
-
-type JsonObject = Record<string, unknown>;
 
 // A longer value is stored with the event but cannot be filtered by.
 const maxCharacters = 255;
@@ -58,16 +56,14 @@ function objectAt(data: JsonObject, path: readonly string[]): JsonObject | undef
   let place = data;
   for (const key of path) {
     const next = Object.hasOwn(place, key) ? place[key] : undefined;
-    if (!isObject(next)) return undefined;
+    if (!isJsonObject(next)) return undefined;
     place = next;
   }
   return place;
 }
 
 function filterable(value: unknown): string | null {
-  return typeof value === 'string' && isStorableText(value) && countCharacters(value) <= maxCharacters
-    ? value
-    : null;
+  return isTextWithin(value, 0, maxCharacters) ? value : null;
 }
 
 function folded(value: unknown): string | null {
@@ -78,13 +74,9 @@ function folded(value: unknown): string | null {
 function parseObject(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
+    return isJsonObject(value) ? value : {};
   } catch {
     // Not JSON: the database refuses it, and says so better.
     return {};
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,8 +3,8 @@ import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swag
 import { tokenScheme } from './api-decorators.js';
 
 /** Where the description is served. */
-export const docsPath = 'api/docs';
-export const openApiPath = 'api/openapi.json';
+const docsPath = 'api/docs';
+const openApiPath = 'api/openapi.json';
 
 /** Describes the HTTP API of a gateway: OpenAPI 3.1, derived from its controllers. */
 export function describeApi(app: INestApplication): OpenAPIObject {

@@ -8,7 +8,7 @@ import { canonicalUrl } from './paths.js';
 import { sendProblem, toProblem, toServiceError } from './problem.js';
 
 /** The largest body that is taken: 256 KiB, far above any message of a platform. */
-export const maxBodyBytes = 256 * 1024;
+const maxBodyBytes = 256 * 1024;
 
 /** Whose `X-Forwarded-*` headers count: nobody's, everybody's, or those of these addresses and networks. */
 export type TrustProxy = boolean | string[];

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { getMetadataStorage, ValidateIf, validateSync } from 'class-validator';
 import { toValidationError } from '@stream-events/messaging';
-import type { MessageClass } from '@stream-events/contracts';
+import { isJsonObject, type MessageClass } from '@stream-events/contracts';
 import type { FastifyRequest } from 'fastify';
 import { JsonText } from './json-text.dto.js';
 import { readJsonObject, type JsonObjectText } from './json-text.js';
@@ -48,8 +48,7 @@ function readField(type: MessageClass<object>, field: string, json: JsonObjectTe
   const value = json.value[field];
   if (typeof value === 'string' && isTrimmed(type.prototype as object, field)) return value.trim();
   // Objects are kept as text: none of the API's bodies looks into one.
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? new JsonText(json.memberText(field) ?? '{}') : value;
+  return isJsonObject(value) ? new JsonText(json.memberText(field) ?? '{}') : value;
 }
 
 /** Whether a class, or one that it extends, marks the field as trimmed. */

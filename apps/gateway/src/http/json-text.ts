@@ -1,4 +1,4 @@
-import { ServiceError } from '@stream-events/contracts';
+import { isJsonObject, ServiceError, type JsonObject } from '@stream-events/contracts';
 
 /** Deeper nesting than this is refused: no payload of a platform comes near it, and parsers of others may break on it. */
 export const maxNesting = 32;
@@ -10,7 +10,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * without being parsed and written again.
  */
 export interface JsonObjectText {
-  value: Record<string, unknown>;
+  value: JsonObject;
   /** The whole text, without the white space around it. */
   text: string;
   /** The text of a member's value, exactly as it was sent; of a repeated name, the last one, as JSON.parse takes it. */
@@ -29,11 +29,11 @@ export function readJsonObject(bytes: Uint8Array | undefined): JsonObjectText {
   if (nestingOf(text) > maxNesting)
     throw new ServiceError('invalid', `The body is nested deeper than ${maxNesting} levels.`);
   const value = parse(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     throw new ServiceError('invalid', 'The body must be a JSON object.');
   }
   return {
-    value: value as Record<string, unknown>, // holds: a non-null, non-array object that JSON.parse made
+    value,
     text: text.trim(),
     memberText: (name) => findMember(text, name),
   };

@@ -1,11 +1,10 @@
 import { jest } from '@jest/globals';
-import { connectDatabase } from '@stream-events/database';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
-import { schema } from '../gateway.app.js';
 import { AccessTokens } from './access-tokens.service.js';
 import { User } from './user.entity.js';
 import { v7 as uuidV7 } from 'uuid';
+import { connectGateway } from '../../test/connect-gateway.js';
 
 const secretKey = 'a secret key of the tests, long enough';
 
@@ -14,15 +13,7 @@ describe(AccessTokens.name, () => {
   let dataSource: DataSource;
   let names = 0;
 
-  const connect = (): Promise<DataSource> =>
-    connectDatabase({
-      url: database.url,
-      schema: schema.name,
-      entities: schema.entities,
-      migrations: schema.migrations,
-      applicationName: 'test',
-      poolSize: 5,
-    });
+  const connect = (): Promise<DataSource> => connectGateway(database, 5);
 
   beforeAll(async () => {
     database = await createTestDatabase();

@@ -1,10 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import { connectDatabase } from '@stream-events/database';
 import { ServiceError } from '@stream-events/contracts';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { DataSource, EntityManager } from 'typeorm';
-import { schema } from '../gateway.app.js';
+import { connectGateway } from '../../test/connect-gateway.js';
 import { LoginFailures } from './login-failures.repository.js';
 
 describe(LoginFailures.name, () => {
@@ -14,15 +13,7 @@ describe(LoginFailures.name, () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    const { name, entities, migrations } = schema;
-    dataSource = await connectDatabase({
-      url: database.url,
-      schema: name,
-      entities,
-      migrations,
-      applicationName: 'test',
-      poolSize: 10,
-    });
+    dataSource = await connectGateway(database, 10);
   });
 
   afterAll(async () => {

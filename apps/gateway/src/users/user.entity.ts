@@ -37,8 +37,3 @@ export class User {
   @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
   createdAt!: Date;
 }
-
-/** What a user name is compared by: without the white space around it, in any case. */
-export function toUsernameKey(username: string): string {
-  return username.trim().toLowerCase();
-}

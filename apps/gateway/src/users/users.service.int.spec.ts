@@ -1,7 +1,6 @@
-import { connectDatabase } from '@stream-events/database';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
-import { schema } from '../gateway.app.js';
+import { connectGateway } from '../../test/connect-gateway.js';
 import { AccessTokens } from './access-tokens.service.js';
 import { LoginFailures } from './login-failures.repository.js';
 import { User } from './user.entity.js';
@@ -15,15 +14,7 @@ describe(UsersService.name, () => {
   let dataSource: DataSource;
   let names = 0;
 
-  const connect = (): Promise<DataSource> =>
-    connectDatabase({
-      url: database.url,
-      schema: schema.name,
-      entities: schema.entities,
-      migrations: schema.migrations,
-      applicationName: 'test',
-      poolSize: 5,
-    });
+  const connect = (): Promise<DataSource> => connectGateway(database, 5);
 
   beforeAll(async () => {
     database = await createTestDatabase();

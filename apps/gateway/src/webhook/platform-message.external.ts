@@ -1,4 +1,4 @@
-import { isTextWithin, ServiceError } from '@stream-events/contracts';
+import { isJsonObject, isTextWithin, ServiceError } from '@stream-events/contracts';
 import { readJsonObject, type JsonObjectText } from '../http/json-text.js';
 
 /**
@@ -71,16 +71,13 @@ function toEventType(json: JsonObjectText): string {
 }
 
 function readSubscriptionType({ value: { subscription } }: JsonObjectText): string | undefined {
-  if (typeof subscription !== 'object' || subscription === null || !('type' in subscription))
-    return undefined;
-  return typeof subscription.type === 'string' ? subscription.type : undefined;
+  return isJsonObject(subscription) && typeof subscription.type === 'string' ? subscription.type : undefined;
 }
 
 /** The event as it was sent; of a batched message, an object with all of its events. */
 function readEventData(json: JsonObjectText): string {
   const { event, events } = json.value;
-  if (typeof event === 'object' && event !== null && !Array.isArray(event))
-    return json.memberText('event') ?? '{}';
+  if (isJsonObject(event)) return json.memberText('event') ?? '{}';
   if (Array.isArray(events)) return `{"events":${json.memberText('events') ?? '[]'}}`;
   throw ServiceError.onField('event', 'must be an object');
 }

@@ -12,6 +12,7 @@ import {
 } from 'class-validator';
 import { defineContract } from '../contract.js';
 import { ServiceError } from '../errors.js';
+import { isJsonObject } from '../json-object.js';
 import { IsText, isTextWithin } from '../text.js';
 import { eventOrigins, type EventOrigin, type StoredEvent } from './event-record.js';
 
@@ -114,7 +115,7 @@ const uuidV7Pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[
 
 /** The hand-written equal of `StoreEventsRequest`'s decorators, for the write path. */
 export function parseStoreEventsRequest(message: unknown): StoreEventsRequest {
-  const events = isObject(message) ? message.events : undefined;
+  const events = isJsonObject(message) ? message.events : undefined;
   if (!Array.isArray(events) || events.length === 0 || events.length > maxBatchEvents) {
     throw ServiceError.onField('events', `must be a list of 1 to ${maxBatchEvents} events`);
   }
@@ -123,13 +124,13 @@ export function parseStoreEventsRequest(message: unknown): StoreEventsRequest {
 
 /** The hand-written equal of `StoreEventsReply`'s decorators. */
 export function parseStoreEventsReply(message: unknown): StoreEventsReply {
-  const outcomes = isObject(message) ? message.outcomes : undefined;
+  const outcomes = isJsonObject(message) ? message.outcomes : undefined;
   if (!Array.isArray(outcomes)) throw ServiceError.onField('outcomes', 'must be a list');
   return { outcomes: outcomes.map(parseOutcome) };
 }
 
 function parseOutcome(value: unknown, index: number): StoreOutcome {
-  if (!isObject(value) || typeof value.id !== 'string' || !uuidPattern.test(value.id)) {
+  if (!isJsonObject(value) || typeof value.id !== 'string' || !uuidPattern.test(value.id)) {
     throw ServiceError.onField(`outcomes.${index}.id`, 'must be a UUID');
   }
   const { id, outcome } = value;
@@ -140,7 +141,7 @@ function parseOutcome(value: unknown, index: number): StoreOutcome {
 }
 
 function parseNewEvent(value: unknown, index: number): NewEvent {
-  if (!isObject(value)) throw ServiceError.onField(`events.${index}`, 'must be an object');
+  if (!isJsonObject(value)) throw ServiceError.onField(`events.${index}`, 'must be an object');
   const { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey } = value;
   if (typeof id !== 'string' || !uuidV7Pattern.test(id)) throw fault(index, 'id', 'must be a UUIDv7');
   if (eventId !== null && !isTextWithin(eventId, 1, 255))
@@ -159,8 +160,4 @@ function parseNewEvent(value: unknown, index: number): NewEvent {
 
 function fault(index: number, field: string, message: string): ServiceError {
   return ServiceError.onField(`events.${index}.${field}`, message);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
