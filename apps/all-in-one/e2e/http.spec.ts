@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { eventBody, eventsPath, problemType, type EventPage } from './api.js';
-import type { ServiceProcess } from './service-process.js';
+import type { ServiceProcess } from '@stream-events/testing';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
 const page = 'https://overlay.example';

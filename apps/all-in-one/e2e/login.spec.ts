@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { uniqueType, type Answer, type Problem } from './api.js';
-import type { ServiceProcess } from './service-process.js';
+import type { ServiceProcess } from '@stream-events/testing';
 import { owner, startLimitMs, startStack, type Stack } from './stack.js';
 
 const loginPath = '/api-token-auth/';

@@ -1,6 +1,5 @@
-import { eventually } from '@stream-events/testing';
+import { eventually, type ServiceProcess } from '@stream-events/testing';
 import { eventBody, eventsPath, uniqueType, type Answer, type EventRecord } from './api.js';
-import type { ServiceProcess } from './service-process.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
 // A process that ends too slowly is cut off after 25 s, which is a failure; the test has to live to see it.

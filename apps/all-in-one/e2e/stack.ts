@@ -8,13 +8,13 @@ import {
   createTestDatabase,
   eventually,
   freePort,
+  ServiceProcess,
   startTestNats,
   type TestDatabase,
   type TestNats,
 } from '@stream-events/testing';
 import pg, { type QueryResultRow } from 'pg';
 import { send, type Answer, type EventRecord, type RequestOptions } from './api.js';
-import { ServiceProcess } from './service-process.js';
 
 /** What a test needs of the system; the environment is added to that of every service. */
 export interface StackOptions {

@@ -1,9 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import { createTestDatabase, ServiceProcess, type TestDatabase } from '@stream-events/testing';
 import { eventBody, eventsPath } from './api.js';
-import { ServiceProcess } from './service-process.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
 describe('start', () => {

@@ -1,6 +1,5 @@
-import { eventually } from '@stream-events/testing';
+import { eventually, type ServiceProcess } from '@stream-events/testing';
 import { eventBody, eventsPath, problemType, uniqueType, type EventPage, type Problem } from './api.js';
-import type { ServiceProcess } from './service-process.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
 interface Registered {

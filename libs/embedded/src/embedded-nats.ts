@@ -26,6 +26,7 @@ export interface EmbeddedNats {
   /** nats://127.0.0.1:<port>, without credentials. */
   url: string;
   port: number;
+  pid: number;
   /** nats://<user>:<password>@127.0.0.1:<port>. Throws for a user that was not configured. */
   urlFor(userName: string): string;
   /** Settles when the server process has ended, wanted or not. */
@@ -71,6 +72,7 @@ export async function startEmbeddedNats(options: EmbeddedNatsOptions): Promise<E
     return {
       url: `nats://127.0.0.1:${port}`,
       port,
+      pid: server.pid,
       urlFor: (userName) => urlFor(users, userName, port),
       exited: server.exited,
       stop: () => end(STOP_STEPS),

@@ -31,12 +31,16 @@ export interface EmbeddedPostgres {
   /** postgresql://… of the superuser on the database `stream_events`, with its password. */
   url: string;
   port: number;
+  /** The process that all others of the server descend from. */
+  pid: number;
   /** The folder that holds data and log: below `directory`, or below /var/lib/stream-events when the server's user cannot enter that. */
   dataHome: string;
   /** Settles when the server process has ended, wanted or not. */
   exited: Promise<ServerExit>;
   /** Fast shutdown: open transactions are rolled back, the data is flushed. May be called more than once. */
   stop(): Promise<void>;
+  /** Ends it at once by SIGKILL, as a crash: for tests. */
+  kill(): Promise<void>;
 }
 
 const DATABASE = 'stream_events';
@@ -102,11 +106,19 @@ async function startServer(setup: ServerSetup): Promise<EmbeddedPostgres> {
       await wait(200);
       continue;
     }
-    const stop = async (): Promise<void> => {
-      await server.stop(STOP_STEPS);
+    const end = async (steps: readonly StopStep[]): Promise<void> => {
+      await server.stop(steps);
       await setup.lock.release();
     };
-    return { url: url(DATABASE), port, dataHome: site.home, exited: server.exited, stop };
+    return {
+      url: url(DATABASE),
+      port,
+      pid: server.pid,
+      dataHome: site.home,
+      exited: server.exited,
+      stop: () => end(STOP_STEPS),
+      kill: () => end([]),
+    };
   }
 }
 

@@ -61,7 +61,8 @@ export class ServerProcess {
     }
   }
 
-  get pid(): number | undefined {
+  get pid(): number {
+    if (this.child.pid === undefined) throw new Error(`${this.command.command} was not started`);
     return this.child.pid;
   }
 

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { eventually } from '@stream-events/testing';
+import { eventually } from './eventually.js';
 
 /** The apps that run as a process of their own. */
 export type AppName = 'gateway' | 'events' | 'platform-simulator';
@@ -31,6 +31,8 @@ export class ServiceProcess {
   constructor(
     readonly app: AppName,
     readonly environment: Readonly<Record<string, string>>,
+    /** Options of Node itself, for a profile. */
+    private readonly nodeOptions: readonly string[] = [],
   ) {}
 
   /** Where its public HTTP interface listens; the events service has none. */
@@ -46,6 +48,12 @@ export class ServiceProcess {
   /** Everything that it has written to standard output and standard error. */
   get output(): string {
     return this.written;
+  }
+
+  /** The id of the running process. */
+  get pid(): number {
+    if (this.child?.pid === undefined) throw new Error(`${this.app} was never started`);
+    return this.child.pid;
   }
 
   get isRunning(): boolean {
@@ -119,7 +127,7 @@ export class ServiceProcess {
   private spawn(): Promise<Exit> {
     this.written = '';
     const main = resolve('apps', this.app, 'dist/main.js');
-    const child = spawn(process.execPath, ['--import', endWithTheTest, main], {
+    const child = spawn(process.execPath, [...this.nodeOptions, '--import', endWithTheTest, main], {
       env: { PATH: process.env.PATH, ...this.environment },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
