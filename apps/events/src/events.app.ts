@@ -1,7 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import type { INestMicroservice } from '@nestjs/common';
 import { getEvent, listEvents, storeEvents } from '@stream-events/contracts';
-import { connectDatabase, toUnavailable } from '@stream-events/database';
+import { connectDatabase, createPool, toUnavailable } from '@stream-events/database';
 import {
   closeNats,
   connectNats,
@@ -48,6 +48,9 @@ const variables = {
 
 type EventsConfig = ConfigOf<typeof variables>;
 
+// More writers at once only wait for each other's locks and commits.
+const writeConnections = 4;
+
 /** The contracts that the events service answers. */
 const servedContracts = [storeEvents, listEvents, getEvent];
 
@@ -58,20 +61,19 @@ export const schema = {
   migrations: [CreateEventStore1763700000000],
 };
 
+// For the raw ceiling that the benchmark compares with.
+export { toRow, writeBatch, type EventRow } from './store/write-batch.js';
+
 /** The events service: takes batches in, stores them, lists them, and brings them to the EVENTS stream. */
 export const events = defineService({ name: 'events', variables, start });
 
 async function start(shell: Shell<EventsConfig>) {
   const { config, logger, health } = shell;
   const nats = { urls: config.NATS_URL, name: 'events' };
-  const dataSource = await connectDatabase({
-    url: config.DATABASE_URL,
-    schema: schema.name,
-    applicationName: 'events',
-    entities: schema.entities,
-    migrations: schema.migrations,
-    poolSize: 10,
-  });
+  const database = { url: config.DATABASE_URL, schema: schema.name, applicationName: 'events' };
+  const { entities, migrations } = schema;
+  const dataSource = await connectDatabase({ ...database, entities, migrations, poolSize: 10 });
+  const writePool = createPool({ ...database, poolSize: writeConnections });
   await claimStoreFor(config.PLATFORM, dataSource);
   const connection = await connectNats({ ...nats, name: 'events-relay' });
   await ensureEventsStream(connection, {
@@ -83,7 +85,7 @@ async function start(shell: Shell<EventsConfig>) {
   const publisher = new StreamPublisher(connection, natsConnectionOptions(nats).inboxPrefix);
   const strategy = new NatsServerStrategy({ ...nats, queue: 'events', contracts: servedContracts });
   const app: INestMicroservice = await NestFactory.createMicroservice(
-    EventsModule.register(shell, { dataSource, publisher }),
+    EventsModule.register(shell, { dataSource, writePool, publisher }),
     {
       strategy,
       logger: new NestLogger(logger),
@@ -109,6 +111,7 @@ async function start(shell: Shell<EventsConfig>) {
         () => app.get(Relay).stop(),
         () => publisher.close(),
         () => closeNats(connection),
+        () => writePool.end(),
         () => dataSource.destroy(),
       ]),
   };

@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { ShellModule, type Shell } from '@stream-events/service';
+import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { IntakeController } from './intake/intake.controller.js';
 import { IntakeService } from './intake/intake.service.js';
@@ -15,18 +16,24 @@ import { StoreMaintenance } from './store/store-maintenance.service.js';
 /** What is connected before the module is made. */
 export interface EventsConnections {
   dataSource: DataSource;
+  /** For writing batches, apart from everything else that asks the database: no list can keep a write waiting. */
+  writePool: Pool;
   publisher: StreamPublisher;
 }
 
 @Module({})
 export class EventsModule {
-  static register(shell: Shell<unknown>, { dataSource, publisher }: EventsConnections): DynamicModule {
+  static register(
+    shell: Shell<unknown>,
+    { dataSource, writePool, publisher }: EventsConnections,
+  ): DynamicModule {
     return {
       module: EventsModule,
       imports: [ShellModule.register(shell)],
       controllers: [IntakeController, ReadingController],
       providers: [
         { provide: DataSource, useValue: dataSource },
+        { provide: Pool, useValue: writePool },
         { provide: StreamPublisher, useValue: publisher },
         EventListRepository,
         EventsRepository,

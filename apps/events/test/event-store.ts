@@ -1,6 +1,7 @@
-import { connectDatabase } from '@stream-events/database';
+import { connectDatabase, createPool } from '@stream-events/database';
 import { createLogger, Registry } from '@stream-events/service';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import type { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import { schema } from '../src/events.app.js';
 import { IntakeService } from '../src/intake/intake.service.js';
@@ -22,8 +23,9 @@ export class EventStore {
   private constructor(
     private readonly database: TestDatabase,
     readonly dataSource: DataSource,
+    private readonly writePool: Pool,
   ) {
-    this.events = new EventsRepository(dataSource);
+    this.events = new EventsRepository(dataSource, writePool);
     this.partitions = new PartitionsRepository(dataSource);
     this.list = new EventListRepository(dataSource);
     const relay: Pick<Relay, 'publish'> = { publish: (batch) => void this.handedToRelay.push(batch) };
@@ -38,18 +40,19 @@ export class EventStore {
 
   static async create(): Promise<EventStore> {
     const database = await createTestDatabase();
-    const dataSource = await connectDatabase({
+    const connection = {
       url: database.url,
       schema: schema.name,
       applicationName: 'events-test',
-      entities: schema.entities,
-      migrations: schema.migrations,
       poolSize: 20,
-    });
-    return new EventStore(database, dataSource);
+    };
+    const { entities, migrations } = schema;
+    const dataSource = await connectDatabase({ ...connection, entities, migrations });
+    return new EventStore(database, dataSource, createPool(connection));
   }
 
   async close(): Promise<void> {
+    await this.writePool.end();
     await this.dataSource.destroy();
     await this.database.drop();
   }

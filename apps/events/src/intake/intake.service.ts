@@ -3,8 +3,9 @@ import { type NewEvent, type StoreOutcome } from '@stream-events/contracts';
 import { isConflictError, isContentError, sqlState, violatedConstraint } from '@stream-events/database';
 import { Counter, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { Relay } from '../relay/relay.service.js';
-import { EventsRepository, toRow, type EventRow, type WrittenBatch } from '../store/events.repository.js';
+import { EventsRepository } from '../store/events.repository.js';
 import { PartitionsRepository } from '../store/partitions.repository.js';
+import { toRow, type EventRow, type WrittenBatch } from '../store/write-batch.js';
 
 // A lost race (deadlock, serialization) is over by the next try; more often than this something else is wrong.
 const maxConflictRetries = 5;
@@ -85,14 +86,14 @@ export class IntakeService {
 
   private async write(rows: readonly EventRow[], outcomes: Outcomes): Promise<void> {
     const written = await this.writeWithRetries(rows);
-    const stored = new Set(written.storedIds);
     if (written.outboxId !== null) {
-      this.relay.publish({ outboxId: written.outboxId, events: rows.filter((row) => stored.has(row.id)) });
+      this.relay.publish({ outboxId: written.outboxId, events: written.stored });
     }
-    const known = rows.filter((row) => !stored.has(row.id));
+    const stored = new Set(written.stored);
+    const known = rows.filter((row) => !stored.has(row));
     const firstIds = await this.events.findReceived(known.map((row) => row.key));
     for (const row of rows) {
-      const id = stored.has(row.id) ? row.id : firstIds.get(row.key);
+      const id = stored.has(row) ? row.id : firstIds.get(row.key);
       // An event whose own id is remembered was stored by an earlier try of this very batch.
       if (id !== undefined) outcomes.set(row.key, { id, outcome: id === row.id ? 'stored' : 'known' });
     }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { NewEvent } from '@stream-events/contracts';
 
 /**
@@ -6,12 +6,12 @@ import type { NewEvent } from '@stream-events/contracts';
  * redelivery may carry another timestamp), else the idempotency key, else the event's own id.
  */
 export function receivedMessageKey(event: NewEvent): string {
-  if (event.origin === 'platform' && event.eventId !== null) return hash('message', event.eventId);
-  if (event.idempotencyKey !== null) return hash('idempotency-key', event.idempotencyKey);
-  return event.id;
+  if (event.origin === 'platform' && event.eventId !== null) return keyOf('message', event.eventId);
+  if (event.idempotencyKey !== null) return keyOf('idempotency-key', event.idempotencyKey);
+  return event.id.toLowerCase();
 }
 
-function hash(kind: string, value: string): string {
-  const hex = createHash('sha256').update(`${kind}\0${value}`).digest('hex');
+function keyOf(kind: string, value: string): string {
+  const hex = hash('sha256', `${kind}\0${value}`, 'hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }

@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { v4 } from 'uuid';
+import { EventStore } from '../../test/event-store.js';
+import { encodeTextArray, encodeUuidArray } from './binary-arrays.js';
+
+let store: EventStore;
+
+beforeAll(async () => {
+  store = await EventStore.create();
+});
+afterAll(() => store.close());
+
+/** What the database reads: each element as JSON would be too kind to what is not well-formed, so as text. */
+async function read(array: Buffer, type: 'uuid' | 'text'): Promise<(string | null)[]> {
+  const rows = await store.dataSource.query<{ value: string | null }[]>(
+    `SELECT value::text AS value FROM unnest($1::${type}[]) WITH ORDINALITY AS element (value, at) ORDER BY at`,
+    [array],
+  );
+  return rows.map(({ value }) => value);
+}
+
+describe(encodeTextArray.name, () => {
+  it('says to the database what was given: any characters but NUL, nulls, empty texts', async () => {
+    const text = fc.string({ unit: 'binary', maxLength: 60 }).map((value) => value.replaceAll('\0', ' '));
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.option(text), { minLength: 1, maxLength: 40 }), async (texts) => {
+        expect(await read(encodeTextArray(texts), 'text')).toEqual(texts);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it.each(['"quoted"', 'back\\slash', '{a,b}', 'NULL', '', '🎉'.repeat(255), 'x'.repeat(256 * 1024)])(
+    'takes what an array in text form would have to escape: %.20s',
+    async (value) => {
+      expect(await read(encodeTextArray([value, null, value]), 'text')).toEqual([value, null, value]);
+    },
+  );
+
+  it('leaves it to the database to refuse a NUL', async () => {
+    await expect(read(encodeTextArray(['a\0b']), 'text')).rejects.toMatchObject({ code: '22021' });
+  });
+});
+
+describe(encodeUuidArray.name, () => {
+  it('says to the database what was given', async () => {
+    const uuids = Array.from({ length: 256 }, () => v4());
+    expect(await read(encodeUuidArray(uuids), 'uuid')).toEqual(uuids);
+    expect(await read(encodeUuidArray(uuids.slice(0, 1)), 'uuid')).toEqual(uuids.slice(0, 1));
+  });
+});
