@@ -3,7 +3,6 @@ import { NestFactory } from '@nestjs/core';
 import { defineContract, natsUsers, ServiceError } from '@stream-events/contracts';
 import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
 import { IsIn, IsInt } from 'class-validator';
-import { runWithCorrelation } from './correlation.js';
 import { ErrorResponder } from './error-responder.filter.js';
 import { Handles } from './handles.js';
 import { NatsServerStrategy } from './nats-server.strategy.js';
@@ -222,7 +221,7 @@ describe(RequestClient.name, () => {
     });
 
     it('hands the correlation id on to the logs of the service', async () => {
-      await failureOf(runWithCorrelation('request-1', () => client.request(fail, { kind: 'conflict' })));
+      await failureOf(client.request(fail, { kind: 'conflict' }, { correlationId: 'request-1' }));
       await failureOf(client.request(fail, { kind: 'conflict' }));
 
       expect(logger.lines.map((line) => line.fields.correlationId)).toEqual(['request-1', undefined]);

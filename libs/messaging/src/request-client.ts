@@ -4,8 +4,14 @@ import { ServiceError, type Contract } from '@stream-events/contracts';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
 import { firstValueFrom, TimeoutError, timeout } from 'rxjs';
 import { connectNats, natsConnectionOptions, type NatsOptions } from './connection.js';
-import { correlationHeader, currentCorrelationId } from './correlation.js';
+import { correlationHeader } from './correlation.js';
 import { parseMessage } from './parse-message.js';
+
+/** What goes along with a request. */
+export interface RequestOptions {
+  /** Of the HTTP request behind it: the other service logs failures under it too. */
+  correlationId?: string;
+}
 
 /** No reply came in time: whether the request was carried out is not known. */
 export class ReplyTimeoutError extends ServiceError {
@@ -57,8 +63,9 @@ export class RequestClient {
   async request<Request extends object, Reply extends object>(
     contract: Contract<Request, Reply>,
     request: Request,
+    options: RequestOptions = {},
   ): Promise<Reply> {
-    const reply = await this.send(contract, request);
+    const reply = await this.send(contract, request, options);
     try {
       return contract.parseReply ? contract.parseReply(reply) : parseMessage(contract.reply, reply);
     } catch (error) {
@@ -68,8 +75,11 @@ export class RequestClient {
     }
   }
 
-  private async send(contract: Contract<object, object>, request: object): Promise<unknown> {
-    const correlationId = currentCorrelationId();
+  private async send(
+    contract: Contract<object, object>,
+    request: object,
+    { correlationId }: RequestOptions,
+  ): Promise<unknown> {
     const record = new NatsRecordBuilder(request);
     if (correlationId !== undefined) {
       const messageHeaders = headers();

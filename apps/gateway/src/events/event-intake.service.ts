@@ -10,7 +10,7 @@ import {
   type StoreEventsReply,
   type StoreOutcome,
 } from '@stream-events/contracts';
-import { ReplyTimeoutError, RequestClient, runWithCorrelation } from '@stream-events/messaging';
+import { ReplyTimeoutError, RequestClient } from '@stream-events/messaging';
 import { Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 
 // More batches in flight only wait at the database; with three it is never idle.
@@ -90,9 +90,7 @@ export class EventIntake {
     while (this.inFlight < maxInFlight && this.waiting.length > 0) {
       const batch = this.takeBatch();
       this.inFlight += 1;
-      // A batch belongs to many requests, so to none of them in the logs.
-      const delivered = runWithCorrelation(undefined, () => this.deliver(batch));
-      void delivered.finally(() => {
+      void this.deliver(batch).finally(() => {
         this.inFlight -= 1;
         this.pump();
       });
@@ -131,6 +129,7 @@ export class EventIntake {
   private async sendWithRetries(events: NewEvent[]): Promise<StoreEventsReply> {
     for (let attempt = 1; ; attempt += 1) {
       try {
+        // Without a correlation id: a batch belongs to many requests, so to none of them in the logs.
         return await this.client.request(storeEvents, { events });
       } catch (error) {
         if (!(error instanceof ServiceError) || error.code !== 'unavailable') throw error;

@@ -61,7 +61,7 @@ export class EventsController {
   @RefusesWith({ invalid: 'A parameter is wrong: page_size, since, until or cursor' })
   async list(@Query() parameters: Record<string, string>, @Req() request: FastifyRequest): Promise<string> {
     const query = parseEventListQuery(parameters);
-    const page = await this.client.request(listEvents, query.request);
+    const page = await this.client.request(listEvents, query.request, { correlationId: request.id });
     const link = (position: typeof page.next): string =>
       JSON.stringify(position && this.links.of(request, query, position));
     return `{"next":${link(page.next)},"previous":${link(page.previous)},"results":[${page.events.map(printEventRecord).join(',')}]}`;
@@ -82,6 +82,7 @@ export class EventsController {
     @JsonBody(CreateEventBody) body: CreateEventBody,
     @CurrentUser() caller: Caller,
     @Headers('idempotency-key') key: string | undefined,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const event = await this.events.create(
@@ -90,6 +91,7 @@ export class EventsController {
         eventSource: body.event_source,
         eventData: body.event_data.text,
         idempotencyKey: key,
+        requestId: request.id,
       },
       caller,
     );
@@ -108,8 +110,8 @@ export class EventsController {
   @Answers(200, 'The event', { type: EventRecord })
   @RequiresToken()
   @RefusesWith({ not_found: 'There is no such event' })
-  async show(@Id() id: string): Promise<string> {
-    return printEventRecord(await this.events.get(id));
+  async show(@Id() id: string, @Req() request: FastifyRequest): Promise<string> {
+    return printEventRecord(await this.events.get(id, request.id));
   }
 
   @Post(':event_type/test')
@@ -141,8 +143,7 @@ export class EventsController {
     if (!isTextWithin(trimmed, 1, 255) || trimmed.includes('/'))
       throw ServiceError.onField('event_type', 'must be text of 1 to 255 characters without /');
     const eventData = readJsonObject(request.body).text;
-    return printEventRecord(
-      await this.events.test({ eventType: trimmed, eventData, idempotencyKey: key }, caller),
-    );
+    const event = { eventType: trimmed, eventData, idempotencyKey: key, requestId: request.id };
+    return printEventRecord(await this.events.test(event, caller));
   }
 }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { getEvent, ServiceError, type NewEvent, type StoredEvent } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
-import { v4 as uuidV4, v7 as uuidV7 } from 'uuid';
+import { v4 as uuidV4 } from 'uuid';
+import { mintEventId } from './event-id.js';
 import { EventIntake } from './event-intake.service.js';
 import type { Caller } from '../users/access-tokens.service.js';
 
@@ -12,6 +13,8 @@ export interface ClientEvent {
   eventData: string;
   /** The `Idempotency-Key` header, if any. */
   idempotencyKey: string | undefined;
+  /** Of the HTTP request, for the logs. */
+  requestId: string;
 }
 
 const maxKeyLength = 255;
@@ -26,43 +29,45 @@ export class EventsService {
 
   /** Stores an event as if from the platform. */
   async create(event: ClientEvent & { eventSource: string }, caller: Caller): Promise<StoredEvent> {
-    return this.store({
-      id: uuidV7(),
+    const newEvent: NewEvent = {
+      id: mintEventId(),
       eventId: null,
       eventType: event.eventType,
       eventSource: event.eventSource,
       origin: 'platform',
       eventData: event.eventData,
       idempotencyKey: scopeKey(event.idempotencyKey, caller, 'platform'),
-    });
+    };
+    return this.store(newEvent, event.requestId);
   }
 
   /** Stores a test event. */
   async test(event: ClientEvent, caller: Caller): Promise<StoredEvent> {
-    return this.store({
-      id: uuidV7(),
+    const newEvent: NewEvent = {
+      id: mintEventId(),
       eventId: uuidV4(),
       eventType: event.eventType,
       eventSource: 'TestCall',
       origin: 'test',
       eventData: event.eventData,
       idempotencyKey: scopeKey(event.idempotencyKey, caller, 'test'),
-    });
+    };
+    return this.store(newEvent, event.requestId);
   }
 
   /** An event by its id, or a test event by its `event_id`. */
-  async get(id: string): Promise<StoredEvent> {
-    return this.client.request(getEvent, { id });
+  async get(id: string, requestId: string): Promise<StoredEvent> {
+    return this.client.request(getEvent, { id }, { correlationId: requestId });
   }
 
-  private async store(event: NewEvent): Promise<StoredEvent> {
+  private async store(event: NewEvent, requestId: string): Promise<StoredEvent> {
     const { id, outcome } = await this.intake.submit(event);
     if (outcome === 'parked')
       throw new ServiceError(
         'invalid',
         `The event cannot be stored: the database refuses its content. It is kept aside for an operator as ${id}.`,
       );
-    return outcome === 'known' ? this.get(id) : event;
+    return outcome === 'known' ? this.get(id, requestId) : event;
   }
 }
 

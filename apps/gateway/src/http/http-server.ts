@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type Server } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ServiceError } from '@stream-events/contracts';
-import { runWithCorrelation } from '@stream-events/messaging';
 import type { FastifyInstance, FastifyHttpOptions } from 'fastify';
 import { canonicalUrl } from './paths.js';
 import { sendProblem, toProblem, toServiceError } from './problem.js';
@@ -43,7 +42,8 @@ export function createHttpServer(trustProxy: TrustProxy): FastifyAdapter {
       setTimeout(() => socket.destroy(), 1_000).unref();
     },
   };
-  const adapter = new FastifyAdapter(options);
+  // Nothing here uses Express-style middleware: requests need not go through its engine.
+  const adapter = new FastifyAdapter({ ...options, skipMiddie: true });
   takeRawBodies(adapter.getInstance());
   correlate(adapter.getInstance());
   endConnectionsOnClose(adapter.getInstance());
@@ -81,10 +81,6 @@ function correlate(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header('X-Request-Id', request.id);
     done();
-  });
-  // Only after the body was read: its events run in a context of their own, where the id would be lost.
-  fastify.addHook('preHandler', (request, _reply, done) => {
-    runWithCorrelation(request.id, done);
   });
 }
 

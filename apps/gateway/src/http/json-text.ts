@@ -82,11 +82,16 @@ function findMember(text: string, name: string): string | undefined {
     const keyEnd = endOfString(text, at);
     const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const valueEnd = endOfValue(text, valueStart);
-    if (JSON.parse(text.slice(at, keyEnd)) === name) found = text.slice(valueStart, valueEnd);
+    if (readKey(text.slice(at, keyEnd)) === name) found = text.slice(valueStart, valueEnd);
     const separator = skipSpace(text, valueEnd);
     at = skipSpace(text, separator + 1);
   }
   return found;
+}
+
+/** The key that a JSON string says; hardly ever is it written with escapes. */
+function readKey(json: string): unknown {
+  return json.includes('\\') ? JSON.parse(json) : json.slice(1, -1);
 }
 
 const quote = 0x22;
@@ -109,13 +114,17 @@ function isSpace(code: number): boolean {
 
 /** The index after the closing quote of the string that begins at `from`. */
 function endOfString(text: string, from: number): number {
-  let at = from + 1;
-  while (at < text.length) {
-    const code = text.charCodeAt(at);
-    if (code === quote) return at + 1;
-    at += code === backslash ? 2 : 1;
-  }
-  return text.length;
+  // The engine looks for a character many times faster than a loop here: strings are most of a message.
+  let at = text.indexOf('"', from + 1);
+  while (at !== -1 && isEscaped(text, at)) at = text.indexOf('"', at + 1);
+  return at === -1 ? text.length : at + 1;
+}
+
+/** Whether an odd number of backslashes stands before a character. */
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text.charCodeAt(first - 1) === backslash) first -= 1;
+  return (at - first) % 2 === 1;
 }
 
 /** The index after the value that begins at `from`. */

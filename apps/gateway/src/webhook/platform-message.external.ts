@@ -24,16 +24,24 @@ export type PlatformMessage =
 
 export function readMessageHeaders(headers: Record<string, string | string[] | undefined>): MessageHeaders {
   const read = (name: string): string => {
-    const value = headers[(messageHeaderPrefix + name).toLowerCase()];
+    const value = headers[name];
     return typeof value === 'string' ? value : '';
   };
   return {
-    messageId: read('id'),
-    timestamp: read('timestamp'),
-    signature: read('signature'),
-    type: read('type'),
+    messageId: read(headerNames.id),
+    timestamp: read(headerNames.timestamp),
+    signature: read(headerNames.signature),
+    type: read(headerNames.type),
   };
 }
+
+// As Node writes them; made once, not for every message.
+const headerNames = {
+  id: `${messageHeaderPrefix}Id`.toLowerCase(),
+  timestamp: `${messageHeaderPrefix}Timestamp`.toLowerCase(),
+  signature: `${messageHeaderPrefix}Signature`.toLowerCase(),
+  type: `${messageHeaderPrefix}Type`.toLowerCase(),
+};
 
 /**
  * Reads the body of a verified message.

@@ -1,11 +1,12 @@
+import type { KeyObject } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { isTextWithin, ServiceError, type NewEvent } from '@stream-events/contracts';
 import { CONFIG, Counter, LOGGER, Registry, type Logger } from '@stream-events/service';
-import { v7 as uuidV7 } from 'uuid';
 import type { GatewayConfig } from '../gateway.config.js';
+import { mintEventId } from '../events/event-id.js';
 import { EventIntake } from '../events/event-intake.service.js';
 import { readMessage, readMessageHeaders, type PlatformMessage } from './platform-message.external.js';
-import { isSignatureValid, isTimestampFresh } from './webhook-signature.js';
+import { isSignatureValid, isTimestampFresh, toSigningKeys } from './webhook-signature.js';
 
 /** A message as it reached the callback. */
 export interface WebhookRequest {
@@ -40,14 +41,16 @@ type Result =
  */
 @Injectable()
 export class WebhookService {
+  private readonly signingKeys: readonly KeyObject[];
   private readonly messagesTotal: Counter;
 
   constructor(
     private readonly intake: EventIntake,
-    @Inject(CONFIG) private readonly config: GatewayConfig,
+    @Inject(CONFIG) config: GatewayConfig,
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
   ) {
+    this.signingKeys = toSigningKeys(config.PLATFORM_WEBHOOK_SECRET);
     this.messagesTotal = new Counter({
       name: 'gateway_webhook_messages_total',
       help: 'Messages at the platform’s webhook callback by what became of them',
@@ -75,7 +78,7 @@ export class WebhookService {
 
   private async verifyAndStore({ headers, body, pathType }: WebhookRequest): Promise<WebhookAnswer> {
     const { messageId, timestamp, signature, type } = readMessageHeaders(headers);
-    if (!isSignatureValid({ messageId, timestamp, signature, body }, this.config.PLATFORM_WEBHOOK_SECRET)) {
+    if (!isSignatureValid({ messageId, timestamp, signature, body }, this.signingKeys)) {
       throw new Refusal('bad_signature', 'forbidden', 'The signature does not match the message.');
     }
     if (!isTimestampFresh(timestamp, Date.now())) {
@@ -107,7 +110,7 @@ export class WebhookService {
     if (!isTextWithin(messageId, 1, 255))
       throw new Refusal('bad_message', 'invalid', 'The message id must have 1 to 255 characters.');
     const event: NewEvent = {
-      id: uuidV7(),
+      id: mintEventId(),
       eventId: messageId,
       eventType: message.kind === 'revocation' ? 'subscription-revocation' : message.eventType,
       eventSource: 'PlatformSub',

@@ -1,0 +1,28 @@
+import { receivedAt } from '@stream-events/contracts';
+import { validate, version } from 'uuid';
+import { mintEventId } from './event-id.js';
+
+describe(mintEventId.name, () => {
+  // More than the supply of random bytes, several times.
+  const ids = Array.from({ length: 20_000 }, mintEventId);
+
+  it('mints valid UUIDs of version 7', () => {
+    expect(ids.every((id) => validate(id) && version(id) === 7)).toBe(true);
+  });
+
+  it('mints each once, ascending, also within a millisecond', () => {
+    expect([...new Set(ids)].sort()).toEqual(ids);
+    expect(new Set(ids.map(receivedAt)).size).toBeLessThan(ids.length);
+  });
+
+  it('says when the event was received', () => {
+    const before = Date.now();
+    const at = receivedAt(mintEventId());
+    expect(at).toBeGreaterThanOrEqual(before);
+    expect(at).toBeLessThanOrEqual(Date.now());
+  });
+
+  it('differs in more than time and count from one to the next', () => {
+    expect(new Set(ids.map((id) => id.slice(-12))).size).toBe(ids.length);
+  });
+});
