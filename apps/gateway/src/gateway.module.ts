@@ -3,7 +3,6 @@ import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { RequestClient } from '@stream-events/messaging';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
-import { EventListLinks } from './events/event-list-links.js';
 import { EventsController } from './events/events.controller.js';
 import { EventsService } from './events/events.service.js';
 import type { GatewayConfig } from './gateway.config.js';
@@ -12,6 +11,7 @@ import { ProblemFilter } from './http/problem.filter.js';
 import { PublicUrl } from './http/public-url.js';
 import { RouteMethods } from './http/route-methods.js';
 import { EventIntake } from './events/event-intake.service.js';
+import { ListLinks } from './paging/list-links.js';
 import { AccessGuard } from './users/access.guard.js';
 import { AccessTokens } from './users/access-tokens.service.js';
 import { LoginController } from './users/login.controller.js';
@@ -47,8 +47,8 @@ export class GatewayModule {
         { provide: APP_GUARD, useClass: AccessGuard },
         AccessTokens,
         EventIntake,
-        EventListLinks,
         EventsService,
+        ListLinks,
         LoginFailures,
         PublicUrl,
         UsersService,

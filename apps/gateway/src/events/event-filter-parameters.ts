@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
-import { defaultPageSize, maxPageSize } from './event-list.query.js';
+import { defaultPageSize, maxPageSize } from '../paging/page-parameters.js';
 
 const parameters: readonly { name: string; description: string; example: string }[] = [
   { name: 'event_type', description: 'Event type, exactly', example: 'channel-raid' },

@@ -1,7 +1,7 @@
 import { firstIdAt, printEventRecord, ServiceError, type FieldErrors } from '@stream-events/contracts';
 import fc from 'fast-check';
 import { v7 as uuidV7 } from 'uuid';
-import { printCursor } from './event-list.cursor.js';
+import { printCursor } from '../paging/cursor.js';
 import { parseEventListQuery, textFilters } from './event-list.query.js';
 
 function errorsOf(parameters: Record<string, string>): FieldErrors | undefined {

@@ -1,10 +1,5 @@
-import {
-  ServiceError,
-  type EventFilters,
-  type FieldErrors,
-  type ListEventsRequest,
-} from '@stream-events/contracts';
-import { parseCursor } from './event-list.cursor.js';
+import { ServiceError, type EventFilters, type ListEventsRequest } from '@stream-events/contracts';
+import { ParameterFaults, parsePage, type Parameters } from '../paging/page-parameters.js';
 
 /** The filters of the event list: the parameter, and the field of the contract that it fills. */
 export const textFilters = {
@@ -22,9 +17,6 @@ export const textFilters = {
 
 const timeFilters = ['since', 'until'] as const;
 
-export const defaultPageSize = 50;
-export const maxPageSize = 100;
-
 /** A list that was asked for: the request to the events service, and what its cursors are bound to. */
 export interface EventListQuery {
   request: ListEventsRequest;
@@ -32,24 +24,13 @@ export interface EventListQuery {
   list: string;
 }
 
-type Parameters = Readonly<Record<string, string | undefined>>;
-
 /**
  * Reads the query of the event list. An empty value is no filter; unknown parameters are ignored.
  *
  * @throws ServiceError `invalid` with every fault by parameter
  */
 export function parseEventListQuery(parameters: Parameters): EventListQuery {
-  const errors: FieldErrors = {};
-  const attempt = <T>(read: () => T): T | undefined => {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      Object.assign(errors, error.errors);
-      return undefined;
-    }
-  };
+  const faults = new ParameterFaults();
   const filters: EventFilters = {};
   for (const [parameter, field] of Object.entries(textFilters)) {
     const value = parameters[parameter];
@@ -57,30 +38,18 @@ export function parseEventListQuery(parameters: Parameters): EventListQuery {
   }
   for (const parameter of timeFilters) {
     const value = parameters[parameter];
-    const time = value ? attempt(() => parseTime(parameter, value)) : undefined;
+    const time = value ? faults.attempt(() => parseTime(parameter, value)) : undefined;
     if (time !== undefined) filters[parameter] = time;
   }
   const list = describeList(parameters);
-  const pageSize = attempt(() => parsePageSize(parameters.page_size)) ?? defaultPageSize;
-  const { cursor } = parameters;
-  const position = cursor ? attempt(() => parseCursor(cursor, list)) : undefined;
-  if (Object.keys(errors).length > 0)
-    throw new ServiceError('invalid', `Invalid: ${Object.keys(errors).join(', ')}.`, { errors });
-  return { list, request: { filters, pageSize, ...(position && { position }) } };
+  const page = parsePage(parameters, list, faults);
+  faults.throwIfAny();
+  return { list, request: { filters, ...page } };
 }
 
 function describeList(parameters: Parameters): string {
   const names = [...Object.keys(textFilters), ...timeFilters];
   return JSON.stringify(['platform-events', ...names.map((name) => parameters[name] || null)]);
-}
-
-function parsePageSize(value: string | undefined): number {
-  if (!value) return defaultPageSize;
-  const size = Number(value);
-  if (!/^\d{1,3}$/.test(value) || size < 1 || size > maxPageSize) {
-    throw ServiceError.onField('page_size', `must be a whole number from 1 to ${maxPageSize}`);
-  }
-  return size;
 }
 
 const timePattern =

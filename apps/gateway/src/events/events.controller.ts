@@ -13,10 +13,10 @@ import {
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { readJsonObject } from '../http/json-text.js';
+import { ListLinks } from '../paging/list-links.js';
 import { CurrentUser } from '../users/access.guard.js';
 import type { Caller } from '../users/access-tokens.service.js';
 import { EventFilterParameters } from './event-filter-parameters.js';
-import { EventListLinks } from './event-list-links.js';
 import { parseEventListQuery } from './event-list.query.js';
 import { CreateEventBody, EventPage, EventRecord, exampleData } from './events.dto.js';
 import { EventsService } from './events.service.js';
@@ -44,7 +44,7 @@ export class EventsController {
   constructor(
     private readonly events: EventsService,
     private readonly client: RequestClient,
-    private readonly links: EventListLinks,
+    private readonly links: ListLinks,
   ) {}
 
   @Get()
@@ -63,7 +63,7 @@ export class EventsController {
     const query = parseEventListQuery(parameters);
     const page = await this.client.request(listEvents, query.request, { correlationId: request.id });
     const link = (position: typeof page.next): string =>
-      JSON.stringify(position && this.links.of(request, query, position));
+      JSON.stringify(position && this.links.of(request, query.list, position));
     return `{"next":${link(page.next)},"previous":${link(page.previous)},"results":[${page.events.map(printEventRecord).join(',')}]}`;
   }
 

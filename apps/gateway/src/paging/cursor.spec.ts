@@ -1,7 +1,7 @@
 import { ServiceError, type ListPosition } from '@stream-events/contracts';
 import fc from 'fast-check';
 import { v7 as uuidV7 } from 'uuid';
-import { parseCursor, printCursor } from './event-list.cursor.js';
+import { parseCursor, printCursor } from './cursor.js';
 
 const list = '["platform-events",null]';
 const position = fc.record<ListPosition>({
