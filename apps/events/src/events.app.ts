@@ -1,6 +1,14 @@
 import { NestFactory } from '@nestjs/core';
 import type { INestMicroservice } from '@nestjs/common';
-import { getEvent, listEvents, storeEvents } from '@stream-events/contracts';
+import {
+  discardParkedMessage,
+  getEvent,
+  getParkedMessage,
+  listEvents,
+  listParkedMessages,
+  retryParkedMessage,
+  storeEvents,
+} from '@stream-events/contracts';
 import { connectDatabase, createPool, toUnavailable } from '@stream-events/database';
 import {
   closeNats,
@@ -21,12 +29,13 @@ import {
 } from '@stream-events/service';
 import { EventsModule } from './events.module.js';
 import { CreateEventStore1763700000000 } from './migrations/1763700000000-create-event-store.js';
+import { IndexParkedMessages1764100000000 } from './migrations/1764100000000-index-parked-messages.js';
+import { ParkedMessage } from './parking/parked-message.entity.js';
 import { ensureEventsStream } from './relay/events-stream.js';
 import { OutboxEntry } from './relay/outbox-entry.entity.js';
 import { Relay } from './relay/relay.service.js';
 import { StreamPublisher } from './relay/stream-publisher.js';
 import { Event } from './store/event.entity.js';
-import { ParkedMessage } from './store/parked-message.entity.js';
 import { ReceivedMessage } from './store/received-message.entity.js';
 import { claimStoreFor } from './store/store-identity.js';
 import { StoreMaintenance } from './store/store-maintenance.service.js';
@@ -52,13 +61,21 @@ type EventsConfig = ConfigOf<typeof variables>;
 const writeConnections = 4;
 
 /** The contracts that the events service answers. */
-const servedContracts = [storeEvents, listEvents, getEvent];
+const servedContracts = [
+  storeEvents,
+  listEvents,
+  getEvent,
+  listParkedMessages,
+  getParkedMessage,
+  retryParkedMessage,
+  discardParkedMessage,
+];
 
 /** What the events service keeps in its own schema. */
 export const schema = {
   name: 'events',
   entities: [Event, OutboxEntry, ParkedMessage, ReceivedMessage],
-  migrations: [CreateEventStore1763700000000],
+  migrations: [CreateEventStore1763700000000, IndexParkedMessages1764100000000],
 };
 
 // For the raw ceiling that the benchmark compares with.

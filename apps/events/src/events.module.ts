@@ -4,6 +4,9 @@ import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { IntakeController } from './intake/intake.controller.js';
 import { IntakeService } from './intake/intake.service.js';
+import { ParkedMessagesRepository } from './parking/parked-messages.repository.js';
+import { ParkingController } from './parking/parking.controller.js';
+import { ParkingService } from './parking/parking.service.js';
 import { EventListRepository } from './reading/event-list.repository.js';
 import { ReadingController } from './reading/reading.controller.js';
 import { OutboxRepository } from './relay/outbox.repository.js';
@@ -30,7 +33,7 @@ export class EventsModule {
     return {
       module: EventsModule,
       imports: [ShellModule.register(shell)],
-      controllers: [IntakeController, ReadingController],
+      controllers: [IntakeController, ParkingController, ReadingController],
       providers: [
         { provide: DataSource, useValue: dataSource },
         { provide: Pool, useValue: writePool },
@@ -39,6 +42,8 @@ export class EventsModule {
         EventsRepository,
         IntakeService,
         OutboxRepository,
+        ParkedMessagesRepository,
+        ParkingService,
         PartitionsRepository,
         Relay,
         StoreMaintenance,

@@ -5,6 +5,8 @@ import type { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import { schema } from '../src/events.app.js';
 import { IntakeService } from '../src/intake/intake.service.js';
+import { ParkedMessagesRepository } from '../src/parking/parked-messages.repository.js';
+import { ParkingService } from '../src/parking/parking.service.js';
 import { EventListRepository } from '../src/reading/event-list.repository.js';
 import type { OutboxBatch } from '../src/relay/outbox.repository.js';
 import type { Relay } from '../src/relay/relay.service.js';
@@ -18,7 +20,9 @@ export class EventStore {
   readonly events: EventsRepository;
   readonly partitions: PartitionsRepository;
   readonly list: EventListRepository;
+  readonly parked: ParkedMessagesRepository;
   readonly intake: IntakeService;
+  readonly parking: ParkingService;
 
   private constructor(
     private readonly database: TestDatabase,
@@ -28,14 +32,17 @@ export class EventStore {
     this.events = new EventsRepository(dataSource, writePool);
     this.partitions = new PartitionsRepository(dataSource);
     this.list = new EventListRepository(dataSource);
+    const logger = createLogger('test', 'silent');
+    this.parked = new ParkedMessagesRepository(dataSource, logger);
     const relay: Pick<Relay, 'publish'> = { publish: (batch) => void this.handedToRelay.push(batch) };
     this.intake = new IntakeService(
       this.events,
       this.partitions,
       relay as Relay, // holds: the intake calls nothing but publish
-      createLogger('test', 'silent'),
+      this.parked,
       this.metrics,
     );
+    this.parking = new ParkingService(this.parked, this.intake, logger, this.metrics);
   }
 
   static async create(): Promise<EventStore> {

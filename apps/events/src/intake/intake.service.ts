@@ -1,7 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type NewEvent, type StoreOutcome } from '@stream-events/contracts';
 import { isConflictError, isContentError, sqlState, violatedConstraint } from '@stream-events/database';
-import { Counter, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { Counter, Registry } from '@stream-events/service';
+import { ParkedMessagesRepository } from '../parking/parked-messages.repository.js';
 import { Relay } from '../relay/relay.service.js';
 import { EventsRepository } from '../store/events.repository.js';
 import { PartitionsRepository } from '../store/partitions.repository.js';
@@ -31,12 +32,12 @@ export class IntakeService {
     private readonly events: EventsRepository,
     private readonly partitions: PartitionsRepository,
     private readonly relay: Relay,
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly parked: ParkedMessagesRepository,
     metrics: Registry,
   ) {
     this.outcomesTotal = new Counter({
       name: 'events_intake_total',
-      help: 'Events by what became of them: stored, known (received before), parked (refused by the database)',
+      help: 'Events by what became of them when they arrived: stored, known (received before), parked (refused by the database)',
       labelNames: ['outcome'],
       registers: [metrics],
     });
@@ -49,6 +50,19 @@ export class IntakeService {
    * @throws the database's error when it cannot be asked; what was committed by then stays, and a retry finds it
    */
   async store(events: readonly NewEvent[]): Promise<StoreOutcome[]> {
+    const outcomes = await this.storeOrPark(events);
+    for (const { outcome } of outcomes) this.outcomesTotal.inc({ outcome });
+    return outcomes;
+  }
+
+  /** Stores an event that was counted when it arrived: a parked one that is tried again. */
+  async storeAgain(event: NewEvent): Promise<StoreOutcome> {
+    const [outcome] = await this.storeOrPark([event]);
+    if (!outcome) throw new Error(`no outcome for event ${event.id}`);
+    return outcome;
+  }
+
+  private async storeOrPark(events: readonly NewEvent[]): Promise<StoreOutcome[]> {
     const rows = events.map(toRow);
     const firstByKey = new Map<string, EventRow>();
     for (const row of rows) if (!firstByKey.has(row.key)) firstByKey.set(row.key, row);
@@ -56,16 +70,7 @@ export class IntakeService {
 
     const outcomes: Outcomes = new Map();
     await this.writeOrBisect(sorted, outcomes);
-    return rows.map((row) => this.outcomeOf(row, firstByKey, outcomes));
-  }
-
-  private outcomeOf(row: EventRow, firstByKey: Map<string, EventRow>, outcomes: Outcomes): StoreOutcome {
-    const first = outcomes.get(row.key);
-    if (!first) throw new Error(`no outcome for event ${row.id}`);
-    const isRepeated = firstByKey.get(row.key) !== row && first.outcome === 'stored';
-    const outcome: StoreOutcome = isRepeated ? { id: first.id, outcome: 'known' } : first;
-    this.outcomesTotal.inc({ outcome: outcome.outcome });
-    return outcome;
+    return rows.map((row) => outcomeOf(row, firstByKey, outcomes));
   }
 
   private async writeOrBisect(rows: readonly EventRow[], outcomes: Outcomes): Promise<void> {
@@ -75,7 +80,7 @@ export class IntakeService {
       if (!isContentError(error)) throw error;
       const [only, ...others] = rows;
       if (only && others.length === 0) {
-        await this.park(only, error, outcomes);
+        outcomes.set(only.key, { id: await this.parked.park(only, error), outcome: 'parked' });
         return;
       }
       const middle = rows.length >> 1;
@@ -117,19 +122,13 @@ export class IntakeService {
       }
     }
   }
+}
 
-  private async park(row: EventRow, error: unknown, outcomes: Outcomes): Promise<void> {
-    const refusal = {
-      sqlState: sqlState(error) ?? '',
-      reason: error instanceof Error ? error.message : String(error),
-    };
-    const id = await this.events.park(row, refusal);
-    this.logger.error(
-      { eventId: id, sqlState: refusal.sqlState },
-      'event parked: the database refuses its content',
-    );
-    outcomes.set(row.key, { id, outcome: 'parked' });
-  }
+function outcomeOf(row: EventRow, firstByKey: Map<string, EventRow>, outcomes: Outcomes): StoreOutcome {
+  const first = outcomes.get(row.key);
+  if (!first) throw new Error(`no outcome for event ${row.id}`);
+  const isRepeated = firstByKey.get(row.key) !== row && first.outcome === 'stored';
+  return isRepeated ? { id: first.id, outcome: 'known' } : first;
 }
 
 /** A row without a partition is a check violation like others, but of no constraint. Its text depends on the language. */

@@ -3,7 +3,7 @@ import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { writeBatch, type EventRow, type WrittenBatch } from './write-batch.js';
 
-/** Writes events and parked messages. */
+/** Writes events. */
 @Injectable()
 export class EventsRepository {
   constructor(
@@ -26,31 +26,15 @@ export class EventsRepository {
     return new Map(rows.map((row) => [row.key, row.event_id]));
   }
 
-  /** Keeps an event aside that the database refuses, and says under which id: the same message again has the first. */
-  async park(row: EventRow, refusal: { sqlState: string; reason: string }): Promise<string> {
-    const { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey } = row;
-    const message = JSON.stringify({
-      id,
-      eventId,
-      eventType,
-      eventSource,
-      origin,
-      eventData,
-      idempotencyKey,
-    });
-    const [parked] = await this.dataSource.query<{ event_id: string }[]>(
-      `INSERT INTO parked_messages (key, event_id, message, sql_state, reason) VALUES ($1, $2, $3, $4, $5)
-       ON CONFLICT (key) DO UPDATE SET key = excluded.key RETURNING event_id`,
-      [row.key, id, Buffer.from(message), refusal.sqlState, refusal.reason],
-    );
-    return parked?.event_id ?? id;
-  }
-
-  /** Forgets messages that were received over 25 hours ago, some at a time; says how many. */
+  /**
+   * Forgets messages that were received over 25 hours ago, some at a time; says how many. A parked message that was
+   * delivered again and stored is remembered while it is parked: its retry, however late, must not store it twice.
+   */
   async forgetOldMessages(): Promise<number> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM received_messages WHERE key IN (
-         SELECT key FROM received_messages WHERE received_at < now() - interval '25 hours' LIMIT 10000)`,
+         SELECT key FROM received_messages AS received WHERE received_at < now() - interval '25 hours'
+           AND NOT EXISTS (SELECT FROM parked_messages AS parked WHERE parked.key = received.key) LIMIT 10000)`,
     );
     return count;
   }

@@ -1,12 +1,13 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** An event that the database refused for its content, kept aside for an operator. */
+/** An event that the database refused for its content, kept aside until an owner stores or discards it. */
 @Entity({ name: 'parked_messages' })
 export class ParkedMessage {
   /** See `receivedMessageKey`: the same message is parked once. */
   @PrimaryColumn('uuid')
   key!: string;
 
+  /** The event's own id, by which owners name the message, and in whose order they list them. */
   @Column('uuid', { name: 'event_id' })
   eventId!: string;
 
@@ -14,12 +15,15 @@ export class ParkedMessage {
   @Column('bytea')
   message!: Buffer;
 
+  /** Of the last refusal. */
   @Column('text', { name: 'sql_state' })
   sqlState!: string;
 
+  /** Of the last refusal. */
   @Column('text')
   reason!: string;
 
+  /** When it was refused first. */
   @Column('timestamptz', { name: 'parked_at', default: () => 'now()' })
   parkedAt!: Date;
 }

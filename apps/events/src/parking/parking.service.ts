@@ -1,0 +1,83 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ServiceError, type RetryParkedMessageReply } from '@stream-events/contracts';
+import { Counter, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { IntakeService } from '../intake/intake.service.js';
+import { ParkedMessagesRepository, type Parked } from './parked-messages.repository.js';
+
+/**
+ * Lets an owner decide about events that the database refused.
+ *
+ * ```
+ * refused ──▶ parked ──retry──▶ stored, or known by now ──▶ parked no more
+ *               ▲  │   │ refused again: the new reason
+ *               └──┼───┘
+ *                  └─discard──▶ gone; delivered again, it is parked again
+ * ```
+ */
+@Injectable()
+export class ParkingService {
+  private readonly retriesTotal: Counter;
+
+  constructor(
+    private readonly parked: ParkedMessagesRepository,
+    private readonly intake: IntakeService,
+    @Inject(LOGGER) private readonly logger: Logger,
+    metrics: Registry,
+  ) {
+    this.retriesTotal = new Counter({
+      name: 'events_parked_retries_total',
+      help: 'Parked events that were tried again, by what became of them; events_intake_total counts only their arrival',
+      labelNames: ['outcome'],
+      registers: [metrics],
+    });
+    measureParked(parked, metrics);
+  }
+
+  /** @throws ServiceError `not_found` */
+  async get(id: string): Promise<Parked> {
+    const parked = await this.parked.find(id);
+    if (!parked) throw new ServiceError('not_found', `There is no parked message ${id}.`);
+    return parked;
+  }
+
+  /**
+   * Stores a parked event. Idempotent by its message key: two at once store it once, and after a crash between storing
+   * and forgetting the next retry finds it stored.
+   *
+   * @throws ServiceError `conflict` when the database refuses it again: it stays parked
+   */
+  async retry(id: string): Promise<RetryParkedMessageReply> {
+    const { key, event } = await this.get(id);
+    const { id: storedId, outcome } = await this.intake.storeAgain(event);
+    this.retriesTotal.inc({ outcome });
+    this.logger.info({ eventId: id, storedId, outcome }, 'parked event tried again');
+    if (outcome === 'parked') {
+      const { reason, sqlState } = await this.get(id);
+      throw new ServiceError(
+        'conflict',
+        `The event stays parked: the database refuses it again, with ${sqlState}: ${reason}`,
+      );
+    }
+    await this.parked.remove(key);
+    return { id: storedId, outcome };
+  }
+
+  /** @throws ServiceError `not_found` */
+  async discard(id: string): Promise<void> {
+    const { key } = await this.get(id);
+    await this.parked.remove(key);
+    this.logger.info({ eventId: id }, 'parked event discarded');
+  }
+}
+
+/** Says how many events are parked; nothing while the database is away. */
+function measureParked(parked: ParkedMessagesRepository, metrics: Registry): void {
+  new Gauge({
+    name: 'events_parked_messages',
+    help: 'Events that the database refused and that wait for an owner; every instance tells the same number',
+    registers: [metrics],
+    async collect() {
+      this.set(await parked.count().catch(() => Number.NaN));
+    },
+  });
+}
