@@ -12,6 +12,7 @@ import { PublicUrl } from './http/public-url.js';
 import { RouteMethods } from './http/route-methods.js';
 import { EventIntake } from './events/event-intake.service.js';
 import { ListLinks } from './paging/list-links.js';
+import { ParkedMessagesController } from './parking/parked-messages.controller.js';
 import { AccessGuard } from './users/access.guard.js';
 import { AccessTokens } from './users/access-tokens.service.js';
 import { LoginController } from './users/login.controller.js';
@@ -38,7 +39,14 @@ export class GatewayModule {
       module: GatewayModule,
       imports: [ShellModule.register(shell)],
       // The webhook's fixed path comes before the event id's.
-      controllers: [HealthController, LoginController, UsersController, WebhookController, EventsController],
+      controllers: [
+        HealthController,
+        LoginController,
+        UsersController,
+        WebhookController,
+        EventsController,
+        ParkedMessagesController,
+      ],
       providers: [
         { provide: DataSource, useValue: dataSource },
         { provide: RequestClient, useValue: client },

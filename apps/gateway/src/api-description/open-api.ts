@@ -25,6 +25,7 @@ export function describeApi(app: INestApplication): OpenAPIObject {
       tokenScheme,
     )
     .addTag('Events', 'What happened on the platform, and what clients added')
+    .addTag('Parked messages', 'Events that the database refused, kept aside until an owner decides')
     .addTag('Users', 'Who may use the API')
     .addTag('Platform', 'For the platform itself')
     .addTag('Health', 'For monitoring')

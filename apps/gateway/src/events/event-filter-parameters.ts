@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
-import { defaultPageSize, maxPageSize } from '../paging/page-parameters.js';
+import { PageParameters } from '../paging/page-parameters.decorator.js';
 
 const parameters: readonly { name: string; description: string; example: string }[] = [
   { name: 'event_type', description: 'Event type, exactly', example: 'channel-raid' },
@@ -31,22 +31,12 @@ const parameters: readonly { name: string; description: string; example: string 
   },
   { name: 'since', description: 'Created at or after this ISO 8601 time', example: '2026-11-21T00:00:00Z' },
   { name: 'until', description: 'Created before this ISO 8601 time', example: '2026-11-22T00:00:00Z' },
-  {
-    name: 'cursor',
-    description: 'From a `next` or `previous` link',
-    example: 'AQABof0cQRV3Q4At-ib5JbxMmDUC9fyzwJk',
-  },
 ];
 
 /** Describes the query of the event list. */
 export function EventFilterParameters(): MethodDecorator {
   return applyDecorators(
     ...parameters.map((parameter) => ApiQuery({ ...parameter, required: false, type: String })),
-    ApiQuery({
-      name: 'page_size',
-      required: false,
-      description: 'Events a page at most',
-      schema: { type: 'integer', minimum: 1, maximum: maxPageSize, default: defaultPageSize },
-    }),
+    PageParameters('Events'),
   );
 }

@@ -1,0 +1,22 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiQuery } from '@nestjs/swagger';
+import { defaultPageSize, maxPageSize } from './page-parameters.js';
+
+/** Describes `cursor` and `page_size` of a list of `items`. */
+export function PageParameters(items: string): MethodDecorator {
+  return applyDecorators(
+    ApiQuery({
+      name: 'cursor',
+      required: false,
+      description: 'From a link of a page',
+      type: String,
+      example: 'AQABof0cQRV3Q4At-ib5JbxMmDUC9fyzwJk',
+    }),
+    ApiQuery({
+      name: 'page_size',
+      required: false,
+      description: `${items} a page at most`,
+      schema: { type: 'integer', minimum: 1, maximum: maxPageSize, default: defaultPageSize },
+    }),
+  );
+}
