@@ -6,7 +6,7 @@ import { eventually, startTestNats, type TestNats } from '@stream-events/testing
 import { IsInt } from 'class-validator';
 import { ErrorResponder } from './error-responder.filter.js';
 import { Handles } from './handles.js';
-import { NatsServerStrategy } from './nats-server.strategy.js';
+import { maxRequestsInProgress, NatsServerStrategy } from './nats-server.strategy.js';
 import { ReplyTimeoutError, RequestClient } from './request-client.js';
 
 class Count {
@@ -112,30 +112,104 @@ describe(NatsServerStrategy.name, () => {
     });
   });
 
-  describe('close', () => {
-    /** A service whose requests wait for `release()`. */
-    async function startSlow() {
-      const arrived: number[] = [];
-      const waiting: (() => void)[] = [];
-      let isOpen = false;
-      @Controller()
-      class Slow {
-        @Handles(one)
-        async handle(count: Count): Promise<Count> {
-          arrived.push(count.value);
-          if (!isOpen) await new Promise<void>((resolve) => waiting.push(resolve));
-          return { value: count.value };
-        }
+  /** A service whose requests wait for `resume()` or, once and for all, `release()`. */
+  async function startSlow() {
+    const arrived: number[] = [];
+    const waiting: (() => void)[] = [];
+    let isOpen = false;
+    @Controller()
+    class Slow {
+      @Handles(one)
+      async handle(count: Count): Promise<Count> {
+        arrived.push(count.value);
+        if (!isOpen) await new Promise<void>((resolve) => waiting.push(resolve));
+        return { value: count.value };
       }
-      const service = await createService([Slow], [one]);
-      await service.listen();
-      const release = (): void => {
-        isOpen = true;
-        for (const resume of waiting.splice(0)) resume();
-      };
-      return { service, arrived, release };
     }
+    const service = await createService([Slow], [one]);
+    await service.listen();
+    /** Answers what waits now, not what comes later. */
+    const resume = (): void => {
+      for (const answer of waiting.splice(0)) answer();
+    };
+    const release = (): void => {
+      isOpen = true;
+      resume();
+    };
+    return { service, arrived, resume, release };
+  }
 
+  describe('when there is too much to do', () => {
+    it('answers what is beyond the limit as unavailable at once, without its handler', async () => {
+      const { service, arrived, release } = await startSlow();
+      const client = await connectClient();
+      const replies = Array.from({ length: maxRequestsInProgress }, (_, value) =>
+        client.request(one, { value }),
+      );
+      await eventually(() => expect(arrived).toHaveLength(maxRequestsInProgress));
+
+      const surplus = await Promise.allSettled(
+        Array.from({ length: 20 }, () => client.request(one, { value: -1 })),
+      );
+
+      for (const answer of surplus) {
+        expect(answer).toMatchObject({
+          status: 'rejected',
+          reason: {
+            code: 'unavailable',
+            retryAfterSeconds: 1,
+            detail: expect.stringMatching(/as much to do/),
+          },
+        });
+        expect(answer).not.toMatchObject({ reason: expect.any(ReplyTimeoutError) as unknown });
+      }
+      expect(arrived).toHaveLength(maxRequestsInProgress);
+      release();
+      expect((await Promise.all(replies)).map(({ value }) => value)).toEqual(arrived.sort((a, b) => a - b));
+      expect(await client.request(one, { value: 7 })).toEqual({ value: 7 });
+      await client.close();
+      await service.close();
+    });
+
+    it('counts exactly when more than that come at once, and takes on as many again when those are done', async () => {
+      const { service, arrived, resume } = await startSlow();
+      const client = await connectClient();
+      const send = (): Promise<Count>[] =>
+        Array.from({ length: maxRequestsInProgress + 100 }, (_, value) => client.request(one, { value }));
+
+      for (const round of [1, 2]) {
+        const settled = Promise.allSettled(send());
+        await eventually(() => expect(arrived).toHaveLength(round * maxRequestsInProgress));
+        for (let roundTrip = 0; roundTrip < 10; roundTrip += 1) await client.ping();
+        expect(arrived).toHaveLength(round * maxRequestsInProgress);
+        resume();
+        expect((await settled).filter(({ status }) => status === 'rejected')).toHaveLength(100);
+      }
+      await client.close();
+      await service.close();
+    });
+
+    it('leaves it to another instance that has less to do, if the caller asks again', async () => {
+      const busy = await startSlow();
+      const client = await connectClient();
+      const replies = Array.from({ length: maxRequestsInProgress }, (_, value) =>
+        client.request(one, { value }),
+      );
+      await eventually(() => expect(busy.arrived).toHaveLength(maxRequestsInProgress));
+      const idle = await startSlow();
+      idle.release();
+
+      expect(await eventually(() => client.request(one, { value: -1 }))).toEqual({ value: -1 });
+
+      busy.release();
+      await Promise.all(replies);
+      await client.close();
+      await busy.service.close();
+      await idle.service.close();
+    });
+  });
+
+  describe('close', () => {
     it('answers what is in flight before it ends', async () => {
       const { service, arrived, release } = await startSlow();
       const client = await connectClient();

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ServerNats, type MessageHandler } from '@nestjs/microservices';
-import type { Contract } from '@stream-events/contracts';
+import { ServiceError, type Contract } from '@stream-events/contracts';
 import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import { closeNats, connectNats, natsConnectionOptions, within, type NatsOptions } from './connection.js';
 
@@ -16,9 +16,22 @@ export interface NatsServerOptions extends NatsOptions {
 const drainLimitMs = 15_000;
 
 /**
+ * The most requests that one instance works on. A service has ten connections to its database and a request takes some
+ * milliseconds: what would wait behind 256 others is late for its caller's time limit (from 2 s). And a request is up to
+ * 1 MiB: this many are 256 MiB.
+ */
+export const maxRequestsInProgress = 256;
+
+type HandleRequestParameters = Parameters<ServerNats['handleRequest']>;
+
+const tooBusy = new ServiceError('unavailable', 'The service has as much to do as it can. Try again soon.', {
+  retryAfterSeconds: 1,
+});
+
+/**
  * Nest's NATS server that refuses to start when a contract has no handler or two, and that loses no request when it
  * stops: subscriptions drain first (the broker sends new requests to other instances), then what is in flight is
- * answered, then the connection drains.
+ * answered, then the connection drains. What comes on top of `maxRequestsInProgress` is answered `unavailable` at once.
  */
 export class NatsServerStrategy extends ServerNats {
   private readonly inFlight = new Set<unknown>();
@@ -78,6 +91,12 @@ export class NatsServerStrategy extends ServerNats {
   override async close(): Promise<void> {
     if (this.connection) await this.drain(this.connection);
     await super.close();
+  }
+
+  // Not by the start hook: that one cannot answer. It notes the request within this very call, so none slips through.
+  protected override handleRequest(...[context, produce, respond]: HandleRequestParameters): void {
+    if (this.inFlight.size < maxRequestsInProgress) super.handleRequest(context, produce, respond);
+    else void respond({ err: tooBusy.toMessage(), isDisposed: true });
   }
 
   /** Answers when the broker does. */

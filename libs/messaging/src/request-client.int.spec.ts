@@ -6,7 +6,7 @@ import { IsIn, IsInt } from 'class-validator';
 import { ErrorResponder } from './error-responder.filter.js';
 import { Handles } from './handles.js';
 import { NatsServerStrategy } from './nats-server.strategy.js';
-import { ReplyTimeoutError, RequestClient } from './request-client.js';
+import { maxWaitingRequests, ReplyTimeoutError, RequestClient } from './request-client.js';
 
 class Question {
   @IsInt()
@@ -145,7 +145,7 @@ describe(RequestClient.name, () => {
     });
 
     it('keeps apart what is asked at the same time', async () => {
-      const numbers = Array.from({ length: 500 }, (_, index) => index);
+      const numbers = Array.from({ length: 200 }, (_, index) => index);
 
       const answers = await Promise.all(numbers.map((number) => client.request(double, { number })));
 
@@ -218,6 +218,24 @@ describe(RequestClient.name, () => {
       expect(error.code).toBe('unavailable');
       expect(error).not.toBeInstanceOf(ReplyTimeoutError);
       expect(afterMs).toBeLessThan(absent.timeoutMs / 2);
+    });
+
+    it('throws unavailable at once while too many requests wait, and works again afterwards', async () => {
+      const waiting = Array.from({ length: maxWaitingRequests }, () =>
+        failureOf(client.request(hang, { number: 1 })),
+      );
+
+      const { error, afterMs } = await failureOf(client.request(double, { number: 1 }));
+
+      expect(error).toMatchObject({
+        code: 'unavailable',
+        detail: expect.stringMatching(/too many requests/i),
+      });
+      expect(error).not.toBeInstanceOf(ReplyTimeoutError);
+      expect(afterMs).toBeLessThan(hang.timeoutMs);
+      await Promise.all(waiting);
+      for (const release of hanging.splice(0)) release();
+      expect(await eventually(() => client.request(double, { number: 4 }))).toMatchObject({ double: 8 });
     });
 
     it('hands the correlation id on to the logs of the service', async () => {

@@ -13,6 +13,12 @@ export interface RequestOptions {
   correlationId?: string;
 }
 
+/**
+ * The most requests that one client waits for: four times what an instance of a service works on. More are refused by
+ * the services anyway, or wait for one that does not answer, up to 1 MiB each.
+ */
+export const maxWaitingRequests = 1_024;
+
 /** No reply came in time: whether the request was carried out is not known. */
 export class ReplyTimeoutError extends ServiceError {
   constructor(subject: string, timeoutMs: number) {
@@ -34,6 +40,7 @@ class NatsClient extends ClientNats {
 @Injectable()
 export class RequestClient {
   private readonly client: NatsClient;
+  private waiting = 0;
 
   constructor(options: NatsOptions) {
     this.client = new NatsClient(options);
@@ -58,20 +65,35 @@ export class RequestClient {
    * Sends a request and waits for its reply.
    *
    * @throws ServiceError what the service answered; `unavailable` at once when no instance of it is there or NATS is
-   * away; `internal` when the reply, or the kind of error, breaks its contract; ReplyTimeoutError after the contract's time limit
+   * away, or too many requests wait already; `internal` when the reply, or the kind of error, breaks its contract; ReplyTimeoutError after the contract's time limit
    */
   async request<Request extends object, Reply extends object>(
     contract: Contract<Request, Reply>,
     request: Request,
     options: RequestOptions = {},
   ): Promise<Reply> {
-    const reply = await this.send(contract, request, options);
+    const reply = await this.sendWithinLimit(contract, request, options);
     try {
       return contract.parseReply ? contract.parseReply(reply) : parseMessage(contract.reply, reply);
     } catch (error) {
       // `invalid` would blame the caller for what its neighbour did.
       const detail = `The reply to ${contract.subject} is not what its contract says.`;
       throw new ServiceError('internal', detail, { cause: error });
+    }
+  }
+
+  private async sendWithinLimit(
+    contract: Contract<object, object>,
+    request: object,
+    options: RequestOptions,
+  ): Promise<unknown> {
+    if (this.waiting >= maxWaitingRequests)
+      throw new ServiceError('unavailable', 'Too many requests wait for an answer. Try again soon.');
+    this.waiting += 1;
+    try {
+      return await this.send(contract, request, options);
+    } finally {
+      this.waiting -= 1;
     }
   }
 
