@@ -9,11 +9,24 @@ import { sendProblem, toProblem, toServiceError } from './problem.js';
 /** The largest body that is taken: 256 KiB, far above any message of a platform. */
 const maxBodyBytes = 256 * 1024;
 
+/**
+ * The most requests that are answered at a time. A little more than the events that may wait for the store (4,096) and
+ * are on the way to it (768), which have a refusal of their own; with the largest bodies these are 1.25 GiB.
+ */
+const maxRequestsInProgress = 5_000;
+
+// Each is a file descriptor and some 20 KiB. Beyond it Node closes new ones without a word, for there is no request yet
+// to answer: far above what a gateway can serve, it only keeps idle connections from using up the machine.
+const maxConnections = 20_000;
+
 /** Whose `X-Forwarded-*` headers count: nobody's, everybody's, or those of these addresses and networks. */
 export type TrustProxy = boolean | string[];
 
 /** Makes the HTTP server: aliases and trailing slashes, raw bodies, limits, and errors as problem documents. */
-export function createHttpServer(trustProxy: TrustProxy): FastifyAdapter {
+export function createHttpServer(
+  trustProxy: TrustProxy,
+  maxRequests = maxRequestsInProgress,
+): FastifyAdapter {
   const options: FastifyHttpOptions<Server> = {
     trustProxy,
     bodyLimit: maxBodyBytes,
@@ -44,8 +57,10 @@ export function createHttpServer(trustProxy: TrustProxy): FastifyAdapter {
   };
   // Nothing here uses Express-style middleware: requests need not go through its engine.
   const adapter = new FastifyAdapter({ ...options, skipMiddie: true });
+  adapter.getInstance().server.maxConnections = maxConnections;
   takeRawBodies(adapter.getInstance());
   correlate(adapter.getInstance());
+  limitRequests(adapter.getInstance(), maxRequests);
   endConnectionsOnClose(adapter.getInstance());
   refuseWithoutHost(adapter.getInstance());
   ignoreExpectations(adapter.getInstance());
@@ -80,6 +95,23 @@ function endConnectionsOnClose(fastify: FastifyInstance): void {
 function correlate(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header('X-Request-Id', request.id);
+    done();
+  });
+}
+
+/** Refuses what is too much at once, before its body is read: what waits in memory is bounded. */
+function limitRequests(fastify: FastifyInstance, maxRequests: number): void {
+  let inProgress = 0;
+  fastify.addHook('onRequest', (_request, reply, done) => {
+    if (inProgress >= maxRequests) {
+      sendProblem(reply, new ServiceError('unavailable', 'Too many requests at once. Try again soon.'));
+      return;
+    }
+    inProgress += 1;
+    // Also when the client has gone before its answer.
+    reply.raw.once('close', () => {
+      inProgress -= 1;
+    });
     done();
   });
 }

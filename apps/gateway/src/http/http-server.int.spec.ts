@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { connect, type AddressInfo } from 'node:net';
+import { eventually } from '@stream-events/testing';
+import { createHttpServer } from './http-server.js';
+
+const limit = 3;
+
+/** A server that takes on three requests at a time, whose `/slow` answers on `release()`. */
+async function startServer() {
+  const fastify = createHttpServer(false, limit).getInstance();
+  const waiting: (() => void)[] = [];
+  fastify.post('/slow', async () => {
+    await new Promise<void>((resolve) => waiting.push(resolve));
+    return 'done';
+  });
+  fastify.get('/fast', () => Promise.resolve('done'));
+  await fastify.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = fastify.server.address() as AddressInfo; // holds: it listens on a port
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    waiting,
+    release: () => {
+      for (const answer of waiting.splice(0)) answer();
+    },
+    close: () => fastify.close(),
+  };
+}
+
+describe(createHttpServer.name, () => {
+  it('refuses at once what is more than it takes on, with 503 and Retry-After, until that is done', async () => {
+    const { url, waiting, release, close } = await startServer();
+    const slow = Array.from({ length: limit }, () => fetch(`${url}/slow`, { method: 'POST' }));
+    await eventually(() => expect(waiting).toHaveLength(limit));
+
+    const body = 'x'.repeat(200_000);
+    const headers = { 'content-type': 'application/json' };
+    for (let round = 0; round < 2; round += 1) {
+      const refused = await fetch(`${url}/slow`, { method: 'POST', body, headers });
+      expect(refused.status).toBe(503);
+      expect(refused.headers.get('retry-after')).toBe('1');
+      expect(refused.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+      expect(refused.headers.get('x-request-id')).toMatch(/./);
+      expect(await refused.json()).toMatchObject({ status: 503, title: 'Service Unavailable' });
+    }
+    expect(waiting).toHaveLength(limit);
+
+    release();
+    expect((await Promise.all(slow)).map(({ status }) => status)).toEqual(slow.map(() => 200));
+    // The end of an answer is known here before it is there.
+    await eventually(async () => expect((await fetch(`${url}/fast`)).status).toBe(200));
+    await close();
+  });
+
+  it('counts requests no more whose clients have gone', async () => {
+    const { url, port, waiting, release, close } = await startServer();
+    const sockets = Array.from({ length: limit }, () => connect(port, '127.0.0.1'));
+    for (const socket of sockets) socket.write('POST /slow HTTP/1.1\r\nHost: x\r\n\r\n');
+    await eventually(() => expect(waiting).toHaveLength(limit));
+    expect((await fetch(`${url}/fast`)).status).toBe(503);
+
+    for (const socket of sockets) {
+      socket.destroy();
+      await once(socket, 'close');
+    }
+
+    await eventually(async () => expect((await fetch(`${url}/fast`)).status).toBe(200));
+    release();
+    await close();
+  });
+});
