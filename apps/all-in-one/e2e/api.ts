@@ -45,7 +45,7 @@ export interface RequestOptions {
   /** Text and bytes are sent as they are, anything else as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** Address of the gateway to ask, the first one without it. */
+  /** Address of the gateway to ask; they are asked in turn without it. */
   gateway?: string;
 }
 

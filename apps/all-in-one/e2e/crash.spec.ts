@@ -26,7 +26,7 @@ describe('a crash', () => {
       .map(({ record }) => record.id);
 
   it(
-    'of NATS and the events service between commit and publish loses nothing and doubles nothing',
+    'of NATS and every events service between commit and publish loses nothing and doubles nothing',
     async () => {
       const type = uniqueType('crash');
       const held = await stack.holdWrites();
@@ -39,9 +39,9 @@ describe('a crash', () => {
         expect(rows).toHaveLength(1);
         return rows[0]?.id;
       });
-      await stack.eventsService.kill('SIGKILL');
+      await Promise.all(stack.events.map((events) => events.kill('SIGKILL')));
       await stack.nats.restart();
-      await stack.eventsService.start();
+      await Promise.all(stack.events.map((events) => events.start()));
       expect(await published(type)).toEqual([]);
 
       await eventually(async () => expect((await stack.request('GET', eventsPath)).status).toBe(200));

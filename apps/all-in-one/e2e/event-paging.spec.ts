@@ -146,7 +146,7 @@ describe('event pages', () => {
       const query = `colour=sky+blue&event_type=${type}&user_id=&page_size=2&a=%26&a=2`;
       const first = await list(`${path}?${query}`);
       const next = new URL(first.json.next ?? '');
-      expect(next.origin).toBe(stack.url);
+      expect(stack.urls).toContain(next.origin);
       expect(next.pathname).toBe(path);
       expect(next.searchParams.get('cursor')).toMatch(/^[\w-]+$/);
       next.searchParams.delete('cursor');

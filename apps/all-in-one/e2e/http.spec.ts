@@ -143,10 +143,10 @@ describe('HTTP edge', () => {
     });
   });
 
-  // The last one: it takes the events service away.
+  // The last one: it takes the events services away.
   describe('without an events service', () => {
     it('answers 503 with Retry-After, and the heartbeat as ever', async () => {
-      await stack.eventsService.kill('SIGKILL');
+      await Promise.all(stack.events.map((events) => events.kill('SIGKILL')));
       const requests: [method: string, path: string, body?: unknown][] = [
         ['GET', eventsPath],
         ['POST', eventsPath, eventBody()],

@@ -12,7 +12,7 @@ describe('api-token-auth', () => {
 
   beforeAll(async () => {
     // Behind a proxy, so that a test can come from any address.
-    stack = await startStack({ gateways: 2, environment: { TRUST_PROXY: 'true' } });
+    stack = await startStack({ environment: { TRUST_PROXY: 'true' } });
     known = await register();
   }, startLimitMs);
 

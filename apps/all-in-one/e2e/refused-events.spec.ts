@@ -77,7 +77,7 @@ describe('an event that the database refuses', () => {
   });
 
   it('is counted', async () => {
-    const counted = () => stack.eventsService.metric('events_intake_total', { outcome: 'parked' });
+    const counted = () => stack.metric('events', 'events_intake_total', { outcome: 'parked' });
     const before = await counted();
     await store([newEvent({ eventData: 'no JSON' })]);
     expect(await counted()).toBe(before + 1);

@@ -69,23 +69,22 @@ function holds<T>(
 
 describe('robustness', () => {
   let stack: Stack;
-  let url: string;
 
   beforeAll(async () => {
     stack = await startStack();
-    url = stack.urls[0] ?? '';
   }, startLimitMs);
 
   afterAll(() => stack?.stop());
 
   afterEach(async () => {
-    const [gateway] = stack.gateways;
     expect(await send({ target: '/api/v1/heartbeat' })).toMatchObject({ status: 200 });
     expect(await send({ target: `${eventsPath}?page_size=1` })).toMatchObject({ status: 200 });
-    expect(gateway?.isRunning).toBe(true);
-    // Nothing that a client sends is a reason to wake an operator up.
-    const errors = gateway?.output.split('\n').filter((line) => /"level":("error"|"fatal"|50|60)/.test(line));
-    expect(errors).toEqual([]);
+    for (const process of [...stack.gateways, ...stack.events]) {
+      expect(process.isRunning).toBe(true);
+      // Nothing that a client sends is a reason to wake an operator up.
+      const lines = process.output.split('\n');
+      expect(lines.filter((line) => /"level":("error"|"fatal"|50|60)/.test(line))).toEqual([]);
+    }
   });
 
   /** Sends a request with the owner's token, unless it brings another. */
@@ -93,7 +92,7 @@ describe('robustness', () => {
     const { headers = [] } = request;
     const isAnonymous = headers.some(([name]) => name === 'Authorization');
     const token: Headers = isAnonymous ? [] : [['Authorization', `Token ${stack.ownerToken}`]];
-    return raw.exchange(url, raw.printRequest({ ...request, headers: [...token, ...headers] }));
+    return raw.exchange(stack.nextUrl, raw.printRequest({ ...request, headers: [...token, ...headers] }));
   }
 
   describe('bodies', () => {
@@ -238,7 +237,7 @@ describe('robustness', () => {
       ['chunks that are not last', 'Host: x\r\nTransfer-Encoding: chunked, gzip', 400],
     ])('answers a request with %s as HTTP says', async (_what, lines, status) => {
       const text = `GET /api/v1/heartbeat HTTP/1.1\r\n${lines}\r\nConnection: close\r\n\r\n`;
-      const answer = await raw.exchange(url, Buffer.from(text));
+      const answer = await raw.exchange(stack.nextUrl, Buffer.from(text));
 
       expectSound(answer);
       expect(answer.status).toBe(status);
@@ -258,7 +257,7 @@ describe('robustness', () => {
     ])('refuses a body that is %s, or closes', async (_what, rest) => {
       const start = `POST ${eventsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${stack.ownerToken}\r\n`;
       const bytes = Buffer.from(`${start}${json.join(': ')}\r\n${rest}`);
-      const answer = await raw.exchange(url, bytes, true);
+      const answer = await raw.exchange(stack.nextUrl, bytes, true);
 
       if (answer.status !== 0) expectSound(answer);
       expect([0, 400]).toContain(answer.status);
@@ -318,14 +317,14 @@ describe('robustness', () => {
       const lines = fc.tuple(line, fc.array(headerText, { maxLength: 4 }));
       const text = lines.map(([first, rest]) => Buffer.from([first, ...rest, '', ''].join('\r\n'), 'latin1'));
       await holds(fc.oneof(fc.uint8Array({ minLength: 1 }), text), 150, async (bytes) => {
-        const answer = await raw.exchange(url, bytes, true);
+        const answer = await raw.exchange(stack.nextUrl, bytes, true);
 
         if (answer.status !== 0) expectSound(answer);
       });
     });
 
     it('keep no connection open, even when the client never closes its end', async () => {
-      const socket = raw.openSocket(url);
+      const socket = raw.openSocket(stack.nextUrl);
       let isRefused = false;
       socket.on('error', () => (isRefused = true));
       socket.resume().write('garbage\r\n\r\n');

@@ -16,7 +16,10 @@ import {
 import pg, { type QueryResultRow } from 'pg';
 import { send, type Answer, type EventRecord, type RequestOptions } from './api.js';
 
-/** What a test needs of the system; the environment is added to that of every service. */
+/**
+ * What a test needs of the system; the environment is added to that of every service. Two gateways and two events
+ * services unless told otherwise: what holds for one instance only is no promise.
+ */
 export interface StackOptions {
   gateways?: number;
   events?: number;
@@ -55,12 +58,13 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const resources = await startResources();
   const stack = new Stack(resources, options.environment ?? {});
   try {
-    const { gateways = 1, events = 1, simulator = false } = options;
+    const { gateways = 2, events = 2, simulator = false } = options;
     await Promise.all([
       ...Array.from({ length: events }, () => stack.startEvents()),
       ...Array.from({ length: gateways }, () => stack.startGateway()),
       ...(simulator ? [stack.startSimulator()] : []),
     ]);
+    stack.balanceRequests();
     if (gateways > 0) stack.ownerToken = await stack.logIn(owner.username, owner.password);
     return stack;
   } catch (error) {
@@ -115,6 +119,9 @@ export class Stack {
   readonly events: ServiceProcess[] = [];
   simulator: ServiceProcess | undefined;
   ownerToken = '';
+  /** The gateways that take requests in turn. */
+  private balanced: readonly ServiceProcess[] = [];
+  private requests = 0;
 
   constructor(
     private readonly resources: Resources,
@@ -134,6 +141,13 @@ export class Stack {
   /** Address of the first gateway. */
   get url(): string {
     return this.gateway.url;
+  }
+
+  /** Address of the gateway whose turn it is, as a load balancer chooses it. */
+  get nextUrl(): string {
+    this.requests += 1;
+    const gateway = this.balanced[this.requests % this.balanced.length];
+    return (gateway ?? this.gateway).url;
   }
 
   /** Addresses of the gateways. */
@@ -164,13 +178,18 @@ export class Stack {
     return this.resources.subscriber;
   }
 
-  /** Sends a request to the first gateway, with the owner's token unless told otherwise. */
+  /** From now on requests go to the gateways that run now, not to those that are started later. */
+  balanceRequests(): void {
+    this.balanced = this.gateways.filter((gateway) => gateway.isRunning);
+  }
+
+  /** Sends a request to the gateways in turn, with the owner's token unless told otherwise. */
   request<Body = Record<string, unknown>>(
     method: string,
     path: string,
     options: RequestOptions = {},
   ): Promise<Answer<Body>> {
-    const base = options.gateway ?? this.url;
+    const base = options.gateway ?? this.nextUrl;
     const token = options.token === undefined ? this.ownerToken : options.token;
     return send<Body>(method, new URL(path, base).href, { ...options, token });
   }
@@ -203,6 +222,17 @@ export class Stack {
       token: null,
       ...(body !== undefined && { body }),
     });
+  }
+
+  /** The value of a metric, summed over the instances of the gateway or the events service that run. */
+  async metric(
+    app: 'gateways' | 'events',
+    name: string,
+    labels: Record<string, string> = {},
+  ): Promise<number> {
+    const running = this[app].filter((process) => process.isRunning);
+    const values = await Promise.all(running.map((process) => process.metric(name, labels)));
+    return values.reduce((sum, value) => sum + value, 0);
   }
 
   /** Starts one more gateway; the environment is added to that of the stack. */

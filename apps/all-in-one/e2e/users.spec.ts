@@ -16,7 +16,7 @@ describe('users', () => {
   let open: ServiceProcess;
 
   beforeAll(async () => {
-    stack = await startStack({ gateways: 2 });
+    stack = await startStack();
     open = await stack.startGateway({ REGISTRATION: 'open' });
   }, startLimitMs);
 

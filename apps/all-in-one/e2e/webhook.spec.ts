@@ -20,18 +20,16 @@ const [secret, secondSecret] = webhookSecrets;
 
 describe('platform webhook', () => {
   let stack: Stack;
-  let callback: string;
 
   beforeAll(async () => {
     stack = await startStack({ simulator: true });
-    callback = stack.url + webhookPath;
   }, startLimitMs);
 
   afterAll(() => stack.stop());
 
-  /** Sends one notification from the simulated platform to the callback. */
+  /** Sends one notification from the simulated platform to the callback, at the gateways in turn. */
   const notify = async (request: Record<string, unknown>): Promise<Sent> => {
-    const body = { type: 'channel.follow', callback, secret, ...request };
+    const body = { type: 'channel.follow', callback: stack.nextUrl + webhookPath, secret, ...request };
     return (await stack.simulate<Sent>('POST', '/simulator/notifications', body)).json;
   };
 
@@ -42,7 +40,7 @@ describe('platform webhook', () => {
       .results;
 
   const counted = (result: string): Promise<number> =>
-    stack.gateway.metric('gateway_webhook_messages_total', { result });
+    stack.metric('gateways', 'gateway_webhook_messages_total', { result });
 
   const subscribe = async (type: string, version: string, path = webhookPath): Promise<Subscription> => {
     const condition = { broadcaster_user_id: '4711', moderator_user_id: '4711' };
@@ -50,7 +48,7 @@ describe('platform webhook', () => {
       type,
       version,
       condition: type === 'channel.follow' ? condition : { broadcaster_user_id: '4711' },
-      transport: { method: 'webhook', callback: stack.url + path, secret },
+      transport: { method: 'webhook', callback: stack.nextUrl + path, secret },
     });
     return eventually(async () => {
       const list = await stack.simulate<{ data: Subscription[] }>('GET', '/helix/eventsub/subscriptions');
@@ -167,7 +165,7 @@ describe('platform webhook', () => {
       ['/api/v1/twitch-events/channel-follow/webhook'],
       ['/api/v1/twitch-events/webhook/'],
     ])('is taken at %s', async (path) => {
-      const sent = await notify({ callback: stack.url + path });
+      const sent = await notify({ callback: stack.nextUrl + path });
       expect(statusesOf(sent)).toEqual([204]);
       expect(await eventsOf(sent.message_id)).toMatchObject([{ event_type: 'channel-follow' }]);
     });
@@ -204,7 +202,7 @@ describe('platform webhook', () => {
 
     it('(another type than the path) is refused with 400 and counted', async () => {
       const before = await counted('type_mismatch');
-      const sent = await notify({ callback: `${stack.url}${eventsPath}/stream-online/webhook` });
+      const sent = await notify({ callback: `${stack.nextUrl}${eventsPath}/stream-online/webhook` });
       expect(statusesOf(sent)).toEqual([400]);
       expect(await counted('type_mismatch')).toBe(before + 1);
       await expectNothingStored(sent);
@@ -254,7 +252,7 @@ describe('platform webhook', () => {
       const id = replaced['twitch-eventsub-message-id'] ?? randomUUID();
       const timestamp = new Date().toISOString();
       const hmac = createHmac('sha256', secret).update(id + timestamp + body);
-      return send('POST', callback, {
+      return send('POST', stack.nextUrl + webhookPath, {
         token: null,
         body,
         headers: {
