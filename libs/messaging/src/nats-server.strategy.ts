@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { ServerNats, type MessageHandler } from '@nestjs/microservices';
+import { ServerNats, type MessageHandler, type NatsContext } from '@nestjs/microservices';
 import { ServiceError, type Contract } from '@stream-events/contracts';
 import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import { closeNats, connectNats, natsConnectionOptions, within, type NatsOptions } from './connection.js';
@@ -16,9 +16,9 @@ export interface NatsServerOptions extends NatsOptions {
 const drainLimitMs = 15_000;
 
 /**
- * The most requests that one instance works on. A service has ten connections to its database and a request takes some
+ * The most requests of one kind that one instance works on. A service has ten connections to its database and a request takes some
  * milliseconds: what would wait behind 256 others is late for its caller's time limit (from 2 s). And a request is up to
- * 1 MiB: this many are 256 MiB.
+ * 1 MiB: this many writes are 256 MiB.
  */
 export const maxRequestsInProgress = 256;
 
@@ -31,10 +31,12 @@ const tooBusy = new ServiceError('unavailable', 'The service has as much to do a
 /**
  * Nest's NATS server that refuses to start when a contract has no handler or two, and that loses no request when it
  * stops: subscriptions drain first (the broker sends new requests to other instances), then what is in flight is
- * answered, then the connection drains. What comes on top of `maxRequestsInProgress` is answered `unavailable` at once.
+ * answered, then the connection drains. What comes on top of `maxRequestsInProgress` of
+ * one kind is answered `unavailable` at once: a flood of lists keeps no write out.
  */
 export class NatsServerStrategy extends ServerNats {
-  private readonly inFlight = new Set<unknown>();
+  /** How many requests are in progress, by subject. */
+  private readonly inProgress = new Map<string, number>();
   private readonly drainable: Subscription[] = [];
   private connection: NatsConnection | undefined;
   private readonly handledTwice = new Set<string>();
@@ -44,12 +46,10 @@ export class NatsServerStrategy extends ServerNats {
     // Nest awaits what the hook returns, though its type says nothing of it: a failure must come back to Nest.
     // eslint-disable-next-line @typescript-eslint/no-misused-promises
     this.setOnProcessingStartHook((_transport, context, done) => {
-      this.inFlight.add(context);
+      this.count(context as NatsContext, 1);
       return done();
     });
-    this.setOnProcessingEndHook((_transport, context) => {
-      this.inFlight.delete(context);
-    });
+    this.setOnProcessingEndHook((_transport, context) => this.count(context as NatsContext, -1));
   }
 
   override addHandler(
@@ -95,7 +95,8 @@ export class NatsServerStrategy extends ServerNats {
 
   // Not by the start hook: that one cannot answer. It notes the request within this very call, so none slips through.
   protected override handleRequest(...[context, produce, respond]: HandleRequestParameters): void {
-    if (this.inFlight.size < maxRequestsInProgress) super.handleRequest(context, produce, respond);
+    const inProgress = this.inProgress.get(context.getSubject()) ?? 0;
+    if (inProgress < maxRequestsInProgress) super.handleRequest(context, produce, respond);
     else void respond({ err: tooBusy.toMessage(), isDisposed: true });
   }
 
@@ -104,13 +105,22 @@ export class NatsServerStrategy extends ServerNats {
     await this.unwrap<NatsConnection>().flush();
   }
 
+  private count(context: NatsContext, difference: 1 | -1): void {
+    const subject = context.getSubject();
+    this.inProgress.set(subject, (this.inProgress.get(subject) ?? 0) + difference);
+  }
+
+  private isBusy(): boolean {
+    return [...this.inProgress.values()].some((count) => count > 0);
+  }
+
   private async drain(connection: NatsConnection): Promise<void> {
     if (connection.isClosed()) return;
     const deadline = Date.now() + drainLimitMs;
     await within(drainLimitMs, Promise.all(this.drainable.map((subscription) => subscription.drain())));
     // Answering is Nest's own last step, after the hook that empties the set: hence at least one wait.
     do await wait(5);
-    while (this.inFlight.size > 0 && Date.now() < deadline);
+    while (this.isBusy() && Date.now() < deadline);
     await closeNats(connection);
   }
 
