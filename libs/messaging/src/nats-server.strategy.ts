@@ -1,5 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { ServerNats, type MessageHandler, type NatsContext } from '@nestjs/microservices';
+import {
+  ServerNats,
+  type MessageHandler,
+  type BaseRpcContext,
+  type NatsContext,
+} from '@nestjs/microservices';
 import { ServiceError, type Contract } from '@stream-events/contracts';
 import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import { closeNats, connectNats, natsConnectionOptions, within, type NatsOptions } from './connection.js';
@@ -46,10 +51,10 @@ export class NatsServerStrategy extends ServerNats {
     // Nest awaits what the hook returns, though its type says nothing of it: a failure must come back to Nest.
     // eslint-disable-next-line @typescript-eslint/no-misused-promises
     this.setOnProcessingStartHook((_transport, context, done) => {
-      this.count(context as NatsContext, 1);
+      this.count(context, 1);
       return done();
     });
-    this.setOnProcessingEndHook((_transport, context) => this.count(context as NatsContext, -1));
+    this.setOnProcessingEndHook((_transport, context) => this.count(context, -1));
   }
 
   override addHandler(
@@ -95,7 +100,7 @@ export class NatsServerStrategy extends ServerNats {
 
   // Not by the start hook: that one cannot answer. It notes the request within this very call, so none slips through.
   protected override handleRequest(...[context, produce, respond]: HandleRequestParameters): void {
-    const inProgress = this.inProgress.get(context.getSubject()) ?? 0;
+    const inProgress = this.inProgress.get(subjectOf(context)) ?? 0;
     if (inProgress < maxRequestsInProgress) super.handleRequest(context, produce, respond);
     else void respond({ err: tooBusy.toMessage(), isDisposed: true });
   }
@@ -105,8 +110,8 @@ export class NatsServerStrategy extends ServerNats {
     await this.unwrap<NatsConnection>().flush();
   }
 
-  private count(context: NatsContext, difference: 1 | -1): void {
-    const subject = context.getSubject();
+  private count(context: unknown, difference: 1 | -1): void {
+    const subject = subjectOf(context);
     this.inProgress.set(subject, (this.inProgress.get(subject) ?? 0) + difference);
   }
 
@@ -135,4 +140,8 @@ export class NatsServerStrategy extends ServerNats {
       ...[...this.handledTwice].map((subject) => `${subject} has two handlers`),
     ];
   }
+}
+
+function subjectOf(context: unknown): string {
+  return (context as NatsContext).getSubject(); // holds: the transport is NATS
 }
