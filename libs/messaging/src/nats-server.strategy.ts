@@ -1,10 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import {
-  ServerNats,
-  type MessageHandler,
-  type BaseRpcContext,
-  type NatsContext,
-} from '@nestjs/microservices';
+import { ServerNats, type MessageHandler, type NatsContext } from '@nestjs/microservices';
 import { ServiceError, type Contract } from '@stream-events/contracts';
 import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import { closeNats, connectNats, natsConnectionOptions, within, type NatsOptions } from './connection.js';
