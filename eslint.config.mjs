@@ -66,8 +66,9 @@ export default tseslint.config(
     },
   },
   {
+    // The trials start the services as the tests do.
     files: ['**/*.ts'],
-    ignores: testFiles,
+    ignores: [...testFiles, 'apps/trials/**/*.ts'],
     rules: {
       'no-restricted-imports': [
         'error',

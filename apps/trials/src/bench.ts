@@ -1,0 +1,135 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { describeMachine } from './bench/machine.js';
+import { measure, watchMemory, type Measurement, type MeasurementOptions } from './bench/measurement.js';
+import { printReport, type BenchmarkResults } from './bench/report.js';
+import { startSubject, type Subject, type SubjectName } from './bench/subject.js';
+import { readProfiles } from './measure/profile.js';
+import { createStoreTemplate } from './system/filled-store.js';
+import { startServers, type Servers } from './system/servers.js';
+
+// npm run bench: measures the write path beside the raw ceiling and writes docs/benchmarks.md. --quick only prints.
+
+const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+
+const connections = 64;
+const filledEvents = flags.quick ? 20_000 : 200_000;
+const rounds = flags.quick ? 1 : 5;
+const memorySeconds = flags.quick ? 20 : 300;
+// V8 compiles what is hot within some seconds under load.
+const pace = { warmUpSeconds: flags.quick ? 4 : 8, seconds: flags.quick ? 6 : 15 };
+const subjects = ['ceiling', '1 + 1', '2 + 2'] as const;
+
+class Benchmark {
+  constructor(
+    private readonly servers: Servers,
+    private readonly createStore: () => Promise<string>,
+  ) {}
+
+  /** One subject after the other, again and again: whatever else the machine does meets all of them. */
+  async compare(): Promise<Record<SubjectName, Measurement[]>> {
+    const results: Record<SubjectName, Measurement[]> = { ceiling: [], '1 + 1': [], '2 + 2': [] };
+    for (let round = 1; round <= rounds; round += 1) {
+      for (const name of subjects) {
+        results[name].push(await this.run(name, 'notifications', `round ${round}/${rounds}`));
+      }
+    }
+    return results;
+  }
+
+  async measurePosts(): Promise<Measurement[]> {
+    const results: Measurement[] = [];
+    for (let round = 1; round <= rounds; round += 1) {
+      results.push(await this.run('1 + 1', 'posts', `POST, round ${round}/${rounds}`));
+    }
+    return results;
+  }
+
+  async watchMemory(): Promise<BenchmarkResults['memory']> {
+    return this.withSubject('1 + 1', [], (subject) =>
+      watchMemory(subject, this.servers, {
+        ...this.load('notifications'),
+        seconds: memorySeconds,
+        everySeconds: 5,
+        onSample: ({ second, perSecond, megabytes }) =>
+          say(
+            `memory, ${second}/${memorySeconds} s: ${Math.round(perSecond)}/s, MiB: ${JSON.stringify(megabytes, rounded)}`,
+          ),
+      }),
+    );
+  }
+
+  async profile(): Promise<BenchmarkResults['profiles']> {
+    const directory = await mkdtemp(join(tmpdir(), 'stream-events-profile-'));
+    try {
+      await this.withSubject('1 + 1', ['--cpu-prof', `--cpu-prof-dir=${directory}`], (subject) =>
+        measure(subject, this.servers, this.load('notifications')),
+      );
+      return await readProfiles(directory);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  }
+
+  private async run(
+    name: SubjectName,
+    kind: MeasurementOptions['kind'],
+    label: string,
+  ): Promise<Measurement> {
+    const result = await this.withSubject(name, [], (subject) =>
+      measure(subject, this.servers, this.load(kind)),
+    );
+    const { perSecond, latencyMs, cpuMicroseconds } = result;
+    say(
+      `${label}, ${name}: ${Math.round(perSecond)}/s, p99 ${latencyMs.p99.toFixed(1)} ms, CPU µs: ${JSON.stringify(cpuMicroseconds, rounded)}`,
+    );
+    return result;
+  }
+
+  private load(kind: MeasurementOptions['kind']): MeasurementOptions {
+    return { kind, connections, ...pace };
+  }
+
+  private async withSubject<T>(
+    name: SubjectName,
+    nodeOptions: readonly string[],
+    work: (subject: Subject) => Promise<T>,
+  ): Promise<T> {
+    const subject = await startSubject(name, this.servers, await this.createStore(), nodeOptions);
+    try {
+      return await work(subject);
+    } finally {
+      await subject.stop();
+    }
+  }
+}
+
+function rounded(_key: string, value: unknown): unknown {
+  return typeof value === 'number' ? Math.round(value) : value;
+}
+
+function say(line: string): void {
+  process.stdout.write(`  ${line}\n`);
+}
+
+const servers = await startServers();
+try {
+  say(`filling a store with ${filledEvents} events`);
+  const benchmark = new Benchmark(servers, await createStoreTemplate(servers, filledEvents));
+  const report = printReport({
+    machine: await describeMachine(servers),
+    date: new Date().toISOString().slice(0, 10),
+    filledEvents,
+    connections,
+    notifications: await benchmark.compare(),
+    posts: await benchmark.measurePosts(),
+    profiles: await benchmark.profile(),
+    memory: await benchmark.watchMemory(),
+  });
+  if (flags.quick) process.stdout.write(`\n${report}`);
+  else await writeFile('docs/benchmarks.md', report);
+} finally {
+  await servers.stop();
+}

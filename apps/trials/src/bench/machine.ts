@@ -1,0 +1,20 @@
+import { execFileSync } from 'node:child_process';
+import { arch, cpus, totalmem, release, type } from 'node:os';
+import { runSql, type Servers } from '../system/servers.js';
+
+/** What the figures were measured on. */
+export async function describeMachine(servers: Servers): Promise<Record<string, string>> {
+  const [postgres] = await runSql<{ server_version: string }>(servers.postgres.url, 'SHOW server_version');
+  const [fsync] = await runSql<{ fsync: string }>(servers.postgres.url, 'SHOW fsync');
+  const nats = execFileSync('node_modules/.cache/stream-events/nats-server', ['--version'], {
+    encoding: 'utf8',
+  });
+  return {
+    Processor: `${cpus()[0]?.model.trim() ?? 'unknown'}, ${cpus().length} cores (${arch()})`,
+    Memory: `${Math.round(totalmem() / 1024 ** 3)} GiB`,
+    System: `${type()} ${release()}`,
+    'Node.js': process.versions.node,
+    PostgreSQL: `${postgres?.server_version ?? 'unknown'} (embedded), fsync ${fsync?.fsync ?? 'unknown'}`,
+    'nats-server': nats.trim().replace(/^nats-server: v?/, ''),
+  };
+}

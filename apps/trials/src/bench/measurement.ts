@@ -1,0 +1,127 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { LoadKind } from '../load/request-maker.js';
+import { startLoad, type Load } from '../load/load.js';
+import type { LoadCounts } from '../load/load-generator.js';
+import {
+  cpuSeconds,
+  cpuSecondsOfFamily,
+  memoryMegabytes,
+  memoryMegabytesOfFamily,
+} from '../measure/processes.js';
+import type { Servers } from '../system/servers.js';
+import type { Subject } from './subject.js';
+
+/** How a subject is loaded, and for how long. */
+export interface MeasurementOptions {
+  kind: LoadKind;
+  connections: number;
+  warmUpSeconds: number;
+  seconds: number;
+}
+
+/** What was measured. */
+export interface Measurement {
+  /** Events answered with success in a second. */
+  perSecond: number;
+  /** Events that the stream acknowledged in a second; undefined where nothing is published. */
+  publishedPerSecond: number | undefined;
+  latencyMs: LoadCounts['latencyMs'];
+  failed: Record<string, number>;
+  /** Microseconds of CPU for one event, by process. */
+  cpuMicroseconds: Record<string, number>;
+}
+
+/** Loads a subject; counts only after it has warmed up. */
+export async function measure(
+  subject: Subject,
+  servers: Servers,
+  options: MeasurementOptions,
+): Promise<Measurement> {
+  const load = startSubjectLoad(subject, options);
+  await wait(options.warmUpSeconds * 1_000);
+  const readCpu = cpuReader(subject, servers, load);
+  await load.takeCounts();
+  const [cpuBefore, publishedBefore] = [readCpu(), await subject.countPublished?.()];
+  await wait(options.seconds * 1_000);
+  const counts = await load.takeCounts();
+  const [cpuAfter, publishedAfter] = [readCpu(), await subject.countPublished?.()];
+  await load.stop();
+  return {
+    perSecond: counts.succeeded / counts.seconds,
+    publishedPerSecond:
+      publishedBefore === undefined || publishedAfter === undefined
+        ? undefined
+        : (publishedAfter - publishedBefore) / counts.seconds,
+    latencyMs: counts.latencyMs,
+    failed: counts.failed,
+    cpuMicroseconds: Object.fromEntries(
+      Object.entries(cpuAfter).map(([name, seconds]) => [
+        name,
+        ((seconds - (cpuBefore[name] ?? 0)) / counts.succeeded) * 1e6,
+      ]),
+    ),
+  };
+}
+
+/** Memory of each process in MiB, at one moment of a long load. */
+export interface MemorySample {
+  second: number;
+  perSecond: number;
+  megabytes: Record<string, number>;
+}
+
+/** Loads a subject for long, and looks at its memory again and again. */
+export async function watchMemory(
+  subject: Subject,
+  servers: Servers,
+  options: MeasurementOptions & { everySeconds: number; onSample: (sample: MemorySample) => void },
+): Promise<MemorySample[]> {
+  const load = startSubjectLoad(subject, options);
+  await wait(options.warmUpSeconds * 1_000);
+  await load.takeCounts();
+  const samples: MemorySample[] = [];
+  const startedAt = performance.now();
+  while (performance.now() - startedAt < options.seconds * 1_000) {
+    await wait(options.everySeconds * 1_000);
+    const { succeeded, seconds } = await load.takeCounts();
+    const sample = {
+      second: Math.round((performance.now() - startedAt) / 1_000),
+      perSecond: succeeded / seconds,
+      megabytes: readMemory(subject, servers),
+    };
+    samples.push(sample);
+    options.onSample(sample);
+  }
+  await load.stop();
+  return samples;
+}
+
+function startSubjectLoad(subject: Subject, { kind, connections }: MeasurementOptions): Load {
+  const { ports, webhookSecret, token } = subject;
+  return startLoad({ kind, connections, ports, webhookSecret, token });
+}
+
+function cpuReader(subject: Subject, servers: Servers, load: Load): () => Record<string, number> {
+  return () => ({
+    ...mapValues(subject.pids, (pids) => sum(pids.map(cpuSeconds))),
+    NATS: cpuSeconds(servers.nats.pid),
+    PostgreSQL: cpuSecondsOfFamily(servers.postgres.pid),
+    load: cpuSeconds(load.pid),
+  });
+}
+
+function readMemory(subject: Subject, servers: Servers): Record<string, number> {
+  return {
+    ...mapValues(subject.pids, (pids) => sum(pids.map(memoryMegabytes))),
+    NATS: memoryMegabytes(servers.nats.pid),
+    PostgreSQL: memoryMegabytesOfFamily(servers.postgres.pid),
+  };
+}
+
+function mapValues<T>(values: Record<string, T>, map: (value: T) => number): Record<string, number> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

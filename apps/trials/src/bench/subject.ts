@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { startCeiling } from '../ceiling/start-ceiling.js';
+import type { Credentials } from '../load/request-maker.js';
+import type { Servers } from '../system/servers.js';
+import { startSystem } from '../system/system.js';
+
+/** What is measured: the raw ceiling, or the system with one or two processes of each service. */
+export type SubjectName = 'ceiling' | '1 + 1' | '2 + 2';
+
+/** Something that takes the load, with its processes by what they are. */
+export interface Subject extends Credentials {
+  ports: number[];
+  pids: Record<string, number[]>;
+  /** How many events the stream has acknowledged so far; undefined where nothing is published. */
+  countPublished?: () => Promise<number>;
+  stop(): Promise<void>;
+}
+
+export async function startSubject(
+  name: SubjectName,
+  servers: Servers,
+  databaseUrl: string,
+  nodeOptions: readonly string[] = [],
+): Promise<Subject> {
+  if (name === 'ceiling') return startCeilingSubject(databaseUrl);
+  const instances = name === '1 + 1' ? 1 : 2;
+  const system = await startSystem(servers, databaseUrl, {
+    gateways: instances,
+    events: instances,
+    nodeOptions,
+  });
+  return {
+    webhookSecret: system.webhookSecret,
+    token: system.token,
+    ports: system.gateways.map((gateway) => Number(new URL(gateway.url).port)),
+    pids: {
+      gateway: system.gateways.map(({ pid }) => pid),
+      events: system.events.map(({ pid }) => pid),
+    },
+    countPublished: async () => {
+      const counts = await Promise.all(
+        system.events.map((events) => events.metric('events_published_total')),
+      );
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
+    stop: () => system.stop(),
+  };
+}
+
+async function startCeilingSubject(databaseUrl: string): Promise<Subject> {
+  const webhookSecret = randomBytes(16).toString('hex');
+  const ceiling = await startCeiling(databaseUrl, webhookSecret);
+  return {
+    webhookSecret,
+    token: '',
+    ports: [ceiling.port],
+    pids: { ceiling: [ceiling.pid] },
+    stop: () => ceiling.stop(),
+  };
+}

@@ -1,0 +1,84 @@
+import { createHmac, randomBytes } from 'node:crypto';
+
+/** What a load consists of: signed notifications of the platform, or events that a client posts. */
+export type LoadKind = 'notifications' | 'posts';
+
+/** Makes one request after the other, each of its own, as the bytes of HTTP/1.1. */
+export type RequestMaker = () => string;
+
+/** The credentials that requests are made with. */
+export interface Credentials {
+  webhookSecret: string;
+  token: string;
+}
+
+// So many viewers take part: the filters' indexes see repeated and new values, as from a busy channel.
+const viewers = 5_000;
+
+const subscription = {
+  id: '3b7a1f0c-11aa-4f1d-9d6f-0c8d1f3c2b10',
+  status: 'enabled',
+  type: 'channel.follow',
+  version: '2',
+  cost: 0,
+  condition: { broadcaster_user_id: '4711', moderator_user_id: '4711' },
+  transport: { method: 'webhook', callback: 'https://events.example.org/api/v1/platform-events/webhook' },
+  created_at: '2026-11-21T07:00:00.123456789Z',
+};
+
+export function requestMaker(kind: LoadKind, credentials: Credentials): RequestMaker {
+  return kind === 'notifications'
+    ? notificationMaker(credentials.webhookSecret)
+    : postMaker(credentials.token);
+}
+
+/** What these requests answer when all is well. */
+export const successStatus: Record<LoadKind, string> = { notifications: '204', posts: '201' };
+
+function notificationMaker(secret: string): RequestMaker {
+  // Making the load shares two cores with what it is put on: an id is a prefix of this process and a number.
+  const prefix = randomBytes(8).toString('hex');
+  const beginning = `{"subscription":${JSON.stringify(subscription)},"event":`;
+  let count = 0;
+  return () => {
+    count += 1;
+    const messageId = `${prefix}-${count}`;
+    const timestamp = new Date().toISOString();
+    const body = `${beginning}${followEvent(count, timestamp)}}`;
+    const signature = createHmac('sha256', secret)
+      .update(messageId + timestamp + body)
+      .digest('hex');
+    return (
+      'POST /api/v1/platform-events/webhook HTTP/1.1\r\nHost: events.example.org\r\nContent-Type: application/json\r\n' +
+      `Twitch-Eventsub-Message-Id: ${messageId}\r\nTwitch-Eventsub-Message-Retry: 0\r\n` +
+      'Twitch-Eventsub-Message-Type: notification\r\n' +
+      `Twitch-Eventsub-Message-Signature: sha256=${signature}\r\nTwitch-Eventsub-Message-Timestamp: ${timestamp}\r\n` +
+      'Twitch-Eventsub-Subscription-Type: channel.follow\r\nTwitch-Eventsub-Subscription-Version: 2\r\n' +
+      `Content-Length: ${body.length}\r\n\r\n${body}`
+    );
+  };
+}
+
+function postMaker(token: string): RequestMaker {
+  let count = 0;
+  return () => {
+    count += 1;
+    const data = followEvent(count, new Date().toISOString());
+    const body = `{"event_type":"channel-follow","event_source":"PlatformSub","event_data":${data}}`;
+    return (
+      'POST /api/v1/platform-events HTTP/1.1\r\nHost: events.example.org\r\nContent-Type: application/json\r\n' +
+      `Authorization: Token ${token}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    );
+  };
+}
+
+/** ASCII only: its length is its size in bytes. */
+function followEvent(count: number, followedAt: string): string {
+  // A step that is coprime to the number of viewers visits all of them in no simple order.
+  const viewer = (count * 1_237) % viewers;
+  return (
+    `{"user_id":"${100_000 + viewer}","user_login":"viewer_${viewer}","user_name":"Viewer_${viewer}",` +
+    '"broadcaster_user_id":"4711","broadcaster_user_login":"mira_plays","broadcaster_user_name":"Mira_Plays",' +
+    `"followed_at":"${followedAt}"}`
+  );
+}

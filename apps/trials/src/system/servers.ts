@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { natsUsers } from '@stream-events/contracts';
+import {
+  findNatsServer,
+  startEmbeddedNats,
+  startEmbeddedPostgres,
+  type EmbeddedNats,
+  type EmbeddedPostgres,
+} from '@stream-events/embedded';
+import pg from 'pg';
+
+/** PostgreSQL and NATS as a laptop has them: durable, with the settings of `npm start`, below a folder of their own. */
+export interface Servers {
+  postgres: EmbeddedPostgres;
+  nats: EmbeddedNats;
+  /** An empty database; the old ones of this run stay where they are. */
+  createDatabase(name: string): Promise<string>;
+  /** Ends both and removes their data. */
+  stop(): Promise<void>;
+}
+
+// On a disk, unlike the folder for temporary files of some systems: what is measured is durable.
+const parentDirectory = '/var/tmp';
+
+export async function startServers(): Promise<Servers> {
+  const directory = await mkdtemp(join(parentDirectory, 'stream-events-trial-'));
+  const log = (): void => undefined;
+  const postgres = await startEmbeddedPostgres({ directory, log });
+  const binary = await findNatsServer({ cacheDirectory: 'node_modules/.cache/stream-events', log });
+  const nats = await startEmbeddedNats({ directory, users: Object.values(natsUsers), binary, log });
+  return {
+    postgres,
+    nats,
+    createDatabase: (name) => createDatabase(postgres.url, name),
+    stop: async () => {
+      await nats.stop();
+      await postgres.stop();
+      await rm(directory, { recursive: true, force: true });
+      // As root, PostgreSQL keeps its data elsewhere: a folder that its user can enter.
+      await rm(postgres.dataHome, { recursive: true, force: true });
+    },
+  };
+}
+
+async function createDatabase(serverUrl: string, name: string): Promise<string> {
+  await runSql(serverUrl, `CREATE DATABASE ${name}`);
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** Runs statements on a connection of their own. */
+export async function runSql<Row extends pg.QueryResultRow>(
+  url: string,
+  ...statements: string[]
+): Promise<Row[]> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    let rows: Row[] = [];
+    for (const statement of statements) ({ rows } = await client.query<Row>(statement));
+    return rows;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import { freePort, ServiceProcess } from '@stream-events/testing';
+import type { Servers } from './servers.js';
+
+/** How many processes of each service, and what Node is told besides (a profile, say). */
+export interface SystemSize {
+  gateways: number;
+  events: number;
+  nodeOptions?: readonly string[];
+  environment?: Readonly<Record<string, string>>;
+}
+
+/** Gateways and events services as processes of their own. */
+export interface System {
+  gateways: ServiceProcess[];
+  events: ServiceProcess[];
+  /** What platform messages are signed with. */
+  webhookSecret: string;
+  /** An owner's access token. */
+  token: string;
+  stop(): Promise<void>;
+}
+
+const owner = { username: 'owner', password: randomBytes(12).toString('hex') };
+
+/** Starts the services on a database; they share it and NATS. */
+export async function startSystem(servers: Servers, databaseUrl: string, size: SystemSize): Promise<System> {
+  const webhookSecret = randomBytes(16).toString('hex');
+  const shared = async (user: 'gateway' | 'events'): Promise<Record<string, string>> => ({
+    HOST: '127.0.0.1',
+    ADMIN_PORT: String(await freePort()),
+    DATABASE_URL: databaseUrl,
+    NATS_URL: servers.nats.urlFor(user),
+    LOG_LEVEL: 'warn',
+    ...size.environment,
+  });
+  const secretKey = randomBytes(32).toString('hex');
+  const events = await Promise.all(
+    Array.from({ length: size.events }, async () => {
+      const environment = { ...(await shared('events')), PLATFORM: 'simulator', EVENTS_MAX_GB: '8' };
+      return new ServiceProcess('events', environment, size.nodeOptions);
+    }),
+  );
+  const gateways = await Promise.all(
+    Array.from({ length: size.gateways }, async () => {
+      const environment = {
+        ...(await shared('gateway')),
+        PORT: String(await freePort()),
+        SECRET_KEY: secretKey,
+        PLATFORM_WEBHOOK_SECRET: webhookSecret,
+        OWNER_USERNAME: owner.username,
+        OWNER_PASSWORD: owner.password,
+      };
+      return new ServiceProcess('gateway', environment, size.nodeOptions);
+    }),
+  );
+  const processes = [...events, ...gateways];
+  const stop = async (): Promise<void> => {
+    await Promise.all(gateways.map((process) => process.stop()));
+    await Promise.all(events.map((process) => process.stop()));
+  };
+  try {
+    await Promise.all(processes.map((process) => process.start()));
+    const url = gateways[0]?.url ?? '';
+    return { gateways, events, webhookSecret, token: url === '' ? '' : await logIn(url), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function logIn(url: string): Promise<string> {
+  const response = await fetch(`${url}/api-token-auth`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(owner),
+  });
+  const { token } = (await response.json()) as { token?: string }; // holds: checked in the next line
+  if (!response.ok || token === undefined) throw new Error(`the owner could not log in: ${response.status}`);
+  return token;
+}
