@@ -5,6 +5,7 @@ export * from './contract.js';
 export * from './errors.js';
 export * from './events/event-record.js';
 export * from './events/event-subject.js';
+export * from './events/intake-stream.js';
 export * from './events/parked-messages.contract.js';
 export * from './events/read-events.contract.js';
 export * from './events/store-events.contract.js';

@@ -1,4 +1,5 @@
 import { eventsStreamName } from './events/event-subject.js';
+import { intakeSubject } from './events/intake-stream.js';
 
 /** Who may do what on NATS. Every service has a user of its own; replies go to inboxes that no other user can read. */
 export interface NatsUser {
@@ -21,7 +22,7 @@ export function inboxPrefix(user: string): string {
 export const natsUsers = {
   gateway: {
     name: 'gateway',
-    publish: ['request.>'],
+    publish: ['request.>', intakeSubject],
     subscribe: [`${inboxPrefix('gateway')}.>`],
     servesRequests: false,
   },

@@ -46,7 +46,7 @@ const everyone = Object.keys(natsUsers) as UserName[];
 
 describe('natsUsers', () => {
   it.each<[UserName, string[]]>([
-    ['gateway', ['request.events.store', 'request.other.thing']],
+    ['gateway', ['request.events.store', 'request.other.thing', 'intake.events']],
     ['events', [`events.platform.channel-raid.${id}`, '$JS.API.STREAM.INFO.EVENTS']],
     [
       'subscriber',
@@ -57,9 +57,18 @@ describe('natsUsers', () => {
   });
 
   it.each<[UserName, string[]]>([
-    ['gateway', [`events.platform.channel-raid.${id}`, '$JS.API.STREAM.DELETE.EVENTS', '_INBOX_events.x']],
-    ['events', ['request.events.store', 'request.other.thing', '_INBOX_gateway.x']],
-    ['subscriber', [`events.platform.channel-raid.${id}`, 'request.events.list', '$JS.API.STREAM.DELETE.EVENTS', '$JS.API.STREAM.PURGE.EVENTS', '$JS.API.STREAM.UPDATE.EVENTS', '$JS.API.STREAM.MSG.DELETE.EVENTS', '$JS.API.CONSUMER.CREATE.INTAKE.mine', '_INBOX_gateway.x']], // prettier-ignore
+    [
+      'gateway',
+      [
+        `events.platform.channel-raid.${id}`,
+        '$JS.API.STREAM.DELETE.EVENTS',
+        'intake.other',
+        '$JS.API.STREAM.PURGE.INTAKE',
+        '_INBOX_events.x',
+      ],
+    ],
+    ['events', ['request.events.store', 'request.other.thing', 'intake.events', '_INBOX_gateway.x']],
+    ['subscriber', [`events.platform.channel-raid.${id}`, 'request.events.list', '$JS.API.STREAM.DELETE.EVENTS', '$JS.API.STREAM.PURGE.EVENTS', '$JS.API.STREAM.UPDATE.EVENTS', '$JS.API.STREAM.MSG.DELETE.EVENTS', '$JS.API.CONSUMER.CREATE.INTAKE.mine', 'intake.events', '_INBOX_gateway.x']], // prettier-ignore
   ])('refuses %s to publish anything else', async (user, subjects) => {
     expect(await findRefused(user, subjects, publish)).toEqual(subjects);
   });

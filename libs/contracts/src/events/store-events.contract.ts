@@ -119,7 +119,7 @@ export function parseStoreEventsRequest(message: unknown): StoreEventsRequest {
   if (!Array.isArray(events) || events.length === 0 || events.length > maxBatchEvents) {
     throw ServiceError.onField('events', `must be a list of 1 to ${maxBatchEvents} events`);
   }
-  return { events: events.map(parseNewEvent) };
+  return { events: events.map((event, index) => parseNewEvent(event, `events.${index}`)) };
 }
 
 /** The hand-written equal of `StoreEventsReply`'s decorators. */
@@ -140,24 +140,24 @@ function parseOutcome(value: unknown, index: number): StoreOutcome {
   return { id, outcome };
 }
 
-function parseNewEvent(value: unknown, index: number): NewEvent {
-  if (!isJsonObject(value)) throw ServiceError.onField(`events.${index}`, 'must be an object');
+/** The hand-written equal of `NewEvent`'s decorators; faults are named below `path`. */
+export function parseNewEvent(value: unknown, path = 'event'): NewEvent {
+  if (!isJsonObject(value)) throw ServiceError.onField(path, 'must be an object');
   const { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey } = value;
-  if (typeof id !== 'string' || !uuidV7Pattern.test(id)) throw fault(index, 'id', 'must be a UUIDv7');
+  if (typeof id !== 'string' || !uuidV7Pattern.test(id)) throw fault(path, 'id', 'must be a UUIDv7');
   if (eventId !== null && !isTextWithin(eventId, 1, 255))
-    throw fault(index, 'eventId', 'must be text or null');
-  if (!isTextWithin(eventType, 1, 255))
-    throw fault(index, 'eventType', 'must be text of 1 to 255 characters');
+    throw fault(path, 'eventId', 'must be text or null');
+  if (!isTextWithin(eventType, 1, 255)) throw fault(path, 'eventType', 'must be text of 1 to 255 characters');
   if (!isTextWithin(eventSource, 1, 32))
-    throw fault(index, 'eventSource', 'must be text of 1 to 32 characters');
-  if (origin !== 'platform' && origin !== 'test') throw fault(index, 'origin', 'must be platform or test');
-  if (typeof eventData !== 'string') throw fault(index, 'eventData', 'must be JSON text');
+    throw fault(path, 'eventSource', 'must be text of 1 to 32 characters');
+  if (origin !== 'platform' && origin !== 'test') throw fault(path, 'origin', 'must be platform or test');
+  if (typeof eventData !== 'string') throw fault(path, 'eventData', 'must be JSON text');
   if (idempotencyKey !== null && !isTextWithin(idempotencyKey, 1, 300)) {
-    throw fault(index, 'idempotencyKey', 'must be text or null');
+    throw fault(path, 'idempotencyKey', 'must be text or null');
   }
   return { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey };
 }
 
-function fault(index: number, field: string, message: string): ServiceError {
-  return ServiceError.onField(`events.${index}.${field}`, message);
+function fault(path: string, field: string, message: string): ServiceError {
+  return ServiceError.onField(`${path}.${field}`, message);
 }

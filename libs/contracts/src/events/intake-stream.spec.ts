@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { ServiceError } from '../errors.js';
+import { parseIntakeMessage, printIntakeMessage } from './intake-stream.js';
+import type { NewEvent } from './store-events.contract.js';
+
+const valid: NewEvent = {
+  id: '018df751-3003-7abc-8def-0123456789ab',
+  eventId: 'message-1',
+  eventType: 'channel-follow',
+  eventSource: 'PlatformSub',
+  origin: 'platform',
+  eventData: '{}',
+  idempotencyKey: null,
+};
+
+describe(parseIntakeMessage.name, () => {
+  it('reads what was printed, with any event data', () => {
+    const data = fc.string({ unit: 'binary' }).map((text) => JSON.stringify({ text: text.toWellFormed() }));
+    fc.assert(
+      fc.property(data, (eventData) => {
+        const event = { ...valid, eventData };
+        expect(parseIntakeMessage(Buffer.from(printIntakeMessage(event)))).toEqual(event);
+      }),
+    );
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['no JSON', 'x'],
+    ['no object', '[]'],
+    ['no event', '{}'],
+    ['an event without a field', JSON.stringify({ ...valid, eventData: undefined })],
+    ['an event with a wrong id', JSON.stringify({ ...valid, id: 'x' })],
+    ['bytes that are not UTF-8', Buffer.from(JSON.stringify({ ...valid, eventId: 'é' }), 'latin1')],
+  ])('refuses %s, and says why', (_what, payload) => {
+    expect(() => parseIntakeMessage(Buffer.from(payload))).toThrow(/./);
+  });
+
+  it('names the field that is wrong', () => {
+    expect(() => parseIntakeMessage(Buffer.from('{}'))).toThrow(ServiceError);
+    expect(() => parseIntakeMessage(Buffer.from('{}'))).toThrow(/^event\.id: must be a UUIDv7$/);
+  });
+});
