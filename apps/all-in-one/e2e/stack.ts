@@ -273,6 +273,7 @@ export class Stack {
       NATS_URL: this.nats.urlFor('events'),
       PLATFORM: 'simulator',
       EVENTS_MAX_GB: '1',
+      INTAKE_MAX_GB: '1',
       ...this.environment,
       ...environment,
     });

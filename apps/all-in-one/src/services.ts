@@ -55,7 +55,7 @@ export async function startServices(
 
     say('Events service: starting');
     await starter.start(events, {
-      EVENTS_MAX_GB: await chooseStreamSize(config),
+      ...(await chooseStreamSizes(config)),
       ...shared,
       NATS_URL: servers.natsUrlFor('events'),
     });
@@ -151,11 +151,13 @@ async function chooseWebhookSecret(config: AllInOneConfig): Promise<string> {
   return config.PLATFORM === 'simulator' ? keepSecret(join(dataDirectory(config), 'webhook-secret')) : '';
 }
 
-/** The size of the EVENTS stream in GiB: 8, or half of what a small disk has left, which the broker reserves. */
-async function chooseStreamSize(config: AllInOneConfig): Promise<string> {
+/** The sizes of the streams in GiB: 8 and 2, or half of what a small disk has left, which the broker reserves. */
+async function chooseStreamSizes(config: AllInOneConfig): Promise<NodeJS.ProcessEnv> {
   const { bavail, bsize } = await statfs(dataDirectory(config));
-  const freeGigabytes = (bavail * bsize) / 1024 ** 3;
-  return String(Math.min(8, Math.max(1, Math.floor(freeGigabytes / 2))));
+  const half = Math.floor((bavail * bsize) / 1024 ** 3 / 2);
+  const intake = half < 10 ? 1 : 2;
+  const events = Math.min(8, Math.max(1, half - intake));
+  return { EVENTS_MAX_GB: String(events), INTAKE_MAX_GB: String(intake) };
 }
 
 async function choosePort(wanted: number, purpose: string, say: (line: string) => void): Promise<number> {

@@ -28,6 +28,8 @@ import {
   type Shell,
 } from '@stream-events/service';
 import { EventsModule } from './events.module.js';
+import { IntakeDrain } from './intake/intake-drain.service.js';
+import { IntakeStream } from './intake/intake-stream.js';
 import { CreateEventStore1763700000000 } from './migrations/1763700000000-create-event-store.js';
 import { IndexParkedMessages1764100000000 } from './migrations/1764100000000-index-parked-messages.js';
 import { ParkedMessage } from './parking/parked-message.entity.js';
@@ -51,6 +53,11 @@ const variables = {
     'Size of the EVENTS stream in GiB; beyond it the oldest events leave the stream (not the store)',
     [1, 10_000],
     { default: 8 },
+  ),
+  INTAKE_MAX_GB: integer(
+    'Size of the INTAKE stream in GiB, where platform messages wait while they cannot be stored; beyond it they are refused',
+    [1, 10_000],
+    { default: 2 },
   ),
   LOG_LEVEL: sharedVariables.LOG_LEVEL,
 };
@@ -99,11 +106,16 @@ async function start(shell: Shell<EventsConfig>) {
     maxAgeDays: config.EVENTS_MAX_AGE_DAYS,
     maxGigabytes: config.EVENTS_MAX_GB,
   });
+  const intakeStream = new IntakeStream(connection, {
+    platform: config.PLATFORM,
+    maxGigabytes: config.INTAKE_MAX_GB,
+  });
+  await intakeStream.ensure();
 
   const publisher = new StreamPublisher(connection, natsConnectionOptions(nats).inboxPrefix);
   const strategy = new NatsServerStrategy({ ...nats, queue: 'events', contracts: servedContracts });
   const app: INestMicroservice = await NestFactory.createMicroservice(
-    EventsModule.register(shell, { dataSource, writePool, publisher }),
+    EventsModule.register(shell, { dataSource, writePool, publisher, intakeStream }),
     {
       strategy,
       logger: new NestLogger(logger),
@@ -113,6 +125,7 @@ async function start(shell: Shell<EventsConfig>) {
   app.useGlobalFilters(new ErrorResponder(logger, toUnavailable));
   await app.get(StoreMaintenance).start();
   app.get(Relay).start();
+  app.get(IntakeDrain).start();
   await app.listen();
 
   health.register('events database', async () => {
@@ -125,6 +138,7 @@ async function start(shell: Shell<EventsConfig>) {
     close: () =>
       closeAll([
         () => app.close(),
+        () => app.get(IntakeDrain).stop(),
         () => app.get(StoreMaintenance).stop(),
         () => app.get(Relay).stop(),
         () => publisher.close(),

@@ -3,6 +3,8 @@ import { ShellModule, type Shell } from '@stream-events/service';
 import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { IntakeController } from './intake/intake.controller.js';
+import { IntakeDrain } from './intake/intake-drain.service.js';
+import { IntakeStream } from './intake/intake-stream.js';
 import { IntakeService } from './intake/intake.service.js';
 import { ParkedMessagesRepository } from './parking/parked-messages.repository.js';
 import { ParkingController } from './parking/parking.controller.js';
@@ -22,13 +24,14 @@ export interface EventsConnections {
   /** For writing batches, apart from everything else that asks the database: no list can keep a write waiting. */
   writePool: Pool;
   publisher: StreamPublisher;
+  intakeStream: IntakeStream;
 }
 
 @Module({})
 export class EventsModule {
   static register(
     shell: Shell<unknown>,
-    { dataSource, writePool, publisher }: EventsConnections,
+    { dataSource, writePool, publisher, intakeStream }: EventsConnections,
   ): DynamicModule {
     return {
       module: EventsModule,
@@ -38,8 +41,10 @@ export class EventsModule {
         { provide: DataSource, useValue: dataSource },
         { provide: Pool, useValue: writePool },
         { provide: StreamPublisher, useValue: publisher },
+        { provide: IntakeStream, useValue: intakeStream },
         EventListRepository,
         EventsRepository,
+        IntakeDrain,
         IntakeService,
         OutboxRepository,
         ParkedMessagesRepository,

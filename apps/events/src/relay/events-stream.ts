@@ -47,16 +47,16 @@ export async function ensureEventsStream(
 }
 
 /** Adds the stream; gives back the one that is there already, also when another instance adds it at this moment. */
-async function addStream(
+export async function addStream(
   streams: StreamAPI,
-  config: ReturnType<typeof streamConfig>,
+  config: Parameters<StreamAPI['add']>[0] & { name: string },
 ): Promise<StreamConfig | undefined> {
   try {
     await streams.add(config);
     return undefined;
   } catch (error) {
     if (!(error instanceof JetStreamApiError) || error.code !== streamNameInUse) throw error;
-    return (await streams.info(eventsStreamName)).config;
+    return (await streams.info(config.name)).config;
   }
 }
 

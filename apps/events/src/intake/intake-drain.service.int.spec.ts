@@ -1,0 +1,211 @@
+import { eventually } from '@stream-events/testing';
+import { EventStore } from '../../test/event-store.js';
+import { IntakeSetup, intakeOptions, type RunningDrain } from '../../test/intake-setup.js';
+import { newEvent, newEvents } from '../../test/new-event.js';
+import { IntakeDrain } from './intake-drain.service.js';
+import { IntakeStream } from './intake-stream.js';
+
+let store: EventStore;
+let setup: IntakeSetup;
+let drains: RunningDrain[];
+
+beforeAll(async () => {
+  [store, setup] = await Promise.all([EventStore.create(), IntakeSetup.start()]);
+});
+afterAll(async () => {
+  await Promise.all([store.close(), setup.close()]);
+});
+beforeEach(async () => {
+  drains = [];
+  await store.clear();
+  await setup.deleteStream();
+  await new IntakeStream(setup.connection, intakeOptions).ensure();
+});
+afterEach(async () => {
+  await Promise.all(drains.map((drain) => drain.stop()));
+});
+
+async function startDrain(): Promise<RunningDrain> {
+  const drain = await setup.createDrain(store);
+  drains.push(drain);
+  drain.drain.start();
+  return drain;
+}
+
+const untilEmpty = (): Promise<void> =>
+  eventually(async () => expect(await setup.count()).toBe(0), { timeoutMs: 20_000 });
+
+async function metricOf({ metrics }: RunningDrain, name: string): Promise<number | undefined> {
+  return (await metrics.getSingleMetric(name)?.get())?.values[0]?.value;
+}
+
+const idsOf = (events: readonly { id: string }[]): string[] => events.map(({ id }) => id).sort();
+
+describe(IntakeDrain.name, () => {
+  it('stores what waits, hands it to the relay and takes it off the stream', async () => {
+    const events = newEvents(250, { eventData: '{"n":1.10}' });
+    await setup.publishEvents(events);
+
+    const drain = await startDrain();
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual(idsOf(events));
+    expect(idsOf(store.handedToRelay.flatMap((batch) => [...batch.events]))).toEqual(idsOf(events));
+    expect(await metricOf(drain, 'events_intake_drained_total')).toBe(250);
+  });
+
+  it('stores what comes while it waits', async () => {
+    await startDrain();
+    for (let round = 0; round < 3; round += 1) {
+      const event = newEvent();
+      await setup.publishEvents([event]);
+      await eventually(async () => expect(await store.storedIds()).toContain(event.id));
+    }
+  });
+
+  it('stores messages that are too big to be fetched together', async () => {
+    const events = newEvents(20, { eventData: JSON.stringify({ text: 'x'.repeat(500_000) }) });
+    await setup.publishEvents(events);
+
+    await startDrain();
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual(idsOf(events));
+  });
+
+  it('shares the work with other instances, and each message is one event', async () => {
+    const events = newEvents(1_500);
+    await setup.publishEvents(events);
+
+    const both = await Promise.all([startDrain(), startDrain()]);
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual(idsOf(events));
+    const counts = await Promise.all(both.map((drain) => metricOf(drain, 'events_intake_drained_total')));
+    expect(counts.reduce((sum = 0, count = 0) => sum + count)).toBe(1_500);
+    expect(Math.min(...counts.map((count = 0) => count))).toBeGreaterThan(0);
+  });
+
+  it('keeps everything while the store is away, without spinning, and goes on when it is back', async () => {
+    const events = newEvents(150);
+    await setup.publishEvents(events);
+    await store.dataSource.query('ALTER TABLE outbox RENAME TO outbox_away');
+    const startedAt = performance.now();
+    let tries = 0;
+    const { intake } = store;
+    const ask = intake.store.bind(intake);
+    intake.store = (batch) => ((tries += 1), ask(batch));
+
+    await startDrain();
+    await eventually(() => expect(tries).toBeGreaterThan(2));
+    expect(performance.now() - startedAt).toBeGreaterThan(1_400); // 0.5 s and 1 s
+    expect(await setup.count()).toBe(150);
+    await store.dataSource.query('ALTER TABLE outbox_away RENAME TO outbox');
+    intake.store = ask;
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual(idsOf(events));
+    expect(await store.count('parked_messages')).toBe(0);
+  });
+
+  it('stores once what an instance stored that died before it acknowledged', async () => {
+    const event = newEvent({ eventId: 'message-1' });
+    await setup.publishEvents([event]);
+    const died = new IntakeStream(setup.connection, intakeOptions);
+    const [message] = await died.fetch(new AbortController().signal);
+    await store.intake.store([event]);
+    message?.nak(); // what the broker does by itself after 30 s
+
+    await startDrain();
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual([event.id]);
+    expect(store.handedToRelay).toHaveLength(1);
+  });
+
+  it('takes a message that waits twice, or is stored already, for one event', async () => {
+    const copies = newEvents(3, { eventId: 'message-1' });
+    const [first, ...rest] = copies;
+    await store.intake.store(copies.slice(0, 1));
+    await setup.publishEvents(rest);
+
+    await startDrain();
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual([first?.id]);
+  });
+
+  it('parks what is no event, once each, where an owner sees what came, and stores its neighbours', async () => {
+    const events = newEvents(2);
+    const odd = [Buffer.from('{"id":"x"}'), Buffer.from([0xff, 0, 0x7b]), Buffer.alloc(0)];
+    await setup.publishEvents(events);
+    for (const payload of [...odd, ...odd]) await setup.publish(payload);
+
+    await startDrain();
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual(idsOf(events));
+    // As an owner sees them.
+    const { messages } = await store.parked.list({ pageSize: 10 });
+    const parked = await Promise.all(messages.map(({ id }) => store.parked.find(id)));
+    expect(parked.map((message) => message?.event.eventData).sort()).toEqual(
+      odd.map((payload) => payload.toString()).sort(),
+    );
+    for (const message of parked) expect(message?.event.eventType).toBe('unreadable-intake-message');
+  });
+
+  it('parks what the database refuses and stores its neighbours', async () => {
+    const [bad, ...good] = newEvents(5);
+    if (bad) bad.eventData = '{';
+    await setup.publishEvents([...(bad ? [bad] : []), ...good]);
+
+    await startDrain();
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual(idsOf(good));
+    expect(await store.count('parked_messages')).toBe(1);
+  });
+
+  it('makes the stream again when it is lost', async () => {
+    await startDrain();
+    await setup.deleteStream();
+    const event = newEvent();
+
+    await eventually(() => setup.publishEvents([event]));
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual([event.id]);
+  });
+
+  it('stops at once while it waits, and leaves to the others what comes then', async () => {
+    const { drain, stop } = await startDrain();
+    const startedAt = performance.now();
+    await drain.stop();
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+
+    const event = newEvent();
+    await setup.publishEvents([event]);
+    await startDrain();
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual([event.id]);
+    await stop();
+  });
+
+  // The last one: it takes the broker away.
+  it('says how many messages wait, nothing while NATS is away, and goes on when it is back', async () => {
+    const drain = await setup.createDrain(store);
+    drains.push(drain);
+    const events = newEvents(3);
+    await setup.publishEvents(events);
+    expect(await metricOf(drain, 'events_intake_stream_messages')).toBe(3);
+
+    await setup.nats.kill();
+    expect(await metricOf(drain, 'events_intake_stream_messages')).toBeNaN();
+    drain.drain.start();
+    await setup.nats.restart();
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual(idsOf(events));
+  });
+});

@@ -1,0 +1,144 @@
+import { hash } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import type { JsMsg } from '@nats-io/jetstream';
+import { parseIntakeMessage, type NewEvent } from '@stream-events/contracts';
+import { within } from '@stream-events/messaging';
+import { Counter, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { v7 as uuidV7 } from 'uuid';
+import { ParkedMessagesRepository } from '../parking/parked-messages.repository.js';
+import { toRow } from '../store/write-batch.js';
+import { IntakeService } from './intake.service.js';
+import { IntakeStream } from './intake-stream.js';
+
+// Soon after a short failure, and not a burden to a database that is starting after a long one.
+const minBackoffMs = 500;
+const maxBackoffMs = 5_000;
+// A batch takes milliseconds to store; when the database hangs, it is left to the next instance.
+const stopLimitMs = 3_000;
+
+/**
+ * Brings the messages of the INTAKE stream into the store, one batch at a time.
+ *
+ * ```
+ *             ┌──── none for 1 s ────┐
+ *             ▼                      │
+ *          fetch ──── messages ──▶ store ──committed──▶ acknowledge ──▶ fetch
+ *             ▲                      │ no event: parked, acknowledged
+ *             │                      │ store or broker away
+ *             └── 0.5 s, 1 s … 5 s ◀─┴──▶ handed back, for the same time
+ * ```
+ *
+ * Idempotent by `receivedMessageKey`: a message that comes twice, or was stored although the gateway did not hear of it,
+ * is one event.
+ */
+@Injectable()
+export class IntakeDrain {
+  private readonly drainedTotal: Counter;
+  private readonly stopping = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+  private backoffMs = 0;
+
+  constructor(
+    private readonly stream: IntakeStream,
+    private readonly intake: IntakeService,
+    private readonly parked: ParkedMessagesRepository,
+    @Inject(LOGGER) private readonly logger: Logger,
+    metrics: Registry,
+  ) {
+    this.drainedTotal = new Counter({
+      name: 'events_intake_drained_total',
+      help: 'Messages of the INTAKE stream that are stored, known or parked',
+      registers: [metrics],
+    });
+    new Gauge({
+      name: 'events_intake_stream_messages',
+      help: 'Messages on the INTAKE stream, accepted and not yet stored; for all instances together',
+      registers: [metrics],
+      async collect() {
+        this.set(await stream.count().catch(() => Number.NaN));
+      },
+    });
+  }
+
+  /** Begins to drain. */
+  start(): void {
+    this.running = this.run();
+  }
+
+  /** Finishes the batch in hand (for 3 s at most) and stops; what is not acknowledged comes to another instance. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await within(stopLimitMs, this.running);
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      try {
+        const messages = await this.stream.fetch(this.stopping.signal);
+        if (messages.length > 0) await this.drain(messages);
+        if (this.backoffMs > 0) this.logger.info('the INTAKE stream is drained again');
+        this.backoffMs = 0;
+      } catch (error) {
+        await this.backOff(error);
+      }
+    }
+  }
+
+  private async drain(messages: readonly JsMsg[]): Promise<void> {
+    try {
+      await this.store(messages);
+    } catch (error) {
+      for (const message of messages) message.nak(this.nextBackoffMs());
+      throw error;
+    }
+    // Only now: what is acknowledged is gone from the stream.
+    for (const message of messages) message.ack();
+    this.drainedTotal.inc(messages.length);
+    this.logger.info({ messages: messages.length }, 'messages of the INTAKE stream stored');
+  }
+
+  private async store(messages: readonly JsMsg[]): Promise<void> {
+    const events: NewEvent[] = [];
+    for (const { data } of messages) {
+      const event = await this.readOrPark(data);
+      if (event) events.push(event);
+    }
+    if (events.length > 0) await this.intake.store(events);
+  }
+
+  private async readOrPark(payload: Uint8Array): Promise<NewEvent | undefined> {
+    try {
+      return parseIntakeMessage(payload);
+    } catch (error) {
+      await this.parked.park(toRow(describeUnreadable(payload)), error);
+      return undefined;
+    }
+  }
+
+  /** One line when it begins, not one for each try. */
+  private async backOff(error: unknown): Promise<void> {
+    if (this.stopping.signal.aborted) return;
+    if (this.backoffMs === 0)
+      this.logger.warn({ err: error }, 'the INTAKE stream cannot be drained: it is tried again until it can');
+    this.backoffMs = this.nextBackoffMs();
+    await wait(this.backoffMs, undefined, { signal: this.stopping.signal }).catch(() => undefined); // cut short by stop()
+  }
+
+  private nextBackoffMs(): number {
+    return Math.min(Math.max(2 * this.backoffMs, minBackoffMs), maxBackoffMs);
+  }
+}
+
+/** A message that is no event, as one that can be parked: an owner sees its payload. The same bytes are parked once. */
+function describeUnreadable(payload: Uint8Array): NewEvent {
+  return {
+    id: uuidV7(),
+    eventId: null,
+    eventType: 'unreadable-intake-message',
+    eventSource: 'INTAKE',
+    origin: 'platform',
+    eventData: Buffer.from(payload).toString(),
+    idempotencyKey: `unreadable ${hash('sha256', payload, 'hex')}`,
+  };
+}
