@@ -12,6 +12,7 @@ import {
 } from '@stream-events/contracts';
 import { ReplyTimeoutError, RequestClient } from '@stream-events/messaging';
 import { Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { CircuitBreaker } from './circuit-breaker.js';
 
 // More batches in flight only wait at the database; with three it is never idle.
 const maxInFlight = 3;
@@ -19,10 +20,12 @@ const maxInFlight = 3;
 const maxWaitingEvents = 4_096;
 const maxWaitingBytes = 32 * 1024 * 1024;
 // The platform and clients give up after a few seconds; by then they retry, and get the same event.
-const maxAttempts = 3;
+const maxAttempts = 2;
 // A store that answers that it is away is asked once more: long enough for a lost connection to be made again, short
 // enough for a 503 to be an answer "at once".
 const unavailableRetryMs = 100;
+// After a batch has failed, this long nothing is tried: a store that hangs must not hold up everybody for seconds.
+const restMs = 1_000;
 
 interface WaitingEvent {
   event: NewEvent;
@@ -33,7 +36,8 @@ interface WaitingEvent {
 
 /**
  * Joins events that arrive together into requests to the events service. There is no timer: while batches are in flight,
- * what arrives gathers and is the next batch, so a lone event does not wait and a flood makes full batches.
+ * what arrives gathers and is the next batch, so a lone event does not wait and a flood makes full batches. While the
+ * events service is not available it is degraded: what arrives is refused at once, but for one batch a second that tries.
  */
 @Injectable()
 export class EventIntake {
@@ -41,6 +45,7 @@ export class EventIntake {
   private waitingBytes = 0;
   private inFlight = 0;
   private isPumpDue = false;
+  private readonly circuit = new CircuitBreaker({ restMs, now: () => performance.now() });
 
   constructor(
     private readonly client: RequestClient,
@@ -48,6 +53,15 @@ export class EventIntake {
     metrics: Registry,
   ) {
     const measure = (): number => this.waiting.length;
+    const { circuit } = this;
+    new Gauge({
+      name: 'gateway_intake_degraded',
+      help: '1 while the events service is not available and what arrives is refused or deferred at once, else 0',
+      registers: [metrics],
+      collect() {
+        this.set(circuit.isClosed ? 0 : 1);
+      },
+    });
     new Gauge({
       name: 'gateway_intake_waiting_events',
       help: 'Events that wait to be handed to the events service',
@@ -65,6 +79,7 @@ export class EventIntake {
    * message or the same id again is the same event
    */
   async submit(event: NewEvent): Promise<StoreOutcome> {
+    if (!this.circuit.permits) throw notAvailable();
     const bytes = estimateEventBytes(event);
     if (this.waiting.length >= maxWaitingEvents || this.waitingBytes + bytes > maxWaitingBytes) {
       throw new ServiceError('unavailable', 'More events arrive than can be stored. Try again soon.');
@@ -87,10 +102,12 @@ export class EventIntake {
   }
 
   private pump(): void {
-    while (this.inFlight < maxInFlight && this.waiting.length > 0) {
+    while (this.inFlight < maxInFlight && this.waiting.length > 0 && this.circuit.permits) {
+      const maxTries = this.circuit.isClosed ? maxAttempts : 1;
       const batch = this.takeBatch();
       this.inFlight += 1;
-      void this.deliver(batch).finally(() => {
+      this.circuit.begin();
+      void this.deliver(batch, maxTries).finally(() => {
         this.inFlight -= 1;
         this.pump();
       });
@@ -109,38 +126,55 @@ export class EventIntake {
     return this.waiting.splice(0, count);
   }
 
-  private async deliver(batch: WaitingEvent[]): Promise<void> {
+  private async deliver(batch: WaitingEvent[], maxTries: number): Promise<void> {
     try {
-      const { outcomes } = await this.sendWithRetries(batch.map((entry) => entry.event));
+      const events = batch.map((entry) => entry.event);
+      const { outcomes } = await this.sendWithRetries(events, maxTries);
+      this.circuit.succeed();
       batch.forEach((entry, index) => {
         const outcome = outcomes[index];
         if (outcome) entry.resolve(outcome);
         else entry.reject(new Error(`the events service said nothing about event ${entry.event.id}`));
       });
     } catch (error) {
+      if (isUnavailable(error)) this.degrade();
+      else this.circuit.succeed(); // it has answered
       for (const entry of batch) entry.reject(error);
     }
+  }
+
+  /** What waits has nothing to wait for any more. */
+  private degrade(): void {
+    this.circuit.fail();
+    this.waitingBytes = 0;
+    for (const entry of this.waiting.splice(0)) entry.reject(notAvailable());
   }
 
   /**
    * A batch without a reply is in doubt, and so is one whose store went away: sent again with the same ids, it is stored
    * once all the same.
    */
-  private async sendWithRetries(events: NewEvent[]): Promise<StoreEventsReply> {
+  private async sendWithRetries(events: NewEvent[], maxTries: number): Promise<StoreEventsReply> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         // Without a correlation id: a batch belongs to many requests, so to none of them in the logs.
         return await this.client.request(storeEvents, { events });
       } catch (error) {
-        if (!(error instanceof ServiceError) || error.code !== 'unavailable') throw error;
-        const isTimeout = error instanceof ReplyTimeoutError;
-        if (attempt >= (isTimeout ? maxAttempts : 2)) throw error;
+        if (!isUnavailable(error) || attempt >= maxTries) throw error;
         this.logger.warn(
           { attempt, events: events.length, err: error },
           'batch not answered: it is sent again',
         );
-        if (!isTimeout) await wait(unavailableRetryMs);
+        if (!(error instanceof ReplyTimeoutError)) await wait(unavailableRetryMs);
       }
     }
   }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'unavailable';
+}
+
+function notAvailable(): ServiceError {
+  return new ServiceError('unavailable', 'Events cannot be stored at the moment. Try again soon.');
 }

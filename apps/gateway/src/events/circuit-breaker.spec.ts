@@ -1,0 +1,112 @@
+import { CircuitBreaker } from './circuit-breaker.js';
+
+let now: number;
+let breaker: CircuitBreaker;
+beforeEach(() => {
+  now = 5_000;
+  breaker = new CircuitBreaker({ restMs: 1_000, now: () => now });
+});
+
+/** Begins a request, and says whether it was permitted. */
+function tryRequest(): boolean {
+  if (!breaker.permits) return false;
+  breaker.begin();
+  return true;
+}
+
+describe(CircuitBreaker.name, () => {
+  it('permits any number of requests while they succeed', () => {
+    for (let count = 0; count < 5; count += 1) expect(tryRequest()).toBe(true);
+    breaker.succeed();
+
+    expect(breaker.isClosed).toBe(true);
+    expect(tryRequest()).toBe(true);
+  });
+
+  it('permits none from a failure on until the rest is over', () => {
+    breaker.begin();
+    breaker.fail();
+
+    expect(breaker.isClosed).toBe(false);
+    expect(tryRequest()).toBe(false);
+    now += 999;
+    expect(tryRequest()).toBe(false);
+    now += 1;
+    expect(tryRequest()).toBe(true);
+  });
+
+  it('permits one probe after the rest, however long it takes', () => {
+    breaker.fail();
+    now += 1_000;
+
+    expect(tryRequest()).toBe(true);
+    expect(tryRequest()).toBe(false);
+    now += 60_000;
+    expect(tryRequest()).toBe(false);
+    expect(breaker.isClosed).toBe(false);
+  });
+
+  it('does not take a question for a probe', () => {
+    breaker.fail();
+    now += 1_000;
+
+    expect(breaker.permits).toBe(true);
+    expect(breaker.permits).toBe(true);
+  });
+
+  it('closes when the probe succeeds', () => {
+    breaker.fail();
+    now += 1_000;
+    tryRequest();
+    breaker.succeed();
+
+    expect(breaker.isClosed).toBe(true);
+    expect(tryRequest()).toBe(true);
+    expect(tryRequest()).toBe(true);
+  });
+
+  it('rests anew when the probe fails', () => {
+    breaker.fail();
+    now += 1_000;
+    tryRequest();
+    now += 300;
+    breaker.fail();
+
+    now += 999;
+    expect(tryRequest()).toBe(false);
+    now += 1;
+    expect(tryRequest()).toBe(true);
+  });
+
+  it('rests anew when a request fails that began before', () => {
+    breaker.fail();
+    now += 600;
+    breaker.fail();
+
+    now += 999;
+    expect(tryRequest()).toBe(false);
+    now += 1;
+    expect(tryRequest()).toBe(true);
+  });
+
+  it('closes when a request succeeds that began before', () => {
+    breaker.begin();
+    breaker.begin();
+    breaker.fail();
+    breaker.succeed();
+
+    expect(tryRequest()).toBe(true);
+    expect(tryRequest()).toBe(true);
+  });
+
+  it('permits again what failed once only: the next failure opens it as the first did', () => {
+    for (let round = 0; round < 3; round += 1) {
+      expect(tryRequest()).toBe(true);
+      breaker.fail();
+      expect(tryRequest()).toBe(false);
+      now += 1_000;
+      expect(tryRequest()).toBe(true);
+      breaker.succeed();
+    }
+  });
+});
