@@ -25,6 +25,7 @@ import { LoginFailures } from './users/login-failures.repository.js';
 import { recoverOwner, type RecoveredOwner } from './users/owner-recovery.js';
 import { User } from './users/user.entity.js';
 import { UsersService } from './users/users.service.js';
+import { IntakePublisher } from './webhook/intake-publisher.js';
 
 /** What the gateway keeps in its own schema. */
 export const schema = {
@@ -45,8 +46,9 @@ async function start(shell: Shell<GatewayConfig>) {
   }
   const dataSource = await connectDatabase(databaseOptions(config.DATABASE_URL));
   const client = new RequestClient({ urls: config.NATS_URL, name: 'gateway' });
-  await client.connect();
-  const app = await createApp(shell, { dataSource, client, routes: new RouteMethods() });
+  const intakePublisher = new IntakePublisher({ urls: config.NATS_URL, name: 'gateway-intake' });
+  await Promise.all([client.connect(), intakePublisher.connect()]);
+  const app = await createApp(shell, { dataSource, client, intakePublisher, routes: new RouteMethods() });
   serveApiDescription(app);
 
   const owner =
@@ -78,7 +80,12 @@ async function start(shell: Shell<GatewayConfig>) {
     owner: owner && { username: owner.user.username, token: owner.token },
     close: () => {
       clearInterval(pruning);
-      return closeAll([() => app.close(), () => client.close(), () => dataSource.destroy()]);
+      return closeAll([
+        () => app.close(),
+        () => client.close(),
+        () => intakePublisher.close(),
+        () => dataSource.destroy(),
+      ]);
     },
   };
 }
@@ -107,8 +114,10 @@ export async function printOpenApi(): Promise<OpenAPIObject> {
     metrics: new Registry(),
   };
   const dataSource = createDataSource(databaseOptions(config.DATABASE_URL));
-  const client = new RequestClient({ urls: config.NATS_URL, name: 'gateway' });
-  const app = await createApp(shell, { dataSource, client, routes: new RouteMethods() });
+  const nats = { urls: config.NATS_URL, name: 'gateway' };
+  const client = new RequestClient(nats);
+  const intakePublisher = new IntakePublisher(nats);
+  const app = await createApp(shell, { dataSource, client, intakePublisher, routes: new RouteMethods() });
   return describeApi(app);
 }
 

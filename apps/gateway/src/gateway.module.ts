@@ -19,6 +19,8 @@ import { LoginController } from './users/login.controller.js';
 import { LoginFailures } from './users/login-failures.repository.js';
 import { UsersController } from './users/users.controller.js';
 import { UsersService } from './users/users.service.js';
+import { IntakeFallback } from './webhook/intake-fallback.service.js';
+import { IntakePublisher } from './webhook/intake-publisher.js';
 import { WebhookController } from './webhook/webhook.controller.js';
 import { WebhookService } from './webhook/webhook.service.js';
 
@@ -26,6 +28,7 @@ import { WebhookService } from './webhook/webhook.service.js';
 export interface GatewayConnections {
   dataSource: DataSource;
   client: RequestClient;
+  intakePublisher: IntakePublisher;
   routes: RouteMethods;
 }
 
@@ -33,7 +36,7 @@ export interface GatewayConnections {
 export class GatewayModule {
   static register(
     shell: Shell<GatewayConfig>,
-    { dataSource, client, routes }: GatewayConnections,
+    { dataSource, client, intakePublisher, routes }: GatewayConnections,
   ): DynamicModule {
     return {
       module: GatewayModule,
@@ -50,12 +53,14 @@ export class GatewayModule {
       providers: [
         { provide: DataSource, useValue: dataSource },
         { provide: RequestClient, useValue: client },
+        { provide: IntakePublisher, useValue: intakePublisher },
         { provide: RouteMethods, useValue: routes },
         { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: APP_GUARD, useClass: AccessGuard },
         AccessTokens,
         EventIntake,
         EventsService,
+        IntakeFallback,
         ListLinks,
         LoginFailures,
         PublicUrl,

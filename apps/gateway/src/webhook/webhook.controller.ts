@@ -53,7 +53,7 @@ function DescribesWebhook(summary: string): MethodDecorator {
     Answers(200, 'The challenge of a verification, as plain text', {
       example: 'pogchamp-kappa-360noscope-vohiyo',
     }),
-    Answers(204, 'Stored, or known already'),
+    Answers(204, 'Stored, or known already, or safely waiting to be stored'),
     RefusesWith({
       invalid: 'The message makes no sense, or is about another type than the path',
       forbidden: 'The signature is wrong, or the timestamp is not of the last ten minutes',

@@ -5,6 +5,7 @@ import { CONFIG, Counter, LOGGER, Registry, type Logger } from '@stream-events/s
 import type { GatewayConfig } from '../gateway.config.js';
 import { mintEventId } from '../events/event-id.js';
 import { EventIntake } from '../events/event-intake.service.js';
+import { IntakeFallback } from './intake-fallback.service.js';
 import { readMessage, readMessageHeaders, type PlatformMessage } from './platform-message.external.js';
 import { isSignatureValid, isTimestampFresh, toSigningKeys } from './webhook-signature.js';
 
@@ -23,6 +24,7 @@ type Result =
   | 'stored'
   | 'known'
   | 'parked'
+  | 'deferred'
   | 'challenge'
   | 'ignored'
   | 'bad_signature'
@@ -36,7 +38,8 @@ type Result =
  *
  * ```
  * headers ─▶ signature over the raw bytes ─▶ time within 10 min ─▶ body ─▶ type as in the path ─▶ stored ─▶ 204
- *                │ 403                          │ 403              │ 400       │ 400               │ 503: it retries
+ *                │ 403                          │ 403              │ 400       │ 400               │ unavailable
+ *                                                                               INTAKE stream ◀──────┴──▶ 503: it retries
  * ```
  */
 @Injectable()
@@ -46,6 +49,7 @@ export class WebhookService {
 
   constructor(
     private readonly intake: EventIntake,
+    private readonly fallback: IntakeFallback,
     @Inject(CONFIG) config: GatewayConfig,
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
@@ -60,7 +64,7 @@ export class WebhookService {
   }
 
   /**
-   * Verifies a message and stores what it says; answered only when that is on disk.
+   * Verifies a message and stores what it says; answered only when that is on disk, or on the INTAKE stream.
    *
    * @throws ServiceError `forbidden` for a message that the platform did not sign, or not lately; `invalid` for one that
    * makes no sense; `unavailable` when it could not be stored
@@ -118,8 +122,19 @@ export class WebhookService {
       eventData: message.eventData,
       idempotencyKey: null,
     };
-    const { outcome } = await this.intake.submit(event);
-    return this.answer(outcome);
+    return this.answer(await this.storeOrDefer(event));
+  }
+
+  private async storeOrDefer(event: NewEvent): Promise<Result> {
+    try {
+      const { outcome } = await this.intake.submit(event);
+      this.fallback.onStored();
+      return outcome;
+    } catch (error) {
+      const isUnavailable = error instanceof ServiceError && error.code === 'unavailable';
+      if (isUnavailable && (await this.fallback.defer(event))) return 'deferred';
+      throw error;
+    }
   }
 
   private answer(result: Result): WebhookAnswer {

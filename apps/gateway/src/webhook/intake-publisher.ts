@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { intakeSubject, isJsonObject, printIntakeMessage, type NewEvent } from '@stream-events/contracts';
+import { closeNats, connectNats, type NatsOptions } from '@stream-events/messaging';
+import { headers, type NatsConnection } from '@nats-io/transport-node';
+
+// The platform gives up after a few seconds, and may have waited for the events service before.
+const acknowledgementLimitMs = 2_000;
+// What a broker that does not answer may hold in this process's memory.
+const maxPendingBytes = 32 * 1024 * 1024;
+
+/** Publishes to the INTAKE stream. */
+export class IntakePublisher {
+  private connection: NatsConnection | undefined;
+  private isConnected = false;
+  private pendingBytes = 0;
+
+  constructor(private readonly options: NatsOptions) {}
+
+  /** Connects; the service does not start without. */
+  async connect(): Promise<void> {
+    this.connection = await connectNats(this.options);
+    this.isConnected = true;
+    void this.watch(this.connection);
+  }
+
+  async close(): Promise<void> {
+    if (this.connection) await closeNats(this.connection);
+  }
+
+  /**
+   * Publishes an event; when this returns, the stream has it. The same message of the platform, delivered again, is one
+   * message while the stream remembers it, whatever id the event was given.
+   *
+   * @throws Error that says why the stream has not taken it, or (after 2 s) that this is in doubt
+   */
+  async publish(event: NewEvent): Promise<void> {
+    // The client would keep what is published now until NATS is back, without bound.
+    if (!this.connection || !this.isConnected) throw new Error('NATS is away');
+    const payload = Buffer.from(printIntakeMessage(event));
+    if (this.pendingBytes + payload.length > maxPendingBytes) throw new Error('NATS is too slow');
+    const messageHeaders = headers();
+    messageHeaders.set('Nats-Msg-Id', messageIdOf(event));
+    this.pendingBytes += payload.length;
+    try {
+      const options = { timeout: acknowledgementLimitMs, headers: messageHeaders };
+      const answer = await this.connection.request(intakeSubject, payload, options);
+      expectAcknowledgement(answer.json());
+    } finally {
+      this.pendingBytes -= payload.length;
+    }
+  }
+
+  private async watch(connection: NatsConnection): Promise<void> {
+    for await (const { type } of connection.status()) {
+      if (type === 'disconnect') this.isConnected = false;
+      if (type === 'reconnect') this.isConnected = true;
+    }
+  }
+}
+
+/** A hash, since a message id of the platform's may hold what a header may not. */
+function messageIdOf({ id, eventId }: NewEvent): string {
+  return createHash('sha256')
+    .update(eventId ?? id)
+    .digest('hex');
+}
+
+/** `{"stream":"INTAKE","seq":7}`, or `{"error":{"description":"maximum bytes exceeded"}}`. */
+function expectAcknowledgement(answer: unknown): void {
+  if (!isJsonObject(answer)) throw new Error('the stream gave no acknowledgement');
+  const { error, seq } = answer;
+  if (isJsonObject(error)) throw new Error(`the stream refused the message: ${String(error.description)}`);
+  if (typeof seq !== 'number') throw new Error('the stream gave no acknowledgement');
+}
