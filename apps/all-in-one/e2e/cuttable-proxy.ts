@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** Stands between a service and a server, and can take the server away from it. */
+export class CuttableProxy {
+  private readonly pairs = new Set<[Socket, Socket]>();
+  private isHanging = false;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly port: number,
+  ) {}
+
+  /** Listens on a port of its own in front of the server that the URL names. */
+  static async start(target: string): Promise<CuttableProxy> {
+    const { hostname, port } = new URL(target);
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const proxy = new CuttableProxy(server, (server.address() as AddressInfo).port); // holds: it listens on TCP
+    server.on('connection', (client) => proxy.join(client, connect(Number(port), hostname)));
+    return proxy;
+  }
+
+  /** The same URL, by way of the proxy. */
+  urlOf(target: string): string {
+    const url = new URL(target);
+    url.hostname = '127.0.0.1';
+    url.port = String(this.port);
+    return url.href;
+  }
+
+  /** As when the server's process has died: connections break, new ones are refused. */
+  async cut(): Promise<void> {
+    const closed = once(this.server, 'close');
+    this.server.close();
+    for (const [client, server] of this.pairs) {
+      client.destroy();
+      server.destroy();
+    }
+    await closed;
+  }
+
+  /** As when the server's process is stopped: connections stay, new ones are accepted, nobody answers. */
+  hang(): void {
+    this.isHanging = true;
+    for (const [client, server] of this.pairs) {
+      client.unpipe(server).pause();
+      server.unpipe(client).pause();
+    }
+  }
+
+  /** The server is there again; what was sent while it did not answer gets its answer. */
+  async heal(): Promise<void> {
+    if (this.isHanging) for (const [client, server] of this.pairs) client.pipe(server).pipe(client);
+    this.isHanging = false;
+    if (this.server.listening) return;
+    this.server.listen(this.port, '127.0.0.1');
+    await once(this.server, 'listening');
+  }
+
+  async stop(): Promise<void> {
+    if (this.server.listening) await this.cut();
+  }
+
+  private join(client: Socket, server: Socket): void {
+    const pair: [Socket, Socket] = [client, server];
+    this.pairs.add(pair);
+    for (const socket of pair) {
+      socket.on('error', () => undefined); // a close follows
+      socket.on('close', () => {
+        this.pairs.delete(pair);
+        client.destroy();
+        server.destroy();
+      });
+    }
+    if (!this.isHanging) client.pipe(server).pipe(client);
+  }
+}
