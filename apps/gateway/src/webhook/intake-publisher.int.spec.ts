@@ -1,0 +1,155 @@
+import { DiscardPolicy, jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import {
+  intakeStreamName,
+  intakeSubject,
+  natsUsers,
+  parseIntakeMessage,
+  type NewEvent,
+} from '@stream-events/contracts';
+import { connectNats } from '@stream-events/messaging';
+import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
+import { v7 as uuidV7 } from 'uuid';
+import { IntakePublisher } from './intake-publisher.js';
+
+let nats: TestNats;
+let operator: NatsConnection;
+let publisher: IntakePublisher;
+
+beforeAll(async () => {
+  const anything = { name: 'operator', publish: ['>'], subscribe: ['>'] };
+  nats = await startTestNats([natsUsers.gateway, anything]);
+  operator = await connectNats({ urls: [nats.urlFor('operator')], name: 'operator' });
+  publisher = new IntakePublisher({ urls: [nats.urlFor('gateway')], name: 'gateway' });
+  await publisher.connect();
+});
+afterAll(async () => {
+  await Promise.all([publisher.close(), operator.close()]);
+  await nats.stop();
+});
+afterEach(async () => {
+  await (await streams()).delete(intakeStreamName).catch(() => undefined); // some tests have none
+});
+
+function newEvent(overrides: Partial<NewEvent> = {}): NewEvent {
+  return {
+    id: uuidV7(),
+    eventId: uuidV7(),
+    eventType: 'channel-follow',
+    eventSource: 'PlatformSub',
+    origin: 'platform',
+    eventData: '{"user_id":"1"}',
+    idempotencyKey: null,
+    ...overrides,
+  };
+}
+
+async function streams() {
+  return (await jetstreamManager(operator, { checkAPI: false, timeout: 1_000 })).streams;
+}
+
+async function addStream(max_msgs = -1): Promise<void> {
+  const config = { name: intakeStreamName, subjects: [intakeSubject], discard: DiscardPolicy.New, max_msgs };
+  await (await streams()).add(config);
+}
+
+async function readStream(): Promise<NewEvent[]> {
+  const all = await streams();
+  const { state } = await all.info(intakeStreamName);
+  const messages = await Promise.all(
+    Array.from({ length: state.messages }, (_, index) =>
+      all.getMessage(intakeStreamName, { seq: index + 1 }),
+    ),
+  );
+  return messages.flatMap((message) => (message ? [parseIntakeMessage(message.data)] : []));
+}
+
+/** How long a publish took that was refused, and why. */
+async function refusal(event = newEvent()): Promise<{ reason: string; elapsedMs: number }> {
+  const startedAt = performance.now();
+  const reason = await publisher.publish(event).then(
+    () => 'accepted',
+    (error: unknown) => String(error),
+  );
+  return { reason, elapsedMs: performance.now() - startedAt };
+}
+
+describe(IntakePublisher.name, () => {
+  it('puts events on the stream, as they are', async () => {
+    await addStream();
+    const events = [newEvent(), newEvent({ eventData: '{"text":"é\\ud800\\n"}', eventId: 'a\r\nb é' })];
+
+    for (const event of events) await publisher.publish(event);
+
+    expect(await readStream()).toEqual(events);
+  });
+
+  it('puts a message of the platform that is delivered again there once', async () => {
+    await addStream();
+    const first = newEvent({ eventId: 'message-1' });
+
+    await Promise.all([publisher.publish(first), publisher.publish(newEvent({ eventId: 'message-2' }))]);
+    await publisher.publish(newEvent({ eventId: 'message-1' }));
+
+    expect((await readStream()).map(({ eventId }) => eventId).sort()).toEqual(['message-1', 'message-2']);
+    expect(await readStream()).toContainEqual(first);
+  });
+
+  it('fails at once when the stream is full, and says so', async () => {
+    await addStream(1);
+    await publisher.publish(newEvent());
+
+    const { reason, elapsedMs } = await refusal();
+
+    expect(reason).toMatch(/the stream refused the message: maximum messages exceeded/);
+    expect(elapsedMs).toBeLessThan(1_000);
+  });
+
+  it('fails at once when there is no stream', async () => {
+    const { reason, elapsedMs } = await refusal();
+
+    expect(reason).toMatch(/no responders/i);
+    expect(elapsedMs).toBeLessThan(1_000);
+  });
+
+  it('fails for an event that is larger than the broker takes, and goes on', async () => {
+    await addStream();
+
+    expect((await refusal(newEvent({ eventData: 'x'.repeat(2_000_000) }))).reason).toMatch(/max_payload/i);
+
+    await publisher.publish(newEvent());
+  });
+
+  it('waits for a stream that does not answer for two seconds, with so much and no more', async () => {
+    const silence = operator.subscribe(intakeSubject, { callback: () => undefined });
+    await operator.flush();
+    const large = newEvent({ eventData: 'x'.repeat(1_000_000) });
+
+    const refused = await Promise.all(Array.from({ length: 40 }, () => refusal(large)));
+
+    const waited = refused.filter(({ elapsedMs }) => elapsedMs > 1_500);
+    expect(waited).toHaveLength(33);
+    for (const { reason } of waited) expect(reason).toMatch(/timeout/i);
+    for (const { reason } of refused) if (!/timeout/i.test(reason)) expect(reason).toMatch(/too slow/);
+    silence.unsubscribe();
+    await addStream();
+    await publisher.publish(large);
+  });
+
+  // The last one: it takes the broker away.
+  it('fails at once while NATS is away, keeps nothing of that, and goes on when it is back', async () => {
+    await addStream();
+    await nats.kill();
+    await eventually(async () => {
+      const { reason, elapsedMs } = await refusal();
+      expect(reason).toMatch(/NATS is away/);
+      expect(elapsedMs).toBeLessThan(100);
+    });
+
+    await nats.restart();
+    const event = newEvent();
+    await eventually(() => publisher.publish(event));
+
+    await eventually(async () => expect(await readStream()).toEqual([event]));
+  });
+});
