@@ -2,10 +2,9 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { intakeStreamName } from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
-import { eventually } from '@stream-events/testing';
+import { eventually, type ServiceProcess } from '@stream-events/testing';
 import { eventBody, eventsPath, send, type Answer, type EventRecord } from './api.js';
 import { CuttableProxy } from './cuttable-proxy.js';
-import type { ServiceProcess } from './service-process.js';
 import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js';
 
 // An outage, the drain's way back from 5 s between tries, and batches that wait 10 s for another instance to publish.
