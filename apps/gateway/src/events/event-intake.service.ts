@@ -12,10 +12,9 @@ import {
 } from '@stream-events/contracts';
 import { ReplyTimeoutError, RequestClient } from '@stream-events/messaging';
 import { Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { BatchPacing } from './batch-pacing.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 
-// More batches in flight only wait at the database; with three it is never idle.
-const maxInFlight = 3;
 // Beyond this the service is slower than its input: refusing at once is kinder than keeping clients waiting.
 const maxWaitingEvents = 4_096;
 const maxWaitingBytes = 32 * 1024 * 1024;
@@ -35,16 +34,17 @@ interface WaitingEvent {
 }
 
 /**
- * Joins events that arrive together into requests to the events service. There is no timer: while batches are in flight,
- * what arrives gathers and is the next batch, so a lone event does not wait and a flood makes full batches. While the
+ * Joins events that arrive together into requests to the events service: while a batch is in flight, what arrives
+ * gathers and is the next one, so a lone event does not wait and a flood makes full batches (see `BatchPacing`). While the
  * events service is not available it is degraded: what arrives is refused at once, but for one batch a second that tries.
  */
 @Injectable()
 export class EventIntake {
   private waiting: WaitingEvent[] = [];
   private waitingBytes = 0;
-  private inFlight = 0;
   private isPumpDue = false;
+  private pumpTimer: NodeJS.Timeout | undefined;
+  private readonly pacing = new BatchPacing({ now: () => performance.now() });
   private readonly circuit = new CircuitBreaker({ restMs, now: () => performance.now() });
 
   constructor(
@@ -102,16 +102,28 @@ export class EventIntake {
   }
 
   private pump(): void {
-    while (this.inFlight < maxInFlight && this.waiting.length > 0 && this.circuit.permits) {
+    while (this.waiting.length > 0 && this.circuit.permits) {
+      const isFull = this.waiting.length >= maxBatchEvents || this.waitingBytes >= maxBatchBytes;
+      const delayMs = this.pacing.delay({ count: this.waiting.length, isFull });
+      if (delayMs > 0) {
+        this.pumpAfter(delayMs);
+        return;
+      }
       const maxTries = this.circuit.isClosed ? maxAttempts : 1;
       const batch = this.takeBatch();
-      this.inFlight += 1;
+      this.pacing.begin();
       this.circuit.begin();
       void this.deliver(batch, maxTries).finally(() => {
-        this.inFlight -= 1;
+        this.pacing.end(batch.length);
         this.pump();
       });
     }
+  }
+
+  private pumpAfter(delayMs: number): void {
+    clearTimeout(this.pumpTimer);
+    // Until a batch is answered: that pumps by itself.
+    if (delayMs !== Infinity) this.pumpTimer = setTimeout(() => this.pump(), delayMs);
   }
 
   private takeBatch(): WaitingEvent[] {
