@@ -1,0 +1,25 @@
+import { parseStreamDescription, printStreamDescription } from './event-stream-description.js';
+
+describe(printStreamDescription.name, () => {
+  it.each([
+    [{ platform: 'simulator', epoch: '1a2b3c4d' }, 'events of platform simulator, epoch 1a2b3c4d'],
+    [{ platform: 'twitch', epoch: undefined }, 'events of platform twitch'],
+  ])('prints %j, which can be read again', (description, text) => {
+    expect(printStreamDescription(description)).toBe(text);
+    expect(parseStreamDescription(text)).toEqual(description);
+  });
+});
+
+describe(parseStreamDescription.name, () => {
+  it.each([
+    '',
+    'events',
+    'events of platform ',
+    'events of platform twitch, epoch ',
+    'events of platform twitch, epoch 1A2B3C4D',
+    'events of platform twitch, epoch 1a2b3c4d5',
+    'my events of platform twitch',
+  ])('does not take %j for one', (text) => {
+    expect(parseStreamDescription(text)).toBeUndefined();
+  });
+});
