@@ -31,12 +31,15 @@ import { EventsModule } from './events.module.js';
 import { IntakeDrain } from './intake/intake-drain.service.js';
 import { IntakeStream } from './intake/intake-stream.js';
 import { CreateEventStore1763700000000 } from './migrations/1763700000000-create-event-store.js';
+import { RetainPublishedBatches1763740000000 } from './migrations/1763740000000-retain-published-batches.js';
 import { IndexParkedMessages1764100000000 } from './migrations/1764100000000-index-parked-messages.js';
 import { ParkedMessage } from './parking/parked-message.entity.js';
-import { ensureEventsStream } from './relay/events-stream.js';
+import { EventsStream } from './relay/events-stream.js';
 import { OutboxEntry } from './relay/outbox-entry.entity.js';
+import { PublishedBatch } from './relay/published-batch.entity.js';
 import { Relay } from './relay/relay.service.js';
 import { StreamPublisher } from './relay/stream-publisher.js';
+import { StreamWatch } from './relay/stream-watch.service.js';
 import { Event } from './store/event.entity.js';
 import { ReceivedMessage } from './store/received-message.entity.js';
 import { claimStoreFor } from './store/store-identity.js';
@@ -81,8 +84,12 @@ const servedContracts = [
 /** What the events service keeps in its own schema. */
 export const schema = {
   name: 'events',
-  entities: [Event, OutboxEntry, ParkedMessage, ReceivedMessage],
-  migrations: [CreateEventStore1763700000000, IndexParkedMessages1764100000000],
+  entities: [Event, OutboxEntry, ParkedMessage, PublishedBatch, ReceivedMessage],
+  migrations: [
+    CreateEventStore1763700000000,
+    RetainPublishedBatches1763740000000,
+    IndexParkedMessages1764100000000,
+  ],
 };
 
 // For the benchmark, whose raw ceiling writes the same rows by the same statement.
@@ -101,7 +108,7 @@ async function start(shell: Shell<EventsConfig>) {
   const writePool = createPool({ ...database, poolSize: writeConnections });
   await claimStoreFor(config.PLATFORM, dataSource);
   const connection = await connectNats({ ...nats, name: 'events-relay' });
-  await ensureEventsStream(connection, {
+  const stream = await EventsStream.open(connection, {
     platform: config.PLATFORM,
     maxAgeDays: config.EVENTS_MAX_AGE_DAYS,
     maxGigabytes: config.EVENTS_MAX_GB,
@@ -115,7 +122,7 @@ async function start(shell: Shell<EventsConfig>) {
   const publisher = new StreamPublisher(connection, natsConnectionOptions(nats).inboxPrefix);
   const strategy = new NatsServerStrategy({ ...nats, queue: 'events', contracts: servedContracts });
   const app: INestMicroservice = await NestFactory.createMicroservice(
-    EventsModule.register(shell, { dataSource, writePool, publisher, intakeStream }),
+    EventsModule.register(shell, { dataSource, writePool, publisher, stream, intakeStream }),
     {
       strategy,
       logger: new NestLogger(logger),
@@ -124,6 +131,7 @@ async function start(shell: Shell<EventsConfig>) {
   );
   app.useGlobalFilters(new ErrorResponder(logger, toUnavailable));
   await app.get(StoreMaintenance).start();
+  await app.get(StreamWatch).start();
   app.get(Relay).start();
   app.get(IntakeDrain).start();
   await app.listen();
@@ -141,6 +149,7 @@ async function start(shell: Shell<EventsConfig>) {
         () => app.get(IntakeDrain).stop(),
         () => app.get(StoreMaintenance).stop(),
         () => app.get(Relay).stop(),
+        () => app.get(StreamWatch).stop(),
         () => publisher.close(),
         () => closeNats(connection),
         () => writePool.end(),

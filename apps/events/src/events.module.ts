@@ -11,9 +11,13 @@ import { ParkingController } from './parking/parking.controller.js';
 import { ParkingService } from './parking/parking.service.js';
 import { EventListRepository } from './reading/event-list.repository.js';
 import { ReadingController } from './reading/reading.controller.js';
+import { EventsStream } from './relay/events-stream.js';
 import { OutboxRepository } from './relay/outbox.repository.js';
 import { Relay } from './relay/relay.service.js';
+import { StreamCheck } from './relay/stream-check.service.js';
 import { StreamPublisher } from './relay/stream-publisher.js';
+import { StreamRecordRepository } from './relay/stream-record.repository.js';
+import { StreamWatch } from './relay/stream-watch.service.js';
 import { EventsRepository } from './store/events.repository.js';
 import { PartitionsRepository } from './store/partitions.repository.js';
 import { StoreMaintenance } from './store/store-maintenance.service.js';
@@ -24,6 +28,7 @@ export interface EventsConnections {
   /** For writing batches, apart from everything else that asks the database: no list can keep a write waiting. */
   writePool: Pool;
   publisher: StreamPublisher;
+  stream: EventsStream;
   intakeStream: IntakeStream;
 }
 
@@ -31,7 +36,7 @@ export interface EventsConnections {
 export class EventsModule {
   static register(
     shell: Shell<unknown>,
-    { dataSource, writePool, publisher, intakeStream }: EventsConnections,
+    { dataSource, writePool, publisher, stream, intakeStream }: EventsConnections,
   ): DynamicModule {
     return {
       module: EventsModule,
@@ -40,6 +45,7 @@ export class EventsModule {
       providers: [
         { provide: DataSource, useValue: dataSource },
         { provide: Pool, useValue: writePool },
+        { provide: EventsStream, useValue: stream },
         { provide: StreamPublisher, useValue: publisher },
         { provide: IntakeStream, useValue: intakeStream },
         EventListRepository,
@@ -52,6 +58,9 @@ export class EventsModule {
         PartitionsRepository,
         Relay,
         StoreMaintenance,
+        StreamCheck,
+        StreamRecordRepository,
+        StreamWatch,
       ],
     };
   }

@@ -64,10 +64,13 @@ export class EventStore {
     await this.database.drop();
   }
 
-  /** Empties every table; partitions stay. */
+  /** Empties every table, as if no stream had ever been seen; partitions stay. */
   async clear(): Promise<void> {
     this.handedToRelay.length = 0;
-    await this.dataSource.query('TRUNCATE events, received_messages, outbox, parked_messages');
+    await this.dataSource.query(
+      'TRUNCATE events, received_messages, outbox, published_batches, parked_messages',
+    );
+    await this.dataSource.query('UPDATE event_stream SET epoch = NULL, last_sequence = 0');
   }
 
   /** The ids of all stored events, oldest first. */
@@ -76,7 +79,9 @@ export class EventStore {
     return rows.map((row) => row.id);
   }
 
-  async count(table: 'events' | 'received_messages' | 'outbox' | 'parked_messages'): Promise<number> {
+  async count(
+    table: 'events' | 'received_messages' | 'outbox' | 'published_batches' | 'parked_messages',
+  ): Promise<number> {
     const [row] = await this.dataSource.query<{ count: number }[]>(
       `SELECT count(*)::int AS count FROM ${table}`,
     );

@@ -1,21 +1,33 @@
-import { DiscardPolicy, jetstreamManager, type StoredMsg } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
-import { eventsStreamName, inboxPrefix, natsUsers } from '@stream-events/contracts';
+import { DiscardPolicy, jetstreamManager, type StoredMsg, type StreamInfo } from '@nats-io/jetstream';
+import { headers, type NatsConnection } from '@nats-io/transport-node';
+import { eventsStreamName, inboxPrefix, natsUsers, parseStreamDescription } from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
 import { createLogger, Registry } from '@stream-events/service';
 import { startTestNats, type TestNats } from '@stream-events/testing';
-import { ensureEventsStream } from '../src/relay/events-stream.js';
+import { EventsStream, type EventsStreamOptions } from '../src/relay/events-stream.js';
 import { OutboxRepository } from '../src/relay/outbox.repository.js';
 import { Relay } from '../src/relay/relay.service.js';
+import { StreamCheck } from '../src/relay/stream-check.service.js';
 import { StreamPublisher } from '../src/relay/stream-publisher.js';
+import { StreamRecordRepository } from '../src/relay/stream-record.repository.js';
+import { StreamWatch } from '../src/relay/stream-watch.service.js';
 import type { EventStore } from './event-store.js';
 
 /** A relay on its own connection, with its counters. */
 export interface RunningRelay {
   relay: Relay;
+  watch: StreamWatch;
   publisher: StreamPublisher;
+  outbox: OutboxRepository;
   metrics: Registry;
   stop(): Promise<void>;
+}
+
+/** Parts that a test gives itself, to have them fail. */
+export interface CheckParts {
+  stream?: EventsStream;
+  records?: StreamRecordRepository;
+  metrics?: Registry;
 }
 
 export const streamOptions = { platform: 'simulator', maxAgeDays: 7, maxGigabytes: 1 };
@@ -27,11 +39,10 @@ export class StreamSetup {
     readonly connection: NatsConnection,
   ) {}
 
+  /** A broker that has no stream yet. */
   static async start(): Promise<StreamSetup> {
     const nats = await startTestNats(Object.values(natsUsers));
-    const setup = new StreamSetup(nats, await connectNats({ urls: [nats.urlFor('events')], name: 'test' }));
-    await ensureEventsStream(setup.connection, streamOptions);
-    return setup;
+    return new StreamSetup(nats, await connectNats({ urls: [nats.urlFor('events')], name: 'test' }));
   }
 
   async close(): Promise<void> {
@@ -39,19 +50,38 @@ export class StreamSetup {
     await this.nats.stop();
   }
 
-  /** A relay of an instance of its own, which does not sweep the outbox until it is started. */
+  openStream(options: Partial<EventsStreamOptions> = {}): Promise<EventsStream> {
+    return EventsStream.open(this.connection, { ...streamOptions, ...options });
+  }
+
+  /** The check of an instance of its own. */
+  async createCheck(store: EventStore, parts: CheckParts = {}): Promise<StreamCheck> {
+    return new StreamCheck(
+      parts.stream ?? (await this.openStream()),
+      parts.records ?? new StreamRecordRepository(store.dataSource),
+      createLogger('test', 'silent'),
+      parts.metrics ?? new Registry(),
+    );
+  }
+
+  /** A relay of an instance of its own, which watches the stream, but does not sweep the outbox until it is started. */
   async createRelay(store: EventStore): Promise<RunningRelay> {
     const connection = await connectNats({ urls: [this.nats.urlFor('events')], name: 'test-relay' });
     const publisher = new StreamPublisher(connection, inboxPrefix('events'));
     const metrics = new Registry();
+    const logger = createLogger('test', 'silent');
+    const stream = await EventsStream.open(connection, streamOptions);
+    const watch = new StreamWatch(stream, await this.createCheck(store, { stream, metrics }), logger);
     const outbox = new OutboxRepository(store.dataSource);
-    const relay = new Relay(outbox, publisher, createLogger('test', 'silent'), metrics);
+    const relay = new Relay(outbox, publisher, watch, logger, metrics);
+    await watch.start();
     const stop = async (): Promise<void> => {
       await relay.stop();
+      await watch.stop();
       publisher.close();
       await connection.close();
     };
-    return { relay, publisher, metrics, stop };
+    return { relay, watch, publisher, outbox, metrics, stop };
   }
 
   async deleteStream(): Promise<void> {
@@ -60,10 +90,23 @@ export class StreamSetup {
   }
 
   /** Makes the stream anew: empty, also of what it remembers for de-duplication. */
-  async recreateStream(): Promise<void> {
+  async recreateStream(epoch = '00000000'): Promise<void> {
+    await this.deleteStream().catch(() => undefined);
+    await (await this.openStream()).create(epoch);
+  }
+
+  /** The stream as it was when it had so many messages: what a power cut or a restored backup leaves of it. */
+  async loseTail(keptMessages: number): Promise<void> {
     const manager = await jetstreamManager(this.connection);
-    await manager.streams.delete(eventsStreamName).catch(() => undefined);
-    await ensureEventsStream(this.connection, streamOptions);
+    const { config } = await this.readInfo();
+    const kept = (await this.readStream()).slice(0, keptMessages);
+    await manager.streams.delete(eventsStreamName);
+    await manager.streams.add(config);
+    for (const { subject, messageId, text } of kept) {
+      const messageHeaders = headers();
+      messageHeaders.set('Nats-Msg-Id', messageId);
+      await this.connection.request(subject, text, { headers: messageHeaders, timeout: 5_000 });
+    }
   }
 
   /** From now on the stream holds so many messages, and refuses more. */
@@ -71,6 +114,14 @@ export class StreamSetup {
     const manager = await jetstreamManager(this.connection);
     const { config } = await manager.streams.info(eventsStreamName);
     await manager.streams.update(eventsStreamName, { ...config, max_msgs, discard: DiscardPolicy.New });
+  }
+
+  async readInfo(): Promise<StreamInfo> {
+    return (await jetstreamManager(this.connection)).streams.info(eventsStreamName);
+  }
+
+  async readEpoch(): Promise<string | undefined> {
+    return parseStreamDescription((await this.readInfo()).config.description ?? '')?.epoch;
   }
 
   /** Everything that is on the stream, in its order. */

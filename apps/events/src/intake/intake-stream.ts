@@ -6,19 +6,23 @@ import {
   RetentionPolicy,
   StorageType,
   type Consumer,
+  JetStreamApiError,
   type JetStreamManager,
   type JsMsg,
+  type StreamAPI,
   type StreamConfig,
 } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { intakeStreamName, intakeSubject } from '@stream-events/contracts';
-import { addStream } from '../relay/events-stream.js';
 
 /** The bound of the INTAKE stream, and which platform its messages come from. */
 export interface IntakeStreamOptions {
   platform: string;
   maxGigabytes: number;
 }
+
+// The broker's code for a stream of this name with another configuration; with the same one, adding does nothing.
+const streamNameInUse = 10058;
 
 const consumerName = 'drain';
 
@@ -120,6 +124,20 @@ async function ensureStream({ streams }: JetStreamManager, options: IntakeStream
   const { state } = await streams.info(intakeStreamName);
   const max_bytes = Math.max(config.max_bytes, state.messages > 0 ? existing.max_bytes : 0);
   await streams.update(intakeStreamName, { ...existing, subjects: config.subjects, max_bytes });
+}
+
+/** Adds the stream; gives back the one that is there already, also when another instance adds it at this moment. */
+async function addStream(
+  streams: StreamAPI,
+  config: ReturnType<typeof streamConfig>,
+): Promise<StreamConfig | undefined> {
+  try {
+    await streams.add(config);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof JetStreamApiError) || error.code !== streamNameInUse) throw error;
+    return (await streams.info(intakeStreamName)).config;
+  }
 }
 
 function streamConfig({ platform, maxGigabytes }: IntakeStreamOptions) {

@@ -1,47 +1,40 @@
-import { jetstream, jetstreamManager, type StreamInfo } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
-import { inboxPrefix, natsUsers, printEventRecord } from '@stream-events/contracts';
+import { jetstream } from '@nats-io/jetstream';
+import { inboxPrefix, printEventRecord } from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
-import { startTestNats, type TestNats } from '@stream-events/testing';
 import { newEvent } from '../../test/new-event.js';
-import { ensureEventsStream } from './events-stream.js';
-import { StreamPublisher } from './stream-publisher.js';
+import { StreamSetup } from '../../test/stream-setup.js';
+import { EventsStream, ForeignStreamError } from './events-stream.js';
+import { NoStreamError, StreamPublisher } from './stream-publisher.js';
 
-let nats: TestNats;
-let connection: NatsConnection;
+let setup: StreamSetup;
+let stream: EventsStream;
 beforeAll(async () => {
-  nats = await startTestNats(Object.values(natsUsers));
-  connection = await connectNats({ urls: [nats.urlFor('events')], name: 'test' });
+  setup = await StreamSetup.start();
+  stream = await setup.openStream();
 });
-afterAll(async () => {
-  await connection.close();
-  await nats.stop();
-});
+afterAll(() => setup.close());
 beforeEach(async () => {
-  const manager = await jetstreamManager(connection);
-  await manager.streams.delete('EVENTS').catch(() => undefined);
+  await setup.deleteStream().catch(() => undefined);
 });
 
-const options = { platform: 'simulator', maxAgeDays: 7, maxGigabytes: 1 };
+const epoch = '1a2b3c4d';
 const day = 24 * 3_600 * 1e9;
 
-async function readInfo(): Promise<StreamInfo> {
-  return (await jetstreamManager(connection)).streams.info('EVENTS');
+async function publish(...overrides: Parameters<typeof newEvent>[0][]) {
+  const publisher = new StreamPublisher(setup.connection, inboxPrefix('events'));
+  const events = overrides.map((override) => ({ ...newEvent(override), broadcasterUserId: '4711' }));
+  const lastSequence = await publisher.publish(events).finally(() => publisher.close());
+  return { events, lastSequence };
 }
 
-async function publishOne(overrides: Parameters<typeof newEvent>[0] = {}) {
-  const publisher = new StreamPublisher(connection, inboxPrefix('events'));
-  const event = { ...newEvent(overrides), broadcasterUserId: '4711' };
-  await publisher.publish([event]);
-  publisher.close();
-  return event;
-}
+describe(EventsStream.name, () => {
+  it('is made with its bounds, and says its platform and epoch', async () => {
+    expect(await stream.find()).toBeUndefined();
 
-describe(ensureEventsStream.name, () => {
-  it('makes the stream once when several instances start at once', async () => {
-    await Promise.all(Array.from({ length: 5 }, () => ensureEventsStream(connection, options)));
+    await stream.create(epoch);
 
-    expect((await readInfo()).config).toMatchObject({
+    expect((await setup.readInfo()).config).toMatchObject({
+      description: 'events of platform simulator, epoch 1a2b3c4d',
       subjects: ['events.>'],
       storage: 'file',
       retention: 'limits',
@@ -50,51 +43,52 @@ describe(ensureEventsStream.name, () => {
       max_bytes: 1024 ** 3,
       duplicate_window: 120 * 1e9,
     });
+    expect(await stream.find()).toEqual({ epoch, lastSequence: 0, lastMessageAt: undefined });
   });
 
-  it('brings the bounds up to date and keeps the messages', async () => {
-    await ensureEventsStream(connection, options);
-    await publishOne();
+  it('says how far it has got, and which event has a sequence', async () => {
+    await stream.create(epoch);
+    const { events } = await publish({}, {});
 
-    await ensureEventsStream(connection, { ...options, maxAgeDays: 3, maxGigabytes: 2 });
+    const state = await stream.find();
 
-    const { config, state } = await readInfo();
-    expect(config).toMatchObject({ max_age: 3 * day, max_bytes: 2 * 1024 ** 3, duplicate_window: 120 * 1e9 });
+    expect(state).toMatchObject({ lastSequence: 2 });
+    expect(Math.abs(Date.now() - (state?.lastMessageAt ?? 0))).toBeLessThan(30_000);
+    expect(await stream.readMessageId(2)).toBe(events[1]?.id);
+    expect(await stream.readMessageId(3)).toBeUndefined();
+  });
+
+  it('gets another epoch and bounds, and keeps the messages and what an operator has set besides', async () => {
+    await stream.create(epoch);
+    await publish({});
+    await setup.limitMessages(12_345);
+
+    await (await setup.openStream({ maxAgeDays: 3, maxGigabytes: 2 })).update('00000001');
+
+    const { config, state } = await setup.readInfo();
+    expect(config).toMatchObject({
+      description: 'events of platform simulator, epoch 00000001',
+      max_age: 3 * day,
+      max_bytes: 2 * 1024 ** 3,
+      duplicate_window: 120 * 1e9,
+      max_msgs: 12_345,
+    });
     expect(state.messages).toBe(1);
   });
 
-  it('brings the subjects of an older version up to date', async () => {
-    await ensureEventsStream(connection, options);
-    const manager = await jetstreamManager(connection);
-    await manager.streams.update('EVENTS', { ...(await readInfo()).config, subjects: ['events.*.*.*'] });
+  it('is refused when it is of another platform', async () => {
+    await stream.create(epoch);
 
-    await ensureEventsStream(connection, options);
+    const finding = (await setup.openStream({ platform: 'twitch' })).find();
 
-    expect((await readInfo()).config.subjects).toEqual(['events.>']);
-  });
-
-  it('leaves alone what an operator has set besides', async () => {
-    await ensureEventsStream(connection, options);
-    const manager = await jetstreamManager(connection);
-    await manager.streams.update('EVENTS', { ...(await readInfo()).config, max_msgs: 12_345 });
-
-    await ensureEventsStream(connection, options);
-
-    expect((await readInfo()).config.max_msgs).toBe(12_345);
-  });
-
-  it('refuses a stream of another platform and changes nothing of it', async () => {
-    await ensureEventsStream(connection, options);
-    const before = await readInfo();
-
-    const refused = ensureEventsStream(connection, { ...options, platform: 'twitch', maxAgeDays: 1 });
-
-    await expect(refused).rejects.toThrow(/"events of platform simulator", but PLATFORM is twitch/);
-    expect((await readInfo()).config).toEqual(before.config);
+    await expect(finding).rejects.toThrow(ForeignStreamError);
+    await expect(finding).rejects.toThrow(
+      /"events of platform simulator, epoch 1a2b3c4d", but PLATFORM is twitch/,
+    );
   });
 
   it('passes on why the broker does not make it', async () => {
-    const refused = ensureEventsStream(connection, { ...options, maxGigabytes: 10_000_000 });
+    const refused = (await setup.openStream({ maxGigabytes: 10_000_000 })).create(epoch);
 
     await expect(refused).rejects.toThrow(/insufficient storage/);
   });
@@ -102,35 +96,50 @@ describe(ensureEventsStream.name, () => {
 
 describe(StreamPublisher.name, () => {
   it('is what a subscriber with its own user reads, filtered by subject', async () => {
-    await ensureEventsStream(connection, options);
-    await publishOne({ eventType: 'channel-follow' });
-    const raid = await publishOne({ eventType: 'channel-raid' });
-    const subscriber = await connectNats({ urls: [nats.urlFor('subscriber')], name: 'subscriber' });
+    await stream.create(epoch);
+    const { events } = await publish({ eventType: 'channel-follow' }, { eventType: 'channel-raid' });
+    const subscriber = await connectNats({ urls: [setup.nats.urlFor('subscriber')], name: 'subscriber' });
 
     const consumer = await jetstream(subscriber).consumers.get('EVENTS', {
       filter_subjects: 'events.platform.channel-raid.>',
     });
     const message = await consumer.next();
 
-    expect(message?.string()).toBe(printEventRecord(raid));
-    expect(message?.headers?.get('Nats-Msg-Id')).toBe(raid.id);
+    expect(message?.string()).toBe(events[1] && printEventRecord(events[1]));
+    expect(message?.headers?.get('Nats-Msg-Id')).toBe(events[1]?.id);
     await subscriber.close();
   });
 
+  it('says the highest sequence of a batch, also when its events were on the stream before', async () => {
+    await stream.create(epoch);
+
+    const { events, lastSequence } = await publish({}, {}, {});
+    await publish({});
+
+    expect(lastSequence).toBe(3);
+    expect((await publish(...events)).lastSequence).toBe(3);
+  });
+
   it('fails when there is no stream', async () => {
-    await expect(publishOne()).rejects.toThrow('the stream refused an event: there is no stream for it');
+    const publishing = publish({});
+
+    await expect(publishing).rejects.toThrow(NoStreamError);
+    await expect(publishing).rejects.toThrow('the stream refused an event: there is no stream for it');
+  });
+
+  it('fails with what the stream says when it refuses', async () => {
+    await stream.create(epoch);
+    await setup.limitMessages(1);
+
+    await expect(publish({}, {})).rejects.toThrow(/the stream refused an event: .*maximum messages exceeded/);
   });
 
   it('has nothing to wait for without events', async () => {
-    const publisher = new StreamPublisher(connection, inboxPrefix('events'));
-
-    await publisher.publish([]);
-
-    publisher.close();
+    expect((await publish()).lastSequence).toBe(0);
   });
 
   it('fails what is not acknowledged yet when it is closed', async () => {
-    const publisher = new StreamPublisher(connection, inboxPrefix('events'));
+    const publisher = new StreamPublisher(setup.connection, inboxPrefix('events'));
     const publishing = publisher.publish([{ ...newEvent(), broadcasterUserId: null }]);
 
     publisher.close();

@@ -1,12 +1,17 @@
-import { eventsStreamName, eventsStreamSubjects } from '@stream-events/contracts';
+import {
+  eventsStreamName,
+  eventsStreamSubjects,
+  parseStreamDescription,
+  printStreamDescription,
+} from '@stream-events/contracts';
 import {
   DiscardPolicy,
   jetstreamManager,
   JetStreamApiError,
   RetentionPolicy,
   StorageType,
-  type StreamAPI,
-  type StreamConfig,
+  type JetStreamManager,
+  type StreamInfo,
 } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 
@@ -17,59 +22,116 @@ export interface EventsStreamOptions {
   maxGigabytes: number;
 }
 
-// The broker's code for a stream of this name with another configuration; with the same one, adding does nothing.
-const streamNameInUse = 10058;
+/** What the broker says of the stream. */
+export interface StreamState {
+  /** Undefined: made by a version that had no epochs, or by hand. */
+  epoch: string | undefined;
+  lastSequence: number;
+  /** When the last message came, in milliseconds since 1970; undefined when there never was one. */
+  lastMessageAt: number | undefined;
+}
+
+/** The stream of this name carries the events of another platform, or something else altogether. */
+export class ForeignStreamError extends Error {}
+
+// The broker's code for a stream that does not exist.
+const streamNotFound = 10059;
 
 // Each remembered id costs the broker about 300 bytes of memory; a relay that crashed is back well within this time.
 const deduplicationWindowMs = 120_000;
 
-/**
- * Makes the EVENTS stream, or brings its subjects and bounds up to date.
- *
- * @throws when the stream carries the events of another platform, or the broker has no room for it
- */
-export async function ensureEventsStream(
-  connection: NatsConnection,
-  options: EventsStreamOptions,
-): Promise<void> {
-  const { streams } = await jetstreamManager(connection);
-  const config = streamConfig(options);
-  const existing = await addStream(streams, config);
-  if (!existing) return;
-  if (existing.description !== config.description) {
-    throw new Error(
-      `the stream ${eventsStreamName} on this NATS says "${existing.description ?? ''}", but PLATFORM is ${options.platform}: ` +
-        'events of two platforms never mix. Use another NATS (or account) for this platform.',
-    );
-  }
-  const { subjects, max_age, max_bytes } = config;
-  await streams.update(eventsStreamName, { ...existing, subjects, max_age, max_bytes });
-}
+const dayMs = 24 * 3_600_000;
 
-/** Adds the stream; gives back the one that is there already, also when another instance adds it at this moment. */
-export async function addStream(
-  streams: StreamAPI,
-  config: Parameters<StreamAPI['add']>[0] & { name: string },
-): Promise<StreamConfig | undefined> {
-  try {
-    await streams.add(config);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof JetStreamApiError) || error.code !== streamNameInUse) throw error;
-    return (await streams.info(config.name)).config;
-  }
-}
+/** The EVENTS stream at the broker. */
+export class EventsStream {
+  private constructor(
+    private readonly connection: NatsConnection,
+    private readonly manager: JetStreamManager,
+    private readonly options: EventsStreamOptions,
+  ) {}
 
-function streamConfig(options: EventsStreamOptions) {
-  return {
-    name: eventsStreamName,
-    description: `events of platform ${options.platform}`,
-    subjects: [eventsStreamSubjects],
-    retention: RetentionPolicy.Limits,
-    storage: StorageType.File,
-    discard: DiscardPolicy.Old,
-    max_age: nanos(options.maxAgeDays * 24 * 3_600_000),
-    max_bytes: options.maxGigabytes * 1024 ** 3,
-    duplicate_window: nanos(deduplicationWindowMs),
-  } satisfies Partial<StreamConfig>;
+  /** @throws when the broker has no JetStream */
+  static async open(connection: NatsConnection, options: EventsStreamOptions): Promise<EventsStream> {
+    return new EventsStream(connection, await jetstreamManager(connection), options);
+  }
+
+  /** How long a message stays on the stream. */
+  get maxAgeMs(): number {
+    return this.options.maxAgeDays * dayMs;
+  }
+
+  /**
+   * The state of the stream; undefined when there is none.
+   *
+   * @throws ForeignStreamError
+   */
+  async find(): Promise<StreamState | undefined> {
+    const info = await this.readInfo();
+    if (!info) return undefined;
+    const text = info.config.description ?? '';
+    const description = parseStreamDescription(text);
+    if (description?.platform !== this.options.platform) {
+      throw new ForeignStreamError(
+        `the stream ${eventsStreamName} on this NATS says "${text}", but PLATFORM is ${this.options.platform}: ` +
+          'events of two platforms never mix. Use another NATS (or account) for this platform.',
+      );
+    }
+    // A stream that never had a message says that the last one came in the year 1.
+    const lastMessageAt = Date.parse(info.state.last_ts);
+    return {
+      epoch: description.epoch,
+      lastSequence: info.state.last_seq,
+      lastMessageAt: lastMessageAt > 0 ? lastMessageAt : undefined,
+    };
+  }
+
+  /** @throws when there is one, or the broker has no room for it */
+  async create(epoch: string): Promise<void> {
+    await this.manager.streams.add({
+      ...this.config(epoch),
+      name: eventsStreamName,
+      retention: RetentionPolicy.Limits,
+      storage: StorageType.File,
+      discard: DiscardPolicy.Old,
+      duplicate_window: nanos(deduplicationWindowMs),
+    });
+  }
+
+  /** Writes the epoch into the stream, and brings its subjects and bounds up to date. */
+  async update(epoch: string): Promise<void> {
+    const { config } = await this.manager.streams.info(eventsStreamName);
+    await this.manager.streams.update(eventsStreamName, { ...config, ...this.config(epoch) });
+  }
+
+  /** The `Nats-Msg-Id` of the message that has this sequence; undefined when there is none (any more). */
+  async readMessageId(sequence: number): Promise<string | undefined> {
+    const message = await this.manager.streams.getMessage(eventsStreamName, { seq: sequence });
+    return message?.header.get('Nats-Msg-Id');
+  }
+
+  /** Calls back when the connection to the broker is lost and when it is there again; done when it is closed. */
+  async followConnection(callbacks: { onLost: () => void; onBack: () => void }): Promise<void> {
+    for await (const { type } of this.connection.status()) {
+      if (type === 'disconnect') callbacks.onLost();
+      else if (type === 'reconnect') callbacks.onBack();
+    }
+  }
+
+  private async readInfo(): Promise<StreamInfo | undefined> {
+    try {
+      return await this.manager.streams.info(eventsStreamName);
+    } catch (error) {
+      if (error instanceof JetStreamApiError && error.code === streamNotFound) return undefined;
+      throw error;
+    }
+  }
+
+  private config(epoch: string) {
+    return {
+      description: printStreamDescription({ platform: this.options.platform, epoch }),
+      subjects: [eventsStreamSubjects],
+      max_age: nanos(this.maxAgeMs),
+      max_bytes: this.options.maxGigabytes * 1024 ** 3,
+    };
+  }
 }

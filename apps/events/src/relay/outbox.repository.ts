@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import type { PublishableEvent } from './stream-publisher.js';
 
 /** A batch of stored events on its way to the stream. */
@@ -8,18 +8,38 @@ export interface OutboxBatch {
   events: readonly PublishableEvent[];
 }
 
+/** A batch that is on the stream: all its events have a sequence up to this one. */
+export interface AcknowledgedBatch {
+  outboxId: string;
+  lastSequence: number;
+}
+
+/** The data source, or a transaction of it. */
+export type Queries = Pick<EntityManager, 'query'>;
+
+// So many rows change hands in one statement: it ends well within the time limit of one.
+const maxReturned = 5_000;
+
 /** The outbox: what is stored but not known to be on the stream. */
 @Injectable()
 export class OutboxRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Takes over batches whose writer did not finish, but for some; they are this instance's for the next 10 s. */
+  /**
+   * Takes over batches whose writer did not finish, but for some; they are this instance's for the next 10 s. Two
+   * instances never get the same: rows are chosen and locked once (a subquery in WHERE could run several times), and
+   * whoever waited for a lock looks at `claimed_until` again.
+   *
+   * @param limit few: their events, up to 1 MiB each, come into memory
+   */
   async claim(limit: number, except: readonly string[]): Promise<OutboxBatch[]> {
     const [entries] = await this.dataSource.query<[{ id: string; event_ids: string[] }[], number]>(
-      `UPDATE outbox SET claimed_until = now() + interval '10 seconds'
-       WHERE id IN (SELECT id FROM outbox 
-         WHERE claimed_until < now() AND id <> ALL($2::bigint[]) ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
-       RETURNING id, event_ids`,
+      `WITH free AS MATERIALIZED (
+         SELECT id FROM outbox WHERE claimed_until < now() AND id <> ALL($2::bigint[])
+         ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
+       )
+       UPDATE outbox SET claimed_until = now() + interval '10 seconds' FROM free WHERE outbox.id = free.id
+       RETURNING outbox.id, event_ids`,
       [limit, except],
     );
     if (entries.length === 0) return [];
@@ -31,9 +51,29 @@ export class OutboxRepository {
     }));
   }
 
-  /** Strikes batches off that the stream has acknowledged. */
-  async remove(outboxIds: readonly string[]): Promise<void> {
-    await this.dataSource.query('DELETE FROM outbox WHERE id = ANY($1::bigint[])', [outboxIds]);
+  /**
+   * Moves batches that the stream has acknowledged from the outbox to the published ones, in one statement. One without
+   * events (retention was faster) is only struck off.
+   *
+   * @param epoch what the sender took for the stream's epoch when it sent them
+   */
+  async retain(batches: readonly AcknowledgedBatch[], epoch: string): Promise<void> {
+    await this.dataSource.query(
+      `WITH acknowledged AS (
+         SELECT * FROM unnest($1::bigint[], $2::bigint[]) AS acknowledged (id, last_sequence)
+       ), moved AS (
+         DELETE FROM outbox USING acknowledged WHERE outbox.id = acknowledged.id
+         RETURNING outbox.id, event_ids, last_sequence
+       )
+       INSERT INTO published_batches (id, event_ids, epoch, last_sequence)
+       SELECT id, event_ids, $3, last_sequence FROM moved WHERE last_sequence > 0`,
+      [batches.map((batch) => batch.outboxId), batches.map((batch) => batch.lastSequence), epoch],
+    );
+  }
+
+  /** Puts batches back into the outbox, free to take, wherever they are. */
+  async takeBack(outboxIds: readonly string[]): Promise<void> {
+    await returnToOutbox(this.dataSource, 'id = ANY($1::bigint[])', [outboxIds]);
   }
 
   /** How many batches wait and for how many seconds the oldest of them has been free to take. */
@@ -53,5 +93,37 @@ export class OutboxRepository {
       [ids],
     );
     return new Map(events.map((event) => [event.id, event]));
+  }
+}
+
+/**
+ * Moves published batches that meet the condition back to the outbox, under their old ids and free to take; says how
+ * many. What another instance is moving at this moment is left to it.
+ *
+ * @param condition SQL on a row of `published_batches`
+ */
+export async function returnToOutbox(
+  queries: Queries,
+  condition: string,
+  parameters: unknown[],
+): Promise<number> {
+  for (let total = 0; ;) {
+    const [returned] = await queries.query<{ count: number }[]>(
+      `WITH lost AS MATERIALIZED (
+         SELECT id FROM published_batches WHERE ${condition} ORDER BY id LIMIT ${maxReturned} FOR UPDATE SKIP LOCKED
+       ), deleted AS (
+         DELETE FROM published_batches USING lost WHERE published_batches.id = lost.id
+         RETURNING published_batches.id, event_ids
+       ), returned AS (
+         INSERT INTO outbox (id, event_ids, claimed_until) OVERRIDING SYSTEM VALUE
+         SELECT id, event_ids, now() FROM deleted
+         RETURNING 1
+       )
+       SELECT count(*)::int AS count FROM returned`,
+      parameters,
+    );
+    const count = returned?.count ?? 0;
+    total += count;
+    if (count < maxReturned) return total;
   }
 }

@@ -1,14 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { Counter, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
-import { OutboxRepository, type OutboxBatch } from './outbox.repository.js';
-import { StreamPublisher } from './stream-publisher.js';
+import { FailureLog } from './failure-log.js';
+import { OutboxRepository, type AcknowledgedBatch, type OutboxBatch } from './outbox.repository.js';
+import { RelayQueue } from './relay-queue.js';
+import { NoStreamError, StreamPublisher } from './stream-publisher.js';
+import { StreamWatch, type Standing } from './stream-watch.service.js';
 
 // More batches in flight than this only wait inside the broker.
 const maxInFlight = 4;
-// What waits here is also in the outbox: beyond this it is left to the sweep, and costs no memory.
-const maxWaiting = 32;
+// Few: up to 1 MiB of events each is read into memory; enough to publish while the next ones are read.
 const claimLimit = 8;
+// A database that does not strike off must not fill the memory: then nothing more is published.
+const maxAcknowledged = 1_000;
 const sweepIntervalMs = 1_000;
 const stopLimitMs = 5_000;
 // A batch is free to take 10 s after it was written, and taken within a second: this late, publishing does not work.
@@ -16,35 +20,43 @@ const overdueLimitSeconds = 60;
 
 /**
  * Brings stored events to the EVENTS stream: at least once each, and twice only after a crash that outlasts the
- * stream's de-duplication window.
+ * stream's de-duplication window, or when it is not certain that the stream has kept them.
  *
  * ```
- * written batch ──▶ waiting ──▶ published ──all acknowledged──▶ struck off the outbox
- *                      │              │
- *                  too many        failed, crashed
- *                      ▼              ▼
+ * written batch ──▶ waiting ──▶ published ──all acknowledged──▶ moved from the outbox to the published batches
+ *                      │              │                              │
+ *            too many, stream         │ failed, crashed              │ the stream was in doubt meanwhile
+ *              is in doubt            │                              │ (and StreamWatch: it was lost)
+ *                      ▼              ▼                              ▼
  *                  outbox row, free to take after 10 s ──sweep of any instance──▶ waiting
  * ```
  */
 @Injectable()
 export class Relay {
-  private readonly waiting: OutboxBatch[] = [];
-  /** On the stream, but perhaps still in the outbox: not to be published again. */
-  private readonly acknowledged = new Set<string>();
+  private readonly queue = new RelayQueue();
+  /** Batches that this instance has in its hands: not to be claimed again. */
+  private readonly held = new Set<string>();
+  /** On the stream, but perhaps still in the outbox. */
+  private readonly acknowledged = new Map<string, { standing: Standing } & AcknowledgedBatch>();
   private readonly publishedTotal: Counter;
   private readonly failedTotal: Counter;
+  private readonly failureLog: FailureLog;
+  private failures = 0;
   private inFlight = 0;
-  private isRemoving = false;
+  private isStrikingOff = false;
   private isStopped = false;
   private sweepTimer: NodeJS.Timeout | undefined;
   private sweeping: Promise<void> | undefined;
+  private onRoom: (() => void) | undefined;
 
   constructor(
     private readonly outbox: OutboxRepository,
     private readonly publisher: StreamPublisher,
+    private readonly watch: StreamWatch,
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
   ) {
+    this.failureLog = new FailureLog(logger);
     this.publishedTotal = new Counter({
       name: 'events_published_total',
       help: 'Events that the EVENTS stream has acknowledged',
@@ -60,14 +72,15 @@ export class Relay {
 
   /** Publishes a batch that was just committed; returns at once. */
   publish(batch: OutboxBatch): void {
-    if (this.isStopped || this.waiting.length >= maxWaiting) return;
-    this.waiting.push(batch);
+    if (this.isStopped || !this.watch.standing || !this.queue.addFresh(batch)) return;
+    this.held.add(batch.outboxId);
     this.pump();
   }
 
   /** Begins to take over what other instances, or earlier runs, left in the outbox. */
   start(): void {
     this.sweepTimer = setInterval(() => {
+      void this.strikeOff();
       this.sweeping ??= this.sweep().finally(() => {
         this.sweeping = undefined;
       });
@@ -89,31 +102,41 @@ export class Relay {
     this.isStopped = true;
     const deadline = Date.now() + stopLimitMs;
     const isBusy = (): boolean =>
-      this.inFlight + this.waiting.length > 0 || this.isRemoving || this.sweeping !== undefined;
-    while (isBusy() && Date.now() < deadline) await wait(10);
+      this.inFlight + this.queue.size > 0 || this.isStrikingOff || this.sweeping !== undefined;
+    for (this.pump(); isBusy() && Date.now() < deadline;) await wait(10);
   }
 
+  /** Publishes as much as may be at once; where the stream is in doubt nothing, and memory is not filled meanwhile. */
   private pump(): void {
-    while (this.inFlight < maxInFlight) {
-      const batch = this.waiting.shift();
-      if (!batch) return;
+    const { standing } = this.watch;
+    if (!standing) this.release(this.queue.clear());
+    while (standing && this.inFlight < maxInFlight && this.acknowledged.size < maxAcknowledged) {
+      const batch = this.queue.next();
+      if (!batch) break;
       this.inFlight += 1;
-      void this.deliver(batch);
+      void this.deliver(batch, standing);
     }
+    if (this.queue.isBacklogLow) this.onRoom?.();
   }
 
-  private async deliver(batch: OutboxBatch): Promise<void> {
+  private async deliver({ outboxId, events }: OutboxBatch, standing: Standing): Promise<void> {
+    const sentAfter = this.watch.highestSequence;
     try {
-      await this.publisher.publish(batch.events);
-      this.publishedTotal.inc(batch.events.length);
-      this.acknowledged.add(batch.outboxId);
-      void this.removeAcknowledged();
+      const lastSequence = await this.publisher.publish(events);
+      this.publishedTotal.inc(events.length);
+      this.acknowledged.set(outboxId, { standing, outboxId, lastSequence });
+      const eventIds = events.map((event) => event.id);
+      this.watch.noteAcknowledged({ standing, eventIds, lastSequence, sentAfter });
+      void this.strikeOff();
     } catch (error) {
+      this.held.delete(outboxId);
+      this.failures += 1;
       this.failedTotal.inc();
-      this.logger.warn(
-        { err: error, outboxId: batch.outboxId },
-        'batch not published: it stays in the outbox and is tried again',
-      );
+      this.failureLog.warn('batches not published: they stay in the outbox and are tried again', {
+        err: error,
+        outboxId,
+      });
+      if (error instanceof NoStreamError) this.watch.suspect();
     } finally {
       this.inFlight -= 1;
       this.pump();
@@ -121,41 +144,73 @@ export class Relay {
   }
 
   /** Strikes off everything acknowledged so far in one statement; what comes meanwhile is the next one. */
-  private async removeAcknowledged(): Promise<void> {
-    if (this.isRemoving) return;
-    this.isRemoving = true;
+  private async strikeOff(): Promise<void> {
+    if (this.isStrikingOff) return;
+    this.isStrikingOff = true;
     try {
-      while (this.acknowledged.size > 0) {
-        const ids = [...this.acknowledged];
-        await this.outbox.remove(ids);
-        for (const id of ids) this.acknowledged.delete(id);
-      }
+      while (this.acknowledged.size > 0) await this.strikeOffOnce();
+      this.pump();
     } catch (error) {
-      this.logger.warn(
-        { err: error },
-        'published batches could not be struck off the outbox: tried again in a second',
-      );
+      this.failureLog.warn('published batches could not be struck off the outbox: tried again in a second', {
+        err: error,
+      });
     } finally {
-      this.isRemoving = false;
+      this.isStrikingOff = false;
     }
   }
 
-  /** Takes over what is free to take, as fast as it can be published, until there is no more. */
+  /**
+   * An acknowledgement counts while the stream has not come into doubt since the batch was sent: an instance that was
+   * quicker may have found the stream intact, before it could see in the database what the stream had lost of ours.
+   */
+  private async strikeOffOnce(): Promise<void> {
+    const { standing } = this.watch;
+    const batches = [...this.acknowledged.values()];
+    const doubtful = batches.filter((batch) => batch.standing !== standing);
+    if (doubtful.length > 0) {
+      await this.outbox.takeBack(doubtful.map((batch) => batch.outboxId));
+      this.release(doubtful);
+    }
+    const certain = batches.filter((batch) => batch.standing === standing);
+    if (!standing || certain.length === 0) return;
+    await this.outbox.retain(certain, standing.epoch);
+    // Else the next turn takes them back.
+    if (this.watch.standing === standing) this.release(certain);
+  }
+
+  private release(batches: readonly { outboxId: string }[]): void {
+    for (const { outboxId } of batches) {
+      this.acknowledged.delete(outboxId);
+      this.held.delete(outboxId);
+    }
+  }
+
+  /** Takes over what is free to take, as fast as it can be published, until there is no more or publishing fails. */
   private async sweep(): Promise<void> {
+    let taken = 0;
+    const failuresBefore = this.failures;
     try {
-      await this.removeAcknowledged();
-      while (!this.isStopped && this.waiting.length <= maxWaiting - claimLimit) {
-        const batches = await this.outbox.claim(claimLimit, [...this.acknowledged]);
-        if (batches.length > 0)
-          this.logger.info({ batches: batches.length }, 'publishing batches that were left in the outbox');
-        this.waiting.push(...batches);
-        this.pump();
-        if (batches.length < claimLimit) return;
-        while (this.waiting.length > 0) await wait(5);
+      while (!this.isStopped && this.watch.standing && this.failures === failuresBefore) {
+        const batches = await this.outbox.claim(claimLimit, [...this.held]);
+        taken += batches.length;
+        for (const { outboxId } of batches) this.held.add(outboxId);
+        this.queue.addClaimed(batches);
+        await this.untilRoom();
+        if (batches.length < claimLimit) break;
       }
     } catch (error) {
-      this.logger.warn({ err: error }, 'the outbox could not be read: tried again in a second');
+      this.failureLog.warn('the outbox could not be read: tried again in a second', { err: error });
     }
+    if (taken > 0) this.logger.info({ batches: taken }, 'took over batches that were left in the outbox');
+  }
+
+  /** Waits until few of the claimed batches are left to publish; every end of a delivery looks at it. */
+  private async untilRoom(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.onRoom = resolve;
+      this.pump();
+    });
+    this.onRoom = undefined;
   }
 }
 

@@ -12,9 +12,13 @@ export interface PublishableEvent extends StoredEvent {
   broadcasterUserId: string | null;
 }
 
+/** No stream takes the subject: it is gone, or has no leader at the moment. */
+export class NoStreamError extends Error {}
+
 interface PendingBatch {
   missing: number;
-  resolve: () => void;
+  lastSequence: number;
+  resolve: (lastSequence: number) => void;
   reject: (error: Error) => void;
   timer: NodeJS.Timeout;
 }
@@ -51,20 +55,22 @@ export class StreamPublisher {
    * Publishes events; done when the stream has acknowledged every one of them. `Nats-Msg-Id` is the event's id: an event
    * that is published again within the stream's window is on it once, and subscribers de-duplicate by it.
    *
+   * @returns the highest sequence that an event of the batch has on the stream; 0 without events
+   * @throws NoStreamError
    * @throws when an acknowledgement is missing after 5 s or says no; some of the events may be on the stream then
    */
-  async publish(events: readonly PublishableEvent[]): Promise<void> {
+  async publish(events: readonly PublishableEvent[]): Promise<number> {
     // Nothing would ever acknowledge an empty batch (its events left the store before it was published).
-    if (events.length === 0) return;
+    if (events.length === 0) return 0;
     const batch = String((this.lastBatch += 1));
-    const acknowledged = new Promise<void>((resolve, reject) => {
+    const acknowledged = new Promise<number>((resolve, reject) => {
       const timer = setTimeout(() => {
         this.settle(
           batch,
           new Error(`the stream did not acknowledge a batch of ${events.length} events in time`),
         );
       }, acknowledgementLimitMs);
-      this.pending.set(batch, { missing: events.length, resolve, reject, timer });
+      this.pending.set(batch, { missing: events.length, lastSequence: 0, resolve, reject, timer });
     });
     try {
       for (const event of events) this.send(event, `${this.inbox}.${batch}`);
@@ -91,11 +97,12 @@ export class StreamPublisher {
     const batch = message.subject.slice(this.inbox.length + 1);
     const entry = this.pending.get(batch);
     if (!entry) return;
-    const refusal = readRefusal(message);
-    if (refusal !== undefined) {
-      this.settle(batch, new Error(`the stream refused an event: ${refusal}`));
+    const sequence = readSequence(message);
+    if (typeof sequence !== 'number') {
+      this.settle(batch, sequence);
       return;
     }
+    entry.lastSequence = Math.max(entry.lastSequence, sequence);
     entry.missing -= 1;
     if (entry.missing === 0) this.settle(batch);
   }
@@ -110,14 +117,19 @@ export class StreamPublisher {
     this.pending.delete(batch);
     clearTimeout(entry.timer);
     if (error) entry.reject(error);
-    else entry.resolve();
+    else entry.resolve(entry.lastSequence);
   }
 }
 
-/** Why the stream did not take an event; undefined when it did. A 503 without body: no stream has the subject. */
-function readRefusal(message: Msg): string | undefined {
-  if (message.headers?.code === 503) return 'there is no stream for it';
+// {"stream":"EVENTS", "seq":7} is the ordinary answer, by far, and is not worth a JSON.parse for each event. A refusal
+// has "error" and the sequence 0.
+const sequencePattern = /"seq"\s*:\s*([1-9]\d*)/;
+
+/** The sequence that the stream gave an event, or why it did not take it. A 503 without body: nobody has the subject. */
+function readSequence(message: Msg): number | Error {
+  if (message.headers?.code === 503)
+    return new NoStreamError('the stream refused an event: there is no stream for it');
   const text = message.string();
-  // {"stream":"EVENTS","seq":7} is the ordinary answer, by far: parse only what differs.
-  return text.includes('"error"') ? text : undefined;
+  const sequence = Number(sequencePattern.exec(text)?.[1]);
+  return Number.isSafeInteger(sequence) ? sequence : new Error(`the stream refused an event: ${text}`);
 }

@@ -52,7 +52,7 @@ describe('the schema of the event store', () => {
       }));
       expect(declared.sort((a, b) => (a.column < b.column ? -1 : 1))).toEqual(tables.get(entity.tableName));
     }
-    expect(store.dataSource.entityMetadatas).toHaveLength(4);
+    expect(store.dataSource.entityMetadatas).toHaveLength(5);
   });
 
   it('has an entity for each table but the ones of one row or of TypeORM', async () => {
@@ -60,7 +60,7 @@ describe('the schema of the event store', () => {
 
     const others = [...(await readTables()).keys()].filter((table) => !known.includes(table));
 
-    expect(others.sort()).toEqual(['migrations', 'store_identity']);
+    expect(others.sort()).toEqual(['event_stream', 'migrations', 'store_identity']);
   });
 });
 

@@ -1,0 +1,56 @@
+import type { OutboxBatch } from './outbox.repository.js';
+import { RelayQueue } from './relay-queue.js';
+
+function batches(name: string, count: number): OutboxBatch[] {
+  return Array.from({ length: count }, (_, index) => ({ outboxId: `${name}${index}`, events: [] }));
+}
+
+function filled(fresh: number, claimed: number): RelayQueue {
+  const queue = new RelayQueue();
+  for (const batch of batches('f', fresh)) queue.addFresh(batch);
+  queue.addClaimed(batches('c', claimed));
+  return queue;
+}
+
+function takeAll(queue: RelayQueue): string[] {
+  const taken: string[] = [];
+  for (let batch = queue.next(); batch; batch = queue.next()) taken.push(batch.outboxId);
+  return taken;
+}
+
+describe(RelayQueue.name, () => {
+  it('takes what was just written first, and what was left every fourth time', () => {
+    expect(takeAll(filled(5, 3))).toEqual(['f0', 'f1', 'f2', 'c0', 'f3', 'f4', 'c1', 'c2']);
+  });
+
+  it.each([
+    [3, 0, ['f0', 'f1', 'f2']],
+    [0, 5, ['c0', 'c1', 'c2', 'c3', 'c4']],
+    [0, 0, []],
+  ])('takes all of %d fresh and %d claimed batches', (fresh, claimed, expected) => {
+    expect(takeAll(filled(fresh, claimed))).toEqual(expected);
+  });
+
+  it('has room for 32 fresh batches', () => {
+    const queue = filled(32, 0);
+
+    expect(queue.addFresh({ outboxId: 'one more', events: [] })).toBe(false);
+    expect(queue.size).toBe(32);
+    queue.next();
+    expect(queue.addFresh({ outboxId: 'one more', events: [] })).toBe(true);
+  });
+
+  it.each([
+    [4, true],
+    [5, false],
+  ])('says when it holds %d claimed batches whether it wants more: %s', (claimed, isLow) => {
+    expect(filled(9, claimed).isBacklogLow).toBe(isLow);
+  });
+
+  it('gives up everything at once', () => {
+    const queue = filled(2, 1);
+
+    expect(queue.clear().map((batch) => batch.outboxId)).toEqual(['f0', 'f1', 'c0']);
+    expect(queue.size).toBe(0);
+  });
+});

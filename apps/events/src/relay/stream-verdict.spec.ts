@@ -1,0 +1,51 @@
+import type { StreamState } from './events-stream.js';
+import { judgeStream, type StreamRecord } from './stream-verdict.js';
+
+const record: StreamRecord = { epoch: '1a2b3c4d', lastSequence: 100 };
+
+function stream(state: Partial<StreamState> = {}): StreamState {
+  return { epoch: '1a2b3c4d', lastSequence: 100, lastMessageAt: 0, ...state };
+}
+
+describe(judgeStream.name, () => {
+  it.each([100, 101])(
+    'finds a stream intact that holds what it has acknowledged: up to %d',
+    (lastSequence) => {
+      expect(judgeStream(record, stream({ lastSequence }), false)).toEqual({
+        kind: 'intact',
+        epoch: '1a2b3c4d',
+      });
+    },
+  );
+
+  it.each([
+    ['is gone', undefined],
+    ['has another epoch', stream({ epoch: '00000000' })],
+    ['has no epoch', stream({ epoch: undefined, lastSequence: 1_000 })],
+  ])('finds nothing surviving when the stream %s', (_, found) => {
+    expect(judgeStream(record, found, false)).toEqual({ kind: 'lost', reason: 'new', survivingSequence: 0 });
+  });
+
+  it('finds the tail lost beyond the last sequence that the stream has', () => {
+    expect(judgeStream(record, stream({ lastSequence: 99 }), false)).toEqual({
+      kind: 'lost',
+      reason: 'lost_tail',
+      survivingSequence: 99,
+    });
+  });
+
+  it.each([99, 100, 5_000])(
+    'trusts nothing when another event has the place of ours, at %d',
+    (lastSequence) => {
+      expect(judgeStream(record, stream({ lastSequence }), true)).toEqual({
+        kind: 'lost',
+        reason: 'lost_tail',
+        survivingSequence: 0,
+      });
+    },
+  );
+
+  it.each([[undefined], [stream()]])('has nothing to compare at the first start: %j', (found) => {
+    expect(judgeStream({ epoch: null, lastSequence: 0 }, found, false)).toEqual({ kind: 'unknown' });
+  });
+});

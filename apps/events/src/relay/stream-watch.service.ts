@@ -1,0 +1,172 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { LOGGER, type Logger } from '@stream-events/service';
+import { EventsStream, ForeignStreamError } from './events-stream.js';
+import { StreamCheck, type HighestBatch } from './stream-check.service.js';
+
+/**
+ * What this instance holds true of the stream since it was last in doubt. A new object after each doubt, also when the
+ * epoch is the same: an acknowledgement from before says nothing about the stream of today.
+ */
+export interface Standing {
+  readonly epoch: string;
+}
+
+/** What the stream has acknowledged of a batch. */
+export interface Acknowledgement {
+  standing: Standing;
+  eventIds: readonly string[];
+  lastSequence: number;
+  /** The highest sequence that was known when the batch was sent: what came later is beyond it. */
+  sentAfter: number;
+}
+
+// How often the stream is checked while nothing speaks against it, and how often while it is in doubt.
+const checkIntervalMs = 5_000;
+const doubtIntervalMs = 1_000;
+
+/**
+ * Says when the EVENTS stream may be trusted, and under which epoch.
+ *
+ * ```
+ *             ┌─────────────── check: intact, or made so ──────────────┐
+ *             │                                                        ▼
+ *         in doubt ◀── connection lost · no stream for an event ── trusted
+ *  checked on reconnect,      · stream of another platform      checked every 5 s, and when a
+ *  and every second; nothing                                    sequence is lower than one before
+ *  is published
+ * ```
+ *
+ * Nothing is published in doubt because that would fill the hole in the stream's sequences, and so hide it.
+ */
+@Injectable()
+export class StreamWatch {
+  private current: Standing | undefined;
+  private highest: HighestBatch | undefined;
+  /** Counts the doubts: a check that began before the last one does not end it. */
+  private doubts = 0;
+  private isConnected = true;
+  private isStopped = false;
+  private isCheckDue = false;
+  private lastCheckAt = 0;
+  private lastFailure: string | undefined;
+  private running: Promise<void> | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly stream: EventsStream,
+    private readonly streamCheck: StreamCheck,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Undefined while the stream is in doubt: nothing may be published then. */
+  get standing(): Standing | undefined {
+    return this.current;
+  }
+
+  /** The highest sequence that this instance knows to be acknowledged. */
+  get highestSequence(): number {
+    return this.highest?.sequence ?? 0;
+  }
+
+  /**
+   * Makes the stream, or brings it up to date, and watches it from then on.
+   *
+   * @throws ForeignStreamError
+   * @throws when broker or database do not answer, or the broker has no room for the stream
+   */
+  async start(): Promise<void> {
+    void this.stream.followConnection({
+      onLost: () => {
+        this.isConnected = false;
+        this.doubt('the connection to NATS is lost');
+      },
+      onBack: () => {
+        this.isConnected = true;
+        this.checkInBackground();
+      },
+    });
+    const doubts = this.doubts;
+    const epoch = await this.streamCheck.prepare();
+    if (doubts === this.doubts) this.trust(epoch);
+    this.timer = setInterval(() => this.onTick(), doubtIntervalMs);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    this.isStopped = true;
+    await this.running;
+  }
+
+  /** There is no stream for an event: nothing more is published until a check has looked for it. */
+  suspect(): void {
+    this.doubt('there is no stream for an event');
+    this.checkSoon();
+  }
+
+  /** Notes what the stream has acknowledged; when that is lower than before, the stream is checked. */
+  noteAcknowledged({ standing, eventIds, lastSequence, sentAfter }: Acknowledgement): void {
+    if (standing !== this.current) return;
+    if (lastSequence > this.highestSequence)
+      this.highest = { epoch: standing.epoch, sequence: lastSequence, eventIds };
+    // Or the batch was on the stream already, or empty; then the check finds nothing.
+    else if (lastSequence < sentAfter) this.checkSoon();
+  }
+
+  /**
+   * Checks the stream now, and trusts it when nothing speaks against it.
+   *
+   * @throws when broker or database do not answer
+   */
+  async check(): Promise<void> {
+    this.lastCheckAt = Date.now();
+    this.isCheckDue = false;
+    const doubts = this.doubts;
+    const epoch = await this.streamCheck.run(this.highest);
+    if (doubts === this.doubts) this.trust(epoch);
+  }
+
+  private onTick(): void {
+    const interval = this.current && !this.isCheckDue ? checkIntervalMs : doubtIntervalMs;
+    if (Date.now() >= this.lastCheckAt + interval) this.checkInBackground();
+  }
+
+  /** At once, or when the last check is a second old. */
+  private checkSoon(): void {
+    this.isCheckDue = true;
+    this.onTick();
+  }
+
+  private checkInBackground(): void {
+    // Without a connection a check would only wait for its time limit.
+    if (this.isStopped || !this.isConnected) return;
+    this.running ??= this.check()
+      .catch((error: unknown) => this.onCheckFailed(error))
+      .finally(() => {
+        this.running = undefined;
+      });
+  }
+
+  private onCheckFailed(error: unknown): void {
+    if (error instanceof ForeignStreamError) this.doubt('the stream is of another platform');
+    // Once for each cause, however long it lasts.
+    const failure = String(error);
+    if (failure === this.lastFailure) return;
+    this.lastFailure = failure;
+    this.logger.warn({ err: error }, 'the EVENTS stream could not be checked: tried again every few seconds');
+  }
+
+  private doubt(reason: string): void {
+    this.doubts += 1;
+    if (!this.current) return;
+    this.current = undefined;
+    this.logger.warn({ reason }, 'nothing is published until the EVENTS stream has been checked');
+  }
+
+  private trust(epoch: string): void {
+    this.lastFailure = undefined;
+    if (this.highest && this.highest.epoch !== epoch) this.highest = undefined;
+    if (this.current?.epoch === epoch) return;
+    this.current = { epoch };
+    this.logger.info({ epoch }, 'stored events are published to the EVENTS stream');
+  }
+}
