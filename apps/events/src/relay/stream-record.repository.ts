@@ -123,9 +123,9 @@ async function applyChange(queries: Queries, record: StreamRecord, change: Epoch
  */
 async function readEndOfForgotten(queries: Queries): Promise<number> {
   const [row] = await queries.query<{ until: number }[]>(
-    `SELECT extract(epoch FROM least(now(), coalesce(
-       greatest(now() - ${retainedFor}, min(published_at)) + interval '1 minute', now()
-     )))::float * 1000 AS until FROM published_batches`,
+    `SELECT extract(epoch FROM CASE WHEN count(*) = 0 THEN now() ELSE
+       least(now(), greatest(now() - ${retainedFor}, min(published_at)) + interval '1 minute')
+     END)::float * 1000 AS until FROM published_batches`,
   );
   return row?.until ?? Date.now();
 }

@@ -1,0 +1,447 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { inboxPrefix } from '@stream-events/contracts';
+import { Registry } from '@stream-events/service';
+import { v7 } from 'uuid';
+import { EventStore } from '../../test/event-store.js';
+import { newEvent, newEvents } from '../../test/new-event.js';
+import { StreamSetup } from '../../test/stream-setup.js';
+import { ForeignStreamError } from './events-stream.js';
+import { OutboxRepository } from './outbox.repository.js';
+import { StreamCheck } from './stream-check.service.js';
+import { StreamPublisher } from './stream-publisher.js';
+import { StreamRecordRepository, type EpochChange } from './stream-record.repository.js';
+import type { StreamRecord } from './stream-verdict.js';
+
+let store: EventStore;
+let stream: StreamSetup;
+let publisher: StreamPublisher;
+let outbox: OutboxRepository;
+
+beforeAll(async () => {
+  [store, stream] = await Promise.all([EventStore.create(), StreamSetup.start()]);
+  publisher = new StreamPublisher(stream.connection, inboxPrefix('events'));
+  outbox = new OutboxRepository(store.dataSource);
+});
+afterAll(async () => {
+  publisher.close();
+  await Promise.all([store.close(), stream.close()]);
+});
+beforeEach(async () => {
+  await store.clear();
+  await stream.deleteStream().catch(() => undefined);
+});
+
+const minute = 60_000;
+
+/** Publishes everything that is free to take, as a relay does that believes in this epoch. */
+async function publishOutbox(epoch: string): Promise<void> {
+  for (let batches = await outbox.claim(100, []); batches.length > 0; batches = await outbox.claim(100, [])) {
+    for (const { outboxId, events } of batches) {
+      await outbox.retain([{ outboxId, lastSequence: await publisher.publish(events) }], epoch);
+    }
+  }
+}
+
+/** Stores and publishes batches; says the ids of each. */
+async function publishBatches(epoch: string, count: number, size = 2): Promise<string[][]> {
+  const batches = Array.from({ length: count }, () => newEvents(size));
+  for (const batch of batches) await store.intake.store(batch);
+  await store.dataSource.query("UPDATE outbox SET claimed_until = now() - interval '1 second'");
+  await publishOutbox(epoch);
+  return batches.map((batch) => batch.map((event) => event.id).sort());
+}
+
+/** Makes time pass for what was published so far. */
+async function age(minutes: number): Promise<void> {
+  await store.dataSource.query(
+    'UPDATE published_batches SET published_at = published_at - make_interval(secs => $1)',
+    [minutes * 60],
+  );
+}
+
+async function outboxIds(): Promise<string[][]> {
+  const rows = await store.dataSource.query<{ ids: string[] }[]>(
+    'SELECT ARRAY(SELECT unnest(event_ids) ORDER BY 1) AS ids FROM outbox WHERE claimed_until <= now() ORDER BY id',
+  );
+  return rows.map((row) => row.ids);
+}
+
+async function retained(): Promise<{ ids: string[]; epoch: string; last: number }[]> {
+  return store.dataSource.query(
+    `SELECT ARRAY(SELECT unnest(event_ids) ORDER BY 1) AS ids, epoch, last_sequence::int AS last
+     FROM published_batches ORDER BY id`,
+  );
+}
+
+async function streamIds(): Promise<string[]> {
+  return (await stream.readStream()).map((message) => message.messageId).sort();
+}
+
+async function epochsCounted(metrics: Registry): Promise<Record<string, number>> {
+  const metric = await metrics.getSingleMetric('events_stream_epochs_total')?.get();
+  return Object.fromEntries((metric?.values ?? []).map(({ labels, value }) => [labels.reason, value]));
+}
+
+/** Dies when the broker has made the change and the database has not. */
+class CrashingRecords extends StreamRecordRepository {
+  override change<Decision extends { change: EpochChange | undefined }>(
+    decide: (record: StreamRecord) => Promise<Decision>,
+  ): Promise<{ decision: Decision; returned: number }> {
+    return super.change(async (record) => {
+      await decide(record);
+      throw new Error('crashed before the commit');
+    });
+  }
+}
+
+describe(StreamCheck.name, () => {
+  describe('prepare', () => {
+    it('makes the stream once, with one epoch, when several instances start at once', async () => {
+      const checks = await Promise.all(Array.from({ length: 5 }, () => stream.createCheck(store)));
+
+      const epochs = await Promise.all(checks.map((check) => check.prepare()));
+
+      expect(new Set(epochs).size).toBe(1);
+      expect(epochs[0]).toMatch(/^[0-9a-f]{8}$/);
+      expect(await stream.readEpoch()).toBe(epochs[0]);
+    });
+
+    it('keeps the epoch, and brings subjects and bounds up to date, at the next start', async () => {
+      const epoch = await (await stream.createCheck(store)).prepare();
+      const manager = await jetstreamManager(stream.connection);
+      await manager.streams.update('EVENTS', {
+        ...(await stream.readInfo()).config,
+        subjects: ['events.*.*.*'],
+      });
+      const check = await stream.createCheck(store, { stream: await stream.openStream({ maxAgeDays: 3 }) });
+
+      expect(await check.prepare()).toBe(epoch);
+
+      const { config } = await stream.readInfo();
+      expect(config).toMatchObject({ subjects: ['events.>'], max_age: 3 * 24 * 3_600 * 1e9 });
+      expect(await stream.readEpoch()).toBe(epoch);
+    });
+
+    it('gives an epoch to the stream of a version that had none, and publishes nothing again', async () => {
+      await stream.recreateStream();
+      const manager = await jetstreamManager(stream.connection);
+      const description = 'events of platform simulator';
+      await manager.streams.update('EVENTS', { ...(await stream.readInfo()).config, description });
+      await publisher.publish([{ ...newEvent(), broadcasterUserId: null }]);
+      const metrics = new Registry();
+
+      const epoch = await (await stream.createCheck(store, { metrics })).prepare();
+
+      expect(await stream.readEpoch()).toBe(epoch);
+      expect((await stream.readInfo()).state.messages).toBe(1);
+      expect(await outboxIds()).toEqual([]);
+      expect(await epochsCounted(metrics)).toEqual({});
+    });
+
+    it('takes over the epoch of the stream when the database knows none', async () => {
+      await stream.recreateStream('0badcafe');
+
+      expect(await (await stream.createCheck(store)).prepare()).toBe('0badcafe');
+    });
+
+    it('refuses a stream of another platform and changes nothing of it', async () => {
+      await (await stream.createCheck(store)).prepare();
+      const before = await stream.readInfo();
+      const other = await stream.openStream({ platform: 'twitch', maxAgeDays: 1 });
+
+      await expect((await stream.createCheck(store, { stream: other })).prepare()).rejects.toThrow(
+        ForeignStreamError,
+      );
+
+      expect((await stream.readInfo()).config).toEqual(before.config);
+    });
+  });
+
+  describe('run, when the stream is intact', () => {
+    it('changes nothing', async () => {
+      const check = await stream.createCheck(store);
+      const epoch = await check.prepare();
+      const batches = await publishBatches(epoch, 3);
+
+      expect(await check.run()).toBe(epoch);
+
+      expect((await retained()).map(({ ids }) => ids)).toEqual(batches);
+      expect(await outboxIds()).toEqual([]);
+    });
+
+    it('forgets what was published more than five minutes ago, and only that', async () => {
+      const check = await stream.createCheck(store);
+      const epoch = await check.prepare();
+      await publishBatches(epoch, 3);
+      await age(1.1);
+      const young = await publishBatches(epoch, 2);
+      await age(4);
+
+      await check.run();
+
+      expect((await retained()).map(({ ids }) => ids)).toEqual(young);
+    });
+
+    it('forgets any number of batches', async () => {
+      const check = await stream.createCheck(store);
+      const epoch = await check.prepare();
+      await publishBatches(epoch, 1);
+      await store.dataSource.query(
+        `INSERT INTO published_batches
+         SELECT -n, '{}', $1, 1, now() - interval '6 minutes' FROM generate_series(1, 12000) n`,
+        [epoch],
+      );
+
+      await check.run();
+
+      expect(await store.count('published_batches')).toBe(1);
+    });
+
+    it('still knows what was acknowledged when the batches are forgotten', async () => {
+      const check = await stream.createCheck(store);
+      const epoch = await check.prepare();
+      await publishBatches(epoch, 3);
+      await age(6);
+      await check.run();
+      expect(await retained()).toEqual([]);
+
+      await stream.loseTail(5);
+
+      expect(await check.run()).not.toBe(epoch);
+    });
+
+    it('has a batch published again that was sent to the stream of an earlier epoch, and is noted late', async () => {
+      const check = await stream.createCheck(store);
+      const old = await check.prepare();
+      await stream.deleteStream();
+      const epoch = await check.run();
+      const [late] = await publishBatches(old, 1);
+
+      expect(await check.run()).toBe(epoch);
+
+      expect(await outboxIds()).toEqual([late]);
+      expect(await retained()).toEqual([]);
+    });
+  });
+
+  describe('run, when the stream is gone', () => {
+    it('makes it anew under a new epoch, and has everything published again that is retained', async () => {
+      const metrics = new Registry();
+      const check = await stream.createCheck(store, { metrics });
+      const old = await check.prepare();
+      const batches = await publishBatches(old, 3);
+      await stream.deleteStream();
+
+      const epoch = await check.run();
+
+      expect(epoch).not.toBe(old);
+      expect(await stream.readEpoch()).toBe(epoch);
+      expect(await outboxIds()).toEqual(batches);
+      expect(await epochsCounted(metrics)).toEqual({ new: 1 });
+      await publishOutbox(epoch);
+      expect(await streamIds()).toEqual(batches.flat().sort());
+      expect(await check.run()).toBe(epoch);
+      expect(await outboxIds()).toEqual([]);
+    });
+
+    it('does not publish the whole store again', async () => {
+      const check = await stream.createCheck(store);
+      const old = await check.prepare();
+      await publishBatches(old, 2);
+      await age(6);
+      await check.run();
+      const [young] = await publishBatches(old, 1);
+      await stream.deleteStream();
+
+      await check.run();
+
+      expect(await outboxIds()).toEqual([young]);
+    });
+
+    it('does the same when somebody else has made it anew, with messages on it already', async () => {
+      const check = await stream.createCheck(store);
+      const old = await check.prepare();
+      const batches = await publishBatches(old, 3);
+      await stream.recreateStream('0badcafe');
+      await publisher.publish([{ ...newEvent(), broadcasterUserId: null }]);
+
+      const epoch = await check.run();
+
+      expect([old, '0badcafe']).not.toContain(epoch);
+      expect(await stream.readEpoch()).toBe(epoch);
+      expect((await outboxIds()).slice(0, 3)).toEqual(batches);
+    });
+
+    it('makes one new epoch when several instances find it at once', async () => {
+      const metrics = [new Registry(), new Registry(), new Registry()];
+      const checks = await Promise.all(
+        metrics.map((registry) => stream.createCheck(store, { metrics: registry })),
+      );
+      const old = (await Promise.all(checks.map((check) => check.prepare())))[0] ?? '';
+      const batches = await publishBatches(old, 4);
+      await stream.deleteStream();
+
+      const epochs = await Promise.all(checks.map((check) => check.run()));
+
+      expect(new Set(epochs).size).toBe(1);
+      expect(await stream.readEpoch()).toBe(epochs[0]);
+      expect((await Promise.all(metrics.map(epochsCounted))).filter(({ new: made }) => made)).toHaveLength(1);
+      expect(await outboxIds()).toEqual(batches);
+    });
+  });
+
+  describe('run, when the stream has lost its tail', () => {
+    it('has that published again, and keeps the rest under the new epoch', async () => {
+      const metrics = new Registry();
+      const check = await stream.createCheck(store, { metrics });
+      const old = await check.prepare();
+      const batches = await publishBatches(old, 5);
+      await stream.loseTail(6);
+
+      const epoch = await check.run();
+
+      expect(epoch).not.toBe(old);
+      expect(await stream.readEpoch()).toBe(epoch);
+      expect(await outboxIds()).toEqual(batches.slice(3));
+      expect(await retained()).toEqual(
+        batches.slice(0, 3).map((ids, index) => ({ ids, epoch, last: 2 * index + 2 })),
+      );
+      expect(await epochsCounted(metrics)).toEqual({ lost_tail: 1 });
+      await publishOutbox(epoch);
+      expect(await streamIds()).toEqual(batches.flat().sort());
+      expect(await check.run()).toBe(epoch);
+    });
+
+    it('has a batch published again of which only a part is lost', async () => {
+      const check = await stream.createCheck(store);
+      const batches = await publishBatches(await check.prepare(), 2);
+      await stream.loseTail(3);
+
+      await publishOutbox(await check.run());
+
+      expect(await streamIds()).toEqual(batches.flat().sort());
+    });
+
+    it('finds it by what this instance knows and the database does not yet', async () => {
+      const check = await stream.createCheck(store);
+      const epoch = await check.prepare();
+      await publishBatches(epoch, 1);
+
+      expect(await check.run({ epoch, sequence: 2, eventIds: await streamIds() })).toBe(epoch);
+      expect(await check.run({ epoch, sequence: 3, eventIds: [v7()] })).not.toBe(epoch);
+    });
+
+    it('trusts nothing when others have filled the place of what it had', async () => {
+      const check = await stream.createCheck(store);
+      const old = await check.prepare();
+      const batches = await publishBatches(old, 3);
+      await stream.loseTail(4);
+      const others = await publishBatches(old, 2);
+
+      await publishOutbox(await check.run({ epoch: old, sequence: 6, eventIds: batches[2] ?? [] }));
+
+      expect(await streamIds()).toEqual([...batches, ...others].flat().sort());
+    });
+  });
+
+  describe('run, when an older backup of the stream was restored', () => {
+    /** Events that were published, and whose batches are forgotten. */
+    const storeForgotten = async (count: number, minutesAgo: number): Promise<string[]> => {
+      const msecs = Date.now() - minutesAgo * minute;
+      const events = Array.from({ length: count }, () => newEvent({ id: v7({ msecs }) }));
+      await store.intake.store(events);
+      await store.dataSource.query('TRUNCATE outbox');
+      return events.map((event) => event.id).sort();
+    };
+
+    it('has everything published again from the store that came since', async () => {
+      const check = await stream.createCheck(store);
+      const old = await check.prepare();
+      const onBackup = await publishBatches(old, 2);
+      const missing = await storeForgotten(600, 4.5);
+      await storeForgotten(5, 20); // before the backup, whose last message is of this moment
+      await age(6);
+      await check.run();
+      const young = await publishBatches(old, 2);
+      await stream.loseTail(2);
+
+      const epoch = await check.run();
+
+      const batches = await outboxIds();
+      expect(batches.every((ids) => ids.length <= 256)).toBe(true);
+      expect(new Set(batches.flat())).toEqual(new Set([...onBackup, ...young, missing].flat()));
+      await publishOutbox(epoch);
+      expect(await streamIds()).toEqual([...onBackup, ...young, missing].flat().sort());
+    });
+
+    it('goes through the store page by page, in batches that fit into memory', async () => {
+      const check = await stream.createCheck(store);
+      await publishBatches(await check.prepare(), 1);
+      const missing = await storeForgotten(5_200, 3);
+      const big = newEvents(8, { eventData: JSON.stringify({ text: 'x'.repeat(250_000) }) });
+      await store.intake.store(big);
+      await store.dataSource.query('TRUNCATE outbox, published_batches');
+      await store.dataSource.query('UPDATE event_stream SET last_sequence = 1000');
+
+      await check.run();
+
+      const batches = await outboxIds();
+      const ids = batches.flat();
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(ids).toEqual(expect.arrayContaining([...missing, ...big.map((event) => event.id)]));
+      const bigOnes = batches.map((batch) => big.filter((event) => batch.includes(event.id)).length);
+      expect(Math.max(...bigOnes)).toBeLessThanOrEqual(3);
+      expect(Math.max(...batches.map((batch) => batch.length))).toBe(256);
+    });
+  });
+
+  describe('a crash', () => {
+    it('before the broker has changed anything leaves it to the next check', async () => {
+      const failing = await stream.openStream();
+      failing.create = () => Promise.reject(new Error('crashed'));
+      const check = await stream.createCheck(store);
+      const batches = await publishBatches(await check.prepare(), 2);
+      await stream.deleteStream();
+
+      await expect((await stream.createCheck(store, { stream: failing })).run()).rejects.toThrow('crashed');
+      expect(await outboxIds()).toEqual([]);
+      await publishOutbox(await check.run());
+
+      expect(await streamIds()).toEqual(batches.flat().sort());
+    });
+
+    it.each([
+      ['the stream was made anew', () => stream.deleteStream()],
+      ['the stream that lost its tail got its new epoch', () => stream.loseTail(3)],
+    ])('when %s, before the commit, loses nothing', async (_, lose) => {
+      const check = await stream.createCheck(store);
+      const old = await check.prepare();
+      const batches = await publishBatches(old, 3);
+      await lose();
+      const crashing = await stream.createCheck(store, { records: new CrashingRecords(store.dataSource) });
+
+      await expect(crashing.run()).rejects.toThrow('crashed before the commit');
+      const forgottenByAll = await stream.readEpoch();
+      expect(forgottenByAll).not.toBe(old);
+      // Another instance, which still believes in the old epoch, goes on meanwhile.
+      const meanwhile = await publishBatches(old, 1);
+      const epoch = await check.run();
+
+      expect([old, forgottenByAll]).not.toContain(epoch);
+      await publishOutbox(epoch);
+      expect(await streamIds()).toEqual([...batches, ...meanwhile].flat().sort());
+    });
+
+    it('after the commit leaves the lost batches to any instance', async () => {
+      const batches = await publishBatches(await (await stream.createCheck(store)).prepare(), 3);
+      await stream.deleteStream();
+      const epoch = await (await stream.createCheck(store)).run();
+      const next = await stream.createCheck(store);
+
+      expect(await next.prepare()).toBe(epoch);
+      await publishOutbox(epoch);
+
+      expect(await streamIds()).toEqual(batches.flat().sort());
+    });
+  });
+});
