@@ -71,7 +71,8 @@ export class StreamSetup {
     const metrics = new Registry();
     const logger = createLogger('test', 'silent');
     const stream = await EventsStream.open(connection, streamOptions);
-    const watch = new StreamWatch(stream, await this.createCheck(store, { stream, metrics }), logger);
+    const check = await this.createCheck(store, { stream, metrics });
+    const watch = new StreamWatch(stream, check, publisher, logger);
     const outbox = new OutboxRepository(store.dataSource);
     const relay = new Relay(outbox, publisher, watch, logger, metrics);
     await watch.start();

@@ -50,6 +50,11 @@ async function publishedIds(): Promise<string[]> {
   return (await stream.readStream()).map((message) => message.messageId).sort();
 }
 
+async function sumOf(instances: readonly RunningRelay[], name: string): Promise<number> {
+  const counts = await Promise.all(instances.map((instance) => counter(instance, name)));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
 async function counter({ metrics }: RunningRelay, name: string): Promise<number> {
   return (await metrics.getSingleMetric(name)?.get())?.values[0]?.value ?? 0;
 }
@@ -154,10 +159,7 @@ describe(Relay.name, () => {
     await eventually(async () => expect(await store.count('outbox')).toBe(0), { timeoutMs: 25_000 });
 
     expect(await publishedIds()).toEqual(idsOf(batches));
-    const counts = await Promise.all(
-      instances.map((instance) => counter(instance, 'events_published_total')),
-    );
-    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(300);
+    expect(await sumOf(instances, 'events_published_total')).toBe(300);
   });
 
   it('puts an event on the stream once although it is published twice', async () => {
@@ -205,9 +207,148 @@ describe(Relay.name, () => {
     expect(await running.metrics.metrics()).toContain('events_published_total 0');
     await running.stop();
   });
+
+  it('notes under which epoch and up to which sequence a batch is on the stream', async () => {
+    const batches = await storeBatches(2, 3);
+    const { relay, watch } = await createRelay();
+
+    for (const batch of batches) relay.publish(batch);
+    await eventually(async () => expect(await store.count('outbox')).toBe(0));
+
+    const noted = await store.dataSource.query<unknown[]>(
+      'SELECT id, cardinality(event_ids) AS size, epoch, last_sequence::int AS last FROM published_batches ORDER BY id',
+    );
+    expect(noted).toEqual(
+      batches.map(({ outboxId }) => ({
+        id: outboxId,
+        size: 3,
+        epoch: watch.standing?.epoch,
+        last: expect.any(Number) as number,
+      })),
+    );
+    expect(await store.count('published_batches')).toBe(2);
+    expect(watch.highestSequence).toBe(6);
+  });
+
+  it('publishes everything again when the stream is deleted under load', async () => {
+    const instances = [await createRelay(), await createRelay()];
+    const before = instances[0]?.watch.standing?.epoch;
+    for (const { relay } of instances) relay.start();
+    const batches: OutboxBatch[] = [];
+
+    for (let round = 0; round < 60; round += 1) {
+      if (round === 30) await stream.deleteStream();
+      const [batch] = await storeBatches(1, 5);
+      if (!batch) throw new Error('there is one');
+      batches.push(batch);
+      instances[round % 2]?.relay.publish(batch);
+    }
+    await expireClaims();
+
+    await eventually(async () => expect(await publishedIds()).toEqual(idsOf(batches)));
+    await eventually(() => expect(instances.map(({ watch }) => watch.standing)).not.toContain(undefined));
+    const epochs = new Set(instances.map(({ watch }) => watch.standing?.epoch));
+    expect([...epochs]).toEqual([await stream.readEpoch()]);
+    expect(epochs).not.toContain(before);
+    expect(await sumOf(instances, 'events_stream_epochs_total')).toBe(1);
+  });
+
+  it('keeps nothing in memory while NATS is away, and publishes everything when it is back', async () => {
+    const instances = [await createRelay(), await createRelay()];
+    const standings = instances.map(({ watch }) => watch.standing);
+    for (const { relay } of instances) relay.start();
+    const batches = await storeBatches(50, 3);
+
+    for (const batch of batches.slice(0, 25)) instances[0]?.relay.publish(batch);
+    await stream.nats.kill();
+    await eventually(() =>
+      expect(instances.map(({ watch }) => watch.standing)).toEqual([undefined, undefined]),
+    );
+    for (const batch of batches.slice(25)) instances[1]?.relay.publish(batch);
+    await stream.nats.restart();
+    await eventually(() => expect(instances.map(({ watch }) => watch.standing?.epoch)).toEqual(standings.map((standing) => standing?.epoch))); // prettier-ignore
+    await expireClaims();
+
+    await eventually(async () => expect(await publishedIds()).toEqual(idsOf(batches)));
+    await eventually(async () => expect(await store.count('outbox')).toBe(0));
+    expect(await sumOf(instances, 'events_stream_epochs_total')).toBe(0);
+  });
+
+  it('does not count an acknowledgement when the stream came into doubt since', async () => {
+    const [batch] = await storeBatches(1, 3);
+    const running = await createRelay();
+    const takenBack: string[] = [];
+    const { takeBack } = OutboxRepository.prototype;
+    running.outbox.takeBack = (ids) => {
+      takenBack.push(...ids);
+      return takeBack.call(running.outbox, ids);
+    };
+    const holder = store.dataSource.createQueryRunner();
+    await holder.startTransaction();
+    await holder.query('SELECT 1 FROM outbox FOR UPDATE');
+
+    if (batch) running.relay.publish(batch);
+    await eventually(async () => expect(await counter(running, 'events_published_total')).toBe(3));
+    running.watch.suspect();
+    await holder.rollbackTransaction();
+    await holder.release();
+
+    await eventually(() => expect(takenBack).toEqual([batch?.outboxId]));
+    expect(await store.count('published_batches')).toBe(0);
+    running.relay.start();
+    await eventually(async () => expect(await store.count('published_batches')).toBe(1));
+    expect(await publishedIds()).toEqual(batch && idsOf([batch]));
+  });
+
+  it('looks at the stream when it gives a lower sequence than before', async () => {
+    const batches = await storeBatches(4, 3);
+    const { relay, watch } = await createRelay();
+    const before = watch.standing?.epoch;
+    for (const batch of batches.slice(0, 3)) relay.publish(batch);
+    await eventually(async () => expect(await store.count('outbox')).toBe(1));
+    await stream.loseTail(2);
+
+    for (const batch of batches.slice(3)) relay.publish(batch);
+
+    await eventually(() => expect(watch.standing?.epoch).not.toBe(before), { timeoutMs: 3_000 });
+    relay.start();
+    await eventually(async () => expect(await publishedIds()).toEqual(idsOf(batches)));
+  });
+
+  it('takes over no more than it can publish, and stops at the first failure', async () => {
+    await storeBatches(40, 1);
+    await expireClaims();
+    const running = await createRelay();
+    await stream.limitMessages(1);
+    await running.publisher.publish([{ ...newEvent(), broadcasterUserId: null }]);
+
+    running.relay.start();
+    await eventually(async () =>
+      expect(await counter(running, 'events_publish_failures_total')).toBeGreaterThan(0),
+    );
+
+    const claimed = await store.dataSource.query<unknown[]>(
+      'SELECT 1 FROM outbox WHERE claimed_until > now()',
+    );
+    expect(claimed.length).toBeLessThanOrEqual(16);
+  });
 });
 
 describe(OutboxRepository.name, () => {
+  it('gives no batch to two instances that claim at once', async () => {
+    const batches = await storeBatches(60, 1);
+    await expireClaims();
+    const outbox = new OutboxRepository(store.dataSource);
+
+    const claims = await Promise.all(Array.from({ length: 40 }, () => outbox.claim(3, [])));
+
+    expect(claims.every((claimed) => claimed.length <= 3)).toBe(true);
+    const ids = claims.flat().map((batch) => batch.outboxId);
+    expect(new Set(ids).size).toBe(ids.length);
+    const rest = await outbox.claim(100, []);
+    expect(idsOf([...claims.flat(), ...rest])).toEqual(idsOf(batches));
+  });
+
   it('leaves out what is known to be on the stream already', async () => {
     const batches = await storeBatches(2, 1);
     await expireClaims();

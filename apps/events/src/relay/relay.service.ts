@@ -103,7 +103,7 @@ export class Relay {
     const deadline = Date.now() + stopLimitMs;
     const isBusy = (): boolean =>
       this.inFlight + this.queue.size > 0 || this.isStrikingOff || this.sweeping !== undefined;
-    for (this.pump(); isBusy() && Date.now() < deadline;) await wait(10);
+    while (isBusy() && Date.now() < deadline) await wait(10);
   }
 
   /** Publishes as much as may be at once; where the stream is in doubt nothing, and memory is not filled meanwhile. */

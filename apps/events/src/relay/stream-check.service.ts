@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { Counter, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { EventsStream, type StreamState } from './events-stream.js';
-import { StreamRecordRepository, type EpochChange } from './stream-record.repository.js';
+import { StreamRecordRepository, type EpochChange, type ReadRetained } from './stream-record.repository.js';
 import { judgeStream, type LossReason, type StreamRecord, type Verdict } from './stream-verdict.js';
 
-/** The batch with the highest sequence that the stream has acknowledged to this instance. */
-export interface HighestBatch {
+/** A batch that the stream has acknowledged to this instance: it must be there. */
+export interface Witness {
   epoch: string;
-  sequence: number;
   eventIds: readonly string[];
+  lastSequence: number;
 }
 
 interface Inspection {
@@ -21,7 +21,7 @@ interface Inspection {
 interface Decision {
   epoch: string;
   change: EpochChange | undefined;
-  loss: { previousEpoch: string | null; reason: LossReason } | undefined;
+  loss: { previousEpoch: string; reason: LossReason } | undefined;
 }
 
 // Between the time that an event was received and that of the stream's last message when it came before it: clocks
@@ -73,14 +73,14 @@ export class StreamCheck {
   /**
    * Checks the stream, and has everything published again that it has lost.
    *
-   * @param highest what this instance knows and the database perhaps does not yet
+   * @param witnesses what this instance knows and the database perhaps does not (yet)
    * @returns the stream's epoch
    * @throws ForeignStreamError
    * @throws when broker or database do not answer; the next check goes on from there
    */
-  async run(highest?: HighestBatch): Promise<string> {
-    const { verdict, known, found } = await this.inspect(await this.records.read(), highest);
-    if (verdict.kind !== 'intact' || !found) return this.agree(highest);
+  async run(witnesses: readonly Witness[] = []): Promise<string> {
+    const { verdict, known, found } = await this.inspect(await this.records.read(), witnesses);
+    if (verdict.kind !== 'intact' || !found) return this.agree(witnesses);
     const { epoch } = verdict;
     await this.records.raise(epoch, known.lastSequence);
     await this.records.forgetSafe(epoch, found.lastSequence);
@@ -95,14 +95,14 @@ export class StreamCheck {
 
   /** Checks the stream under the lock; one that is intact gets its subjects and bounds brought up to date. */
   prepare(): Promise<string> {
-    return this.agree(undefined, { updateIntact: true });
+    return this.agree([], { updateIntact: true });
   }
 
   /** One instance at a time looks again, and gives the stream a new epoch where it must have one. */
-  private async agree(highest?: HighestBatch, { updateIntact = false } = {}): Promise<string> {
-    const { decision, returned } = await this.records.change(async (record): Promise<Decision> => {
-      const inspection = await this.inspect(record, highest);
-      const decision = this.decide(inspection);
+  private async agree(witnesses: readonly Witness[], { updateIntact = false } = {}): Promise<string> {
+    const { decision, returned } = await this.records.change(async (record, readRetained) => {
+      const inspection = await this.inspect(record, witnesses);
+      const decision = await this.decide(inspection, readRetained);
       if (!inspection.found) await this.stream.create(decision.epoch);
       else if (decision.change ?? updateIntact) await this.stream.update(decision.epoch);
       return decision;
@@ -119,34 +119,72 @@ export class StreamCheck {
   }
 
   /** What is known is read before the stream, which would else seem to lag behind what came meanwhile. */
-  private async inspect(record: StreamRecord, highest?: HighestBatch): Promise<Inspection> {
-    const ours = highest?.epoch === record.epoch ? highest : undefined;
-    const known = { ...record, lastSequence: Math.max(record.lastSequence, ours?.sequence ?? 0) };
+  private async inspect(record: StreamRecord, witnesses: readonly Witness[]): Promise<Inspection> {
+    const ours = witnesses.filter((witness) => witness.epoch === record.epoch);
+    const lastSequence = Math.max(record.lastSequence, ...ours.map((witness) => witness.lastSequence));
+    const known = { ...record, lastSequence };
     const found = await this.stream.find();
     let isContradicted = false;
-    if (ours && found && found.lastSequence >= ours.sequence) {
-      const id = await this.stream.readMessageId(ours.sequence);
-      isContradicted = id !== undefined && !ours.eventIds.includes(id);
-    }
+    // Where there is no stream, or another one, nobody testifies.
+    const asked = found?.epoch === record.epoch ? ours : [];
+    for (const witness of asked) isContradicted ||= await this.isContradicted(witness);
     return { verdict: judgeStream(known, found, isContradicted), known, found };
   }
 
-  private decide({ verdict, known, found }: Inspection): Decision {
+  private async decide({ verdict, found }: Inspection, readRetained: ReadRetained): Promise<Decision> {
     if (verdict.kind === 'intact') return { epoch: verdict.epoch, change: undefined, loss: undefined };
     const lastSequence = found?.lastSequence ?? 0;
     const drawn = randomBytes(4).toString('hex');
     if (verdict.kind === 'unknown') {
       const epoch = found?.epoch ?? drawn;
-      const change = { epoch, lastSequence, survivingSequence: lastSequence, missingSince: undefined };
+      const change = {
+        epoch,
+        lastSequence,
+        survivingSequence: lastSequence,
+        lostIds: [],
+        missingSince: undefined,
+      };
       return { epoch, change, loss: undefined };
     }
-    const { reason, survivingSequence } = verdict;
-    const missingSince = this.missingSince(found);
-    return {
+    const { reason, epoch: previousEpoch } = verdict;
+    const isTail = reason === 'lost_tail';
+    const change = {
       epoch: drawn,
-      change: { epoch: drawn, lastSequence, survivingSequence, missingSince },
-      loss: { reason, previousEpoch: known.epoch },
+      lastSequence,
+      survivingSequence: isTail ? lastSequence : 0,
+      lostIds: isTail ? await this.findContradicted(previousEpoch, lastSequence, readRetained) : [],
+      missingSince: this.missingSince(found),
     };
+    return { epoch: drawn, change, loss: { reason, previousEpoch } };
+  }
+
+  /**
+   * Batches whose places others have taken since they were lost: whoever did not notice the loss went on publishing. Asks
+   * for every batch, some thousand a second: it is rare, and nothing else tells what has survived.
+   */
+  private async findContradicted(
+    epoch: string,
+    lastSequence: number,
+    readRetained: ReadRetained,
+  ): Promise<string[]> {
+    const lost: string[] = [];
+    let batches = await readRetained(epoch);
+    for (; batches.length > 0; batches = await readRetained(epoch, batches.at(-1))) {
+      const doubtful = batches.filter((batch) => batch.lastSequence <= lastSequence);
+      const answers = await Promise.all(doubtful.map((batch) => this.isContradicted(batch)));
+      lost.push(...doubtful.filter((_, index) => answers[index]).map((batch) => batch.outboxId));
+      if (doubtful.length < batches.length) break;
+    }
+    return lost;
+  }
+
+  /** Whether another event has the place of the batch's last one; not so when there is none (any more). */
+  private async isContradicted(batch: {
+    eventIds: readonly string[];
+    lastSequence: number;
+  }): Promise<boolean> {
+    const id = await this.stream.readMessageId(batch.lastSequence);
+    return id !== undefined && !batch.eventIds.includes(id);
   }
 
   /** A stream that has messages may be an old backup. What would be too old for the stream is not missing. */

@@ -80,6 +80,11 @@ export class StreamPublisher {
     return acknowledged;
   }
 
+  /** Fails what is not acknowledged yet: the acknowledgements of a lost connection never come. */
+  abandon(): void {
+    this.settleAll(new Error('the connection to NATS was lost before the stream acknowledged'));
+  }
+
   /** Stops counting; batches that are not acknowledged yet fail. */
   close(): void {
     this.subscription.unsubscribe();

@@ -9,8 +9,10 @@ export interface EpochChange {
   epoch: string;
   /** The last sequence that the stream has now. */
   lastSequence: number;
-  /** What was acknowledged up to this sequence in the old epoch is on the stream; 0: nothing is. */
+  /** What was acknowledged in the old epoch up to this sequence is on the stream; 0: nothing is. */
   survivingSequence: number;
+  /** But for these batches. */
+  lostIds: readonly string[];
   /**
    * Publish everything again that was stored since this time (milliseconds since 1970), if not a single batch that was
    * published lately is left on the stream. Undefined: batches that are still known are all there is to publish again.
@@ -18,11 +20,23 @@ export interface EpochChange {
   missingSince: number | undefined;
 }
 
+/** A batch that was published lately. */
+export interface RetainedBatch {
+  outboxId: string;
+  eventIds: string[];
+  lastSequence: number;
+}
+
+/** Reads the next batches of an epoch in the order of their sequences, from the first one or after this one. */
+export type ReadRetained = (epoch: string, after?: RetainedBatch) => Promise<RetainedBatch[]>;
+
 // What a stream acknowledges is on its disk within the sync interval of nats-server, 2 minutes unless configured: more
 // than twice that is a safe distance. The statements below say it to PostgreSQL.
 const retainedFor = "interval '5 minutes'";
 // Rows that a clean-up looks at in one statement, so that it is short.
 const maxForgotten = 5_000;
+// Batches read at a time, at 4 KiB each.
+const maxRead = 500;
 // As many events, and bytes of event data, as a batch that arrives may have: a batch is read into memory as a whole.
 const maxBatchEvents = 256;
 const maxBatchBytes = 512 * 1024;
@@ -42,16 +56,17 @@ export class StreamRecordRepository {
    * Lets an instance decide about the stream while all others wait, and writes down what changes; a crash (or error)
    * before the end leaves the record as it was.
    *
-   * @param decide is asked once nobody else can change the record; without a change nothing is done
+   * @param decide is asked once nobody else can change the record; without a change nothing is done. The transaction is
+   *   open meanwhile, and ended by the database when it is idle for 10 s
    * @returns what was decided, and how many batches have returned to the outbox
    */
   async change<Decision extends { change: EpochChange | undefined }>(
-    decide: (record: StreamRecord) => Promise<Decision>,
+    decide: (record: StreamRecord, readRetained: ReadRetained) => Promise<Decision>,
   ): Promise<{ decision: Decision; returned: number }> {
     return this.dataSource.transaction(async (transaction) => {
       await transaction.query('SELECT 1 FROM event_stream FOR UPDATE');
       const record = await readRecord(transaction);
-      const decision = await decide(record);
+      const decision = await decide(record, (epoch, after) => readRetained(transaction, epoch, after));
       const returned = decision.change ? await applyChange(transaction, record, decision.change) : 0;
       return { decision, returned };
     });
@@ -99,19 +114,38 @@ async function readRecord(queries: Queries): Promise<StreamRecord> {
   return { epoch: row.epoch, lastSequence: Number(row.lastSequence) };
 }
 
+async function readRetained(
+  queries: Queries,
+  epoch: string,
+  after?: RetainedBatch,
+): Promise<RetainedBatch[]> {
+  const rows = await queries.query<{ id: string; event_ids: string[]; last_sequence: string }[]>(
+    `SELECT id, event_ids, last_sequence FROM published_batches
+     WHERE epoch = $1 AND last_sequence >= $2 AND (last_sequence, id) > ($2, $3)
+     ORDER BY last_sequence, id LIMIT ${maxRead}`,
+    [epoch, after?.lastSequence ?? 0, after?.outboxId ?? 0],
+  );
+  return rows.map((row) => ({
+    outboxId: row.id,
+    eventIds: row.event_ids,
+    lastSequence: Number(row.last_sequence),
+  }));
+}
+
 async function applyChange(queries: Queries, record: StreamRecord, change: EpochChange): Promise<number> {
   const until = await readEndOfForgotten(queries);
   await queries.query('UPDATE event_stream SET epoch = $1, last_sequence = $2', [
     change.epoch,
     change.lastSequence,
   ]);
-  const returned = await returnToOutbox(queries, 'epoch IS DISTINCT FROM $1 OR last_sequence > $2', [
-    record.epoch,
-    change.survivingSequence,
-  ]);
+  const returned = await returnToOutbox(
+    queries,
+    'epoch IS DISTINCT FROM $1 OR last_sequence > $2 OR id = ANY($3::bigint[])',
+    [record.epoch, change.survivingSequence, change.lostIds],
+  );
   const [, survivors] = await queries.query<[unknown, number]>(
-    'UPDATE published_batches SET epoch = $1 WHERE epoch = $2 AND last_sequence <= $3',
-    [change.epoch, record.epoch, change.survivingSequence],
+    'UPDATE published_batches SET epoch = $1 WHERE epoch = $2 AND last_sequence <= $3 AND id <> ALL($4::bigint[])',
+    [change.epoch, record.epoch, change.survivingSequence, change.lostIds],
   );
   if (survivors > 0 || change.missingSince === undefined) return returned;
   return returned + (await publishAgain(queries, change.missingSince, until));

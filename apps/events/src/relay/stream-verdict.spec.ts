@@ -22,25 +22,25 @@ describe(judgeStream.name, () => {
     ['is gone', undefined],
     ['has another epoch', stream({ epoch: '00000000' })],
     ['has no epoch', stream({ epoch: undefined, lastSequence: 1_000 })],
-  ])('finds nothing surviving when the stream %s', (_, found) => {
-    expect(judgeStream(record, found, false)).toEqual({ kind: 'lost', reason: 'new', survivingSequence: 0 });
+  ])('finds a new stream when it %s', (_, found) => {
+    expect(judgeStream(record, found, false)).toEqual({ kind: 'lost', reason: 'new', epoch: '1a2b3c4d' });
   });
 
-  it('finds the tail lost beyond the last sequence that the stream has', () => {
+  it('finds the tail lost when the stream has less than it has acknowledged', () => {
     expect(judgeStream(record, stream({ lastSequence: 99 }), false)).toEqual({
       kind: 'lost',
       reason: 'lost_tail',
-      survivingSequence: 99,
+      epoch: '1a2b3c4d',
     });
   });
 
   it.each([99, 100, 5_000])(
-    'trusts nothing when another event has the place of ours, at %d',
+    'finds the tail lost when another event has the place of ours, at %d',
     (lastSequence) => {
       expect(judgeStream(record, stream({ lastSequence }), true)).toEqual({
         kind: 'lost',
         reason: 'lost_tail',
-        survivingSequence: 0,
+        epoch: '1a2b3c4d',
       });
     },
   );

@@ -11,16 +11,11 @@ export interface StreamRecord {
 /** Why there is a new epoch: the stream is another one, or it does not hold any more what it has acknowledged. */
 export type LossReason = 'new' | 'lost_tail';
 
-/** What a check finds. */
+/** What a check finds; `epoch` is the known one. */
 export type Verdict =
   | { kind: 'intact'; epoch: string }
   | { kind: 'unknown' }
-  | {
-      kind: 'lost';
-      reason: LossReason;
-      /** What was acknowledged up to this sequence is still there. */
-      survivingSequence: number;
-    };
+  | { kind: 'lost'; reason: LossReason; epoch: string };
 
 /**
  * Compares the stream with what is known of it.
@@ -30,9 +25,9 @@ export type Verdict =
  * none        │ there or not                      │ unknown: the first start
  * any         │ not there                         │ lost: new
  * E           │ another epoch, or none            │ lost: new
- * E           │ E, last sequence < acknowledged   │ lost: lost_tail, all beyond its last sequence
- * E           │ E, another event at a sequence    │ lost: lost_tail; others have refilled the hole, so
- * E           │   that was acknowledged for ours  │   nobody knows where it began: all of it
+ * E           │ E, last sequence < acknowledged   │ lost: lost_tail
+ * E           │ E, another event at a sequence    │ lost: lost_tail, and others have filled the hole
+ * E           │   that was acknowledged for ours  │
  * E           │ E                                 │ intact
  * ```
  *
@@ -43,10 +38,10 @@ export function judgeStream(
   found: StreamState | undefined,
   isContradicted: boolean,
 ): Verdict {
-  if (record.epoch === null) return { kind: 'unknown' };
-  if (found?.epoch !== record.epoch) return { kind: 'lost', reason: 'new', survivingSequence: 0 };
-  if (isContradicted) return { kind: 'lost', reason: 'lost_tail', survivingSequence: 0 };
-  if (found.lastSequence < record.lastSequence)
-    return { kind: 'lost', reason: 'lost_tail', survivingSequence: found.lastSequence };
-  return { kind: 'intact', epoch: record.epoch };
+  const { epoch } = record;
+  if (epoch === null) return { kind: 'unknown' };
+  if (found?.epoch !== epoch) return { kind: 'lost', reason: 'new', epoch };
+  if (isContradicted || found.lastSequence < record.lastSequence)
+    return { kind: 'lost', reason: 'lost_tail', epoch };
+  return { kind: 'intact', epoch };
 }

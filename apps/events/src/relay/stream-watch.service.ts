@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LOGGER, type Logger } from '@stream-events/service';
 import { EventsStream, ForeignStreamError } from './events-stream.js';
-import { StreamCheck, type HighestBatch } from './stream-check.service.js';
+import { StreamCheck, type Witness } from './stream-check.service.js';
+import { StreamPublisher } from './stream-publisher.js';
 
 /**
  * What this instance holds true of the stream since it was last in doubt. A new object after each doubt, also when the
@@ -41,7 +42,10 @@ const doubtIntervalMs = 1_000;
 @Injectable()
 export class StreamWatch {
   private current: Standing | undefined;
-  private highest: HighestBatch | undefined;
+  /** The batch with the highest sequence that was acknowledged to this instance. */
+  private highest: Witness | undefined;
+  /** The one that was it at the last check: should the stream lose it and go beyond it again, it still testifies. */
+  private earlier: Witness | undefined;
   /** Counts the doubts: a check that began before the last one does not end it. */
   private doubts = 0;
   private isConnected = true;
@@ -55,6 +59,7 @@ export class StreamWatch {
   constructor(
     private readonly stream: EventsStream,
     private readonly streamCheck: StreamCheck,
+    private readonly publisher: StreamPublisher,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -65,7 +70,7 @@ export class StreamWatch {
 
   /** The highest sequence that this instance knows to be acknowledged. */
   get highestSequence(): number {
-    return this.highest?.sequence ?? 0;
+    return this.highest?.lastSequence ?? 0;
   }
 
   /**
@@ -79,6 +84,7 @@ export class StreamWatch {
       onLost: () => {
         this.isConnected = false;
         this.doubt('the connection to NATS is lost');
+        this.publisher.abandon();
       },
       onBack: () => {
         this.isConnected = true;
@@ -106,8 +112,7 @@ export class StreamWatch {
   /** Notes what the stream has acknowledged; when that is lower than before, the stream is checked. */
   noteAcknowledged({ standing, eventIds, lastSequence, sentAfter }: Acknowledgement): void {
     if (standing !== this.current) return;
-    if (lastSequence > this.highestSequence)
-      this.highest = { epoch: standing.epoch, sequence: lastSequence, eventIds };
+    if (lastSequence > this.highestSequence) this.highest = { epoch: standing.epoch, lastSequence, eventIds };
     // Or the batch was on the stream already, or empty; then the check finds nothing.
     else if (lastSequence < sentAfter) this.checkSoon();
   }
@@ -121,7 +126,10 @@ export class StreamWatch {
     this.lastCheckAt = Date.now();
     this.isCheckDue = false;
     const doubts = this.doubts;
-    const epoch = await this.streamCheck.run(this.highest);
+    const highest = this.highest;
+    const witnesses = [this.earlier, highest].filter((witness) => witness !== undefined);
+    const epoch = await this.streamCheck.run(witnesses);
+    this.earlier = highest;
     if (doubts === this.doubts) this.trust(epoch);
   }
 
