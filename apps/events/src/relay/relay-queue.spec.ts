@@ -47,10 +47,29 @@ describe(RelayQueue.name, () => {
     expect(filled(9, claimed).isBacklogLow).toBe(isLow);
   });
 
-  it('gives up everything at once', () => {
-    const queue = filled(2, 1);
+  it('drops what has waited for ten seconds, wherever it came from', () => {
+    let now = 0;
+    const queue = new RelayQueue(() => now);
+    queue.addFresh({ outboxId: 'f0', events: [] });
+    queue.addClaimed(batches('c', 1));
+    now = 1;
+    queue.addFresh({ outboxId: 'f1', events: [] });
+    queue.addClaimed(batches('d', 1));
 
-    expect(queue.clear().map((batch) => batch.outboxId)).toEqual(['f0', 'f1', 'c0']);
-    expect(queue.size).toBe(0);
+    now = 9_999;
+    expect(queue.dropExpired()).toEqual([]);
+    now = 10_000;
+    expect(queue.dropExpired().map((batch) => batch.outboxId)).toEqual(['f0', 'c0']);
+    expect(takeAll(queue)).toEqual(['f1', 'd0']);
+  });
+
+  it('takes first what was put back', () => {
+    const queue = filled(2, 2);
+    const first = queue.next();
+    if (!first) throw new Error('there is one');
+
+    queue.putBack(first);
+
+    expect(takeAll(queue)).toEqual(['f0', 'f1', 'c0', 'c1']);
   });
 });

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Counter, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { FailureLog } from './failure-log.js';
 import { OutboxRepository, type AcknowledgedBatch, type OutboxBatch } from './outbox.repository.js';
-import { RelayQueue } from './relay-queue.js';
+import { RelayQueue, type QueuedBatch } from './relay-queue.js';
 import { NoStreamError, StreamPublisher } from './stream-publisher.js';
 import { StreamWatch, type Standing } from './stream-watch.service.js';
 
@@ -25,8 +25,8 @@ const overdueLimitSeconds = 60;
  * ```
  * written batch ──▶ waiting ──▶ published ──all acknowledged──▶ moved from the outbox to the published batches
  *                      │              │                              │
- *            too many, stream         │ failed, crashed              │ the stream was in doubt meanwhile
- *              is in doubt            │                              │ (and StreamWatch: it was lost)
+ *            too many, or             │ failed, crashed              │ the stream was in doubt meanwhile,
+ *            10 s in doubt            │                              │ or lost it (see StreamCheck)
  *                      ▼              ▼                              ▼
  *                  outbox row, free to take after 10 s ──sweep of any instance──▶ waiting
  * ```
@@ -72,8 +72,8 @@ export class Relay {
 
   /** Publishes a batch that was just committed; returns at once. */
   publish(batch: OutboxBatch): void {
-    if (this.isStopped || !this.watch.standing || !this.queue.addFresh(batch)) return;
-    this.held.add(batch.outboxId);
+    if (this.isStopped) return;
+    if (this.queue.addFresh(batch)) this.held.add(batch.outboxId);
     this.pump();
   }
 
@@ -102,24 +102,28 @@ export class Relay {
     this.isStopped = true;
     const deadline = Date.now() + stopLimitMs;
     const isBusy = (): boolean =>
-      this.inFlight + this.queue.size > 0 || this.isStrikingOff || this.sweeping !== undefined;
+      this.inFlight > 0 ||
+      (this.queue.size > 0 && this.watch.standing !== undefined) ||
+      this.isStrikingOff ||
+      this.sweeping !== undefined;
     while (isBusy() && Date.now() < deadline) await wait(10);
   }
 
-  /** Publishes as much as may be at once; where the stream is in doubt nothing, and memory is not filled meanwhile. */
+  /** Publishes as much as may be at once: while the stream is in doubt, nothing. */
   private pump(): void {
     const { standing } = this.watch;
-    if (!standing) this.release(this.queue.clear());
+    this.release(this.queue.dropExpired());
     while (standing && this.inFlight < maxInFlight && this.acknowledged.size < maxAcknowledged) {
       const batch = this.queue.next();
       if (!batch) break;
       this.inFlight += 1;
       void this.deliver(batch, standing);
     }
-    if (this.queue.isBacklogLow) this.onRoom?.();
+    if (this.queue.isBacklogLow || !standing || this.isStopped) this.onRoom?.();
   }
 
-  private async deliver({ outboxId, events }: OutboxBatch, standing: Standing): Promise<void> {
+  private async deliver(batch: QueuedBatch, standing: Standing): Promise<void> {
+    const { outboxId, events } = batch;
     const sentAfter = this.watch.highestSequence;
     try {
       const lastSequence = await this.publisher.publish(events);
@@ -129,18 +133,24 @@ export class Relay {
       this.watch.noteAcknowledged({ standing, eventIds, lastSequence, sentAfter });
       void this.strikeOff();
     } catch (error) {
-      this.held.delete(outboxId);
-      this.failures += 1;
-      this.failedTotal.inc();
-      this.failureLog.warn('batches not published: they stay in the outbox and are tried again', {
-        err: error,
-        outboxId,
-      });
-      if (error instanceof NoStreamError) this.watch.suspect();
+      this.onFailed(batch, standing, error);
     } finally {
       this.inFlight -= 1;
       this.pump();
     }
+  }
+
+  private onFailed(batch: QueuedBatch, standing: Standing, error: unknown): void {
+    this.failures += 1;
+    this.failedTotal.inc();
+    this.failureLog.warn('batches not published: they stay in the outbox and are tried again', {
+      err: error,
+      outboxId: batch.outboxId,
+    });
+    if (error instanceof NoStreamError) this.watch.suspect();
+    // The stream's fault, not the batch's: it goes first when the stream is trusted again.
+    if (this.watch.standing !== standing && !this.isStopped) this.queue.putBack(batch);
+    else this.held.delete(batch.outboxId);
   }
 
   /** Strikes off everything acknowledged so far in one statement; what comes meanwhile is the next one. */

@@ -80,9 +80,9 @@ export class StreamPublisher {
     return acknowledged;
   }
 
-  /** Fails what is not acknowledged yet: the acknowledgements of a lost connection never come. */
+  /** Fails what is not acknowledged yet: a lost connection or stream will not do it. */
   abandon(): void {
-    this.settleAll(new Error('the connection to NATS was lost before the stream acknowledged'));
+    this.settleAll(new Error('the stream came into doubt before it acknowledged'));
   }
 
   /** Stops counting; batches that are not acknowledged yet fail. */

@@ -84,7 +84,6 @@ export class StreamWatch {
       onLost: () => {
         this.isConnected = false;
         this.doubt('the connection to NATS is lost');
-        this.publisher.abandon();
       },
       onBack: () => {
         this.isConnected = true;
@@ -167,6 +166,7 @@ export class StreamWatch {
     this.doubts += 1;
     if (!this.current) return;
     this.current = undefined;
+    this.publisher.abandon();
     this.logger.warn({ reason }, 'nothing is published until the EVENTS stream has been checked');
   }
 
@@ -175,6 +175,8 @@ export class StreamWatch {
     if (this.highest && this.highest.epoch !== epoch) this.highest = undefined;
     if (this.current?.epoch === epoch) return;
     this.current = { epoch };
+    // What is in flight was sent to the stream that was here before.
+    this.publisher.abandon();
     this.logger.info({ epoch }, 'stored events are published to the EVENTS stream');
   }
 }
