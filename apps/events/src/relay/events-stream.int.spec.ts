@@ -4,7 +4,7 @@ import { connectNats } from '@stream-events/messaging';
 import { newEvent } from '../../test/new-event.js';
 import { StreamSetup } from '../../test/stream-setup.js';
 import { EventsStream, ForeignStreamError } from './events-stream.js';
-import { NoStreamError, StreamPublisher } from './stream-publisher.js';
+import { StreamUnreachableError, StreamPublisher } from './stream-publisher.js';
 
 let setup: StreamSetup;
 let stream: EventsStream;
@@ -123,7 +123,7 @@ describe(StreamPublisher.name, () => {
   it('fails when there is no stream', async () => {
     const publishing = publish({});
 
-    await expect(publishing).rejects.toThrow(NoStreamError);
+    await expect(publishing).rejects.toThrow(StreamUnreachableError);
     await expect(publishing).rejects.toThrow('the stream refused an event: there is no stream for it');
   });
 

@@ -33,13 +33,15 @@ export class OutboxRepository {
    * @param limit few: their events, up to 1 MiB each, come into memory
    */
   async claim(limit: number, except: readonly string[]): Promise<OutboxBatch[]> {
-    const [entries] = await this.dataSource.query<[{ id: string; event_ids: string[] }[], number]>(
+    const entries = await this.dataSource.query<{ id: string; event_ids: string[] }[]>(
       `WITH free AS MATERIALIZED (
          SELECT id FROM outbox WHERE claimed_until < now() AND id <> ALL($2::bigint[])
          ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
+       ), claimed AS (
+         UPDATE outbox SET claimed_until = now() + interval '10 seconds' FROM free WHERE outbox.id = free.id
+         RETURNING outbox.id, event_ids
        )
-       UPDATE outbox SET claimed_until = now() + interval '10 seconds' FROM free WHERE outbox.id = free.id
-       RETURNING outbox.id, event_ids`,
+       SELECT id, event_ids FROM claimed ORDER BY id`,
       [limit, except],
     );
     if (entries.length === 0) return [];
@@ -73,6 +75,9 @@ export class OutboxRepository {
 
   /** Puts batches back into the outbox, free to take, wherever they are. */
   async takeBack(outboxIds: readonly string[]): Promise<void> {
+    await this.dataSource.query('UPDATE outbox SET claimed_until = now() WHERE id = ANY($1::bigint[])', [
+      outboxIds,
+    ]);
     await returnToOutbox(this.dataSource, 'id = ANY($1::bigint[])', [outboxIds]);
   }
 

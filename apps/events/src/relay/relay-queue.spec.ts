@@ -1,3 +1,4 @@
+import { newEvent } from '../../test/new-event.js';
 import type { OutboxBatch } from './outbox.repository.js';
 import { RelayQueue } from './relay-queue.js';
 
@@ -31,13 +32,22 @@ describe(RelayQueue.name, () => {
     expect(takeAll(filled(fresh, claimed))).toEqual(expected);
   });
 
-  it('has room for 32 fresh batches', () => {
-    const queue = filled(32, 0);
+  it.each([
+    ['512 small batches', 512, 1],
+    ['32 batches of the largest size', 32, 512 * 1024],
+  ])('has room for %s that were just written', (_, count, length) => {
+    const event = { ...newEvent({ eventData: 'x'.repeat(length) }), broadcasterUserId: null };
+    const batch = { outboxId: '1', events: [event] };
+    const queue = new RelayQueue();
 
-    expect(queue.addFresh({ outboxId: 'one more', events: [] })).toBe(false);
-    expect(queue.size).toBe(32);
-    queue.next();
-    expect(queue.addFresh({ outboxId: 'one more', events: [] })).toBe(true);
+    const added = Array.from({ length: count + 1 }, () => queue.addFresh(batch));
+
+    expect(added.indexOf(false)).toBe(count);
+    expect(queue.size).toBe(count);
+    const taken = queue.next();
+    expect(queue.addFresh(batch)).toBe(true);
+    if (taken) queue.putBack(taken);
+    expect(queue.addFresh(batch)).toBe(false);
   });
 
   it.each([

@@ -1,12 +1,17 @@
 import type { OutboxBatch } from './outbox.repository.js';
 
-/** A batch in this instance's hands, and until when it is nobody else's (milliseconds since 1970). */
+/** A batch in this instance's hands. */
 export interface QueuedBatch extends OutboxBatch {
+  /** Until when it is nobody else's: milliseconds since 1970. */
   claimedUntil: number;
+  /** Characters of event data: what it costs in memory. */
+  length: number;
 }
 
-// What waits here is also in the outbox: beyond this it is left to the sweep, and costs no memory.
-const maxFresh = 32;
+// What waits here is also in the outbox: beyond this it is left to the sweep, and costs no memory. It is what arrives in
+// a second or two while the stream is in doubt: many small batches, or 32 of the largest.
+const maxFresh = 512;
+const maxFreshLength = 16 * 1024 ** 2;
 // A claim takes longer than a batch is published: this many still wait when the next batches are fetched.
 const lowWater = 4;
 // Old batches get every fourth turn.
@@ -20,8 +25,9 @@ const claimMs = 10_000;
  * ever.
  */
 export class RelayQueue {
-  private fresh: QueuedBatch[] = [];
-  private backlog: QueuedBatch[] = [];
+  private readonly fresh: QueuedBatch[] = [];
+  private readonly backlog: QueuedBatch[] = [];
+  private freshLength = 0;
   private turn = 0;
 
   constructor(private readonly now: () => number = Date.now) {}
@@ -37,37 +43,53 @@ export class RelayQueue {
 
   /** Adds a batch that was just written; false: there is no room. */
   addFresh(batch: OutboxBatch): boolean {
-    if (this.fresh.length >= maxFresh) return false;
-    this.fresh.push({ ...batch, claimedUntil: this.now() + claimMs });
+    const queued = this.toQueued(batch);
+    const length = this.freshLength + queued.length;
+    if (this.fresh.length >= maxFresh || length > maxFreshLength) return false;
+    this.fresh.push(queued);
+    this.freshLength = length;
     return true;
   }
 
   /** Adds batches claimed from the outbox. */
   addClaimed(batches: readonly OutboxBatch[]): void {
-    const claimedUntil = this.now() + claimMs;
-    this.backlog.push(...batches.map((batch) => ({ ...batch, claimedUntil })));
+    this.backlog.push(...batches.map((batch) => this.toQueued(batch)));
   }
 
   /** Puts a batch back in front that was taken out; there is room for those few. */
   putBack(batch: QueuedBatch): void {
     this.fresh.unshift(batch);
+    this.freshLength += batch.length;
   }
 
   /** Takes out the batch that is published next. */
   next(): QueuedBatch | undefined {
     this.turn = (this.turn + 1) % backlogTurn;
-    const [first, second] = this.turn === 0 ? [this.backlog, this.fresh] : [this.fresh, this.backlog];
-    return first.shift() ?? second.shift();
+    return this.turn === 0
+      ? (this.backlog.shift() ?? this.shiftFresh())
+      : (this.shiftFresh() ?? this.backlog.shift());
   }
 
   /** Takes out what has waited so long that any instance may have it by now. */
   dropExpired(): OutboxBatch[] {
     const now = this.now();
-    const isExpired = (batch: QueuedBatch): boolean => batch.claimedUntil <= now;
-    const expired = [...this.fresh, ...this.backlog].filter(isExpired);
-    if (expired.length === 0) return expired;
-    this.fresh = this.fresh.filter((batch) => !isExpired(batch));
-    this.backlog = this.backlog.filter((batch) => !isExpired(batch));
-    return expired;
+    const takeExpired = (queue: QueuedBatch[]): QueuedBatch[] => {
+      const firstValid = queue.findIndex((batch) => batch.claimedUntil > now);
+      return queue.splice(0, firstValid === -1 ? queue.length : firstValid);
+    };
+    const fresh = takeExpired(this.fresh);
+    for (const batch of fresh) this.freshLength -= batch.length;
+    return [...fresh, ...takeExpired(this.backlog)];
+  }
+
+  private shiftFresh(): QueuedBatch | undefined {
+    const batch = this.fresh.shift();
+    this.freshLength -= batch?.length ?? 0;
+    return batch;
+  }
+
+  private toQueued(batch: OutboxBatch): QueuedBatch {
+    const length = batch.events.reduce((sum, event) => sum + event.eventData.length, 0);
+    return { ...batch, length, claimedUntil: this.now() + claimMs };
   }
 }

@@ -253,7 +253,7 @@ describe(Relay.name, () => {
     expect(await sumOf(instances, 'events_stream_epochs_total')).toBe(1);
   });
 
-  it('keeps nothing in memory while NATS is away, and publishes everything when it is back', async () => {
+  it('publishes nothing while NATS is away, and everything, under the same epoch, when it is back', async () => {
     const instances = [await createRelay(), await createRelay()];
     const standings = instances.map(({ watch }) => watch.standing);
     for (const { relay } of instances) relay.start();
@@ -347,6 +347,22 @@ describe(OutboxRepository.name, () => {
     expect(new Set(ids).size).toBe(ids.length);
     const rest = await outbox.claim(100, []);
     expect(idsOf([...claims.flat(), ...rest])).toEqual(idsOf(batches));
+  });
+
+  it('takes back what is published, and what is still claimed, free for everybody', async () => {
+    const batches = await storeBatches(3, 2);
+    const outbox = new OutboxRepository(store.dataSource);
+    const ids = batches.map((batch) => batch.outboxId);
+    await outbox.retain(
+      ids.slice(0, 1).map((outboxId) => ({ outboxId, lastSequence: 2 })),
+      '1a2b3c4d',
+    );
+    expect(await outbox.claim(10, [])).toEqual([]);
+
+    await outbox.takeBack(ids.slice(0, 2));
+
+    expect(await store.count('published_batches')).toBe(0);
+    expect((await outbox.claim(10, [])).map((batch) => batch.outboxId)).toEqual(ids.slice(0, 2));
   });
 
   it('leaves out what is known to be on the stream already', async () => {

@@ -4,7 +4,7 @@ import { Counter, Gauge, LOGGER, Registry, type Logger } from '@stream-events/se
 import { FailureLog } from './failure-log.js';
 import { OutboxRepository, type AcknowledgedBatch, type OutboxBatch } from './outbox.repository.js';
 import { RelayQueue, type QueuedBatch } from './relay-queue.js';
-import { NoStreamError, StreamPublisher } from './stream-publisher.js';
+import { StreamUnreachableError, StreamPublisher } from './stream-publisher.js';
 import { StreamWatch, type Standing } from './stream-watch.service.js';
 
 // More batches in flight than this only wait inside the broker.
@@ -147,7 +147,7 @@ export class Relay {
       err: error,
       outboxId: batch.outboxId,
     });
-    if (error instanceof NoStreamError) this.watch.suspect();
+    if (error instanceof StreamUnreachableError) this.watch.suspect();
     // The stream's fault, not the batch's: it goes first when the stream is trusted again.
     if (this.watch.standing !== standing && !this.isStopped) this.queue.putBack(batch);
     else this.held.delete(batch.outboxId);

@@ -12,8 +12,8 @@ export interface PublishableEvent extends StoredEvent {
   broadcasterUserId: string | null;
 }
 
-/** No stream takes the subject: it is gone, or has no leader at the moment. */
-export class NoStreamError extends Error {}
+/** Nobody answers for the stream: it is gone, or has no leader at the moment. */
+export class StreamUnreachableError extends Error {}
 
 interface PendingBatch {
   missing: number;
@@ -56,8 +56,8 @@ export class StreamPublisher {
    * that is published again within the stream's window is on it once, and subscribers de-duplicate by it.
    *
    * @returns the highest sequence that an event of the batch has on the stream; 0 without events
-   * @throws NoStreamError
-   * @throws when an acknowledgement is missing after 5 s or says no; some of the events may be on the stream then
+   * @throws StreamUnreachableError when there is no stream, or an acknowledgement is missing after 5 s
+   * @throws when the stream says no; in all cases some of the events may be on the stream
    */
   async publish(events: readonly PublishableEvent[]): Promise<number> {
     // Nothing would ever acknowledge an empty batch (its events left the store before it was published).
@@ -67,7 +67,9 @@ export class StreamPublisher {
       const timer = setTimeout(() => {
         this.settle(
           batch,
-          new Error(`the stream did not acknowledge a batch of ${events.length} events in time`),
+          new StreamUnreachableError(
+            `the stream did not acknowledge a batch of ${events.length} events in time`,
+          ),
         );
       }, acknowledgementLimitMs);
       this.pending.set(batch, { missing: events.length, lastSequence: 0, resolve, reject, timer });
@@ -133,7 +135,7 @@ const sequencePattern = /"seq"\s*:\s*([1-9]\d*)/;
 /** The sequence that the stream gave an event, or why it did not take it. A 503 without body: nobody has the subject. */
 function readSequence(message: Msg): number | Error {
   if (message.headers?.code === 503)
-    return new NoStreamError('the stream refused an event: there is no stream for it');
+    return new StreamUnreachableError('the stream refused an event: there is no stream for it');
   const text = message.string();
   const sequence = Number(sequencePattern.exec(text)?.[1]);
   return Number.isSafeInteger(sequence) ? sequence : new Error(`the stream refused an event: ${text}`);

@@ -35,8 +35,8 @@ export type ReadRetained = (epoch: string, after?: RetainedBatch) => Promise<Ret
 const retainedFor = "interval '5 minutes'";
 // Rows that a clean-up looks at in one statement, so that it is short.
 const maxForgotten = 5_000;
-// Batches read at a time, at 4 KiB each.
-const maxRead = 500;
+// Batches read at a time: for each of them the broker is asked for a message of up to 256 KiB, all at once.
+const maxRead = 100;
 // As many events, and bytes of event data, as a batch that arrives may have: a batch is read into memory as a whole.
 const maxBatchEvents = 256;
 const maxBatchBytes = 512 * 1024;

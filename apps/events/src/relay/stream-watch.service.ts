@@ -31,7 +31,7 @@ const doubtIntervalMs = 1_000;
  * ```
  *             ┌─────────────── check: intact, or made so ──────────────┐
  *             │                                                        ▼
- *         in doubt ◀── connection lost · no stream for an event ── trusted
+ *         in doubt ◀── connection lost · no answer from a stream ─ trusted
  *  checked on reconnect,      · stream of another platform      checked every 5 s, and when a
  *  and every second; nothing                                    sequence is lower than one before
  *  is published
@@ -102,9 +102,9 @@ export class StreamWatch {
     await this.running;
   }
 
-  /** There is no stream for an event: nothing more is published until a check has looked for it. */
+  /** Nobody answers for the stream: nothing more is published until a check has looked for it. */
   suspect(): void {
-    this.doubt('there is no stream for an event');
+    this.doubt('the stream does not answer');
     this.checkSoon();
   }
 
