@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -6,6 +6,7 @@ import { describeMachine } from './bench/machine.js';
 import { measure, watchMemory, type Measurement, type MeasurementOptions } from './bench/measurement.js';
 import { printReport, type BenchmarkResults } from './bench/report.js';
 import { startSubject, type Subject, type SubjectName } from './bench/subject.js';
+import { writeDocument } from './measure/document.js';
 import { readProfiles } from './measure/profile.js';
 import { createStoreTemplate } from './system/filled-store.js';
 import { startServers, type Servers } from './system/servers.js';
@@ -19,7 +20,7 @@ const filledEvents = flags.quick ? 20_000 : 200_000;
 const rounds = flags.quick ? 1 : 5;
 const memorySeconds = flags.quick ? 20 : 300;
 // V8 compiles what is hot within some seconds under load.
-const pace = { warmUpSeconds: flags.quick ? 4 : 8, seconds: flags.quick ? 6 : 15 };
+const pace = { warmUpSeconds: flags.quick ? 4 : 10, seconds: flags.quick ? 6 : 15 };
 const subjects = ['ceiling', '1 + 1', '2 + 2'] as const;
 
 class Benchmark {
@@ -129,7 +130,7 @@ try {
     memory: await benchmark.watchMemory(),
   });
   if (flags.quick) process.stdout.write(`\n${report}`);
-  else await writeFile('docs/benchmarks.md', report);
+  else await writeDocument('docs/benchmarks.md', report);
 } finally {
   await servers.stop();
 }

@@ -1,0 +1,7 @@
+import { writeFile } from 'node:fs/promises';
+import { format, resolveConfig } from 'prettier';
+
+/** Writes a page of the documentation, formatted like the rest of the repository. */
+export async function writeDocument(path: string, markdown: string): Promise<void> {
+  await writeFile(path, await format(markdown, { ...(await resolveConfig(path)), parser: 'markdown' }));
+}
