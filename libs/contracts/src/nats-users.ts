@@ -16,8 +16,9 @@ export function inboxPrefix(user: string): string {
 }
 
 /**
- * The users of the system. `subscriber` is for other services of yours: it reads events, and can neither publish, nor
- * change the stream, nor delete a consumer. Services that share it can take messages from each other's consumers.
+ * The users of the system. `subscriber` is for other services of yours, which you trust: it reads events, and can neither
+ * publish, nor change the stream, nor delete a consumer. But it can take messages from the consumers of others, and have
+ * the broker push events to any subject, which would be parked as unreadable if that is the one of INTAKE.
  */
 export const natsUsers = {
   gateway: {

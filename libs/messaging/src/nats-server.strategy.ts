@@ -96,8 +96,9 @@ export class NatsServerStrategy extends ServerNats {
   // Not by the start hook: that one cannot answer. It notes the request within this very call, so none slips through.
   protected override handleRequest(...[context, produce, respond]: HandleRequestParameters): void {
     const inProgress = this.inProgress.get(subjectOf(context)) ?? 0;
-    if (inProgress < maxRequestsInProgress) super.handleRequest(context, produce, respond);
-    else void respond({ err: tooBusy.toMessage(), isDisposed: true });
+    // Returned although it is typed as nothing: a promise, on whose failure Nest logs.
+    if (inProgress < maxRequestsInProgress) return super.handleRequest(context, produce, respond);
+    void respond({ err: tooBusy.toMessage(), isDisposed: true });
   }
 
   /** Answers when the broker does. */
@@ -116,11 +117,11 @@ export class NatsServerStrategy extends ServerNats {
 
   private async drain(connection: NatsConnection): Promise<void> {
     if (connection.isClosed()) return;
-    const deadline = Date.now() + drainLimitMs;
+    const deadline = performance.now() + drainLimitMs;
     await within(drainLimitMs, Promise.all(this.drainable.map((subscription) => subscription.drain())));
     // Answering is Nest's own last step, after the hook that empties the set: hence at least one wait.
     do await wait(5);
-    while (this.isBusy() && Date.now() < deadline);
+    while (this.isBusy() && performance.now() < deadline);
     await closeNats(connection);
   }
 

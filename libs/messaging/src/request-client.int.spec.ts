@@ -220,13 +220,14 @@ describe(RequestClient.name, () => {
       expect(afterMs).toBeLessThan(absent.timeoutMs / 2);
     });
 
-    it('throws unavailable at once while too many requests wait, and works again afterwards', async () => {
+    it('throws unavailable at once while too many requests of its kind wait, and works again afterwards', async () => {
       const waiting = Array.from({ length: maxWaitingRequests }, () =>
         failureOf(client.request(hang, { number: 1 })),
       );
 
-      const { error, afterMs } = await failureOf(client.request(double, { number: 1 }));
+      const { error, afterMs } = await failureOf(client.request(hang, { number: 1 }));
 
+      expect((await client.request(double, { number: 1 })).double).toBe(2);
       expect(error).toMatchObject({
         code: 'unavailable',
         detail: expect.stringMatching(/too many requests/i),

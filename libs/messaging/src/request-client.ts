@@ -14,7 +14,7 @@ export interface RequestOptions {
 }
 
 /**
- * The most requests that one client waits for: four times what an instance of a service works on. More are refused by
+ * The most requests of one kind that one client waits for: four times what an instance of a service works on. More are refused by
  * the services anyway, or wait for one that does not answer, up to 1 MiB each.
  */
 export const maxWaitingRequests = 1_024;
@@ -40,7 +40,8 @@ class NatsClient extends ClientNats {
 @Injectable()
 export class RequestClient {
   private readonly client: NatsClient;
-  private waiting = 0;
+  /** How many requests wait for a reply, by subject: a flood of one kind keeps no other out. */
+  private readonly waiting = new Map<string, number>();
 
   constructor(options: NatsOptions) {
     this.client = new NatsClient(options);
@@ -87,13 +88,15 @@ export class RequestClient {
     request: object,
     options: RequestOptions,
   ): Promise<unknown> {
-    if (this.waiting >= maxWaitingRequests)
+    const { subject } = contract;
+    const waiting = this.waiting.get(subject) ?? 0;
+    if (waiting >= maxWaitingRequests)
       throw new ServiceError('unavailable', 'Too many requests wait for an answer. Try again soon.');
-    this.waiting += 1;
+    this.waiting.set(subject, waiting + 1);
     try {
       return await this.send(contract, request, options);
     } finally {
-      this.waiting -= 1;
+      this.waiting.set(subject, (this.waiting.get(subject) ?? 1) - 1);
     }
   }
 

@@ -1,5 +1,6 @@
 export * from './close-all.js';
 export * from './config.js';
+export * from './failure-log.js';
 export * from './health.js';
 export * from './logger.js';
 export * from './service.js';

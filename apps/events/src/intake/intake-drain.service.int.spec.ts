@@ -154,6 +154,27 @@ describe(IntakeDrain.name, () => {
     for (const message of parked) expect(message?.event.eventType).toBe('unreadable-intake-message');
   });
 
+  it('stores the neighbours of a message that fails again and again for no reason that is known', async () => {
+    await store.dataSource.query(`
+      CREATE FUNCTION curse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        RAISE EXCEPTION 'cursed' USING ERRCODE = 'XX000';
+      END $$;
+      CREATE TRIGGER curse BEFORE INSERT ON events FOR EACH ROW WHEN (NEW.event_type = 'cursed') EXECUTE FUNCTION curse()`);
+    const [cursed, ...others] = newEvents(6);
+    if (cursed) cursed.eventType = 'cursed';
+    await setup.publishEvents([...(cursed ? [cursed] : []), ...others]);
+
+    await startDrain();
+    await eventually(async () => expect(await store.storedIds()).toEqual(idsOf(others)), {
+      timeoutMs: 40_000,
+    });
+    expect(await setup.count()).toBe(1);
+
+    await store.dataSource.query('DROP FUNCTION curse CASCADE');
+    await eventually(() => untilEmpty(), { timeoutMs: 15_000 });
+    expect(await store.count('events')).toBe(6);
+  }, 70_000);
+
   it('parks what the database refuses and stores its neighbours', async () => {
     const [bad, ...good] = newEvents(5);
     if (bad) bad.eventData = '{';

@@ -1,19 +1,21 @@
-import { hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { JsMsg } from '@nats-io/jetstream';
 import { parseIntakeMessage, type NewEvent } from '@stream-events/contracts';
+import { isUnavailableError } from '@stream-events/database';
 import { within } from '@stream-events/messaging';
 import { Counter, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
-import { v7 as uuidV7 } from 'uuid';
 import { ParkedMessagesRepository } from '../parking/parked-messages.repository.js';
 import { toRow } from '../store/write-batch.js';
 import { IntakeService } from './intake.service.js';
 import { IntakeStream } from './intake-stream.js';
+import { wrapUnreadable } from './unreadable-message.js';
 
 // Soon after a short failure, and not a burden to a database that is starting after a long one.
 const minBackoffMs = 500;
 const maxBackoffMs = 5_000;
+// An outage of a quarter of a minute fails as often; after that, being careful costs little.
+const maxSharedTries = 5;
 // A batch takes milliseconds to store; when the database hangs, it is left to the next instance.
 const stopLimitMs = 3_000;
 
@@ -85,17 +87,34 @@ export class IntakeDrain {
     }
   }
 
+  /** What has failed again and again is stored alone: should one message be the reason, the others get through. */
   private async drain(messages: readonly JsMsg[]): Promise<void> {
+    const isStubborn = messages.some(({ info }) => info.deliveryCount > maxSharedTries);
+    const batches = isStubborn ? messages.map((message) => [message]) : [messages];
+    const failures: unknown[] = [];
+    for (const batch of batches) {
+      // With a store that is away, every further try would only take its time.
+      if (failures.some(isUnavailableError)) this.handBack(batch);
+      else await this.drainBatch(batch).catch((error: unknown) => failures.push(error));
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  private async drainBatch(messages: readonly JsMsg[]): Promise<void> {
     try {
       await this.store(messages);
     } catch (error) {
-      for (const message of messages) message.nak(this.nextBackoffMs());
+      this.handBack(messages);
       throw error;
     }
     // Only now: what is acknowledged is gone from the stream.
     for (const message of messages) message.ack();
     this.drainedTotal.inc(messages.length);
     this.logger.info({ messages: messages.length }, 'messages of the INTAKE stream stored');
+  }
+
+  private handBack(messages: readonly JsMsg[]): void {
+    for (const message of messages) message.nak(this.nextBackoffMs());
   }
 
   private async store(messages: readonly JsMsg[]): Promise<void> {
@@ -111,7 +130,7 @@ export class IntakeDrain {
     try {
       return parseIntakeMessage(payload);
     } catch (error) {
-      await this.parked.park(toRow(describeUnreadable(payload)), error);
+      await this.parked.park(toRow(wrapUnreadable(payload)), error);
       return undefined;
     }
   }
@@ -128,17 +147,4 @@ export class IntakeDrain {
   private nextBackoffMs(): number {
     return Math.min(Math.max(2 * this.backoffMs, minBackoffMs), maxBackoffMs);
   }
-}
-
-/** A message that is no event, as one that can be parked: an owner sees its payload. The same bytes are parked once. */
-function describeUnreadable(payload: Uint8Array): NewEvent {
-  return {
-    id: uuidV7(),
-    eventId: null,
-    eventType: 'unreadable-intake-message',
-    eventSource: 'INTAKE',
-    origin: 'platform',
-    eventData: Buffer.from(payload).toString(),
-    idempotencyKey: `unreadable ${hash('sha256', payload, 'hex')}`,
-  };
 }

@@ -1,7 +1,9 @@
-import type { NewEvent } from '@stream-events/contracts';
+import { printIntakeMessage, type NewEvent } from '@stream-events/contracts';
 import { v7 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
 import { newEvent, newEvents } from '../../test/new-event.js';
+import { wrapUnreadable } from '../intake/unreadable-message.js';
+import { toRow } from '../store/write-batch.js';
 import { ParkedMessagesRepository } from './parked-messages.repository.js';
 import { ParkingService } from './parking.service.js';
 
@@ -186,6 +188,20 @@ describe(ParkingService.name, () => {
       expect(await store.storedIds()).toEqual([redelivered.id]);
       expect(await store.parked.count()).toBe(0);
       expect(await store.events.forgetOldMessages()).toBe(1);
+    });
+
+    it('stores the event that an unreadable message of INTAKE turns out to be, and throws conflict while it is none', async () => {
+      const event = newEvent({ eventId: 'message-1' });
+      const readable = wrapUnreadable(Buffer.from(printIntakeMessage(event)));
+      const unreadable = wrapUnreadable(Buffer.from('{"id":"x"}'));
+      for (const wrapped of [readable, unreadable])
+        await store.parked.park(toRow(wrapped), new Error('no event'));
+
+      expect(await store.parking.retry(readable.id)).toEqual({ id: event.id, outcome: 'stored' });
+      await expect(store.parking.retry(unreadable.id)).rejects.toMatchObject({ code: 'conflict' });
+
+      expect(await store.storedIds()).toEqual([event.id]);
+      expect(await store.count('parked_messages')).toBe(1);
     });
 
     it('stores an event that was received long ago', async () => {

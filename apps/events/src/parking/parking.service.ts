@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ServiceError, type RetryParkedMessageReply } from '@stream-events/contracts';
+import { ServiceError, type NewEvent, type RetryParkedMessageReply } from '@stream-events/contracts';
 import { Counter, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { IntakeService } from '../intake/intake.service.js';
+import { unwrap } from '../intake/unreadable-message.js';
 import { ParkedMessagesRepository, type Parked } from './parked-messages.repository.js';
 
 /**
@@ -48,7 +49,7 @@ export class ParkingService {
    */
   async retry(id: string): Promise<RetryParkedMessageReply> {
     const { key, event } = await this.get(id);
-    const { id: storedId, outcome } = await this.intake.storeAgain(event);
+    const { id: storedId, outcome } = await this.intake.storeAgain(readAgain(event));
     this.retriesTotal.inc({ outcome });
     this.logger.info({ eventId: id, storedId, outcome }, 'parked event tried again');
     if (outcome === 'parked') {
@@ -67,6 +68,16 @@ export class ParkingService {
     const { key } = await this.get(id);
     await this.parked.remove(key);
     this.logger.info({ eventId: id }, 'parked event discarded');
+  }
+}
+
+function readAgain(event: NewEvent): NewEvent {
+  try {
+    return unwrap(event);
+  } catch (error) {
+    throw new ServiceError('conflict', 'The message stays parked: it still cannot be read as an event.', {
+      cause: error,
+    });
   }
 }
 

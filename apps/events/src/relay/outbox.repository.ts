@@ -35,7 +35,9 @@ export class OutboxRepository {
   async claim(limit: number, except: readonly string[]): Promise<OutboxBatch[]> {
     const entries = await this.dataSource.query<{ id: string; event_ids: string[] }[]>(
       `WITH free AS MATERIALIZED (
-         SELECT id FROM outbox WHERE claimed_until < now() AND id <> ALL($2::bigint[])
+         -- Nobody claims for longer than 10 s: later than that was written before the clock was set back.
+         SELECT id FROM outbox
+         WHERE (claimed_until < now() OR claimed_until > now() + interval '11 seconds') AND id <> ALL($2::bigint[])
          ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
        ), claimed AS (
          UPDATE outbox SET claimed_until = now() + interval '10 seconds' FROM free WHERE outbox.id = free.id

@@ -2,7 +2,7 @@ import type { OutboxBatch } from './outbox.repository.js';
 
 /** A batch in this instance's hands. */
 export interface QueuedBatch extends OutboxBatch {
-  /** Until when it is nobody else's: milliseconds since 1970. */
+  /** Until when it is nobody else's, by a clock that never goes back. */
   claimedUntil: number;
   /** Characters of event data: what it costs in memory. */
   length: number;
@@ -30,7 +30,7 @@ export class RelayQueue {
   private freshLength = 0;
   private turn = 0;
 
-  constructor(private readonly now: () => number = Date.now) {}
+  constructor(private readonly now: () => number = () => performance.now()) {}
 
   get size(): number {
     return this.fresh.length + this.backlog.length;

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { Counter, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
-import { FailureLog } from './failure-log.js';
+import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { OutboxRepository, type AcknowledgedBatch, type OutboxBatch } from './outbox.repository.js';
 import { RelayQueue, type QueuedBatch } from './relay-queue.js';
 import { StreamUnreachableError, StreamPublisher } from './stream-publisher.js';
@@ -103,13 +102,13 @@ export class Relay {
   async stop(): Promise<void> {
     clearInterval(this.sweepTimer);
     this.isStopped = true;
-    const deadline = Date.now() + stopLimitMs;
+    const deadline = performance.now() + stopLimitMs;
     const isBusy = (): boolean =>
       this.inFlight > 0 ||
       (this.queue.size > 0 && this.watch.standing !== undefined) ||
       this.isStrikingOff ||
       this.sweeping !== undefined;
-    while (isBusy() && Date.now() < deadline) await wait(10);
+    while (isBusy() && performance.now() < deadline) await wait(10);
   }
 
   /** Publishes as much as may be at once: while the stream is in doubt, nothing. */

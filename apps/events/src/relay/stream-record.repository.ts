@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { firstIdAt } from '@stream-events/contracts';
+import { firstIdAt, maxBatchEvents } from '@stream-events/contracts';
 import { DataSource } from 'typeorm';
 import { returnToOutbox, type Queries } from './outbox.repository.js';
 import type { StreamRecord } from './stream-verdict.js';
@@ -37,9 +37,8 @@ const retainedFor = "interval '5 minutes'";
 const maxForgotten = 5_000;
 // Batches read at a time: for each of them the broker is asked for a message of up to 256 KiB, all at once.
 const maxRead = 100;
-// As many events, and bytes of event data, as a batch that arrives may have: a batch is read into memory as a whole.
-const maxBatchEvents = 256;
-const maxBatchBytes = 512 * 1024;
+// A batch is read into memory as a whole.
+const maxRepublishedBytes = 512 * 1024;
 // Events that one statement looks at: at 256 KiB each, the most that an event may have, it still ends in time.
 const pageSize = 2_560;
 
@@ -183,7 +182,7 @@ async function publishAgain(queries: Queries, from: number, until: number): Prom
          FROM page WINDOW page_order AS (ORDER BY id)
        ), written AS (
          INSERT INTO outbox (event_ids, claimed_until) SELECT array_agg(id ORDER BY id), now() FROM measured
-         GROUP BY place / ${maxBatchEvents}, bytes / ${maxBatchBytes}
+         GROUP BY place / ${maxBatchEvents}, bytes / ${maxRepublishedBytes}
          RETURNING 1
        )
        SELECT (SELECT count(*)::int FROM written) AS batches,

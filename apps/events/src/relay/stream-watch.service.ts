@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { LOGGER, type Logger } from '@stream-events/service';
 import { EventsStream, ForeignStreamError } from './events-stream.js';
@@ -24,6 +25,8 @@ export interface Acknowledgement {
 // How often the stream is checked while nothing speaks against it, and how often while it is in doubt.
 const checkIntervalMs = 5_000;
 const doubtIntervalMs = 1_000;
+// Ordinarily milliseconds. Events are taken in all the same when it takes longer.
+const startLimitMs = 5_000;
 
 /**
  * Says when the EVENTS stream may be trusted, and under which epoch.
@@ -51,7 +54,8 @@ export class StreamWatch {
   private isConnected = true;
   private isStopped = false;
   private isCheckDue = false;
-  private lastCheckAt = 0;
+  /** By a clock that never goes back: a machine whose time is set must not stop publishing. */
+  private lastCheckAt = Number.NEGATIVE_INFINITY;
   private lastFailure: string | undefined;
   private running: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -74,7 +78,8 @@ export class StreamWatch {
   }
 
   /**
-   * Makes the stream, or brings it up to date, and watches it from then on.
+   * Makes the stream, or brings it up to date, and watches it from then on. A stream that has lost much takes longer than
+   * this waits: it is seen to in the background, and nothing is published meanwhile.
    *
    * @throws ForeignStreamError
    * @throws when broker or database do not answer, or the broker has no room for the stream
@@ -90,9 +95,9 @@ export class StreamWatch {
         this.checkInBackground();
       },
     });
-    const doubts = this.doubts;
-    const epoch = await this.streamCheck.prepare();
-    if (doubts === this.doubts) this.trust(epoch);
+    const prepared = this.prepare();
+    this.runInBackground(prepared);
+    await Promise.race([prepared, wait(startLimitMs, undefined, { ref: false })]);
     this.timer = setInterval(() => this.onTick(), doubtIntervalMs);
   }
 
@@ -122,7 +127,7 @@ export class StreamWatch {
    * @throws when broker or database do not answer
    */
   async check(): Promise<void> {
-    this.lastCheckAt = Date.now();
+    this.lastCheckAt = performance.now();
     this.isCheckDue = false;
     const doubts = this.doubts;
     const highest = this.highest;
@@ -134,7 +139,7 @@ export class StreamWatch {
 
   private onTick(): void {
     const interval = this.current && !this.isCheckDue ? checkIntervalMs : doubtIntervalMs;
-    if (Date.now() >= this.lastCheckAt + interval) this.checkInBackground();
+    if (performance.now() >= this.lastCheckAt + interval) this.checkInBackground();
   }
 
   /** At once, or when the last check is a second old. */
@@ -143,10 +148,20 @@ export class StreamWatch {
     this.onTick();
   }
 
+  private async prepare(): Promise<void> {
+    const doubts = this.doubts;
+    const epoch = await this.streamCheck.prepare();
+    if (doubts === this.doubts) this.trust(epoch);
+  }
+
   private checkInBackground(): void {
     // Without a connection a check would only wait for its time limit.
-    if (this.isStopped || !this.isConnected) return;
-    this.running ??= this.check()
+    if (this.isStopped || !this.isConnected || this.running) return;
+    this.runInBackground(this.check());
+  }
+
+  private runInBackground(check: Promise<void>): void {
+    this.running = check
       .catch((error: unknown) => this.onCheckFailed(error))
       .finally(() => {
         this.running = undefined;

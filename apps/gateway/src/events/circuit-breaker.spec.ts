@@ -25,7 +25,7 @@ describe(CircuitBreaker.name, () => {
 
   it('permits none from a failure on until the rest is over', () => {
     breaker.begin();
-    breaker.fail();
+    breaker.fail(now);
 
     expect(breaker.isClosed).toBe(false);
     expect(tryRequest()).toBe(false);
@@ -36,7 +36,7 @@ describe(CircuitBreaker.name, () => {
   });
 
   it('permits one probe after the rest, however long it takes', () => {
-    breaker.fail();
+    breaker.fail(now);
     now += 1_000;
 
     expect(tryRequest()).toBe(true);
@@ -47,7 +47,7 @@ describe(CircuitBreaker.name, () => {
   });
 
   it('does not take a question for a probe', () => {
-    breaker.fail();
+    breaker.fail(now);
     now += 1_000;
 
     expect(breaker.permits).toBe(true);
@@ -55,7 +55,7 @@ describe(CircuitBreaker.name, () => {
   });
 
   it('closes when the probe succeeds', () => {
-    breaker.fail();
+    breaker.fail(now);
     now += 1_000;
     tryRequest();
     breaker.succeed();
@@ -66,11 +66,11 @@ describe(CircuitBreaker.name, () => {
   });
 
   it('rests anew when the probe fails', () => {
-    breaker.fail();
+    breaker.fail(now);
     now += 1_000;
     tryRequest();
     now += 300;
-    breaker.fail();
+    breaker.fail(now);
 
     now += 999;
     expect(tryRequest()).toBe(false);
@@ -79,9 +79,9 @@ describe(CircuitBreaker.name, () => {
   });
 
   it('rests anew when a request fails that began before', () => {
-    breaker.fail();
+    breaker.fail(now);
     now += 600;
-    breaker.fail();
+    breaker.fail(now);
 
     now += 999;
     expect(tryRequest()).toBe(false);
@@ -92,7 +92,7 @@ describe(CircuitBreaker.name, () => {
   it('closes when a request succeeds that began before', () => {
     breaker.begin();
     breaker.begin();
-    breaker.fail();
+    breaker.fail(now);
     breaker.succeed();
 
     expect(tryRequest()).toBe(true);
@@ -102,11 +102,33 @@ describe(CircuitBreaker.name, () => {
   it('permits again what failed once only: the next failure opens it as the first did', () => {
     for (let round = 0; round < 3; round += 1) {
       expect(tryRequest()).toBe(true);
-      breaker.fail();
+      breaker.fail(now);
       expect(tryRequest()).toBe(false);
       now += 1_000;
       expect(tryRequest()).toBe(true);
       breaker.succeed();
     }
+  });
+
+  it('stays closed when one request fails and another one has succeeded since it began', () => {
+    const begunAt = breaker.begin();
+    now += 500;
+    breaker.begin();
+    breaker.succeed();
+    now += 1_500;
+    breaker.fail(begunAt);
+
+    expect(breaker.isClosed).toBe(true);
+  });
+
+  it('opens when the last success is older than the request that fails', () => {
+    breaker.begin();
+    breaker.succeed();
+    now += 1;
+    const begunAt = breaker.begin();
+    now += 2_000;
+    breaker.fail(begunAt);
+
+    expect(breaker.isClosed).toBe(false);
   });
 });

@@ -17,11 +17,13 @@ export interface CircuitBreakerOptions {
  *    └────── succeeded ─────────┴────────────────────────────── succeeded ─┘
  * ```
  *
- * Requests that began before it opened may still end: a success closes it, a failure makes it rest anew.
+ * Requests that began before it opened may still end: a success closes it, a failure makes it rest anew. But a failure
+ * says nothing when another request has succeeded since the failed one began: one instance of several may hang.
  */
 export class CircuitBreaker {
   private state: 'closed' | 'open' | 'half open' = 'closed';
   private restsUntil = 0;
+  private lastSuccessAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: CircuitBreakerOptions) {}
 
@@ -35,18 +37,21 @@ export class CircuitBreaker {
     return this.state === 'open' && this.options.now() >= this.restsUntil;
   }
 
-  /** Notes that a request that was permitted begins, which must end in `succeed` or `fail`. */
-  begin(): void {
+  /** Notes that a request that was permitted begins, which must end in `succeed` or `fail`; says when that was. */
+  begin(): number {
     if (this.state === 'open') this.state = 'half open';
+    return this.options.now();
   }
 
   /** The service has answered. */
   succeed(): void {
+    this.lastSuccessAt = this.options.now();
     this.state = 'closed';
   }
 
-  /** The service is not available. */
-  fail(): void {
+  /** A request that began then was not answered: the service is not available, unless it has answered another one since. */
+  fail(begunAt: number): void {
+    if (this.lastSuccessAt > begunAt) return;
     this.state = 'open';
     this.restsUntil = this.options.now() + this.options.restMs;
   }

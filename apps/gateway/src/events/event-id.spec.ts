@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { receivedAt } from '@stream-events/contracts';
 import { validate, version } from 'uuid';
 import { mintEventId } from './event-id.js';
@@ -24,5 +25,19 @@ describe(mintEventId.name, () => {
 
   it('differs in more than time and count from one to the next', () => {
     expect(new Set(ids.map((id) => id.slice(-12))).size).toBe(ids.length);
+  });
+
+  it('follows a clock that was ahead and is set right, but not one that trembles', () => {
+    const clock = jest.spyOn(Date, 'now');
+    const mintAt = (time: number): number => {
+      clock.mockReturnValue(time);
+      return receivedAt(mintEventId());
+    };
+    const real = Date.UTC(2040, 0, 1);
+
+    expect(mintAt(real)).toBe(real);
+    expect(mintAt(real - 500)).toBe(real);
+    expect(mintAt(real - 86_400_000)).toBe(real - 86_400_000);
+    clock.mockRestore();
   });
 });

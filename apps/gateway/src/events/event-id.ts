@@ -6,14 +6,17 @@ const idBytes = 16;
 const randomBytes = new Uint8Array(256 * idBytes);
 let usedBytes = randomBytes.length;
 
+// A clock that steps back by less goes on from where it was, so that ids ascend. By more, it was wrong before.
+const maxStepBackMs = 1_000;
+
 let lastMillisecond = 0;
 let sequence = 0;
 
-/** Mints the id of an event that is received now: UUIDv7, ascending within this process. */
+/** Mints the id of an event that is received now: UUIDv7, ascending within this process while its clock does not step back. */
 export function mintEventId(): string {
   const random = takeRandomBytes();
   const now = Date.now();
-  if (now > lastMillisecond) {
+  if (now > lastMillisecond || now < lastMillisecond - maxStepBackMs) {
     lastMillisecond = now;
     // Starting anywhere in the lower half leaves room to count and keeps the ids of two gateways apart.
     sequence = new DataView(random.buffer, random.byteOffset).getUint32(0) >>> 1;

@@ -85,6 +85,27 @@ describe(EventIntake.name, () => {
       expect(batches).toHaveLength(4);
     });
 
+    it('refuses one batch only when others get through meanwhile', async () => {
+      const { batches, service, submit, isDegraded } = setUp();
+      let fail: (() => void) | undefined;
+      service.answer = () => new Promise<Answer>((resolve) => (fail = () => resolve(silent())));
+      const unanswered = submit();
+      await eventually(() => expect(batches).toHaveLength(1));
+      const failFirst = fail;
+      service.answer = () => 'stored';
+      expect(await submit()).toBe('stored');
+
+      service.answer = () => {
+        service.answer = () => 'stored';
+        return silent();
+      };
+      failFirst?.();
+
+      expect(await unanswered).toBe('unavailable');
+      expect(await isDegraded()).toBe(false);
+      expect(await submit()).toBe('stored');
+    });
+
     it('tries one batch a second later, once, while the rest is refused, and goes on when it fails', async () => {
       const { batches, service, submit } = setUp();
       service.answer = silent;

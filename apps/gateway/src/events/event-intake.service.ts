@@ -15,9 +15,10 @@ import { Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { BatchPacing } from './batch-pacing.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 
-// Beyond this the service is slower than its input: refusing at once is kinder than keeping clients waiting.
+// Beyond this the service is slower than its input: refusing at once is kinder than keeping clients waiting. Bytes are
+// estimated, three for a character: this is some 32 MiB of ordinary text.
 const maxWaitingEvents = 4_096;
-const maxWaitingBytes = 32 * 1024 * 1024;
+const maxWaitingBytes = 96 * 1024 * 1024;
 // The platform and clients give up after a few seconds; by then they retry, and get the same event.
 const maxAttempts = 2;
 // A store that answers that it is away is asked once more: long enough for a lost connection to be made again, short
@@ -25,6 +26,13 @@ const maxAttempts = 2;
 const unavailableRetryMs = 100;
 // After a batch has failed, this long nothing is tried: a store that hangs must not hold up everybody for seconds.
 const restMs = 1_000;
+
+/** More arrives than can be stored, though it can be stored: what is refused now should come again later. */
+export class IntakeFullError extends ServiceError {
+  constructor() {
+    super('unavailable', 'More events arrive than can be stored. Try again soon.');
+  }
+}
 
 interface WaitingEvent {
   event: NewEvent;
@@ -75,6 +83,7 @@ export class EventIntake {
   /**
    * Hands an event to the events service; when this returns, it is on disk, known or parked.
    *
+   * @throws IntakeFullError when too many wait already
    * @throws ServiceError `unavailable` when it was not stored, or (after time-outs) when that is in doubt: the same
    * message or the same id again is the same event
    */
@@ -82,7 +91,7 @@ export class EventIntake {
     if (!this.circuit.permits) throw notAvailable();
     const bytes = estimateEventBytes(event);
     if (this.waiting.length >= maxWaitingEvents || this.waitingBytes + bytes > maxWaitingBytes) {
-      throw new ServiceError('unavailable', 'More events arrive than can be stored. Try again soon.');
+      throw new IntakeFullError();
     }
     return new Promise((resolve, reject) => {
       this.waiting.push({ event, bytes, resolve, reject });
@@ -112,7 +121,6 @@ export class EventIntake {
       const maxTries = this.circuit.isClosed ? maxAttempts : 1;
       const batch = this.takeBatch();
       this.pacing.begin();
-      this.circuit.begin();
       void this.deliver(batch, maxTries).finally(() => {
         this.pacing.end(batch.length);
         this.pump();
@@ -139,6 +147,7 @@ export class EventIntake {
   }
 
   private async deliver(batch: WaitingEvent[], maxTries: number): Promise<void> {
+    const begunAt = this.circuit.begin();
     try {
       const events = batch.map((entry) => entry.event);
       const { outcomes } = await this.sendWithRetries(events, maxTries);
@@ -149,15 +158,16 @@ export class EventIntake {
         else entry.reject(new Error(`the events service said nothing about event ${entry.event.id}`));
       });
     } catch (error) {
-      if (isUnavailable(error)) this.degrade();
+      if (isUnavailable(error)) this.onUnavailable(begunAt);
       else this.circuit.succeed(); // it has answered
       for (const entry of batch) entry.reject(error);
     }
   }
 
-  /** What waits has nothing to wait for any more. */
-  private degrade(): void {
-    this.circuit.fail();
+  /** When no other batch got through either, what waits has nothing to wait for any more. */
+  private onUnavailable(begunAt: number): void {
+    this.circuit.fail(begunAt);
+    if (this.circuit.isClosed) return;
     this.waitingBytes = 0;
     for (const entry of this.waiting.splice(0)) entry.reject(notAvailable());
   }

@@ -1,6 +1,6 @@
 import { Catch, Inject, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { errorCatalogue, ServiceError } from '@stream-events/contracts';
-import { LOGGER, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pathOf } from './paths.js';
 import { sendProblem, toServiceError } from './problem.js';
@@ -9,10 +9,14 @@ import { RouteMethods } from './route-methods.js';
 /** Answers every failed request, routed or not, with a problem document. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter<unknown> {
+  private readonly refusals: FailureLog;
+
   constructor(
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly routes: RouteMethods,
-  ) {}
+  ) {
+    this.refusals = new FailureLog(logger);
+  }
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
@@ -36,15 +40,15 @@ export class ProblemFilter implements ExceptionFilter<unknown> {
 
   private log(error: ServiceError, request: FastifyRequest): void {
     const { logLevel, status } = errorCatalogue[error.code];
-    this.logger[logLevel](
-      {
-        requestId: request.id,
-        method: request.method,
-        route: request.routeOptions.url,
-        status,
-        err: error.cause ?? error,
-      },
-      'request failed',
-    );
+    const details = {
+      requestId: request.id,
+      method: request.method,
+      route: request.routeOptions.url,
+      status,
+      err: error.cause ?? error,
+    };
+    // In an outage every request fails, thousands a second, for one reason.
+    if (error.code === 'unavailable') this.refusals.warn('requests refused', details);
+    else this.logger[logLevel](details, 'request failed');
   }
 }

@@ -131,9 +131,13 @@ describe(IntakePublisher.name, () => {
     expect(waited).toHaveLength(33);
     for (const { reason } of waited) expect(reason).toMatch(/timeout/i);
     for (const { reason } of refused) if (!/timeout/i.test(reason)) expect(reason).toMatch(/too slow/);
+    // Then it does not wait again, until it tries one a second later.
+    const { reason, elapsedMs } = await refusal(large);
+    expect(reason).toMatch(/does not answer/);
+    expect(elapsedMs).toBeLessThan(1_000);
     silence.unsubscribe();
     await addStream();
-    await publisher.publish(large);
+    await eventually(() => publisher.publish(large));
   });
 
   // The last one: it takes the broker away.

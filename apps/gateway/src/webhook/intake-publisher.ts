@@ -1,18 +1,23 @@
 import { createHash } from 'node:crypto';
 import { intakeSubject, isJsonObject, printIntakeMessage, type NewEvent } from '@stream-events/contracts';
 import { closeNats, connectNats, type NatsOptions } from '@stream-events/messaging';
-import { headers, type NatsConnection } from '@nats-io/transport-node';
+import { headers, TimeoutError, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import { CircuitBreaker } from '../events/circuit-breaker.js';
 
 // The platform gives up after a few seconds, and may have waited for the events service before.
 const acknowledgementLimitMs = 2_000;
-// What a broker that does not answer may hold in this process's memory.
+// What a broker that is slow may hold in this process's memory.
 const maxPendingBytes = 32 * 1024 * 1024;
+// A broker that does not answer is asked once in a while only: what it is sent stays in memory until the connection is
+// given up, and everybody would wait in vain.
+const restMs = 1_000;
 
 /** Publishes to the INTAKE stream. */
 export class IntakePublisher {
   private connection: NatsConnection | undefined;
   private isConnected = false;
   private pendingBytes = 0;
+  private readonly circuit = new CircuitBreaker({ restMs, now: () => performance.now() });
 
   constructor(private readonly options: NatsOptions) {}
 
@@ -36,17 +41,31 @@ export class IntakePublisher {
   async publish(event: NewEvent): Promise<void> {
     // The client would keep what is published now until NATS is back, without bound.
     if (!this.connection || !this.isConnected) throw new Error('NATS is away');
+    if (!this.circuit.permits) throw new Error('NATS does not answer');
     const payload = Buffer.from(printIntakeMessage(event));
     if (this.pendingBytes + payload.length > maxPendingBytes) throw new Error('NATS is too slow');
-    const messageHeaders = headers();
-    messageHeaders.set('Nats-Msg-Id', messageIdOf(event));
     this.pendingBytes += payload.length;
     try {
-      const options = { timeout: acknowledgementLimitMs, headers: messageHeaders };
-      const answer = await this.connection.request(intakeSubject, payload, options);
+      const answer = await this.request(this.connection, event, payload);
       expectAcknowledgement(answer.json());
     } finally {
       this.pendingBytes -= payload.length;
+    }
+  }
+
+  private async request(connection: NatsConnection, event: NewEvent, payload: Uint8Array): Promise<Msg> {
+    const messageHeaders = headers();
+    messageHeaders.set('Nats-Msg-Id', messageIdOf(event));
+    const begunAt = this.circuit.begin();
+    try {
+      const options = { timeout: acknowledgementLimitMs, headers: messageHeaders };
+      const answer = await connection.request(intakeSubject, payload, options);
+      this.circuit.succeed();
+      return answer;
+    } catch (error) {
+      if (error instanceof TimeoutError) this.circuit.fail(begunAt);
+      else this.circuit.succeed(); // refused by the broker or the client, at once
+      throw error;
     }
   }
 

@@ -4,7 +4,7 @@ import { isTextWithin, ServiceError, type NewEvent } from '@stream-events/contra
 import { CONFIG, Counter, LOGGER, Registry, type Logger } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
 import { mintEventId } from '../events/event-id.js';
-import { EventIntake } from '../events/event-intake.service.js';
+import { EventIntake, IntakeFullError } from '../events/event-intake.service.js';
 import { IntakeFallback } from './intake-fallback.service.js';
 import { readMessage, readMessageHeaders, type PlatformMessage } from './platform-message.external.js';
 import { isSignatureValid, isTimestampFresh, toSigningKeys } from './webhook-signature.js';
@@ -131,8 +131,7 @@ export class WebhookService {
       this.fallback.onStored();
       return outcome;
     } catch (error) {
-      const isUnavailable = error instanceof ServiceError && error.code === 'unavailable';
-      if (isUnavailable && (await this.fallback.defer(event))) return 'deferred';
+      if (isStoreAway(error) && (await this.fallback.defer(event))) return 'deferred';
       throw error;
     }
   }
@@ -155,6 +154,11 @@ class Refusal extends ServiceError {
   ) {
     super(code, detail);
   }
+}
+
+/** A flood is no outage: what is too much for a store that works is refused, and the platform keeps it. */
+function isStoreAway(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'unavailable' && !(error instanceof IntakeFullError);
 }
 
 /** The path may write the type as the API does or as the platform does: `stream-online`, `stream.online`. */

@@ -1,8 +1,8 @@
-import { createLogger } from '@stream-events/service';
 import { FailureLog } from './failure-log.js';
+import { createLogger } from './logger.js';
 
 describe(FailureLog.name, () => {
-  it('writes one line a second at most, which says how many failures it stands for', () => {
+  it('writes one line a second at most for each kind, which says how many failures it stands for', () => {
     const logger = createLogger('test', 'silent');
     const lines: unknown[][] = [];
     logger.warn = (...line: unknown[]) => void lines.push(line);
@@ -11,11 +11,13 @@ describe(FailureLog.name, () => {
     const err = new Error('away');
 
     for (now = 0; now < 2_500; now += 10) log.warn('it failed', { err });
+    log.warn('something else failed', { err });
 
     expect(lines).toEqual([
       [{ err, failures: 1 }, 'it failed'],
       [{ err, failures: 100 }, 'it failed'],
       [{ err, failures: 100 }, 'it failed'],
+      [{ err, failures: 1 }, 'something else failed'],
     ]);
   });
 });

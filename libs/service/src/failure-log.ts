@@ -1,0 +1,26 @@
+import type { Logger } from './logger.js';
+
+// An outage fails hundreds of times a second; a person reads one line.
+const intervalMs = 1_000;
+
+/** Warns of failures that come in bursts: one line a second for each kind, which says how many it stands for. */
+export class FailureLog {
+  private readonly kinds = new Map<string, { lastLineAt: number; failures: number }>();
+
+  constructor(
+    private readonly logger: Logger,
+    /** Milliseconds of a clock that never goes back. */
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  /** Counts a failure, and logs it when the last line of its kind is a second old. The message is the kind: a fixed text. */
+  warn(message: string, details: { err: unknown } & Record<string, unknown>): void {
+    const { lastLineAt, failures } = this.kinds.get(message) ?? { lastLineAt: -Infinity, failures: 0 };
+    const isDue = this.now() >= lastLineAt + intervalMs;
+    if (isDue) this.logger.warn({ ...details, failures: failures + 1 }, message);
+    this.kinds.set(
+      message,
+      isDue ? { lastLineAt: this.now(), failures: 0 } : { lastLineAt, failures: failures + 1 },
+    );
+  }
+}
