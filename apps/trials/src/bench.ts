@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describeMachine } from './bench/machine.js';
@@ -18,9 +18,10 @@ const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', defau
 const connections = 64;
 const filledEvents = flags.quick ? 20_000 : 200_000;
 const rounds = flags.quick ? 1 : 5;
+const postRounds = flags.quick ? 1 : 3;
 const memorySeconds = flags.quick ? 20 : 300;
 // V8 compiles what is hot within some seconds under load.
-const pace = { warmUpSeconds: flags.quick ? 4 : 10, seconds: flags.quick ? 6 : 15 };
+const pace = { warmUpSeconds: flags.quick ? 4 : 10, seconds: flags.quick ? 6 : 12 };
 const subjects = ['ceiling', '1 + 1', '2 + 2'] as const;
 
 class Benchmark {
@@ -42,8 +43,8 @@ class Benchmark {
 
   async measurePosts(): Promise<Measurement[]> {
     const results: Measurement[] = [];
-    for (let round = 1; round <= rounds; round += 1) {
-      results.push(await this.run('1 + 1', 'posts', `POST, round ${round}/${rounds}`));
+    for (let round = 1; round <= postRounds; round += 1) {
+      results.push(await this.run('1 + 1', 'posts', `POST, round ${round}/${postRounds}`));
     }
     return results;
   }
@@ -121,6 +122,7 @@ try {
   const benchmark = new Benchmark(servers, await createStoreTemplate(servers, filledEvents));
   const report = printReport({
     machine: await describeMachine(servers),
+    cores: cpus().length,
     date: new Date().toISOString().slice(0, 10),
     filledEvents,
     connections,

@@ -5,6 +5,7 @@ import type { SubjectName } from './subject.js';
 /** All that a benchmark has measured. */
 export interface BenchmarkResults {
   machine: Record<string, string>;
+  cores: number;
   date: string;
   filledEvents: number;
   connections: number;
@@ -18,7 +19,7 @@ const goals = { perSecond: 12_000, p99Ms: 25, ofCeiling: 0.5, postsPerSecond: 6_
 
 /** Prints the results as `docs/benchmarks.md`. */
 export function printReport(results: BenchmarkResults): string {
-  const { machine, notifications, posts } = results;
+  const { machine, cores, notifications, posts } = results;
   const one = medianOf(notifications['1 + 1']);
   const two = medianOf(notifications['2 + 2']);
   const ceiling = medianOf(notifications.ceiling);
@@ -91,6 +92,10 @@ export function printReport(results: BenchmarkResults): string {
     ),
     '',
     '## Where the time of one event goes',
+    '',
+    `The machine has ${cores.toLocaleString('en')} cores, which is ${(cores * 1e6).toLocaleString('en')} µs of CPU a second. With ${allCpu(one).toFixed(0)} µs for an event, the load's ${(one.cpuMicroseconds.load ?? 0).toFixed(0)} included, it`,
+    `cannot do more than ${Math.round((cores * 1e6) / allCpu(one)).toLocaleString('en')} events/s, nor the ceiling, with ${allCpu(ceiling).toFixed(0)} µs, more than ${Math.round((cores * 1e6) / allCpu(ceiling)).toLocaleString('en')}. What is slower than that waits: for the`,
+    'commit on the disk, for one another, or for other guests of the same hardware.',
     '',
     'CPU of each process for one event, in microseconds, from the process accounting of the kernel:',
     '',
