@@ -29,7 +29,8 @@ export function memoryMegabytesOfFamily(pid: number): number {
   return [pid, ...childrenOf(pid)].reduce((sum, member) => sum + memoryMegabytes(member), 0);
 }
 
-function childrenOf(pid: number): number[] {
+/** The processes that a process has started and that run. */
+export function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { natsUsers } from '@stream-events/contracts';
@@ -9,11 +10,17 @@ import {
   type EmbeddedPostgres,
 } from '@stream-events/embedded';
 import pg from 'pg';
+import { RestartableServer } from './restartable-server.js';
 
 /** PostgreSQL and NATS as a laptop has them: durable, with the settings of `npm start`, below a folder of their own. */
 export interface Servers {
-  postgres: EmbeddedPostgres;
-  nats: EmbeddedNats;
+  readonly postgres: EmbeddedPostgres;
+  readonly nats: EmbeddedNats;
+  /** The same two, for those who take them away. */
+  readonly restartable: {
+    postgres: RestartableServer<EmbeddedPostgres>;
+    nats: RestartableServer<EmbeddedNats>;
+  };
   /** An empty database; the old ones of this run stay where they are. */
   createDatabase(name: string): Promise<string>;
   /** Ends both and removes their data. */
@@ -26,19 +33,33 @@ const parentDirectory = '/var/tmp';
 export async function startServers(): Promise<Servers> {
   const directory = await mkdtemp(join(parentDirectory, 'stream-events-trial-'));
   const log = (): void => undefined;
-  const postgres = await startEmbeddedPostgres({ directory, log });
+  const postgres = await RestartableServer.start((port) =>
+    startEmbeddedPostgres({ directory, log, ...(port !== undefined && { port }) }),
+  );
   const binary = await findNatsServer({ cacheDirectory: 'node_modules/.cache/stream-events', log });
-  const nats = await startEmbeddedNats({ directory, users: Object.values(natsUsers), binary, log });
+  // Chosen here: a server that is started again knows its users by the same passwords.
+  const users = Object.values(natsUsers).map((user) => ({
+    ...user,
+    password: randomBytes(16).toString('hex'),
+  }));
+  const nats = await RestartableServer.start((port) =>
+    startEmbeddedNats({ directory, users, binary, log, ...(port !== undefined && { port }) }),
+  );
   return {
-    postgres,
-    nats,
-    createDatabase: (name) => createDatabase(postgres.url, name),
+    get postgres() {
+      return postgres.current;
+    },
+    get nats() {
+      return nats.current;
+    },
+    restartable: { postgres, nats },
+    createDatabase: (name) => createDatabase(postgres.current.url, name),
     stop: async () => {
       await nats.stop();
       await postgres.stop();
       await rm(directory, { recursive: true, force: true });
       // As root, PostgreSQL keeps its data elsewhere: a folder that its user can enter.
-      await rm(postgres.dataHome, { recursive: true, force: true });
+      await rm(postgres.current.dataHome, { recursive: true, force: true });
     },
   };
 }

@@ -1,0 +1,41 @@
+import type { EventOrigin, StoredEvent } from '@stream-events/contracts';
+
+interface Page {
+  next: string | null;
+  results: {
+    id: string;
+    event_id: string | null;
+    event_type: string;
+    event_source: string;
+    event_data: unknown;
+    origin: EventOrigin;
+  }[];
+}
+
+/** The whole list as a client gets it; `eventData` is written anew, so compare it by `isSameJson`. */
+export async function readEventList(gatewayUrl: string, token: string): Promise<StoredEvent[]> {
+  const events: StoredEvent[] = [];
+  let url: string | null = `${gatewayUrl}/api/v1/platform-events?page_size=100`;
+  while (url !== null) {
+    const response: Response = await fetch(url, { headers: { authorization: `Token ${token}` } });
+    if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+    const page = (await response.json()) as Page; // holds as far as the checker compares it with what was sent
+    for (const record of page.results) {
+      events.push({
+        id: record.id,
+        eventId: record.event_id,
+        eventType: record.event_type,
+        eventSource: record.event_source,
+        origin: record.origin,
+        eventData: JSON.stringify(record.event_data),
+      });
+    }
+    url = page.next;
+  }
+  return events;
+}
+
+/** Whether two texts are the same JSON. */
+export function isSameJson(a: string, b: string): boolean {
+  return a === b || JSON.stringify(JSON.parse(a)) === JSON.stringify(JSON.parse(b));
+}

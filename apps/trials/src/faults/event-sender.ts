@@ -1,0 +1,113 @@
+import { createHmac } from 'node:crypto';
+import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http';
+import type { Credentials } from '../load/request-maker.js';
+import type { Answer, SentEvent } from './ledger.js';
+
+// Like the platform, which gives up after a few seconds; above the 2 × 2 s in which a gateway tries a batch twice.
+const answerLimitMs = 5_000;
+
+const path = '/api/v1/platform-events';
+
+interface Message {
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** A client with at most so many connections to each gateway, which it keeps open. */
+export class EventSender {
+  private readonly agent: Agent;
+
+  constructor(
+    private readonly credentials: Credentials,
+    connectionsEach: number,
+  ) {
+    this.agent = new Agent({ keepAlive: true, maxSockets: connectionsEach });
+  }
+
+  /** Sends an event to a gateway; `attempt` counts from 0, and the same event is the same message each time. */
+  async send(event: SentEvent, gatewayUrl: string, attempt = 0): Promise<Answer> {
+    const message = this.makeMessage(event, attempt);
+    return new Promise((resolve) => {
+      const outgoing = request(gatewayUrl + message.path, {
+        method: 'POST',
+        agent: this.agent,
+        headers: { ...message.headers, 'content-length': Buffer.byteLength(message.body) },
+      });
+      let isTooLate = false;
+      const timer = setTimeout(() => {
+        isTooLate = true;
+        outgoing.destroy();
+      }, answerLimitMs);
+      const settle = (answer: Answer): void => {
+        clearTimeout(timer);
+        resolve(isTooLate ? { kind: 'timeout' } : answer);
+      };
+      outgoing.once('error', (error) => settle(explainFailure(error, outgoing)));
+      outgoing.once('response', (response) => readAnswer(response, settle));
+      outgoing.end(message.body);
+    });
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+
+  private makeMessage(event: SentEvent, attempt: number): Message {
+    return event.kind === 'notification' ? this.makeNotification(event, attempt) : this.makePost(event);
+  }
+
+  private makePost({ kind, marker, eventType, eventData }: SentEvent): Message {
+    return {
+      path,
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Token ${this.credentials.token}`,
+        ...(kind === 'keyed post' && { 'idempotency-key': marker }),
+      },
+      body: `{"event_type":${JSON.stringify(eventType)},"event_source":"trial","event_data":${eventData}}`,
+    };
+  }
+
+  private makeNotification({ marker, eventType, eventData }: SentEvent, attempt: number): Message {
+    const type = eventType.replaceAll('-', '.');
+    const body = `{"subscription":{"id":"trial","type":${JSON.stringify(type)},"version":"1"},"event":${eventData}}`;
+    const timestamp = new Date().toISOString();
+    const hmac = createHmac('sha256', this.credentials.webhookSecret).update(marker + timestamp + body);
+    return {
+      path: `${path}/webhook`,
+      headers: {
+        'content-type': 'application/json',
+        'twitch-eventsub-message-id': marker,
+        'twitch-eventsub-message-retry': String(attempt),
+        'twitch-eventsub-message-type': 'notification',
+        'twitch-eventsub-message-timestamp': timestamp,
+        'twitch-eventsub-message-signature': `sha256=${hmac.digest('hex')}`,
+      },
+      body,
+    };
+  }
+}
+
+function readAnswer(response: IncomingMessage, settle: (answer: Answer) => void): void {
+  const chunks: Buffer[] = [];
+  response.on('data', (chunk: Buffer) => chunks.push(chunk));
+  response.once('error', () => settle({ kind: 'broken' }));
+  response.once('end', () => {
+    const status = response.statusCode ?? 0;
+    if (status === 204) settle({ kind: 'accepted', id: undefined });
+    else if (status === 201) settle({ kind: 'accepted', id: readId(Buffer.concat(chunks).toString()) });
+    else if (status >= 400 && status < 500) settle({ kind: 'refused', status });
+    else settle({ kind: 'unavailable', status });
+  });
+}
+
+/** An answer that is not the record has no id: the checker finds that no event has it. */
+function readId(body: string): string {
+  return /^\{"id":"([\w-]+)"/.exec(body)?.[1] ?? 'none';
+}
+
+function explainFailure(error: NodeJS.ErrnoException, outgoing: ClientRequest): Answer {
+  if (error.code === 'ECONNREFUSED') return { kind: 'not connected' };
+  return { kind: outgoing.reusedSocket ? 'stale' : 'broken' };
+}

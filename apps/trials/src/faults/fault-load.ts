@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Credentials } from '../load/request-maker.js';
+import { EventSender } from './event-sender.js';
+import { LedgerEntry, type Answer, type EventKind, type SentEvent } from './ledger.js';
+
+/** A load of so many events a second over so many clients, to gateways in turn. */
+export interface FaultLoadOptions extends Credentials {
+  gatewayUrls: readonly string[];
+  perSecond: number;
+  clients: number;
+}
+
+/** One try of an event, for those who watch. */
+export interface Try {
+  gatewayUrl: string;
+  kind: EventKind;
+  sentAt: number;
+  answer: Answer;
+}
+
+interface Retry {
+  entry: LedgerEntry;
+  attempt: number;
+  dueAt: number;
+}
+
+// How long the sender of an event waits before its next try; after the last one it gives up.
+const pausesMs = [300, 1_000, 2_000, 4_000];
+// What a sender keeps for later; beyond it, an event is given up at once.
+const maxRetries = 4_000;
+// Of eight events four come from the platform, three from clients that try again, one from a client that does not.
+const kinds: readonly EventKind[] = [
+  'notification',
+  'keyed post',
+  'notification',
+  'plain post',
+  'notification',
+  'keyed post',
+  'notification',
+  'keyed post',
+];
+
+/** Markers of one run, which are never used again. */
+const run = randomBytes(4).toString('hex');
+let sequence = 0;
+
+export function nextMarker(): { marker: string; sequence: number } {
+  sequence += 1;
+  return { marker: `${run}-${sequence}`, sequence };
+}
+
+/** An event that is like no other. */
+export function makeEvent(kind?: EventKind): SentEvent {
+  const next = nextMarker();
+  const viewer = (next.sequence * 1_237) % 5_000;
+  const eventData = JSON.stringify({
+    ...next,
+    user_id: String(100_000 + viewer),
+    user_name: `Viewer_${viewer}`,
+    broadcaster_user_id: '4711',
+    message: 'grüße 🎉',
+  });
+  const chosen = kind ?? kinds[next.sequence % kinds.length] ?? 'notification';
+  return { marker: next.marker, kind: chosen, eventType: 'channel-follow', eventData };
+}
+
+/**
+ * Sends events as the platform and clients do: each at most so often until it is accepted, in turn to each gateway, and
+ * at once to the other one where the first does not listen. Writes down what became of each.
+ */
+export class FaultLoad {
+  private readonly watchers = new Set<(seen: Try) => void>();
+  private readonly senders: EventSender[];
+  private readonly retries: Retry[] = [];
+  private entries: LedgerEntry[] = [];
+  private running: Promise<unknown> = Promise.resolve();
+  private isPaused = true;
+
+  constructor(private readonly options: FaultLoadOptions) {
+    this.senders = Array.from({ length: options.clients }, () => new EventSender(options, 1));
+  }
+
+  /** Begins, or goes on after `pause`. */
+  start(): void {
+    this.isPaused = false;
+    this.running = Promise.all(this.senders.map((sender, index) => this.runClient(sender, index)));
+  }
+
+  /** Makes no more events, and waits until every event was accepted or given up. */
+  async pause(): Promise<void> {
+    this.isPaused = true;
+    await this.running;
+  }
+
+  /** The events since this was asked last. */
+  takeEntries(): LedgerEntry[] {
+    return this.entries.splice(0);
+  }
+
+  /** Shows every try from now on, until the returned function is called. */
+  watch(watcher: (seen: Try) => void): () => void {
+    this.watchers.add(watcher);
+    return () => this.watchers.delete(watcher);
+  }
+
+  /** The end. */
+  async stop(): Promise<void> {
+    await this.pause();
+    for (const sender of this.senders) sender.close();
+  }
+
+  private async runClient(sender: EventSender, index: number): Promise<void> {
+    const { clients, perSecond, gatewayUrls } = this.options;
+    const intervalMs = (clients / perSecond) * 1_000;
+    let gateway = index;
+    await wait((index / clients) * intervalMs);
+    while (!this.isPaused || this.retries.length > 0) {
+      const startedAt = performance.now();
+      const retry = this.takeDueRetry();
+      gateway = (gateway + 1) % gatewayUrls.length;
+      if (retry) await this.attempt(sender, retry, gateway);
+      else if (!this.isPaused) await this.attempt(sender, this.makeFirst(), gateway);
+      const restMs = intervalMs - (performance.now() - startedAt);
+      // A retry does not count for the rate, or many of them would keep new events from being made.
+      if (!retry && restMs > 0) await wait(restMs);
+    }
+  }
+
+  private makeFirst(): Retry {
+    const entry = new LedgerEntry(makeEvent());
+    this.entries.push(entry);
+    return { entry, attempt: 0, dueAt: 0 };
+  }
+
+  private takeDueRetry(): Retry | undefined {
+    const now = performance.now();
+    const index = this.retries.findIndex(({ dueAt }) => dueAt <= now);
+    return index < 0 ? undefined : this.retries.splice(index, 1)[0];
+  }
+
+  private async attempt(sender: EventSender, { entry, attempt }: Retry, firstGateway: number): Promise<void> {
+    const { gatewayUrls } = this.options;
+    let answer: Answer = { kind: 'not connected' };
+    for (let offset = 0; offset < gatewayUrls.length && answer.kind === 'not connected'; offset += 1) {
+      const gatewayUrl = gatewayUrls[(firstGateway + offset) % gatewayUrls.length] ?? '';
+      const sentAt = performance.now();
+      answer = await sender.send(entry.event, gatewayUrl, attempt);
+      for (const watcher of this.watchers) watcher({ gatewayUrl, kind: entry.event.kind, sentAt, answer });
+    }
+    entry.note(answer);
+    const pauseMs = pausesMs[attempt];
+    const isOver = answer.kind === 'refused' || !entry.isOpen || pauseMs === undefined;
+    if (isOver || this.retries.length >= maxRetries) return;
+    this.retries.push({ entry, attempt: attempt + 1, dueAt: performance.now() + pauseMs });
+  }
+}

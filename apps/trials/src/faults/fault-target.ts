@@ -1,0 +1,77 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ServiceProcess } from '@stream-events/testing';
+import { childrenOf } from '../measure/processes.js';
+import type { Servers } from '../system/servers.js';
+import type { System } from '../system/system.js';
+
+export type TargetName = 'gateway' | 'events' | 'nats' | 'postgres';
+
+/** Something that a fault can happen to. */
+export interface FaultTarget {
+  /** By SIGKILL. */
+  kill(): Promise<void>;
+  /** In order. */
+  stop(): Promise<void>;
+  /** Starts it after `kill` or `stop`; done when it is ready. */
+  start(): Promise<void>;
+  /** Takes the processor away from all of its processes for so long. */
+  freeze(ms: number): Promise<void>;
+}
+
+/** The targets of a kind: two instances of a service, or the one server. */
+export function targetsOf(name: TargetName, servers: Servers, system: System): FaultTarget[] {
+  switch (name) {
+    case 'gateway':
+      return system.gateways.map(toServiceTarget);
+    case 'events':
+      return system.events.map(toServiceTarget);
+    case 'nats':
+      return [toServerTarget(servers.restartable.nats, () => [servers.nats.pid])];
+    case 'postgres':
+      // The first one starts the others: stopped first, it starts no more.
+      return [
+        toServerTarget(servers.restartable.postgres, () => [
+          servers.postgres.pid,
+          ...childrenOf(servers.postgres.pid),
+        ]),
+      ];
+  }
+}
+
+function toServiceTarget(process: ServiceProcess): FaultTarget {
+  return {
+    kill: async () => {
+      await process.kill('SIGKILL');
+    },
+    stop: () => process.stop(),
+    start: () => process.start(),
+    freeze: (ms) => freeze(() => [process.pid], ms),
+  };
+}
+
+function toServerTarget(server: Servers['restartable'][keyof Servers['restartable']], pids: () => number[]) {
+  return {
+    kill: () => server.kill(),
+    stop: () => server.stop(),
+    start: () => server.restart(),
+    freeze: (ms: number) => freeze(pids, ms),
+  };
+}
+
+async function freeze(pids: () => number[], ms: number): Promise<void> {
+  const [first, ...others] = pids();
+  if (first === undefined) return;
+  signal(first, 'SIGSTOP');
+  for (const pid of new Set([...others, ...pids()])) signal(pid, 'SIGSTOP');
+  await wait(ms);
+  for (const pid of pids().reverse()) signal(pid, 'SIGCONT');
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    // A child of PostgreSQL may have ended meanwhile.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}

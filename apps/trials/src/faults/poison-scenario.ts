@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { EventSender } from './event-sender.js';
+import { makeEvent, nextMarker } from './fault-load.js';
+import { LedgerEntry, type Answer, type EventKind } from './ledger.js';
+import type { Scenario } from './scenarios.js';
+import type { TestBed } from './test-bed.js';
+
+// More than a batch holds (256), so that the poison is in the middle of full ones.
+const neighbours = 400;
+
+interface Poison {
+  what: string;
+  eventType?: string;
+  /** The members of the data, as JSON text. */
+  members: string;
+}
+
+const poisons: readonly Poison[] = [
+  {
+    what: 'a user name of 10 kB',
+    members: `"user_id":"1","user_name":"${'x'.repeat(10_000)}"`,
+  },
+  {
+    what: 'NUL and lone surrogates',
+    members: '"user_name":"a\\u0000b","text":"\\u0000 \\ud800 \\udc00\\ud800"',
+  },
+  { what: 'the number 1e200000', members: '"amount":1e200000' },
+  { what: '255 emoji as event type', eventType: '🎉'.repeat(255), members: '"user_id":"1"' },
+  { what: '5,000 levels', members: `"deep":${'{"a":'.repeat(5_000)}0${'}'.repeat(5_000)}` },
+];
+
+const kinds: readonly EventKind[] = ['notification', 'plain post'];
+
+/** Inputs that are made to break something, in the middle of full batches. */
+export const poisonScenario: Scenario = {
+  name: 'poison',
+  description:
+    `${poisons.map(({ what }) => what).join('; ')}: each as POST and as signed notification, among ${neighbours} other events ` +
+    'at once. Each is answered 2xx or 4xx, no neighbour is refused, no connection and no process ends.',
+  run: async (bed, { poisonRounds }) => {
+    await bed.load.pause(); // its kept connections do not count here, and its events are in other batches
+    const sender = new EventSender(bed.system, neighbours);
+    const before = readLife(bed);
+    for (let round = 0; round < poisonRounds; round += 1) {
+      bed.countFault();
+      await runRound(bed, sender);
+    }
+    sender.close();
+    const after = readLife(bed);
+    const ended = [...before].filter((sign) => !after.has(sign));
+    if (ended.length > 0) bed.find(`did not live through it: ${ended.join(', ')}`);
+  },
+};
+
+async function runRound(bed: TestBed, sender: EventSender): Promise<void> {
+  const others = Array.from({ length: neighbours }, () => new LedgerEntry(makeEvent()));
+  const bad = poisons.flatMap((poison) => kinds.map((kind) => ({ poison, entry: makePoison(poison, kind) })));
+  const middle = neighbours / 2;
+  const all = [...others.slice(0, middle), ...bad.map(({ entry }) => entry), ...others.slice(middle)];
+  const answers = new Map<LedgerEntry, Answer>();
+  await Promise.all(
+    all.map(async (entry, index) => {
+      const gateway = bed.system.gateways[index % bed.system.gateways.length];
+      const answer = await sender.send(entry.event, gateway?.url ?? '');
+      entry.note(answer);
+      answers.set(entry, answer);
+    }),
+  );
+  bed.addEntries(all);
+  for (const { poison, entry } of bad) {
+    const answer = answers.get(entry);
+    if (answer?.kind !== 'accepted' && answer?.kind !== 'refused')
+      bed.find(`${poison.what} (${entry.event.kind}) was answered ${JSON.stringify(answer)}`);
+  }
+  const refused = others.filter(({ outcome }) => outcome !== 'accepted');
+  if (refused.length > 0)
+    bed.find(
+      `${refused.length} neighbours were not accepted: ${JSON.stringify(answers.get(existing(refused)))}`,
+    );
+}
+
+function existing(entries: readonly LedgerEntry[]): LedgerEntry {
+  const [first] = entries;
+  if (!first) throw new Error('there is none');
+  return first;
+}
+
+function makePoison({ eventType = 'channel-follow', members }: Poison, kind: EventKind): LedgerEntry {
+  const { marker } = nextMarker();
+  return new LedgerEntry({ marker, kind, eventType, eventData: `{"marker":"${marker}",${members}}` }, true);
+}
+
+/** The processes of the services and the connections to NATS: what must be the same afterwards. */
+function readLife({ system, servers }: TestBed): Set<string> {
+  const processes = [...system.gateways, ...system.events].map(({ app, pid }) => `${app} ${pid}`);
+  const port = servers.nats.port.toString(16).toUpperCase().padStart(4, '0');
+  const connections = ['/proc/net/tcp', '/proc/net/tcp6']
+    .flatMap((path) => readFileSync(path, 'utf8').split('\n'))
+    .map((line) => line.trim().split(/\s+/))
+    // Established ones (state 01) to that port; a connection that is made again has another port of its own.
+    .filter(([, , remote, state]) => state === '01' && remote?.endsWith(`:${port}`))
+    .map(([, local]) => `NATS connection ${local}`);
+  return new Set([...processes, ...connections]);
+}

@@ -1,0 +1,140 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { FaultTarget, TargetName } from './fault-target.js';
+import { poisonScenario } from './poison-scenario.js';
+import type { TestBed } from './test-bed.js';
+
+/** How often and how long. */
+export interface Pace {
+  kills: number;
+  frozenMs: number;
+  awayMs: number;
+  poisonRounds: number;
+}
+
+export interface Scenario {
+  name: string;
+  /** What happens, for the report. */
+  description: string;
+  run: (bed: TestBed, pace: Pace) => Promise<void>;
+}
+
+// What a supervisor takes to notice that a process has ended.
+const supervisorMs = 500;
+// Load before the first fault, and after one: in order, and so that what waits is not only what the fault left.
+const calmMs = 1_000;
+// Waiting until everything is published takes ten seconds: after every fourth kill, so that the others meet a backlog.
+const killsBetweenMeasurements = 4;
+
+const targets: { name: TargetName; description: string }[] = [
+  { name: 'gateway', description: 'a gateway' },
+  { name: 'events', description: 'an events service' },
+  { name: 'nats', description: 'nats-server' },
+  { name: 'postgres', description: 'PostgreSQL' },
+];
+
+/** In the order in which they are run: the one that makes a new stream is the last. */
+export const scenarios: readonly Scenario[] = [
+  ...targets.map(killScenario),
+  ...targets.map(freezeScenario),
+  awayScenario('postgres-away', 'PostgreSQL', ['postgres']),
+  awayScenario('nats-away', 'nats-server', ['nats']),
+  awayScenario('both-away', 'PostgreSQL and nats-server', ['postgres', 'nats']),
+  rollingScenario('rolling-gateways', 'gateway', 'gateway'),
+  rollingScenario('rolling-events', 'events service', 'events'),
+  poisonScenario,
+  {
+    name: 'stream-deleted',
+    description:
+      'The EVENTS stream is deleted under load. Everything accepted in the two minutes before, and since, must be on the new one.',
+    run: deleteStream,
+  },
+];
+
+function killScenario({ name, description }: (typeof targets)[number]): Scenario {
+  return {
+    name: `kill-${name}`,
+    description: `SIGKILL of ${description} at random moments; started again after ${supervisorMs / 1_000} s.`,
+    run: async (bed, { kills }) => {
+      const victims = bed.targets(name);
+      for (let count = 1; count <= kills; count += 1) {
+        await wait(300 + Math.random() * 1_500);
+        await killAndRestart(bed, existing(victims[count % victims.length]));
+        if (count % killsBetweenMeasurements === 0) await bed.measurePublished();
+      }
+    },
+  };
+}
+
+async function killAndRestart(bed: TestBed, target: FaultTarget): Promise<void> {
+  bed.countFault();
+  await target.kill();
+  await wait(supervisorMs);
+  await Promise.all([bed.measureRequests(), target.start()]);
+}
+
+function freezeScenario({ name, description }: (typeof targets)[number]): Scenario {
+  return {
+    name: `freeze-${name}`,
+    description: `SIGSTOP of ${description} (all of its processes), SIGCONT later.`,
+    run: async (bed, { frozenMs }) => {
+      await wait(calmMs);
+      bed.countFault();
+      await existing(bed.targets(name)[0]).freeze(frozenMs);
+      await Promise.all([bed.measureRequests(), bed.measurePublished()]);
+    },
+  };
+}
+
+function awayScenario(name: string, description: string, names: readonly TargetName[]): Scenario {
+  return {
+    name,
+    description: `${description} stopped in order, and started again later.`,
+    run: async (bed, { awayMs }) => {
+      await wait(calmMs);
+      bed.countFault();
+      const away = names.flatMap((target) => bed.targets(target));
+      await Promise.all(away.map((target) => target.stop()));
+      await wait(awayMs);
+      await Promise.all([bed.measureRequests(), ...away.map((target) => target.start())]);
+      await bed.measurePublished();
+    },
+  };
+}
+
+function rollingScenario(name: string, description: string, target: TargetName): Scenario {
+  return {
+    name,
+    description:
+      `SIGTERM of each ${description} in turn, started again. No client may see anything but success or, of a ` +
+      'gateway, a port on which nobody listens.',
+    run: async (bed) => {
+      for (const instance of bed.targets(target)) {
+        await wait(calmMs);
+        bed.countFault();
+        await instance.stop();
+        await wait(supervisorMs);
+        await Promise.all([bed.measureRequests(), instance.start()]);
+      }
+      await wait(calmMs);
+      await bed.load.pause();
+      for (const [answer, count] of Object.entries(bed.answers)) {
+        const isFine = answer === 'accepted' || (answer === 'not connected' && target === 'gateway');
+        if (!isFine) bed.find(`${count} tries were answered: ${answer}`);
+      }
+    },
+  };
+}
+
+async function deleteStream(bed: TestBed): Promise<void> {
+  await wait(3 * calmMs);
+  bed.requireOnStream(Date.now() - 120_000);
+  bed.countFault();
+  await bed.reader.deleteEventsStream();
+  await Promise.all([bed.measureRequests(), wait(3 * calmMs)]);
+  await bed.measurePublished();
+}
+
+function existing<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('there is no such target');
+  return value;
+}
