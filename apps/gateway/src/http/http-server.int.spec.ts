@@ -68,4 +68,31 @@ describe(createHttpServer.name, () => {
     release();
     await close();
   });
+
+  it('answers a request on an open connection while it closes, and ends the connection with it', async () => {
+    const { url, port, close } = await startServer();
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    const answer = async (): Promise<string> => {
+      socket.write('GET /fast HTTP/1.1\r\nHost: x\r\n\r\n');
+      const [text] = (await once(socket, 'data')) as [string]; // holds: it has an encoding
+      return text;
+    };
+    expect(await answer()).toMatch(/^HTTP\/1.1 200 [^]*connection: keep-alive/i);
+
+    const closed = close();
+    await eventually(() => expect(fetch(`${url}/fast`)).rejects.toThrow()); // nobody listens any more
+
+    expect(await answer()).toMatch(/^HTTP\/1.1 200 [^]*connection: close/i);
+    await once(socket, 'close');
+    await closed;
+  });
+
+  it('does not wait for connections that stay silent while it closes', async () => {
+    const { port, close } = await startServer();
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET /fast HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(socket, 'data');
+
+    await Promise.all([close(), once(socket, 'close')]);
+  });
 });

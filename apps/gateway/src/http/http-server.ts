@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type Server } from 'node:http';
+import { Server as NetServer } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ServiceError } from '@stream-events/contracts';
+import { within } from '@stream-events/messaging';
 import type { FastifyInstance, FastifyHttpOptions } from 'fastify';
 import { canonicalUrl } from './paths.js';
 import { sendProblem, toProblem, toServiceError } from './problem.js';
@@ -18,6 +20,10 @@ const maxRequestsInProgress = 5_000;
 // Each is a file descriptor and some 20 KiB. Beyond it Node closes new ones without a word, for there is no request yet
 // to answer: far above what a gateway can serve, it only keeps idle connections from using up the machine.
 const maxConnections = 20_000;
+
+// While it closes, the server waits so long for open connections without a request: a client that uses its connection often
+// sends one within this time, and its answer tells it that the connection ends.
+const idleGraceMs = 1_000;
 
 /** Whose `X-Forwarded-*` headers count: nobody's, everybody's, or those of these addresses and networks. */
 export type TrustProxy = boolean | string[];
@@ -77,13 +83,18 @@ function takeRawBodies(fastify: FastifyInstance): void {
 
 /**
  * While the server closes, an answer ends its connection: a client that keeps it open would keep the server waiting.
- * Fastify does so only for requests that arrive after that.
+ * Fastify does so only for requests that arrive after that. And it would cut idle connections at once, also those on which a
+ * request is already on its way.
  */
 function endConnectionsOnClose(fastify: FastifyInstance): void {
   let isClosing = false;
-  fastify.addHook('preClose', (done) => {
+  fastify.addHook('preClose', async () => {
     isClosing = true;
-    done();
+    const closed = new Promise((resolve) => {
+      // Not the HTTP server's own close, which cuts idle connections: this one only stops listening.
+      NetServer.prototype.close.call(fastify.server, resolve);
+    });
+    await within(idleGraceMs, closed);
   });
   fastify.addHook('onSend', (_request, reply, payload, done) => {
     if (isClosing) void reply.header('Connection', 'close');
