@@ -14,15 +14,21 @@ interface Message {
   body: string;
 }
 
-/** A client with at most so many connections to each gateway, which it keeps open. */
+/** How a client connects: with at most so many connections to each gateway, kept open or new for each request. */
+export interface ConnectionOptions {
+  connectionsEach: number;
+  keepAlive: boolean;
+}
+
+/** A client of the gateways. */
 export class EventSender {
   private readonly agent: Agent;
 
   constructor(
     private readonly credentials: Credentials,
-    connectionsEach: number,
+    { connectionsEach, keepAlive }: ConnectionOptions,
   ) {
-    this.agent = new Agent({ keepAlive: true, maxSockets: connectionsEach });
+    this.agent = new Agent({ keepAlive, maxSockets: connectionsEach });
   }
 
   /** Sends an event to a gateway; `attempt` counts from 0, and the same event is the same message each time. */

@@ -78,7 +78,11 @@ export class FaultLoad {
   private isPaused = true;
 
   constructor(private readonly options: FaultLoadOptions) {
-    this.senders = Array.from({ length: options.clients }, () => new EventSender(options, 1));
+    // Every other client connects anew for each request, as the platform may.
+    this.senders = Array.from(
+      { length: options.clients },
+      (_, index) => new EventSender(options, { connectionsEach: 1, keepAlive: index % 2 === 0 }),
+    );
   }
 
   /** Begins, or goes on after `pause`. */

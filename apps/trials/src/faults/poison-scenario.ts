@@ -39,7 +39,7 @@ export const poisonScenario: Scenario = {
     'at once. Each is answered 2xx or 4xx, no neighbour is refused, no connection and no process ends.',
   run: async (bed, { poisonRounds }) => {
     await bed.load.pause(); // its kept connections do not count here, and its events are in other batches
-    const sender = new EventSender(bed.system, neighbours);
+    const sender = new EventSender(bed.system, { connectionsEach: neighbours, keepAlive: true });
     const before = readLife(bed);
     for (let round = 0; round < poisonRounds; round += 1) {
       bed.countFault();
