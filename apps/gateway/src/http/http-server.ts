@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ServiceError } from '@stream-events/contracts';
 import { within } from '@stream-events/messaging';
@@ -24,6 +25,10 @@ const maxConnections = 20_000;
 // While it closes, the server waits so long for open connections without a request: a client that uses its connection often
 // sends one within this time, and its answer tells it that the connection ends.
 const idleGraceMs = 1_000;
+
+// A turn of the event loop without work takes microseconds. Under a load that leaves none, any turn must do at some time.
+const shortTurnMs = 0.2;
+const maxTurns = 500;
 
 /** Whose `X-Forwarded-*` headers count: nobody's, everybody's, or those of these addresses and networks. */
 export type TrustProxy = boolean | string[];
@@ -90,6 +95,7 @@ function endConnectionsOnClose(fastify: FastifyInstance): void {
   let isClosing = false;
   fastify.addHook('preClose', async () => {
     isClosing = true;
+    await untilConnectionsAreTaken();
     const closed = new Promise((resolve) => {
       // Not the HTTP server's own close, which cuts idle connections: this one only stops listening.
       NetServer.prototype.close.call(fastify.server, resolve);
@@ -100,6 +106,19 @@ function endConnectionsOnClose(fastify: FastifyInstance): void {
     if (isClosing) void reply.header('Connection', 'close');
     done(null, payload);
   });
+}
+
+/**
+ * Waits for a moment in which hardly any connection can be there that the system has made and this process has not taken
+ * yet, since those are reset when it stops listening: the end of a short turn of the event loop, which takes all of them.
+ */
+async function untilConnectionsAreTaken(): Promise<void> {
+  await setImmediate(); // the rest of the turn that has brought us here
+  for (let turns = 0; turns < maxTurns; turns += 1) {
+    const startedAt = performance.now();
+    await setImmediate();
+    if (performance.now() - startedAt < shortTurnMs) return;
+  }
 }
 
 /** Gives each request an id that its answer, its log lines and its messages to other services carry. */
