@@ -12,8 +12,8 @@ const { values: flags } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
 });
 const pace: Pace = flags.quick
-  ? { kills: 1, frozenMs: 3_000, awayMs: 5_000, poisonRounds: 1 }
-  : { kills: 20, frozenMs: 10_000, awayMs: 60_000, poisonRounds: 5 };
+  ? { kills: 1, frozenMs: 3_000, awayMs: 5_000, poisonRounds: 1, rollingRounds: 1 }
+  : { kills: 20, frozenMs: 10_000, awayMs: 60_000, poisonRounds: 5, rollingRounds: 4 };
 
 function say(line: string): void {
   process.stdout.write(`  ${line}\n`);

@@ -9,6 +9,7 @@ export interface Pace {
   frozenMs: number;
   awayMs: number;
   poisonRounds: number;
+  rollingRounds: number;
 }
 
 export interface Scenario {
@@ -107,8 +108,10 @@ function rollingScenario(name: string, description: string, target: TargetName):
     description:
       `SIGTERM of each ${description} in turn, started again. No client may see anything but success or, of a ` +
       'gateway, a port on which nobody listens.',
-    run: async (bed) => {
-      for (const instance of bed.targets(target)) {
+    run: async (bed, { rollingRounds }) => {
+      const instances = bed.targets(target);
+      for (let count = 0; count < rollingRounds * instances.length; count += 1) {
+        const instance = existing(instances[count % instances.length]);
         await wait(calmMs);
         bed.countFault();
         await instance.stop();
