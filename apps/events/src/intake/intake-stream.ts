@@ -77,6 +77,7 @@ export class IntakeStream {
     try {
       this.consumer ??= await this.ensure();
       await gather(this.consumer, messages, interruption);
+      if (messages.length === 0) await this.deliverForgotten();
     } catch (error) {
       // For the client, the end of the bytes is an error; whatever else it was, the next fetch says so.
       if (messages.length > 0) return messages;
@@ -90,6 +91,22 @@ export class IntakeStream {
   async count(): Promise<number> {
     const { streams } = await this.manage();
     return (await streams.info(intakeStreamName)).state.messages;
+  }
+
+  /**
+   * Has messages delivered again that the stream still holds although they were acknowledged: nats-server 2.9 writes down
+   * late what was taken off a work queue, so that a crash brings it back, and no consumer ever gets it. A new consumer gets
+   * everything that is there; what was stored is known by its key.
+   */
+  private async deliverForgotten(): Promise<void> {
+    if ((await this.count()) === 0) return;
+    const { consumers, streams } = await this.manage();
+    // In this order: up to here everything was acknowledged before the stream is looked at.
+    const { ack_floor } = await consumers.info(intakeStreamName, consumerName);
+    const { state } = await streams.info(intakeStreamName);
+    if (state.messages === 0 || state.first_seq > ack_floor.stream_seq) return;
+    await consumers.delete(intakeStreamName, consumerName);
+    this.consumer = undefined;
   }
 
   private manage(): Promise<JetStreamManager> {
