@@ -60,7 +60,7 @@ function killScenario({ name, description }: (typeof targets)[number]): Scenario
       for (let count = 1; count <= kills; count += 1) {
         await wait(300 + Math.random() * 1_500);
         await killAndRestart(bed, existing(victims[count % victims.length]));
-        if (count % killsBetweenMeasurements === 0) await bed.measurePublished();
+        if (count % killsBetweenMeasurements === 0 || count === kills) await bed.measurePublished();
       }
     },
   };

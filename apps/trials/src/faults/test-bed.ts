@@ -34,7 +34,7 @@ const load = { perSecond: 320, clients: 16 };
 /** Two gateways, two events services and their servers under load, with a ledger and a stopwatch. */
 export class TestBed {
   private result = emptyResult('');
-  private readonly entries: LedgerEntry[] = [];
+  private entries: readonly LedgerEntry[] = [];
   private readonly added: LedgerEntry[] = [];
   private readonly ids = new Set<string>();
   private onStreamSince = Number.POSITIVE_INFINITY;
@@ -82,7 +82,8 @@ export class TestBed {
       this.find(`the scenario failed: ${String(error)}`);
     }
     await this.load.pause();
-    await this.measurePublished();
+    await this.waitUntilPublished();
+    this.checkProcesses();
     await this.checkScenario();
     return this.result;
   }
@@ -122,30 +123,21 @@ export class TestBed {
         resolve(true);
       });
     });
-    if (await recovered) this.result.requestsMs.push(performance.now() - startedAt);
+    if (await recovered) this.note('requests', this.result.requestsMs, startedAt);
     else this.find(`no success after ${recoveryLimitMs / 1_000} s: ${[...missing].join(', ')}`);
   }
 
   /** Measures how long it takes from now until everything accepted so far is stored and on the stream. */
   async measurePublished(): Promise<void> {
     const startedAt = performance.now();
-    let lastBatch: string | undefined;
-    let last = 'nothing could be read';
-    while (performance.now() - startedAt < recoveryLimitMs) {
-      try {
-        lastBatch ??= await this.reader.readLastBatch();
-        const backlog = await this.reader.readBacklog(lastBatch);
-        if (backlog.outbox + backlog.intake === 0) {
-          this.result.publishedMs.push(performance.now() - startedAt);
-          return;
-        }
-        last = JSON.stringify(backlog);
-      } catch (error) {
-        last = String(error); // the servers may not be back yet
-      }
-      await wait(pollMs);
-    }
-    this.find(`not everything is published after ${recoveryLimitMs / 1_000} s: ${last}`);
+    if (await this.waitUntilPublished()) this.note('published', this.result.publishedMs, startedAt);
+  }
+
+  private note(what: string, times: number[], startedAt: number): void {
+    const ms = performance.now() - startedAt;
+    times.push(ms);
+    const { name, faults } = this.result;
+    process.stdout.write(`    ${name}, fault ${faults}: ${what} again after ${(ms / 1_000).toFixed(1)} s\n`);
   }
 
   /** Adds events that were not sent by the load. */
@@ -176,9 +168,36 @@ export class TestBed {
     return { events: listed.length, findings };
   }
 
+  /** Whether it was so in time; noted when not. */
+  private async waitUntilPublished(): Promise<boolean> {
+    const deadline = performance.now() + recoveryLimitMs;
+    let lastBatch: string | undefined;
+    let last = 'nothing could be read';
+    while (performance.now() < deadline) {
+      try {
+        lastBatch ??= await this.reader.readLastBatch();
+        const backlog = await this.reader.readBacklog(lastBatch);
+        if (backlog.outbox + backlog.intake === 0) return true;
+        last = JSON.stringify(backlog);
+      } catch (error) {
+        last = String(error); // the servers may not be back yet
+      }
+      await wait(pollMs);
+    }
+    this.find(`not everything is published after ${recoveryLimitMs / 1_000} s: ${last}`);
+    return false;
+  }
+
+  /** Nobody here starts a service again but the scenario that has ended it. */
+  private checkProcesses(): void {
+    for (const service of [...this.system.gateways, ...this.system.events])
+      if (!service.isRunning) this.find(`${service.app} has ended: ${service.output.slice(-2_000)}`);
+  }
+
   private async checkScenario(): Promise<void> {
     const sent = [...this.load.takeEntries(), ...this.added.splice(0)];
-    this.entries.push(...sent);
+    // Spread into a call, so many would be too many arguments.
+    this.entries = this.entries.concat(sent);
     this.result.outcomes = countOutcomes(sent);
     const listed = await this.reader.readNewEvents();
     for (const { id } of listed) this.ids.add(id);
@@ -186,7 +205,9 @@ export class TestBed {
     const published = await this.readStream();
     this.result.copies = published ? published.length - new Set(published.map(({ id }) => id)).size : 0;
     const isKnownBefore = (id: string): boolean => this.ids.has(id);
-    this.result.findings.push(...check({ sent, listed, parked, published, isKnownBefore }));
+    this.result.findings = this.result.findings.concat(
+      check({ sent, listed, parked, published, isKnownBefore }),
+    );
     if (published) this.checkOnStream(published);
   }
 

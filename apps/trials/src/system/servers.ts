@@ -45,6 +45,16 @@ export async function startServers(): Promise<Servers> {
   const nats = await RestartableServer.start((port) =>
     startEmbeddedNats({ directory, users, binary, log, ...(port !== undefined && { port }) }),
   );
+  const stop = async (): Promise<void> => {
+    await nats.stop();
+    await postgres.stop();
+    await rm(directory, { recursive: true, force: true });
+    // As root, PostgreSQL keeps its data elsewhere: a folder that its user can enter.
+    await rm(postgres.current.dataHome, { recursive: true, force: true });
+  };
+  const stopOnSignal = (): void => void stop().finally(() => process.exit(130));
+  // They have a session of their own, which Ctrl-C does not reach.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stopOnSignal);
   return {
     get postgres() {
       return postgres.current;
@@ -54,13 +64,7 @@ export async function startServers(): Promise<Servers> {
     },
     restartable: { postgres, nats },
     createDatabase: (name) => createDatabase(postgres.current.url, name),
-    stop: async () => {
-      await nats.stop();
-      await postgres.stop();
-      await rm(directory, { recursive: true, force: true });
-      // As root, PostgreSQL keeps its data elsewhere: a folder that its user can enter.
-      await rm(postgres.current.dataHome, { recursive: true, force: true });
-    },
+    stop,
   };
 }
 
