@@ -76,7 +76,7 @@ async function killAndRestart(bed: TestBed, target: FaultTarget): Promise<void> 
 function freezeScenario({ name, description }: (typeof targets)[number]): Scenario {
   return {
     name: `freeze-${name}`,
-    description: `SIGSTOP of ${description} (all of its processes), SIGCONT later.`,
+    description: `SIGSTOP of ${description} (all of its processes) for 10 s, then SIGCONT.`,
     run: async (bed, { frozenMs }) => {
       await wait(calmMs);
       bed.countFault();
@@ -89,7 +89,7 @@ function freezeScenario({ name, description }: (typeof targets)[number]): Scenar
 function awayScenario(name: string, description: string, names: readonly TargetName[]): Scenario {
   return {
     name,
-    description: `${description} stopped in order, and started again later.`,
+    description: `${description} stopped in order, and started again after 60 s.`,
     run: async (bed, { awayMs }) => {
       await wait(calmMs);
       bed.countFault();
