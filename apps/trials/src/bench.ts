@@ -17,8 +17,8 @@ const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', defau
 
 const connections = 64;
 const filledEvents = flags.quick ? 20_000 : 200_000;
-const rounds = flags.quick ? 1 : 5;
-const postRounds = flags.quick ? 1 : 3;
+const rounds = flags.quick ? 1 : 3;
+
 const memorySeconds = flags.quick ? 20 : 300;
 // V8 compiles what is hot within some seconds under load.
 const pace = { warmUpSeconds: flags.quick ? 4 : 10, seconds: flags.quick ? 6 : 12 };
@@ -43,8 +43,8 @@ class Benchmark {
 
   async measurePosts(): Promise<Measurement[]> {
     const results: Measurement[] = [];
-    for (let round = 1; round <= postRounds; round += 1) {
-      results.push(await this.run('1 + 1', 'posts', `POST, round ${round}/${postRounds}`));
+    for (let round = 1; round <= rounds; round += 1) {
+      results.push(await this.run('1 + 1', 'posts', `POST, round ${round}/${rounds}`));
     }
     return results;
   }

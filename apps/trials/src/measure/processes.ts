@@ -12,7 +12,14 @@ export function cpuSeconds(pid: number): number {
 /** Seconds of CPU that a process and its children, ended ones too, have used so far: for PostgreSQL. */
 export function cpuSecondsOfFamily(pid: number): number {
   const { utime, stime, endedChildren } = readStat(pid);
-  const children = childrenOf(pid).reduce((sum, child) => sum + cpuSeconds(child), 0);
+  const ofChild = (child: number): number => {
+    try {
+      return cpuSeconds(child);
+    } catch {
+      return 0; // it has ended meanwhile, and is counted with the ended ones next time
+    }
+  };
+  const children = childrenOf(pid).reduce((sum, child) => sum + ofChild(child), 0);
   return (utime + stime + endedChildren) / ticksPerSecond + children;
 }
 
@@ -26,7 +33,14 @@ export function memoryMegabytes(pid: number): number {
 
 /** The same of a process and its children. */
 export function memoryMegabytesOfFamily(pid: number): number {
-  return [pid, ...childrenOf(pid)].reduce((sum, member) => sum + memoryMegabytes(member), 0);
+  const ofChild = (child: number): number => {
+    try {
+      return memoryMegabytes(child);
+    } catch {
+      return 0; // it has ended meanwhile: workers of PostgreSQL come and go
+    }
+  };
+  return childrenOf(pid).reduce((sum, child) => sum + ofChild(child), memoryMegabytes(pid));
 }
 
 /** The processes that a process has started and that run. */
