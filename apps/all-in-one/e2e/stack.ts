@@ -317,8 +317,11 @@ export class Stack {
   async waitUntilPublished(): Promise<void> {
     const marker = `marker-${randomUUID()}`;
     const body = { event_type: marker, event_source: 'marker', event_data: {} };
-    const { status, text } = await this.request('POST', '/api/v1/platform-events', { body });
-    if (status !== 201) throw new Error(`the marker was not stored: ${status} ${text}`);
+    // After an outage each gateway tries by itself, once a second, whether it is over.
+    await eventually(async () => {
+      const { status, text } = await this.request('POST', '/api/v1/platform-events', { body });
+      if (status !== 201) throw new Error(`the marker was not stored: ${status} ${text}`);
+    });
     const check = async (): Promise<void> => {
       const waiting = await this.count('events.outbox');
       if (waiting > 0) throw new Error(`${waiting} batches are still in the outbox`);
