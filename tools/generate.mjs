@@ -32,7 +32,7 @@ async function printNatsConfig() {
     const list = (subjects) => `{ allow: ${JSON.stringify(subjects)} }`;
     return [
       '    {',
-      `      user: ${user.name}, password: $NATS_${user.name.toUpperCase()}_PASSWORD`,
+      `      user: ${user.name}, password: $NATS_${user.name.toUpperCase().replaceAll('-', '_')}_PASSWORD`,
       '      permissions {',
       `        publish: ${list(user.publish)}`,
       `        subscribe: ${list(user.subscribe)}`,
@@ -64,6 +64,10 @@ async function printConfiguration() {
   const apps = {
     gateway: (await import('../apps/gateway/dist/gateway.app.js')).gateway.variables,
     events: (await import('../apps/events/dist/events.app.js')).events.variables,
+    connector: (await import('../apps/platform-connector/dist/platform-connector.app.js')).platformConnector
+      .variables,
+    monitor: (await import('../apps/streamer-monitor/dist/streamer-monitor.app.js')).streamerMonitor
+      .variables,
     simulator: (await import('../apps/platform-simulator/dist/platform-simulator.app.js')).platformSimulator
       .variables,
     'npm start': (await import('../apps/all-in-one/dist/all-in-one.config.js')).allInOneVariables,

@@ -4,7 +4,6 @@ import {
   list,
   oneOf,
   optionalText,
-  optionalUrl,
   sharedVariables,
   type ConfigOf,
   type Variable,
@@ -26,10 +25,7 @@ export const gatewayVariables = {
   HOST: sharedVariables.HOST,
   PORT: integer('Port of the HTTP API', [0, 65_535], { default: 8000 }),
   ADMIN_PORT: adminPort(9000),
-  PUBLIC_URL: optionalUrl('Address of the API as clients see it, for links; else what the client used', [
-    'http',
-    'https',
-  ]),
+  PUBLIC_URL: sharedVariables.PUBLIC_URL,
   TRUST_PROXY: trustProxy,
   CORS_ORIGINS: list('Origins of web pages that may call the API, separated by commas; `*` is all', {
     default: ['*'],

@@ -31,3 +31,6 @@ export function defineContract<Request extends object, Reply extends object>(
 ): Contract<Request, Reply> {
   return contract;
 }
+
+/** A request that says nothing more than its subject. */
+export class EmptyRequest {}

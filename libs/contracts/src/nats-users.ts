@@ -15,6 +15,20 @@ export function inboxPrefix(user: string): string {
   return `_INBOX_${user}`;
 }
 
+/** What reading the EVENTS stream takes, by consumers of one's own. */
+const consumingEvents = [
+  '$JS.API.INFO',
+  `$JS.API.STREAM.INFO.${eventsStreamName}`,
+  // Not DELETE, of another service's consumer for instance: what a subscriber leaves behind expires.
+  `$JS.API.CONSUMER.CREATE.${eventsStreamName}`,
+  `$JS.API.CONSUMER.CREATE.${eventsStreamName}.>`,
+  `$JS.API.CONSUMER.DURABLE.CREATE.${eventsStreamName}.>`,
+  `$JS.API.CONSUMER.INFO.${eventsStreamName}.>`,
+  `$JS.API.CONSUMER.MSG.NEXT.${eventsStreamName}.>`,
+  `$JS.ACK.${eventsStreamName}.>`,
+  `$JS.FC.${eventsStreamName}.>`,
+] as const;
+
 /**
  * The users of the system. `subscriber` is for other services of yours, which you trust: it reads events, and can neither
  * publish, nor change the stream, nor delete a consumer. But it can take messages from the consumers of others, and have
@@ -33,20 +47,28 @@ export const natsUsers = {
     subscribe: ['request.events.>', `${inboxPrefix('events')}.>`],
     servesRequests: true,
   },
+  'platform-connector': {
+    name: 'platform-connector',
+    publish: ['request.streamer-monitor.list-monitored', ...consumingEvents],
+    subscribe: ['request.platform-connector.>', `${inboxPrefix('platform-connector')}.>`],
+    servesRequests: true,
+  },
+  'streamer-monitor': {
+    name: 'streamer-monitor',
+    publish: [
+      'request.platform-connector.look-up-users',
+      'request.platform-connector.look-up-streams',
+      'request.platform-connector.reconcile-subscriptions',
+      // Streams are rebuilt from the event log.
+      'request.events.list',
+      ...consumingEvents,
+    ],
+    subscribe: ['request.streamer-monitor.>', `${inboxPrefix('streamer-monitor')}.>`],
+    servesRequests: true,
+  },
   subscriber: {
     name: 'subscriber',
-    publish: [
-      '$JS.API.INFO',
-      `$JS.API.STREAM.INFO.${eventsStreamName}`,
-      // Not DELETE, of another service's consumer for instance: what a subscriber leaves behind expires.
-      `$JS.API.CONSUMER.CREATE.${eventsStreamName}`,
-      `$JS.API.CONSUMER.CREATE.${eventsStreamName}.>`,
-      `$JS.API.CONSUMER.DURABLE.CREATE.${eventsStreamName}.>`,
-      `$JS.API.CONSUMER.INFO.${eventsStreamName}.>`,
-      `$JS.API.CONSUMER.MSG.NEXT.${eventsStreamName}.>`,
-      `$JS.ACK.${eventsStreamName}.>`,
-      `$JS.FC.${eventsStreamName}.>`,
-    ],
+    publish: consumingEvents,
     subscribe: [`${inboxPrefix('subscriber')}.>`],
     servesRequests: false,
   },

@@ -3,6 +3,7 @@ export * from './config.js';
 export * from './failure-log.js';
 export * from './health.js';
 export * from './logger.js';
+export * from './secret-box.js';
 export * from './service.js';
 export * from './shared-variables.js';
 export * from './shell.module.js';

@@ -1,4 +1,4 @@
-import { integer, list, oneOf, text, url, urls, type Variable } from './config.js';
+import { integer, list, oneOf, optionalUrl, text, url, urls, type Variable } from './config.js';
 
 /** The environment variables that more than one app reads, declared once. */
 export const sharedVariables = {
@@ -21,6 +21,10 @@ export const sharedVariables = {
   SECRET_KEY: list(
     'Encrypts tokens in the database: one or more keys of at least 32 characters, separated by commas; the first encrypts, all decrypt. `npm start` with its own servers makes one',
     { secret: true, minLength: 32 },
+  ),
+  PUBLIC_URL: optionalUrl(
+    'Address of the API as seen from outside: for links (else what the client used), and for the platform’s messages (without it streamers are only polled)',
+    ['http', 'https'],
   ),
   PLATFORM: oneOf('Which platform the events come from; simulated events never mix with real ones', [
     'simulator',

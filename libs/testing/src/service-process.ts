@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { eventually } from './eventually.js';
 
 /** The apps that run as a process of their own. */
-export type AppName = 'gateway' | 'events' | 'platform-simulator';
+export type AppName = 'gateway' | 'events' | 'platform-connector' | 'platform-simulator' | 'streamer-monitor';
 
 // Two cores and two test files at once: a start that takes a second alone may take many then.
 const startTimeoutMs = 40_000;

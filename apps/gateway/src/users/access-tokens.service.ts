@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG } from '@stream-events/service';
+import { CONFIG, SecretBox } from '@stream-events/service';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { GatewayConfig } from '../gateway.config.js';
 import { AccessToken } from './access-token.entity.js';
-import { SecretBox } from './secret-box.js';
 import type { Role } from './user.entity.js';
 
 /** Who a request comes from. */

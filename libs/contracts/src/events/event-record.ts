@@ -11,7 +11,15 @@ export interface StoredEvent {
   eventSource: string;
   origin: EventOrigin;
   eventData: string;
+  /** When it happened by the platform's own clock, in milliseconds since 1970; absent or null where nobody said. */
+  occurredAt?: number | null;
 }
+
+/**
+ * The NATS header that says on the EVENTS stream when an event happened by the platform's own clock: ISO 8601 in UTC with
+ * milliseconds. Only events of the platform have it. The record says when it was received, which a retry makes later.
+ */
+export const occurredAtHeader = 'Occurred-At';
 
 /**
  * Prints the public event record: what HTTP clients get and what the EVENTS stream carries.

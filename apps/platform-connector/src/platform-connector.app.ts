@@ -1,0 +1,52 @@
+import { NestFactory } from '@nestjs/core';
+import type { INestMicroservice } from '@nestjs/common';
+import type { Contract } from '@stream-events/contracts';
+import { connectDatabase, toUnavailable } from '@stream-events/database';
+import { ErrorResponder, NatsServerStrategy } from '@stream-events/messaging';
+import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
+import { variables, type PlatformConnectorConfig } from './platform-connector.config.js';
+import { PlatformConnectorModule } from './platform-connector.module.js';
+
+/** The contracts that the platform connector answers. */
+const servedContracts: readonly Contract<object, object>[] = [];
+
+/** What the platform connector keeps in its own schema. */
+export const schema = {
+  name: 'platform_connector',
+  entities: [],
+  migrations: [],
+};
+
+/** The platform connector: the only service that talks to the platform. */
+export const platformConnector = defineService({ name: 'platform-connector', variables, start });
+
+async function start(shell: Shell<PlatformConnectorConfig>) {
+  const { config, logger, health } = shell;
+  const nats = { urls: config.NATS_URL, name: 'platform-connector' };
+  const { entities, migrations } = schema;
+  const dataSource = await connectDatabase({
+    url: config.DATABASE_URL,
+    schema: schema.name,
+    applicationName: 'platform-connector',
+    entities,
+    migrations,
+    poolSize: 10,
+  });
+  const strategy = new NatsServerStrategy({
+    ...nats,
+    queue: 'platform-connector',
+    contracts: servedContracts,
+  });
+  const app: INestMicroservice = await NestFactory.createMicroservice(
+    PlatformConnectorModule.register(shell, { dataSource }),
+    { strategy, logger: new NestLogger(logger), abortOnError: false },
+  );
+  app.useGlobalFilters(new ErrorResponder(logger, toUnavailable));
+  await app.listen();
+
+  health.register('platform connector database', async () => {
+    await dataSource.query('SELECT 1');
+  });
+  health.register('platform connector nats', () => strategy.ping());
+  return { close: () => closeAll([() => app.close(), () => dataSource.destroy()]) };
+}

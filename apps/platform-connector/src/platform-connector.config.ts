@@ -1,0 +1,30 @@
+import { adminPort, optionalText, optionalUrl, sharedVariables, type ConfigOf } from '@stream-events/service';
+
+/** The environment of the platform connector. */
+export const variables = {
+  HOST: sharedVariables.HOST,
+  ADMIN_PORT: adminPort(9004),
+  DATABASE_URL: sharedVariables.DATABASE_URL,
+  NATS_URL: sharedVariables.NATS_URL,
+  SECRET_KEY: sharedVariables.SECRET_KEY,
+  PLATFORM: sharedVariables.PLATFORM,
+  PLATFORM_CLIENT_ID: optionalText('Client id of your application on the platform'),
+  PLATFORM_CLIENT_SECRET: optionalText('Client secret of your application on the platform', { secret: true }),
+  PLATFORM_WEBHOOK_SECRET: sharedVariables.PLATFORM_WEBHOOK_SECRET,
+  PLATFORM_API_URL: optionalUrl('Base URL of the platform’s API; the real one unless given', [
+    'http',
+    'https',
+  ]),
+  PLATFORM_AUTH_URL: optionalUrl('Base URL of the platform’s OAuth 2 endpoints; the real one unless given', [
+    'http',
+    'https',
+  ]),
+  PLATFORM_EVENTSUB_URL: optionalUrl(
+    'Base URL of the platform’s subscriptions; `eventsub` under PLATFORM_API_URL unless given',
+    ['http', 'https'],
+  ),
+  PUBLIC_URL: sharedVariables.PUBLIC_URL,
+  LOG_LEVEL: sharedVariables.LOG_LEVEL,
+};
+
+export type PlatformConnectorConfig = ConfigOf<typeof variables>;

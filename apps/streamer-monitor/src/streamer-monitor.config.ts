@@ -1,0 +1,12 @@
+import { adminPort, sharedVariables, type ConfigOf } from '@stream-events/service';
+
+/** The environment of the streamer monitor. */
+export const variables = {
+  HOST: sharedVariables.HOST,
+  ADMIN_PORT: adminPort(9002),
+  DATABASE_URL: sharedVariables.DATABASE_URL,
+  NATS_URL: sharedVariables.NATS_URL,
+  LOG_LEVEL: sharedVariables.LOG_LEVEL,
+};
+
+export type StreamerMonitorConfig = ConfigOf<typeof variables>;

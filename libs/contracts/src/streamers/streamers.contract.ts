@@ -1,0 +1,186 @@
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  IsUUID,
+  Matches,
+  ValidateNested,
+} from 'class-validator';
+import { defineContract } from '../contract.js';
+
+/** What a user name on the platform may be: 1 to 64 letters, digits and underscores. */
+export const platformUsername = {
+  pattern: /^\w{1,64}$/,
+  fault: 'must be 1 to 64 letters, digits and underscores',
+};
+
+/** A monitored streamer. */
+export class StreamerMessage {
+  /** UUIDv7: sorts by the time of creation. */
+  @IsUUID('all')
+  id!: string;
+
+  @IsString()
+  platformUsername!: string;
+
+  /** The platform's id of the user, which a change of name does not change. */
+  @IsString()
+  platformId!: string;
+
+  @IsBoolean()
+  streaming!: boolean;
+
+  @IsBoolean()
+  disabled!: boolean;
+
+  /** Milliseconds since 1970. */
+  @IsInt()
+  createdAt!: number;
+
+  /** Milliseconds since 1970. */
+  @IsInt()
+  updatedAt!: number;
+}
+
+export class ListStreamersRequest {
+  /** The page begins after this id; the first page without it. */
+  @IsOptional()
+  @IsUUID('all')
+  after?: string;
+}
+
+export class ListStreamersReply {
+  /** Oldest first. */
+  @IsArray()
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => StreamerMessage)
+  streamers!: StreamerMessage[];
+
+  /** The next page begins after this id; null means the end. */
+  @IsOptional()
+  @IsUUID('all')
+  next!: string | null;
+}
+
+/** One page of all streamers, of at most 1,000: a reply is one message of at most 1 MiB. */
+export const listStreamers = defineContract({
+  subject: 'request.streamer-monitor.list-streamers',
+  request: ListStreamersRequest,
+  reply: ListStreamersReply,
+  errors: [],
+  timeoutMs: 5_000,
+});
+
+export class CreateStreamerRequest {
+  @Matches(platformUsername.pattern, { message: platformUsername.fault })
+  platformUsername!: string;
+
+  /** What the caller believes; the platform's word replaces it. */
+  @IsBoolean()
+  streaming!: boolean;
+
+  @IsBoolean()
+  disabled!: boolean;
+}
+
+/**
+ * Monitors a streamer from now on. `invalid` (on `platform_username`): the platform does not know the name; `conflict`: it is
+ * monitored already. Nothing is stored unless the reply comes within the time limit.
+ */
+export const createStreamer = defineContract({
+  subject: 'request.streamer-monitor.create-streamer',
+  request: CreateStreamerRequest,
+  reply: StreamerMessage,
+  errors: ['invalid', 'conflict'],
+  // The API promises 503 within 5 s when the platform does not answer.
+  timeoutMs: 4_500,
+});
+
+/** Names a streamer. */
+export class StreamerRequest {
+  @IsUUID('all')
+  id!: string;
+}
+
+/** One streamer. */
+export const getStreamer = defineContract({
+  subject: 'request.streamer-monitor.get-streamer',
+  request: StreamerRequest,
+  reply: StreamerMessage,
+  errors: ['not_found'],
+  timeoutMs: 5_000,
+});
+
+/** Fields that are left out stay as they are. */
+export class UpdateStreamerRequest extends StreamerRequest {
+  /** Another name of the same user on the platform. */
+  @IsOptional()
+  @Matches(platformUsername.pattern, { message: platformUsername.fault })
+  platformUsername?: string;
+
+  @IsOptional()
+  @IsBoolean()
+  streaming?: boolean;
+
+  @IsOptional()
+  @IsBoolean()
+  disabled?: boolean;
+}
+
+/**
+ * Changes a streamer. `invalid` (on `platform_username`): the name is not that of this user. A disabled streamer is not monitored,
+ * and keeps its history.
+ */
+export const updateStreamer = defineContract({
+  subject: 'request.streamer-monitor.update-streamer',
+  request: UpdateStreamerRequest,
+  reply: StreamerMessage,
+  errors: ['not_found', 'invalid'],
+  timeoutMs: 4_500,
+});
+
+export class DeleteStreamerReply {
+  /** Who is gone. */
+  @IsUUID('all')
+  id!: string;
+}
+
+/** Monitors a streamer no more, and forgets its streams. */
+export const deleteStreamer = defineContract({
+  subject: 'request.streamer-monitor.delete-streamer',
+  request: StreamerRequest,
+  reply: DeleteStreamerReply,
+  errors: ['not_found'],
+  timeoutMs: 5_000,
+});
+
+/** How many users one page of `listMonitored` holds at most. */
+export const maxMonitoredPage = 5_000;
+
+export class ListMonitoredReply {
+  /** The platform's ids of the streamers that are not disabled, those monitored longest first. */
+  @IsArray()
+  @ArrayMaxSize(maxMonitoredPage)
+  @IsString({ each: true })
+  platformIds!: string[];
+
+  /** The next page begins after this streamer; null means the end. */
+  @IsOptional()
+  @IsUUID('all')
+  next!: string | null;
+}
+
+/** One page of whom the platform shall tell about: what the subscriptions follow from. */
+export const listMonitored = defineContract({
+  subject: 'request.streamer-monitor.list-monitored',
+  request: ListStreamersRequest,
+  reply: ListMonitoredReply,
+  errors: [],
+  timeoutMs: 5_000,
+});

@@ -1,0 +1,237 @@
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  IsUUID,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import { defineContract, EmptyRequest } from '../contract.js';
+import { ListPosition } from '../events/read-events.contract.js';
+import { StreamerRequest } from './streamers.contract.js';
+
+/** A stream of a streamer. */
+export class StreamMessage {
+  /** UUIDv7 of `startedAt`: sorts by the time when the stream began. */
+  @IsUUID('all')
+  id!: string;
+
+  /** The platform's id of the stream. */
+  @IsString()
+  streamId!: string;
+
+  @IsString()
+  userId!: string;
+
+  @IsString()
+  userLogin!: string;
+
+  @IsString()
+  userName!: string;
+
+  @IsString()
+  gameId!: string;
+
+  @IsString()
+  gameName!: string;
+
+  @IsString()
+  type!: string;
+
+  @IsString()
+  title!: string;
+
+  @IsInt()
+  viewerCount!: number;
+
+  /** Milliseconds since 1970. */
+  @IsInt()
+  startedAt!: number;
+
+  /** Milliseconds since 1970; null while the stream is running. */
+  @IsOptional()
+  @IsInt()
+  endedAt!: number | null;
+
+  @IsString()
+  language!: string;
+
+  /** With the literal placeholders `{width}` and `{height}`. */
+  @IsString()
+  thumbnailUrl!: string;
+
+  @IsOptional()
+  @IsString()
+  tagIds!: string | null;
+
+  @IsBoolean()
+  isMature!: boolean;
+}
+
+export class ListStreamsRequest {
+  @IsUUID('all')
+  streamerId!: string;
+
+  @IsInt()
+  @Min(1)
+  @Max(100)
+  pageSize!: number;
+
+  /** Where the page begins; the newest page without it. Its ids are those of streams. */
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => ListPosition)
+  position?: ListPosition;
+}
+
+export class ListStreamsReply {
+  /** Newest `startedAt` first. */
+  @IsArray()
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => StreamMessage)
+  streams!: StreamMessage[];
+
+  /** How many streams the streamer has in all. */
+  @IsInt()
+  count!: number;
+
+  /** Where older streams go on; null means the end. */
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => ListPosition)
+  next!: ListPosition | null;
+
+  /** Where newer streams go on; null when there are none. */
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => ListPosition)
+  previous!: ListPosition | null;
+}
+
+/** One page of a streamer's streams. */
+export const listStreams = defineContract({
+  subject: 'request.streamer-monitor.list-streams',
+  request: ListStreamsRequest,
+  reply: ListStreamsReply,
+  errors: ['not_found'],
+  timeoutMs: 5_000,
+});
+
+/** A streamer's latest stream; `not_found` also when there is none yet. */
+export const getLatestStream = defineContract({
+  subject: 'request.streamer-monitor.get-latest-stream',
+  request: StreamerRequest,
+  reply: StreamMessage,
+  errors: ['not_found'],
+  timeoutMs: 5_000,
+});
+
+/** What a stream looked like at a moment. */
+export class StreamSampleMessage {
+  /** Milliseconds since 1970. */
+  @IsInt()
+  at!: number;
+
+  @IsInt()
+  viewerCount!: number;
+
+  @IsString()
+  title!: string;
+
+  @IsString()
+  gameId!: string;
+
+  @IsString()
+  gameName!: string;
+}
+
+/** The most samples in a history; a longer one is thinned out evenly. */
+export const maxStreamSamples = 1_000;
+
+export class StreamHistoryRequest {
+  @IsUUID('all')
+  streamerId!: string;
+
+  /** The `id` of the stream. */
+  @IsUUID('all')
+  streamId!: string;
+}
+
+export class StreamHistoryReply {
+  /** Oldest first. */
+  @IsArray()
+  @ArrayMaxSize(maxStreamSamples)
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => StreamSampleMessage)
+  samples!: StreamSampleMessage[];
+}
+
+/** How title, category and viewers of a stream changed while it ran. */
+export const getStreamHistory = defineContract({
+  subject: 'request.streamer-monitor.get-stream-history',
+  request: StreamHistoryRequest,
+  reply: StreamHistoryReply,
+  errors: ['not_found'],
+  timeoutMs: 5_000,
+});
+
+/** How far the latest rebuilding of streams from the event log is. */
+export class RebuildReply {
+  /** `none`: there was none since the service was started. */
+  @IsIn(['none', 'running', 'done', 'failed'])
+  state!: 'none' | 'running' | 'done' | 'failed';
+
+  @IsInt()
+  streamersDone!: number;
+
+  @IsInt()
+  streamersTotal!: number;
+
+  /** Streams that were added, changed or removed by it. */
+  @IsInt()
+  streamsChanged!: number;
+
+  /** Milliseconds since 1970. */
+  @IsOptional()
+  @IsInt()
+  startedAt!: number | null;
+
+  @IsOptional()
+  @IsInt()
+  endedAt!: number | null;
+
+  /** Why it failed. */
+  @IsOptional()
+  @IsString()
+  error!: string | null;
+}
+
+/** Begins to rebuild the streams of all streamers from the event log; the one that runs goes on when there is one. */
+export const rebuildStreams = defineContract({
+  subject: 'request.streamer-monitor.rebuild-streams',
+  request: EmptyRequest,
+  reply: RebuildReply,
+  errors: [],
+  timeoutMs: 5_000,
+});
+
+/** How far rebuilding is. */
+export const getRebuild = defineContract({
+  subject: 'request.streamer-monitor.get-rebuild',
+  request: EmptyRequest,
+  reply: RebuildReply,
+  errors: [],
+  timeoutMs: 5_000,
+});

@@ -1,0 +1,10 @@
+import { readData } from './read-data.js';
+
+/** A permission that users of the platform can grant (docs/platform-facts.md §6). */
+export interface Scope {
+  scope: string;
+  description: string;
+}
+
+/** All 81 scopes. */
+export const scopes = readData('scopes') as readonly Scope[]; // holds: scopes.spec.ts checks the data
