@@ -33,6 +33,7 @@ import { IntakeStream } from './intake/intake-stream.js';
 import { CreateEventStore1763700000000 } from './migrations/1763700000000-create-event-store.js';
 import { RetainPublishedBatches1763740000000 } from './migrations/1763740000000-retain-published-batches.js';
 import { IndexParkedMessages1764100000000 } from './migrations/1764100000000-index-parked-messages.js';
+import { KeepTimeOfOccurrence1764190000000 } from './migrations/1764190000000-keep-time-of-occurrence.js';
 import { ParkedMessage } from './parking/parked-message.entity.js';
 import { EventsStream } from './relay/events-stream.js';
 import { OutboxEntry } from './relay/outbox-entry.entity.js';
@@ -89,6 +90,7 @@ export const schema = {
     CreateEventStore1763700000000,
     RetainPublishedBatches1763740000000,
     IndexParkedMessages1764100000000,
+    KeepTimeOfOccurrence1764190000000,
   ],
 };
 

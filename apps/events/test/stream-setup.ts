@@ -1,6 +1,12 @@
 import { DiscardPolicy, jetstreamManager, type StoredMsg, type StreamInfo } from '@nats-io/jetstream';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
-import { eventsStreamName, inboxPrefix, natsUsers, parseStreamDescription } from '@stream-events/contracts';
+import {
+  eventsStreamName,
+  inboxPrefix,
+  natsUsers,
+  occurredAtHeader,
+  parseStreamDescription,
+} from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
 import { createLogger, Registry } from '@stream-events/service';
 import { startTestNats, type TestNats } from '@stream-events/testing';
@@ -21,6 +27,15 @@ export interface RunningRelay {
   outbox: OutboxRepository;
   metrics: Registry;
   stop(): Promise<void>;
+}
+
+/** A message on the stream. */
+export interface StreamMessage {
+  subject: string;
+  messageId: string;
+  text: string;
+  /** The header that says when it happened, where there is one. */
+  occurredAt?: string;
 }
 
 /** Parts that a test gives itself, to have them fail. */
@@ -126,7 +141,7 @@ export class StreamSetup {
   }
 
   /** Everything that is on the stream, in its order. */
-  async readStream(): Promise<{ subject: string; messageId: string; text: string }[]> {
+  async readStream(): Promise<StreamMessage[]> {
     const manager = await jetstreamManager(this.connection);
     const { state } = await manager.streams.info(eventsStreamName);
     const sequences = Array.from({ length: state.messages }, (_, index) => state.first_seq + index);
@@ -139,6 +154,7 @@ export class StreamSetup {
         subject: message.subject,
         messageId: message.header.get('Nats-Msg-Id'),
         text: message.string(),
+        ...(message.header.has(occurredAtHeader) && { occurredAt: message.header.get(occurredAtHeader) }),
       }));
   }
 }

@@ -259,5 +259,14 @@ describe(EventListRepository.name, () => {
 
       expect(found?.id).toBe(isFound ? event.id : undefined);
     });
+
+    it('says when the event happened, where the platform has said it', async () => {
+      const known = newEvent({ occurredAt: 1_764_000_000_123 });
+      const unknown = newEvent();
+      await store.intake.store([known, unknown]);
+
+      expect(await store.list.find(known.id)).toMatchObject({ occurredAt: 1_764_000_000_123 });
+      expect(await store.list.find(unknown.id)).toMatchObject({ occurredAt: null });
+    });
   });
 });

@@ -9,7 +9,7 @@ const scanBudgetRows = 10_000;
 const pageBudgetBytes = 320 * 1024;
 
 /** The columns of a stored event, by the names of its fields. */
-export const eventColumns = `id, event_id AS "eventId", event_type AS "eventType", event_source AS "eventSource", origin, event_data::text AS "eventData"`;
+export const eventColumns = `id, event_id AS "eventId", event_type AS "eventType", event_source AS "eventSource", origin, event_data::text AS "eventData", (extract(epoch FROM occurred_at) * 1000)::float8 AS "occurredAt"`;
 
 /** A row of a page. */
 export interface PageRow extends StoredEvent {

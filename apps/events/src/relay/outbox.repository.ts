@@ -95,7 +95,8 @@ export class OutboxRepository {
   private async readEvents(ids: readonly string[]): Promise<Map<string, PublishableEvent>> {
     const events = await this.dataSource.query<PublishableEvent[]>(
       `SELECT id, event_id AS "eventId", event_type AS "eventType", event_source AS "eventSource", origin,
-              event_data::text AS "eventData", broadcaster_user_id AS "broadcasterUserId"
+              event_data::text AS "eventData", broadcaster_user_id AS "broadcasterUserId",
+              (extract(epoch FROM occurred_at) * 1000)::float8 AS "occurredAt"
        FROM events WHERE id = ANY($1::uuid[])`,
       [ids],
     );

@@ -79,6 +79,27 @@ describe(Relay.name, () => {
     expect(await counter({ relay, ...running }, 'events_published_total')).toBe(2);
   });
 
+  it('says when an event happened, also when it takes the event over from the outbox', async () => {
+    const events = [newEvent({ occurredAt: 1_764_000_000_123 }), newEvent({ occurredAt: 1_764_000_000_000 })];
+    await store.intake.store(events.slice(0, 1));
+    const [handedOver] = store.handedToRelay.splice(0);
+    await store.intake.store(events.slice(1));
+    await store.dataSource.query('UPDATE outbox SET claimed_until = now() WHERE id <> $1', [
+      handedOver?.outboxId,
+    ]);
+    const { relay } = await createRelay();
+
+    relay.publish(handedOver!);
+    relay.start();
+    await eventually(async () => expect(await store.count('outbox')).toBe(0));
+
+    const published = await stream.readStream();
+    expect(published.map(({ occurredAt }) => occurredAt).sort()).toEqual([
+      '2025-11-24T16:00:00.000Z',
+      '2025-11-24T16:00:00.123Z',
+    ]);
+  });
+
   it('publishes in bulk what many writers hand over at once', async () => {
     const batches = await storeBatches(30, 40);
     const { relay } = await createRelay();

@@ -1,4 +1,4 @@
-import { eventSubject, printEventRecord, type StoredEvent } from '@stream-events/contracts';
+import { eventSubject, occurredAtHeader, printEventRecord, type StoredEvent } from '@stream-events/contracts';
 import {
   createInbox,
   headers,
@@ -96,6 +96,8 @@ export class StreamPublisher {
   private send(event: PublishableEvent, reply: string): void {
     const messageHeaders = headers();
     messageHeaders.set('Nats-Msg-Id', event.id);
+    if (event.occurredAt != null)
+      messageHeaders.set(occurredAtHeader, new Date(event.occurredAt).toISOString());
     const subject = eventSubject(event.origin, event.eventType, event.broadcasterUserId);
     this.connection.publish(subject, printEventRecord(event), { reply, headers: messageHeaders });
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { v4 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
-import { encodeTextArray, encodeUuidArray } from './binary-arrays.js';
+import { encodeBigintArray, encodeTextArray, encodeUuidArray } from './binary-arrays.js';
 
 let store: EventStore;
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => store.close());
 
 /** What the database reads: each element as JSON would be too kind to what is not well-formed, so as text. */
-async function read(array: Buffer, type: 'uuid' | 'text'): Promise<(string | null)[]> {
+async function read(array: Buffer, type: 'uuid' | 'text' | 'bigint'): Promise<(string | null)[]> {
   const rows = await store.dataSource.query<{ value: string | null }[]>(
     `SELECT value::text AS value FROM unnest($1::${type}[]) WITH ORDINALITY AS element (value, at) ORDER BY at`,
     [array],
@@ -47,5 +47,14 @@ describe(encodeUuidArray.name, () => {
     const uuids = Array.from({ length: 256 }, () => v4());
     expect(await read(encodeUuidArray(uuids), 'uuid')).toEqual(uuids);
     expect(await read(encodeUuidArray(uuids.slice(0, 1)), 'uuid')).toEqual(uuids.slice(0, 1));
+  });
+});
+
+describe(encodeBigintArray.name, () => {
+  it('says to the database what was given: numbers and nulls', async () => {
+    const numbers = [0, null, -1, 2 ** 48 - 1, Number.MAX_SAFE_INTEGER, null];
+    expect(await read(encodeBigintArray(numbers), 'bigint')).toEqual(
+      numbers.map((number) => number?.toString() ?? null),
+    );
   });
 });

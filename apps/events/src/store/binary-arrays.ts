@@ -9,6 +9,8 @@
 const headerBytes = 20;
 const uuidType = 2950;
 const textType = 25;
+const bigintType = 20;
+const bigintBytes = 8;
 const uuidBytes = 16;
 
 /** An array of UUIDs, which must be valid. */
@@ -36,6 +38,17 @@ export function encodeTextArray(texts: readonly (string | null)[]): Buffer {
       buffer.writeInt32BE(written, at);
       at += 4 + written;
     }
+  }
+  return buffer.subarray(0, at);
+}
+
+/** An array of whole numbers and nulls. */
+export function encodeBigintArray(numbers: readonly (number | null)[]): Buffer {
+  const buffer = Buffer.allocUnsafe(headerBytes + numbers.length * (4 + bigintBytes));
+  let at = writeHeader(buffer, bigintType, numbers.length);
+  for (const number of numbers) {
+    at = buffer.writeInt32BE(number === null ? -1 : bigintBytes, at);
+    if (number !== null) at = buffer.writeBigInt64BE(BigInt(number), at);
   }
   return buffer.subarray(0, at);
 }

@@ -3,7 +3,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
  * A stored event. The table is partitioned by range of `id`, which TypeORM cannot describe: the migration makes it,
- * and a test compares it with this class. Everything after `eventData` is derived from it for the filters, folded
+ * and a test compares it with this class. From `broadcasterUserId` to `raidTo` everything is derived from `eventData` for the filters, folded
  * where they ignore case; null where the event has no such value or one that cannot be filtered by.
  */
 @Entity({ name: 'events', synchronize: false })
@@ -46,4 +46,8 @@ export class Event {
 
   @Column('text', { name: 'raid_to', nullable: true })
   raidTo!: string | null;
+
+  /** When it happened by the platform's own clock; null where nobody said. */
+  @Column('timestamptz', { name: 'occurred_at', nullable: true })
+  occurredAt!: Date | null;
 }

@@ -1,6 +1,6 @@
 import type { NewEvent } from '@stream-events/contracts';
 import type { Pool } from 'pg';
-import { encodeTextArray, encodeUuidArray } from './binary-arrays.js';
+import { encodeBigintArray, encodeTextArray, encodeUuidArray } from './binary-arrays.js';
 import { readEventColumns, type EventColumns } from './event-columns.js';
 import { receivedMessageKey } from './received-message-key.js';
 
@@ -30,6 +30,7 @@ export function toRow(event: NewEvent): EventRow {
     origin: event.origin,
     eventData: event.eventData,
     idempotencyKey: event.idempotencyKey,
+    occurredAt: event.occurredAt ?? null,
     broadcasterUserId: columns.broadcasterUserId,
     userId: columns.userId,
     userName: columns.userName,
@@ -44,10 +45,10 @@ const statement = `
   WITH input AS (
     SELECT * FROM unnest(
       $1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-      $10::text[], $11::text[], $12::text[], $13::text[]
+      $10::text[], $11::text[], $12::text[], $13::text[], $14::bigint[]
     ) AS input (
       key, id, event_id, event_type, event_source, origin, event_data, broadcaster_user_id, user_id,
-      user_name, reward_id, raid_from, raid_to
+      user_name, reward_id, raid_from, raid_to, occurred_at
     )
   ), received AS (
     INSERT INTO received_messages (key, event_id)
@@ -57,11 +58,11 @@ const statement = `
   ), inserted AS (
     INSERT INTO events (
       id, event_id, event_type, event_source, origin, event_data, broadcaster_user_id, user_id,
-      user_name, reward_id, raid_from, raid_to
+      user_name, reward_id, raid_from, raid_to, occurred_at
     )
     SELECT
       id, event_id, event_type, event_source, origin, event_data::json, broadcaster_user_id, user_id,
-      user_name, reward_id, raid_from, raid_to
+      user_name, reward_id, raid_from, raid_to, to_timestamp(occurred_at / 1000.0)
     FROM input JOIN received USING (key)
     ORDER BY id
     RETURNING id
@@ -101,6 +102,7 @@ export async function writeBatch(pool: Pool, rows: readonly EventRow[]): Promise
       text((row) => row.rewardId),
       text((row) => row.raidFrom),
       text((row) => row.raidTo),
+      encodeBigintArray(rows.map((row) => row.occurredAt ?? null)),
     ],
   });
   const [entry] = written;

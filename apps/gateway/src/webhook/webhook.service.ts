@@ -104,12 +104,12 @@ export class WebhookService {
       this.count('challenge');
       return { status: 200, body: message.challenge };
     }
-    return this.store(message, messageId);
+    return this.store(message, { messageId, occurredAt: Date.parse(timestamp) });
   }
 
   private async store(
     message: Exclude<PlatformMessage, { kind: 'other' | 'challenge' }>,
-    messageId: string,
+    { messageId, occurredAt }: { messageId: string; occurredAt: number },
   ): Promise<WebhookAnswer> {
     if (!isTextWithin(messageId, 1, 255))
       throw new Refusal('bad_message', 'invalid', 'The message id must have 1 to 255 characters.');
@@ -121,6 +121,7 @@ export class WebhookService {
       origin: 'platform',
       eventData: message.eventData,
       idempotencyKey: null,
+      occurredAt,
     };
     return this.answer(await this.storeOrDefer(event));
   }

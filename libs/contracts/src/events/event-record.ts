@@ -12,7 +12,7 @@ export interface StoredEvent {
   origin: EventOrigin;
   eventData: string;
   /** When it happened by the platform's own clock, in milliseconds since 1970; absent or null where nobody said. */
-  occurredAt?: number | null;
+  occurredAt?: number | null | undefined;
 }
 
 /**
@@ -40,8 +40,8 @@ export function receivedAt(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
-// A UUIDv7 has 48 bits for the time: until the year 10889.
-const lastMillisecond = 2 ** 48 - 1;
+/** The last time that a UUIDv7 can hold, in 48 bits: the year 10889. */
+export const lastMillisecond = 2 ** 48 - 1;
 
 /** The smallest id that an event received at this millisecond can have; for ranges of time, whose ends it clamps. */
 export function firstIdAt(milliseconds: number): string {

@@ -121,6 +121,10 @@ export class StoredEventMessage implements StoredEvent {
 
   @IsString()
   eventData!: string;
+
+  @IsOptional()
+  @IsInt()
+  occurredAt?: number | null | undefined;
 }
 
 export class ListEventsReply {

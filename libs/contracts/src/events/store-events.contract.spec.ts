@@ -21,6 +21,7 @@ const valid = {
   origin: 'platform',
   eventData: '{}',
   idempotencyKey: null,
+  occurredAt: 1_764_000_000_123,
 };
 
 /** What the decorators make of a message; undefined when they refuse it. */
@@ -72,7 +73,14 @@ const nearUuid = fc.oneof(
 );
 const lengths = fc.constantFrom(0, 1, 2, 31, 32, 33, 254, 255, 256, 299, 300, 301, 509, 511, 601);
 const nearText = fc.tuple(lengths, fc.constantFrom('a', 'é', '🎉', '\0', '\ud800', '\udc00')).map(([length, unit]) => unit.repeat(length)); // prettier-ignore
-const anyValue = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constant(undefined), nearText, nearUuid);
+const nearTime = fc.constantFrom(-1, 0, 0.5, 2 ** 48 - 1, 2 ** 48, '2026-11-21T07:30:00Z');
+const anyValue = fc.oneof(
+  nearTime,
+  fc.jsonValue({ maxDepth: 2 }),
+  fc.constant(undefined),
+  nearText,
+  nearUuid,
+);
 const nearEvent = fc.oneof(
   { weight: 5, arbitrary: fc.tuple(fc.constantFrom(...Object.keys(valid), 'extra'), anyValue).map(([field, value]) => ({ ...valid, [field]: value })) }, // prettier-ignore
   { weight: 2, arbitrary: fc.subarray(Object.keys(valid)).map((fields) => Object.fromEntries(Object.entries(valid).filter(([field]) => fields.includes(field)))) }, // prettier-ignore

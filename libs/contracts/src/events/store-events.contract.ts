@@ -4,9 +4,13 @@ import {
   ArrayMinSize,
   IsArray,
   IsIn,
+  IsInt,
   IsObject,
+  IsOptional,
   IsString,
   IsUUID,
+  Max,
+  Min,
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
@@ -14,7 +18,7 @@ import { defineContract } from '../contract.js';
 import { ServiceError } from '../errors.js';
 import { isJsonObject } from '../json-object.js';
 import { IsText, isTextWithin } from '../text.js';
-import { eventOrigins, type EventOrigin, type StoredEvent } from './event-record.js';
+import { eventOrigins, lastMillisecond, type EventOrigin, type StoredEvent } from './event-record.js';
 
 /** The most events in one request. */
 export const maxBatchEvents = 256;
@@ -64,6 +68,12 @@ export class NewEvent implements StoredEvent {
   @ValidateIf((event: NewEvent) => event.idempotencyKey !== null)
   @IsText(1, 300)
   idempotencyKey!: string | null;
+
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(lastMillisecond)
+  occurredAt?: number | null | undefined;
 }
 
 export class StoreEventsRequest {
@@ -143,7 +153,7 @@ function parseOutcome(value: unknown, index: number): StoreOutcome {
 /** The hand-written equal of `NewEvent`'s decorators; faults are named below `path`. */
 export function parseNewEvent(value: unknown, path = 'event'): NewEvent {
   if (!isJsonObject(value)) throw ServiceError.onField(path, 'must be an object');
-  const { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey } = value;
+  const { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey, occurredAt } = value;
   if (typeof id !== 'string' || !uuidV7Pattern.test(id)) throw fault(path, 'id', 'must be a UUIDv7');
   if (eventId !== null && !isTextWithin(eventId, 1, 255))
     throw fault(path, 'eventId', 'must be text or null');
@@ -155,7 +165,14 @@ export function parseNewEvent(value: unknown, path = 'event'): NewEvent {
   if (idempotencyKey !== null && !isTextWithin(idempotencyKey, 1, 300)) {
     throw fault(path, 'idempotencyKey', 'must be text or null');
   }
-  return { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey };
+  if (occurredAt != null && !isMillisecond(occurredAt)) {
+    throw fault(path, 'occurredAt', 'must be milliseconds since 1970 or null');
+  }
+  return { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey, occurredAt };
+}
+
+function isMillisecond(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= lastMillisecond;
 }
 
 function fault(path: string, field: string, message: string): ServiceError {
