@@ -97,6 +97,11 @@ export class EventsStream {
     });
   }
 
+  /** Deletes the stream with everything on it, if it is still that of this epoch. */
+  async delete(epoch: string): Promise<void> {
+    if ((await this.find())?.epoch === epoch) await this.manager.streams.delete(eventsStreamName);
+  }
+
   /** Writes the epoch into the stream, and brings its subjects and bounds up to date. */
   async update(epoch: string): Promise<void> {
     const { config } = await this.manager.streams.info(eventsStreamName);

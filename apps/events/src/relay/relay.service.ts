@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { OutboxRepository, type AcknowledgedBatch, type OutboxBatch } from './outbox.repository.js';
 import { RelayQueue, type QueuedBatch } from './relay-queue.js';
-import { StreamUnreachableError, StreamPublisher } from './stream-publisher.js';
+import { StreamFilesGoneError, StreamPublisher, StreamUnreachableError } from './stream-publisher.js';
 import { StreamWatch, type Standing } from './stream-watch.service.js';
 
 // More batches in flight than this only wait inside the broker.
@@ -150,6 +150,7 @@ export class Relay {
       outboxId: batch.outboxId,
     });
     if (error instanceof StreamUnreachableError) this.watch.suspect();
+    if (error instanceof StreamFilesGoneError) this.watch.condemn(standing);
     // The stream's fault, not the batch's: it goes first when the stream is trusted again.
     if (this.watch.standing !== standing && !this.isStopped) this.queue.putBack(batch);
     else this.held.delete(batch.outboxId);

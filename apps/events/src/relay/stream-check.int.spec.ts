@@ -280,6 +280,24 @@ describe(StreamCheck.name, () => {
       expect((await outboxIds()).slice(0, 3)).toEqual(batches);
     });
 
+    it('makes a stream anew that can take nothing more, once, whoever says so', async () => {
+      const check = await stream.createCheck(store);
+      const condemned = await check.run();
+      await publishBatches(condemned, 3);
+
+      const [epoch, same] = await Promise.all([
+        check.run([], condemned),
+        (await stream.createCheck(store)).run([], condemned),
+      ]);
+
+      expect(epoch).not.toBe(condemned);
+      expect(same).toBe(epoch);
+      expect(await stream.readEpoch()).toBe(epoch);
+      expect(await streamIds()).toEqual([]);
+      expect(await store.count('outbox')).toBe(3);
+      expect(await check.run([], condemned)).toBe(epoch);
+    });
+
     it('makes one new epoch when several instances find it at once', async () => {
       const metrics = [new Registry(), new Registry(), new Registry()];
       const checks = await Promise.all(

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { Counter, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { EventsStream, type StreamState } from './events-stream.js';
@@ -23,6 +24,9 @@ interface Decision {
   change: EpochChange | undefined;
   loss: { previousEpoch: string; reason: LossReason } | undefined;
 }
+
+// Above what removing the files of a stream of gigabytes takes.
+const deletionMs = 2_000;
 
 // Between the time that an event was received and that of the stream's last message when it came before it: clocks
 // that differ, and batches that waited.
@@ -74,11 +78,13 @@ export class StreamCheck {
    * Checks the stream, and has everything published again that it has lost.
    *
    * @param witnesses what this instance knows and the database perhaps does not (yet)
+   * @param condemned the epoch of a stream that can take nothing more: when it still has it, the stream is made anew
    * @returns the stream's epoch
    * @throws ForeignStreamError
    * @throws when broker or database do not answer; the next check goes on from there
    */
-  async run(witnesses: readonly Witness[] = []): Promise<string> {
+  async run(witnesses: readonly Witness[] = [], condemned?: string): Promise<string> {
+    if (condemned !== undefined) return this.agree(witnesses, { condemned });
     const { verdict, known, found } = await this.inspect(await this.records.read(), witnesses);
     if (verdict.kind !== 'intact' || !found) return this.agree(witnesses);
     const { epoch } = verdict;
@@ -99,10 +105,16 @@ export class StreamCheck {
   }
 
   /** One instance at a time looks again, and gives the stream a new epoch where it must have one. */
-  private async agree(witnesses: readonly Witness[], { updateIntact = false } = {}): Promise<string> {
+  private async agree(
+    witnesses: readonly Witness[],
+    { updateIntact = false, condemned }: { updateIntact?: boolean; condemned?: string } = {},
+  ): Promise<string> {
     const { decision, returned } = await this.records.change(async (record, readRetained) => {
+      if (condemned !== undefined) await this.stream.delete(condemned);
       const inspection = await this.inspect(record, witnesses);
       const decision = await this.decide(inspection, readRetained);
+      // One was there: nats-server 2.9 says that it is gone before it has removed its files, and then removes the new one's.
+      if (!inspection.found && decision.loss) await wait(deletionMs);
       if (!inspection.found) await this.stream.create(decision.epoch);
       else if (decision.change ?? updateIntact) await this.stream.update(decision.epoch);
       return decision;

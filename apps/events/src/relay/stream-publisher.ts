@@ -15,6 +15,12 @@ export interface PublishableEvent extends StoredEvent {
 /** Nobody answers for the stream: it is gone, or has no leader at the moment. */
 export class StreamUnreachableError extends Error {}
 
+/**
+ * The broker has lost the files of the stream under itself, as nats-server 2.9 may when a stream is made while the one of
+ * the same name is still being deleted: it says yes until the next file is due, and never again after that.
+ */
+export class StreamFilesGoneError extends Error {}
+
 interface PendingBatch {
   missing: number;
   lastSequence: number;
@@ -134,11 +140,16 @@ export class StreamPublisher {
 // has "error" and the sequence 0.
 const sequencePattern = /"seq"\s*:\s*([1-9]\d*)/;
 
+// The broker's error for a failure of its storage, with the operating system's words for a file that is not there.
+const filesGonePattern = /"err_code"\s*:\s*10077\b.*no such file or directory/s;
+
 /** The sequence that the stream gave an event, or why it did not take it. A 503 without body: nobody has the subject. */
 function readSequence(message: Msg): number | Error {
   if (message.headers?.code === 503)
     return new StreamUnreachableError('the stream refused an event: there is no stream for it');
   const text = message.string();
   const sequence = Number(sequencePattern.exec(text)?.[1]);
-  return Number.isSafeInteger(sequence) ? sequence : new Error(`the stream refused an event: ${text}`);
+  if (Number.isSafeInteger(sequence)) return sequence;
+  const refusal = `the stream refused an event: ${text}`;
+  return filesGonePattern.test(text) ? new StreamFilesGoneError(refusal) : new Error(refusal);
 }

@@ -36,7 +36,7 @@ const startLimitMs = 5_000;
  *             │                                                        ▼
  *         in doubt ◀── connection lost · no answer from a stream ─ trusted
  *  checked on reconnect,      · stream of another platform      checked every 5 s, and when a
- *  and every second; nothing                                    sequence is lower than one before
+ *  and every second; nothing    · stream without its files      sequence is lower than one before
  *  is published
  * ```
  *
@@ -49,6 +49,8 @@ export class StreamWatch {
   private highest: Witness | undefined;
   /** The one that was it at the last check: should the stream lose it and go beyond it again, it still testifies. */
   private earlier: Witness | undefined;
+  /** The epoch of a stream that can take nothing more, until another one is in its place. */
+  private condemned: string | undefined;
   /** Counts the doubts: a check that began before the last one does not end it. */
   private doubts = 0;
   private isConnected = true;
@@ -113,6 +115,14 @@ export class StreamWatch {
     this.checkSoon();
   }
 
+  /** The broker has lost the files of this stream: it is made anew. */
+  condemn(standing: Standing): void {
+    if (standing !== this.current) return;
+    this.condemned = standing.epoch;
+    this.doubt('the broker has lost the files of the stream');
+    this.checkSoon();
+  }
+
   /** Notes what the stream has acknowledged; when that is lower than before, the stream is checked. */
   noteAcknowledged({ standing, eventIds, lastSequence, sentAfter }: Acknowledgement): void {
     if (standing !== this.current) return;
@@ -132,7 +142,7 @@ export class StreamWatch {
     const doubts = this.doubts;
     const highest = this.highest;
     const witnesses = [this.earlier, highest].filter((witness) => witness !== undefined);
-    const epoch = await this.streamCheck.run(witnesses);
+    const epoch = await this.streamCheck.run(witnesses, this.condemned);
     this.earlier = highest;
     if (doubts === this.doubts) this.trust(epoch);
   }
@@ -187,6 +197,7 @@ export class StreamWatch {
 
   private trust(epoch: string): void {
     this.lastFailure = undefined;
+    this.condemned = undefined;
     if (this.highest && this.highest.epoch !== epoch) this.highest = undefined;
     if (this.current?.epoch === epoch) return;
     this.current = { epoch };
