@@ -24,6 +24,8 @@ export interface StackOptions {
   gateways?: number;
   events?: number;
   simulator?: boolean;
+  /** The simulator, two connectors and two streamer monitors, on it and the first gateway. */
+  platform?: boolean;
   environment?: Record<string, string>;
 }
 
@@ -31,6 +33,14 @@ export const owner = { username: 'owner', password: 'the password of the owner' 
 
 /** The secrets that the gateway verifies by: the first signs, both are valid. */
 export const webhookSecrets = ['the first webhook secret', 'the second webhook secret'] as const;
+
+const secretKey = 'the secret key of the end-to-end tests';
+
+/** As whom the connector talks to the platform. */
+const application = {
+  PLATFORM_CLIENT_ID: 'end-to-end',
+  PLATFORM_CLIENT_SECRET: 'the secret of the application',
+};
 
 /** A message on the EVENTS stream. */
 export interface StreamMessage {
@@ -58,12 +68,13 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const resources = await startResources();
   const stack = new Stack(resources, options.environment ?? {});
   try {
-    const { gateways = 2, events = 2, simulator = false } = options;
+    const { gateways = 2, events = 2, platform = false, simulator = platform } = options;
     await Promise.all([
       ...Array.from({ length: events }, () => stack.startEvents()),
       ...Array.from({ length: gateways }, () => stack.startGateway()),
       ...(simulator ? [stack.startSimulator()] : []),
     ]);
+    if (platform) await stack.startPlatform();
     stack.balanceRequests();
     if (gateways > 0) stack.ownerToken = await stack.logIn(owner.username, owner.password);
     return stack;
@@ -117,6 +128,8 @@ async function runAll(steps: readonly (() => Promise<unknown>)[]): Promise<void>
 export class Stack {
   readonly gateways: ServiceProcess[] = [];
   readonly events: ServiceProcess[] = [];
+  readonly connectors: ServiceProcess[] = [];
+  readonly monitors: ServiceProcess[] = [];
   simulator: ServiceProcess | undefined;
   ownerToken = '';
   /** The gateways that take requests in turn. */
@@ -224,9 +237,9 @@ export class Stack {
     });
   }
 
-  /** The value of a metric, summed over the instances of the gateway or the events service that run. */
+  /** The value of a metric, summed over the instances of a service that run. */
   async metric(
-    app: 'gateways' | 'events',
+    app: 'gateways' | 'events' | 'connectors' | 'monitors',
     name: string,
     labels: Record<string, string> = {},
   ): Promise<number> {
@@ -249,7 +262,7 @@ export class Stack {
       ...(await this.shared()),
       NATS_URL: this.nats.urlFor('gateway'),
       PORT: String(await freePort()),
-      SECRET_KEY: 'the secret key of the end-to-end tests',
+      SECRET_KEY: secretKey,
       OWNER_USERNAME: owner.username,
       OWNER_PASSWORD: owner.password,
       PLATFORM_WEBHOOK_SECRET: webhookSecrets.join(','),
@@ -282,11 +295,55 @@ export class Stack {
   async startSimulator(): Promise<void> {
     this.simulator = new ServiceProcess('platform-simulator', {
       ...(await this.shared()),
+      ...application,
       PORT: String(await freePort()),
       SIMULATOR_RATE: '0',
       SIMULATOR_SEED: 'end-to-end',
     });
     await this.simulator.start();
+  }
+
+  /** Starts what stands between the platform and the rest: two connectors, two streamer monitors. */
+  async startPlatform(): Promise<void> {
+    await Promise.all([
+      this.startConnector(),
+      this.startConnector(),
+      this.startMonitor(),
+      this.startMonitor(),
+    ]);
+  }
+
+  /** Starts one more platform connector, on the simulator and with the first gateway as callback. */
+  async startConnector(environment: Record<string, string> = {}): Promise<ServiceProcess> {
+    const platform = existing(this.simulator, 'simulator').url;
+    const connector = new ServiceProcess('platform-connector', {
+      ...(await this.shared()),
+      ...application,
+      NATS_URL: this.nats.urlFor('platform-connector'),
+      SECRET_KEY: secretKey,
+      PLATFORM: 'simulator',
+      PLATFORM_API_URL: `${platform}/helix`,
+      PLATFORM_AUTH_URL: `${platform}/oauth2`,
+      PLATFORM_WEBHOOK_SECRET: webhookSecrets.join(','),
+      PUBLIC_URL: this.url,
+      ...this.environment,
+      ...environment,
+    });
+    this.connectors.push(connector);
+    await connector.start();
+    return connector;
+  }
+
+  /** Starts one more streamer monitor. */
+  async startMonitor(): Promise<ServiceProcess> {
+    const monitor = new ServiceProcess('streamer-monitor', {
+      ...(await this.shared()),
+      NATS_URL: this.nats.urlFor('streamer-monitor'),
+      ...this.environment,
+    });
+    this.monitors.push(monitor);
+    await monitor.start();
+    return monitor;
   }
 
   /**
@@ -357,7 +414,8 @@ export class Stack {
 
   /** Ends everything that was started, also what a test has left in a strange state. */
   async stop(): Promise<void> {
-    const processes = [...this.gateways, ...this.events, ...(this.simulator ? [this.simulator] : [])];
+    const { gateways, events, connectors, monitors, simulator } = this;
+    const processes = [...gateways, ...events, ...connectors, ...monitors, ...(simulator ? [simulator] : [])];
     const stopProcesses = (): Promise<unknown> => Promise.all(processes.map((process) => process.stop()));
     await runAll([stopProcesses, ...this.resources.stops.reverse()]);
   }

@@ -15,7 +15,7 @@ import { keepSecret } from './kept-secret.js';
 export interface Servers {
   databaseUrl: string;
   /** The NATS URL of a service, with its own user. */
-  natsUrlFor(service: 'gateway' | 'events'): string;
+  natsUrlFor(service: keyof typeof natsUsers): string;
   secretKey: string;
   /** Where other services of yours find the EVENTS stream, as user `subscriber`; undefined when NATS was given. */
   subscriberUrl: string | undefined;
@@ -71,7 +71,7 @@ export async function startServers(config: AllInOneConfig, say: (line: string) =
       const nats = await startEmbeddedNats({
         directory,
         port: await findFreePort(4222),
-        users: [natsUsers.gateway, natsUsers.events, { ...natsUsers.subscriber, password }],
+        users: Object.values({ ...natsUsers, subscriber: { ...natsUsers.subscriber, password } }),
         log: say,
       });
       subscriberUrl = nats.url;

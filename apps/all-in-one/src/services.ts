@@ -4,7 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { findFreePort } from '@stream-events/embedded';
 import { events } from '@stream-events/events';
 import { gateway } from '@stream-events/gateway';
-import { platformSimulator, subscribeDemo } from '@stream-events/platform-simulator';
+import { platformConnector } from '@stream-events/platform-connector';
+import { platformSimulator } from '@stream-events/platform-simulator';
 import {
   closeAll,
   createLogger,
@@ -15,8 +16,10 @@ import {
   type ServiceDefinition,
   type Variables,
 } from '@stream-events/service';
+import { streamerMonitor } from '@stream-events/streamer-monitor';
 import { collectDefaultMetrics } from 'prom-client';
 import type { AllInOneConfig } from './all-in-one.config.js';
+import { monitorDemoStreamers } from './demo-streamers.js';
 import { keepSecret } from './kept-secret.js';
 import { dataDirectory, type Servers } from './servers.js';
 
@@ -44,13 +47,13 @@ export async function startServices(
 ): Promise<Services> {
   const starter = new ServiceStarter(config.LOG_LEVEL);
   try {
-    const isSimulated = config.PLATFORM === 'simulator';
-    const webhookSecret = await chooseWebhookSecret(config);
+    const platform = await choosePlatform(config);
     const shared = {
       ...process.env,
+      ...platform,
       DATABASE_URL: servers.databaseUrl,
-      PLATFORM: config.PLATFORM,
       LOG_LEVEL: config.LOG_LEVEL,
+      SECRET_KEY: servers.secretKey,
     };
 
     say('Events service: starting');
@@ -67,15 +70,25 @@ export async function startServices(
       ...shared,
       NATS_URL: servers.natsUrlFor('gateway'),
       PORT: String(port),
-      SECRET_KEY: servers.secretKey,
-      PLATFORM_WEBHOOK_SECRET: webhookSecret,
       OWNER_USERNAME: config.OWNER_USERNAME ?? 'admin',
       OWNER_PASSWORD: config.OWNER_PASSWORD ?? password,
     });
 
-    const simulatorUrl = isSimulated
-      ? await startSimulator(starter, { config, say, gatewayUrl: api.url, secret: webhookSecret })
-      : undefined;
+    const simulatorUrl =
+      config.PLATFORM === 'simulator' ? await startSimulator(starter, { config, platform, say }) : undefined;
+
+    say('Platform connector: starting');
+    await starter.start(platformConnector, {
+      ...shared,
+      NATS_URL: servers.natsUrlFor('platform-connector'),
+      ...(simulatorUrl && addressesOfSimulator(simulatorUrl, api.url)),
+    });
+
+    say('Streamer monitor: starting');
+    await starter.start(streamerMonitor, { ...shared, NATS_URL: servers.natsUrlFor('streamer-monitor') });
+
+    if (simulatorUrl && api.owner)
+      await monitorDemoStreamers({ ...api, simulatorUrl, token: api.owner.token });
     const firstOwner = api.owner && { ...api.owner, password: config.OWNER_PASSWORD ? undefined : password };
     return { url: api.url, simulatorUrl, firstOwner, stop: () => starter.stop() };
   } catch (error) {
@@ -122,33 +135,49 @@ class ServiceStarter {
 
 interface SimulatorOptions {
   config: AllInOneConfig;
+  platform: NodeJS.ProcessEnv;
   say: (line: string) => void;
-  gatewayUrl: string;
-  secret: string;
 }
 
 async function startSimulator(
   starter: ServiceStarter,
-  { config, say, gatewayUrl, secret }: SimulatorOptions,
+  { config, platform, say }: SimulatorOptions,
 ): Promise<string> {
   say('Simulated platform: starting');
   const port = await choosePort(8100, 'the simulated platform', say);
   const simulator = await starter.start(platformSimulator, {
     ...process.env,
+    ...platform,
     HOST: '127.0.0.1',
     PORT: String(port),
     LOG_LEVEL: config.LOG_LEVEL,
     SIMULATOR_RATE: String(config.SIMULATOR_RATE),
   });
-  const callback = `${gatewayUrl}/api/v1/platform-events/webhook`;
-  await subscribeDemo({ simulatorUrl: simulator.url, callback, secret });
   return simulator.url;
 }
 
-/** The simulator signs with a secret of its own making when none is given. */
-async function chooseWebhookSecret(config: AllInOneConfig): Promise<string> {
-  if (config.PLATFORM_WEBHOOK_SECRET.length > 0) return config.PLATFORM_WEBHOOK_SECRET.join(',');
-  return config.PLATFORM === 'simulator' ? keepSecret(join(dataDirectory(config), 'webhook-secret')) : '';
+/** Where the platform and its callback are when both run on this machine. */
+function addressesOfSimulator(simulatorUrl: string, gatewayUrl: string): NodeJS.ProcessEnv {
+  return {
+    PLATFORM_API_URL: `${simulatorUrl}/helix`,
+    PLATFORM_AUTH_URL: `${simulatorUrl}/oauth2`,
+    PLATFORM_EVENTSUB_URL: `${simulatorUrl}/helix/eventsub`,
+    PUBLIC_URL: gatewayUrl,
+  };
+}
+
+/** Which platform, and as whom; the simulated one knows an application of our own making when none is given. */
+async function choosePlatform(config: AllInOneConfig): Promise<NodeJS.ProcessEnv> {
+  const { PLATFORM } = config;
+  const webhookSecret = config.PLATFORM_WEBHOOK_SECRET.join(',');
+  if (PLATFORM !== 'simulator') return { PLATFORM, PLATFORM_WEBHOOK_SECRET: webhookSecret };
+  const directory = dataDirectory(config);
+  return {
+    PLATFORM,
+    PLATFORM_WEBHOOK_SECRET: webhookSecret || (await keepSecret(join(directory, 'webhook-secret'))),
+    PLATFORM_CLIENT_ID: 'stream-event-service',
+    PLATFORM_CLIENT_SECRET: await keepSecret(join(directory, 'client-secret')),
+  };
 }
 
 /** The sizes of the streams in GiB: 8 and 2, or half of what a small disk has left, which the broker reserves. */
