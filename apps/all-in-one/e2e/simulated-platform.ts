@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import type { Stack } from './stack.js';
+
+/** A user of the simulated platform. */
+export interface SimulatedUser {
+  id: string;
+  login: string;
+  display_name: string;
+}
+
+/** A stream as it truly was on the simulated platform. */
+export interface TrueStream {
+  id: string;
+  user_id: string;
+  started_at: string;
+  ended_at: string | null;
+}
+
+/** What can be wrong with the platform's API. */
+export interface ApiFault {
+  mode: 'ok' | 'down' | 'slow' | 'garbage' | 'error' | 'rate_limited';
+  delay_ms?: number;
+  for_ms?: number;
+}
+
+/** Short words for what tests let happen on the simulated platform; it refuses nothing of this. */
+export class SimulatedPlatform {
+  constructor(private readonly stack: Stack) {}
+
+  /** A new user; with a name that no other test uses unless one is given. */
+  async addUser(login = uniqueLogin()): Promise<SimulatedUser> {
+    const { users } = await this.call<{ users: SimulatedUser[] }>('POST', '/simulator/users', {
+      login,
+      display_name: login.toUpperCase(),
+    });
+    return users[0]!;
+  }
+
+  rename(userId: string, login: string): Promise<unknown> {
+    return this.call('PATCH', `/simulator/users/${userId}`, { login });
+  }
+
+  goLive(userId: string, options: Record<string, unknown> = {}): Promise<TrueStream> {
+    return this.call('POST', '/simulator/streams', { user_id: userId, ...options });
+  }
+
+  change(userId: string, fields: Record<string, unknown>): Promise<unknown> {
+    return this.call('PATCH', `/simulator/streams/${userId}`, fields);
+  }
+
+  goOffline(userId: string, options: Record<string, unknown> = {}): Promise<unknown> {
+    return this.call('DELETE', `/simulator/streams/${userId}`, options);
+  }
+
+  /** All streams of a user, past and present. */
+  streamsOf(userId: string): Promise<TrueStream[]> {
+    return this.call('GET', `/simulator/streams?user_id=${userId}`);
+  }
+
+  setFaults(faults: { api?: ApiFault; notifications?: Record<string, number> }): Promise<unknown> {
+    return this.call('PATCH', '/simulator', { faults });
+  }
+
+  revokeTokens(): Promise<unknown> {
+    return this.call('POST', '/simulator/tokens/revoke');
+  }
+
+  setLimits(limits: Record<string, number>): Promise<unknown> {
+    return this.call('POST', '/simulator/limits', limits);
+  }
+
+  /** How often each endpoint of the platform was called so far. */
+  async requests(): Promise<Record<string, number>> {
+    return (await this.call<{ requests: Record<string, number> }>('GET', '/simulator')).requests;
+  }
+
+  private async call<Body>(method: string, path: string, body?: unknown): Promise<Body> {
+    const answer = await this.stack.simulate<Body>(method, path, body);
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer.json;
+  }
+}
+
+/** A name that no other test uses. */
+export function uniqueLogin(): string {
+  return `user_${randomBytes(6).toString('hex')}`;
+}

@@ -1,0 +1,63 @@
+import type { Stack } from './stack.js';
+
+/** A streamer, as the API prints it. */
+export interface StreamerRecord {
+  id: string;
+  platform_username: string;
+  platform_id: string;
+  streaming: boolean;
+  disabled: boolean;
+  created: string;
+  updated: string;
+}
+
+/** A stream, as the API prints it. */
+export interface StreamRecord {
+  id: string;
+  stream_id: string;
+  user_id: string;
+  user_login: string;
+  user_name: string;
+  game_id: string;
+  game_name: string;
+  type: string;
+  title: string;
+  viewer_count: number;
+  started_at: string;
+  ended_at: string | null;
+  language: string;
+  thumbnail_url: string;
+  tag_ids: string | null;
+  is_mature: boolean;
+}
+
+export interface StreamPage {
+  count: number;
+  next: string | null;
+  previous: string | null;
+  results: StreamRecord[];
+}
+
+export const streamersPath = '/api/v1/streamers';
+
+/** The form of times in the API. */
+export const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000$/;
+
+/** Monitors a streamer from now on. */
+export async function monitorStreamer(stack: Stack, platform_username: string): Promise<StreamerRecord> {
+  const { status, text, json } = await stack.request<StreamerRecord>('POST', streamersPath, {
+    body: { platform_username },
+  });
+  if (status !== 201) throw new Error(`${platform_username} is not monitored: ${status} ${text}`);
+  return json;
+}
+
+export async function readStreamer(stack: Stack, id: string): Promise<StreamerRecord> {
+  return (await stack.request<StreamerRecord>('GET', `${streamersPath}/${id}`)).json;
+}
+
+/** The streams of a streamer, newest first; the first hundred. */
+export async function readStreams(stack: Stack, id: string): Promise<StreamRecord[]> {
+  const { json } = await stack.request<StreamPage>('GET', `${streamersPath}/${id}/streams?page_size=100`);
+  return json.results;
+}

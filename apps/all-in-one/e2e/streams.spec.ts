@@ -1,0 +1,257 @@
+import { eventually } from '@stream-events/testing';
+import { eventsPath } from './api.js';
+import { SimulatedPlatform, uniqueLogin, type SimulatedUser } from './simulated-platform.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+import {
+  monitorStreamer,
+  readStreamer,
+  readStreams,
+  streamersPath,
+  timeForm,
+  type StreamerRecord,
+  type StreamPage,
+  type StreamRecord,
+} from './streamer-records.js';
+
+// What the events of the platform change, shows within this time.
+const soon = { timeoutMs: 5_000 };
+// Without them: a sweep of 45 s, a second look after 20 s, and what a busy machine needs.
+const afterPolling = { timeoutMs: 90_000 };
+
+describe('streams', () => {
+  let stack: Stack;
+  let platform: SimulatedPlatform;
+
+  beforeAll(async () => {
+    stack = await startStack({ platform: true });
+    platform = new SimulatedPlatform(stack);
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  /** A streamer of whom the platform tells by itself. */
+  const monitor = async (): Promise<{ user: SimulatedUser; streamer: StreamerRecord }> => {
+    const user = await platform.addUser();
+    const streamer = await monitorStreamer(stack, user.login);
+    await untilSubscribed(user.id);
+    return { user, streamer };
+  };
+
+  const subscriptionsOf = (userId: string) =>
+    stack.query<{ type: string; status: string }>(
+      `SELECT type, status FROM platform_connector.subscriptions WHERE condition ->> 'broadcaster_user_id' = $1`,
+      [userId],
+    );
+
+  const untilSubscribed = (userId: string): Promise<void> =>
+    eventually(
+      async () => {
+        const enabled = (await subscriptionsOf(userId)).filter(({ status }) => status === 'enabled');
+        expect(enabled.map(({ type }) => type)).toEqual(expect.arrayContaining(['stream.online', 'stream.offline']));
+      },
+      { timeoutMs: 20_000 },
+    );
+
+  const untilLive = (streamer: StreamerRecord, time = soon): Promise<StreamRecord> =>
+    eventually(async () => {
+      expect(await readStreamer(stack, streamer.id)).toMatchObject({ streaming: true });
+      const [running] = await readStreams(stack, streamer.id);
+      expect(running).toMatchObject({ ended_at: null });
+      return running!;
+    }, time);
+
+  const untilOffline = (streamer: StreamerRecord, time = soon): Promise<StreamRecord> =>
+    eventually(async () => {
+      expect(await readStreamer(stack, streamer.id)).toMatchObject({ streaming: false });
+      const [ended] = await readStreams(stack, streamer.id);
+      expect(ended?.ended_at).toMatch(timeForm);
+      return ended!;
+    }, time);
+
+  it('begin and end within seconds of what happens on the platform, as it says', async () => {
+    const { user, streamer } = await monitor();
+    expect(await readStreams(stack, streamer.id)).toEqual([]);
+    expect((await stack.request('GET', `${streamersPath}/${streamer.id}/streams/latest`)).status).toBe(404);
+
+    const { id, started_at } = await platform.goLive(user.id, { title: 'A title', game_name: 'Chess', viewer_count: 7 });
+    await untilLive(streamer);
+    await platform.goOffline(user.id);
+    const ended = await untilOffline(streamer);
+
+    expect(ended).toMatchObject({
+      stream_id: id,
+      user_id: user.id,
+      user_login: user.login,
+      user_name: user.display_name,
+      type: 'live',
+      started_at: `${started_at.slice(0, 19)}+0000`,
+      tag_ids: null,
+      is_mature: false,
+    });
+    const [truth] = await platform.streamsOf(user.id);
+    const endedAt = Date.parse(ended.ended_at!.replace('+0000', 'Z'));
+    expect(Math.abs(endedAt - Date.parse(truth!.ended_at!))).toBeLessThan(2_000);
+    const { json } = await stack.request<StreamRecord>('GET', `${streamersPath}/${streamer.id}/streams/latest`);
+    expect(json).toEqual(ended);
+  });
+
+  it('learn their title, category, viewers and picture from the platform, and keep how these changed', async () => {
+    const { user, streamer } = await monitor();
+    await platform.goLive(user.id, { title: 'First', game_name: 'Chess', viewer_count: 7 });
+    const first = await eventually(
+      async () => {
+        const [stream] = await readStreams(stack, streamer.id);
+        expect(stream).toMatchObject({ title: 'First', game_name: 'Chess' });
+        return stream!;
+      },
+      { timeoutMs: 20_000 },
+    );
+    expect(first.thumbnail_url).toContain('{width}x{height}');
+    expect(first.language).toMatch(/^[a-z]{2}/);
+    await platform.change(user.id, { title: 'Second', viewer_count: 70 });
+    const path = `${streamersPath}/${streamer.id}/streams/${first.id}/history`;
+    await eventually(async () => {
+      const { json } = await stack.request<{ at: string; title: string }[]>('GET', path);
+      expect(json.map(({ title }) => title)).toEqual(['First', 'Second']);
+      expect(json[0]).toEqual({
+        at: expect.stringMatching(timeForm),
+        viewer_count: expect.any(Number),
+        title: 'First',
+        game_id: expect.any(String),
+        game_name: 'Chess',
+      });
+    }, afterPolling);
+  }, 150_000);
+
+  it('are found by polling when every notification is lost', async () => {
+    const { user, streamer } = await monitor();
+    const { id, started_at } = await platform.goLive(user.id, { notify: false });
+    const running = await untilLive(streamer, afterPolling);
+    expect(running).toMatchObject({ stream_id: id, started_at: `${started_at.slice(0, 19)}+0000` });
+    await platform.goOffline(user.id, { notify: false });
+    await untilOffline(streamer, afterPolling);
+    expect(await readStreams(stack, streamer.id)).toHaveLength(1);
+  }, 240_000);
+
+  it('are the same when notifications come twice, late and in the wrong order', async () => {
+    await platform.setFaults({ notifications: { duplicate: 0.5, reorder: 0.5 } });
+    const { user, streamer } = await monitor();
+    for (let count = 0; count < 5; count += 1) {
+      await platform.goLive(user.id);
+      await platform.goOffline(user.id);
+    }
+    await platform.setFaults({ notifications: {} });
+    const truth = await platform.streamsOf(user.id);
+    await eventually(
+      async () => {
+        const streams = await readStreams(stack, streamer.id);
+        expect(streams.map(({ stream_id }) => stream_id).sort()).toEqual(truth.map(({ id }) => id).sort());
+        expect(streams.every(({ ended_at }) => ended_at !== null)).toBe(true);
+      },
+      { timeoutMs: 20_000 },
+    );
+    expect((await readStreamer(stack, streamer.id)).streaming).toBe(false);
+  });
+
+  it('are not changed by events that clients added, nor by tests', async () => {
+    const { user, streamer } = await monitor();
+    const event_data = {
+      id: '4711',
+      broadcaster_user_id: user.id,
+      broadcaster_user_login: user.login,
+      broadcaster_user_name: user.display_name,
+      type: 'live',
+      started_at: new Date().toISOString(),
+    };
+    const body = { event_type: 'stream-online', event_source: 'PlatformSub', event_data };
+    expect((await stack.request('POST', eventsPath, { body })).status).toBe(201);
+    expect((await stack.request('POST', `${eventsPath}/stream-online/test`, { body: event_data })).status).toBe(200);
+    // A true one after them: when it has arrived, so have they.
+    const { id } = await platform.goLive(user.id);
+    await untilLive(streamer);
+    expect((await readStreams(stack, streamer.id)).map(({ stream_id }) => stream_id)).toEqual([id]);
+    await stack.request('POST', eventsPath, { body: { ...body, event_type: 'stream-offline' } });
+    await stack.request('POST', `${eventsPath}/stream-offline/test`, { body: event_data });
+    const other = await monitor();
+    await platform.goLive(other.user.id);
+    await untilLive(other.streamer);
+    expect((await readStreamer(stack, streamer.id)).streaming).toBe(true);
+  });
+
+  it('follow the id when the streamer has a new name', async () => {
+    const { user, streamer } = await monitor();
+    const login = uniqueLogin();
+    await platform.rename(user.id, login);
+    await platform.goLive(user.id);
+    await untilLive(streamer);
+    await eventually(async () => {
+      expect(await readStreamer(stack, streamer.id)).toMatchObject({ platform_username: login, platform_id: user.id });
+    }, soon);
+    const again = await stack.request('POST', streamersPath, { body: { platform_username: login } });
+    expect(again.status).toBe(409);
+  });
+
+  it('page newest first, with count and links in both directions', async () => {
+    const { user, streamer } = await monitor();
+    for (let count = 0; count < 5; count += 1) {
+      await platform.goLive(user.id);
+      await platform.goOffline(user.id);
+    }
+    await eventually(async () => expect(await readStreams(stack, streamer.id)).toHaveLength(5), { timeoutMs: 10_000 });
+    const all = await readStreams(stack, streamer.id);
+    const path = `${streamersPath}/${streamer.id}/streams/`;
+    const walked: StreamRecord[][] = [];
+    let url: string | null = `${path}?page_size=2`;
+    let last = '';
+    while (url !== null) {
+      const { status, json }: { status: number; json: StreamPage } = await stack.request<StreamPage>('GET', url);
+      expect(status).toBe(200);
+      expect(json.count).toBe(5);
+      walked.push(json.results);
+      last = url;
+      url = json.next;
+      if (url !== null) expect(new URL(url).pathname).toBe(path);
+    }
+    expect(walked.flat()).toEqual(all);
+    const end = await stack.request<StreamPage>('GET', last);
+    const back = await stack.request<StreamPage>('GET', end.json.previous!);
+    expect(back.json.results).toEqual(walked.at(-2));
+    for (const query of ['page_size=0', 'page_size=x', 'cursor=x'])
+      expect((await stack.request('GET', `${path}?${query}`)).status).toBe(400);
+  });
+
+  it('end when monitoring is disabled, and are forgotten with their streamer, whose subscriptions go too', async () => {
+    const { user, streamer } = await monitor();
+    await platform.goLive(user.id);
+    await untilLive(streamer);
+    await stack.request('PATCH', `${streamersPath}/${streamer.id}`, { body: { disabled: true } });
+    await untilOffline(streamer);
+    await eventually(async () => expect(await subscriptionsOf(user.id)).toEqual([]), { timeoutMs: 20_000 });
+    expect(await readStreams(stack, streamer.id)).toHaveLength(1);
+    await stack.request('PATCH', `${streamersPath}/${streamer.id}`, { body: { disabled: false } });
+    await untilSubscribed(user.id);
+    await untilLive(streamer, afterPolling);
+    await stack.request('DELETE', `${streamersPath}/${streamer.id}`);
+    await eventually(async () => expect(await subscriptionsOf(user.id)).toEqual([]), { timeoutMs: 20_000 });
+    expect(await stack.query('SELECT 1 FROM streamer_monitor.streams WHERE user_id = $1', [user.id])).toEqual([]);
+  }, 150_000);
+
+  it('are rebuilt from the event log', async () => {
+    const { user, streamer } = await monitor();
+    for (let count = 0; count < 3; count += 1) {
+      await platform.goLive(user.id);
+      await platform.goOffline(user.id);
+    }
+    await eventually(async () => expect(await readStreams(stack, streamer.id)).toHaveLength(3), { timeoutMs: 10_000 });
+    const before = await readStreams(stack, streamer.id);
+    await stack.query('DELETE FROM streamer_monitor.streams WHERE stream_id = $1', [before[1]!.stream_id]);
+    const path = `${streamersPath}/rebuild`;
+    expect((await stack.request('POST', path)).status).toBe(202);
+    await eventually(async () => {
+      expect(await stack.request('GET', path)).toMatchObject({ json: { state: 'done' } });
+    }, { timeoutMs: 20_000 });
+    const stripped = (streams: StreamRecord[]) =>
+      streams.map(({ stream_id, started_at, ended_at }) => ({ stream_id, started_at, ended_at }));
+    expect(stripped(await readStreams(stack, streamer.id))).toEqual(stripped(before));
+  });
+});
