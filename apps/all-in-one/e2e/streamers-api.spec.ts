@@ -1,7 +1,13 @@
 import { problemType, type Problem } from './api.js';
 import { SimulatedPlatform, uniqueLogin, type SimulatedUser } from './simulated-platform.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
-import { monitorStreamer, readStreamer, streamersPath, timeForm, type StreamerRecord } from './streamer-records.js';
+import {
+  monitorStreamer,
+  readStreamer,
+  streamersPath,
+  timeForm,
+  type StreamerRecord,
+} from './streamer-records.js';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const unknownId = '01999999-9999-7999-8999-999999999999';
@@ -17,7 +23,8 @@ describe('streamers API', () => {
 
   afterAll(() => stack.stop());
 
-  const create = (body: unknown, path = streamersPath) => stack.request<StreamerRecord>('POST', path, { body });
+  const create = (body: unknown, path = streamersPath) =>
+    stack.request<StreamerRecord>('POST', path, { body });
   const refuse = (body: unknown) => stack.request<Problem>('POST', streamersPath, { body });
   const monitor = async (): Promise<{ user: SimulatedUser; streamer: StreamerRecord }> => {
     const user = await platform.addUser();
@@ -48,12 +55,23 @@ describe('streamers API', () => {
       const name = user.login.toUpperCase();
       const { status, json } = await create({ platform_username: `  ${name}\n` });
       expect(status).toBe(201);
-      expect(json).toMatchObject({ platform_username: name, platform_id: user.id, streaming: false, disabled: false });
+      expect(json).toMatchObject({
+        platform_username: name,
+        platform_id: user.id,
+        streaming: false,
+        disabled: false,
+      });
     });
 
     it('takes the branded spelling of the name and ignores read-only and unknown fields', async () => {
       const user = await platform.addUser();
-      const body = { twitch_username: user.login, id: unknownId, platform_id: '1', created: 'x', colour: 'blue' };
+      const body = {
+        twitch_username: user.login,
+        id: unknownId,
+        platform_id: '1',
+        created: 'x',
+        colour: 'blue',
+      };
       const { status, json } = await create(body, `${streamersPath}/`);
       expect(status).toBe(201);
       expect(json).toMatchObject({ platform_username: user.login, platform_id: user.id });
@@ -131,8 +149,13 @@ describe('streamers API', () => {
       const { streamer } = await monitor();
       const path = `${streamersPath}/${streamer.id}`;
       const disabled = await stack.request('PATCH', path, { body: { disabled: true } });
-      expect(disabled).toMatchObject({ status: 200, json: { ...streamer, disabled: true, updated: expect.any(String) } });
-      const enabled = await stack.request('PUT', path, { body: { platform_username: streamer.platform_username } });
+      expect(disabled).toMatchObject({
+        status: 200,
+        json: { ...streamer, disabled: true, updated: expect.any(String) },
+      });
+      const enabled = await stack.request('PUT', path, {
+        body: { platform_username: streamer.platform_username },
+      });
       expect(enabled).toMatchObject({ status: 200, json: { disabled: false, streaming: false } });
       expect((await readStreamer(stack, streamer.id)).disabled).toBe(false);
     });
@@ -156,8 +179,12 @@ describe('streamers API', () => {
         status: 400,
         json: { errors: { platform_username: expect.any(Array) } },
       });
-      expect(await stack.request('PATCH', path, { body: { disabled: 'yes' } })).toMatchObject({ status: 400 });
-      expect(await stack.request('PATCH', `${streamersPath}/${unknownId}`, { body: {} })).toMatchObject({ status: 404 });
+      expect(await stack.request('PATCH', path, { body: { disabled: 'yes' } })).toMatchObject({
+        status: 400,
+      });
+      expect(await stack.request('PATCH', `${streamersPath}/${unknownId}`, { body: {} })).toMatchObject({
+        status: 404,
+      });
     });
   });
 
@@ -175,7 +202,13 @@ describe('streamers API', () => {
   });
 
   it('answers 401 without a token, 405 with Allow for a wrong method, 415 for another type', async () => {
-    for (const path of ['', '/rebuild', `/${unknownId}`, `/${unknownId}/streams`, `/${unknownId}/streams/latest`]) {
+    for (const path of [
+      '',
+      '/rebuild',
+      `/${unknownId}`,
+      `/${unknownId}/streams`,
+      `/${unknownId}/streams/latest`,
+    ]) {
       const { status, headers } = await stack.request('GET', streamersPath + path, { token: null });
       expect(status).toBe(401);
       expect(headers.get('www-authenticate')).toBe('Token');

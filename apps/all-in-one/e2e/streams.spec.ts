@@ -47,7 +47,9 @@ describe('streams', () => {
     eventually(
       async () => {
         const enabled = (await subscriptionsOf(userId)).filter(({ status }) => status === 'enabled');
-        expect(enabled.map(({ type }) => type)).toEqual(expect.arrayContaining(['stream.online', 'stream.offline']));
+        expect(enabled.map(({ type }) => type)).toEqual(
+          expect.arrayContaining(['stream.online', 'stream.offline']),
+        );
       },
       { timeoutMs: 20_000 },
     );
@@ -73,7 +75,11 @@ describe('streams', () => {
     expect(await readStreams(stack, streamer.id)).toEqual([]);
     expect((await stack.request('GET', `${streamersPath}/${streamer.id}/streams/latest`)).status).toBe(404);
 
-    const { id, started_at } = await platform.goLive(user.id, { title: 'A title', game_name: 'Chess', viewer_count: 7 });
+    const { id, started_at } = await platform.goLive(user.id, {
+      title: 'A title',
+      game_name: 'Chess',
+      viewer_count: 7,
+    });
     await untilLive(streamer);
     await platform.goOffline(user.id);
     const ended = await untilOffline(streamer);
@@ -91,7 +97,10 @@ describe('streams', () => {
     const [truth] = await platform.streamsOf(user.id);
     const endedAt = Date.parse(ended.ended_at!.replace('+0000', 'Z'));
     expect(Math.abs(endedAt - Date.parse(truth!.ended_at!))).toBeLessThan(2_000);
-    const { json } = await stack.request<StreamRecord>('GET', `${streamersPath}/${streamer.id}/streams/latest`);
+    const { json } = await stack.request<StreamRecord>(
+      'GET',
+      `${streamersPath}/${streamer.id}/streams/latest`,
+    );
     expect(json).toEqual(ended);
   });
 
@@ -165,7 +174,9 @@ describe('streams', () => {
     };
     const body = { event_type: 'stream-online', event_source: 'PlatformSub', event_data };
     expect((await stack.request('POST', eventsPath, { body })).status).toBe(201);
-    expect((await stack.request('POST', `${eventsPath}/stream-online/test`, { body: event_data })).status).toBe(200);
+    expect(
+      (await stack.request('POST', `${eventsPath}/stream-online/test`, { body: event_data })).status,
+    ).toBe(200);
     // A true one after them: when it has arrived, so have they.
     const { id } = await platform.goLive(user.id);
     await untilLive(streamer);
@@ -185,7 +196,10 @@ describe('streams', () => {
     await platform.goLive(user.id);
     await untilLive(streamer);
     await eventually(async () => {
-      expect(await readStreamer(stack, streamer.id)).toMatchObject({ platform_username: login, platform_id: user.id });
+      expect(await readStreamer(stack, streamer.id)).toMatchObject({
+        platform_username: login,
+        platform_id: user.id,
+      });
     }, soon);
     const again = await stack.request('POST', streamersPath, { body: { platform_username: login } });
     expect(again.status).toBe(409);
@@ -197,14 +211,19 @@ describe('streams', () => {
       await platform.goLive(user.id);
       await platform.goOffline(user.id);
     }
-    await eventually(async () => expect(await readStreams(stack, streamer.id)).toHaveLength(5), { timeoutMs: 10_000 });
+    await eventually(async () => expect(await readStreams(stack, streamer.id)).toHaveLength(5), {
+      timeoutMs: 10_000,
+    });
     const all = await readStreams(stack, streamer.id);
     const path = `${streamersPath}/${streamer.id}/streams/`;
     const walked: StreamRecord[][] = [];
     let url: string | null = `${path}?page_size=2`;
     let last = '';
     while (url !== null) {
-      const { status, json }: { status: number; json: StreamPage } = await stack.request<StreamPage>('GET', url);
+      const { status, json }: { status: number; json: StreamPage } = await stack.request<StreamPage>(
+        'GET',
+        url,
+      );
       expect(status).toBe(200);
       expect(json.count).toBe(5);
       walked.push(json.results);
@@ -233,7 +252,9 @@ describe('streams', () => {
     await untilLive(streamer, afterPolling);
     await stack.request('DELETE', `${streamersPath}/${streamer.id}`);
     await eventually(async () => expect(await subscriptionsOf(user.id)).toEqual([]), { timeoutMs: 20_000 });
-    expect(await stack.query('SELECT 1 FROM streamer_monitor.streams WHERE user_id = $1', [user.id])).toEqual([]);
+    expect(await stack.query('SELECT 1 FROM streamer_monitor.streams WHERE user_id = $1', [user.id])).toEqual(
+      [],
+    );
   }, 150_000);
 
   it('are rebuilt from the event log', async () => {
@@ -242,14 +263,19 @@ describe('streams', () => {
       await platform.goLive(user.id);
       await platform.goOffline(user.id);
     }
-    await eventually(async () => expect(await readStreams(stack, streamer.id)).toHaveLength(3), { timeoutMs: 10_000 });
+    await eventually(async () => expect(await readStreams(stack, streamer.id)).toHaveLength(3), {
+      timeoutMs: 10_000,
+    });
     const before = await readStreams(stack, streamer.id);
     await stack.query('DELETE FROM streamer_monitor.streams WHERE stream_id = $1', [before[1]!.stream_id]);
     const path = `${streamersPath}/rebuild`;
     expect((await stack.request('POST', path)).status).toBe(202);
-    await eventually(async () => {
-      expect(await stack.request('GET', path)).toMatchObject({ json: { state: 'done' } });
-    }, { timeoutMs: 20_000 });
+    await eventually(
+      async () => {
+        expect(await stack.request('GET', path)).toMatchObject({ json: { state: 'done' } });
+      },
+      { timeoutMs: 20_000 },
+    );
     const stripped = (streams: StreamRecord[]) =>
       streams.map(({ stream_id, started_at, ended_at }) => ({ stream_id, started_at, ended_at }));
     expect(stripped(await readStreams(stack, streamer.id))).toEqual(stripped(before));

@@ -1,0 +1,98 @@
+import { eventually } from '@stream-events/testing';
+import { eventBody, eventsPath } from './api.js';
+import { SimulatedPlatform, type ApiFault } from './simulated-platform.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+import { monitorStreamer, readStreamer, streamersPath } from './streamer-records.js';
+
+/** What is wrong with the platform, for longer than a test looks. */
+const outages: [what: string, fault: ApiFault][] = [
+  ['is down', { mode: 'down' }],
+  ['is slow', { mode: 'slow', delay_ms: 30_000 }],
+  ['answers garbage', { mode: 'garbage' }],
+  ['answers errors', { mode: 'error' }],
+  ['answers that there were too many requests', { mode: 'rate_limited' }],
+];
+
+describe('outage of the platform', () => {
+  let stack: Stack;
+  let platform: SimulatedPlatform;
+
+  beforeAll(async () => {
+    stack = await startStack({ platform: true });
+    platform = new SimulatedPlatform(stack);
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  describe.each(outages)('when it %s', (_, fault) => {
+    it('refuses to add a streamer within 5 s, stores nothing, works otherwise, and heals by itself', async () => {
+      const known = await platform.addUser();
+      const streamer = await monitorStreamer(stack, known.login);
+      const user = await platform.addUser();
+      const before = await stack.count('streamer_monitor.streamers');
+      await platform.setFaults({ api: fault });
+
+      const startedAt = performance.now();
+      const refused = await stack.request('POST', streamersPath, { body: { platform_username: user.login } });
+      expect(refused.status).toBe(503);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(performance.now() - startedAt).toBeLessThan(5_000);
+      expect(await stack.count('streamer_monitor.streamers')).toBe(before);
+
+      expect((await stack.request('GET', '/api/v1/heartbeat', { token: null })).json).toEqual({
+        message: 'pong',
+      });
+      expect((await stack.request('POST', eventsPath, { body: eventBody() })).status).toBe(201);
+      expect((await stack.request('GET', streamersPath)).status).toBe(200);
+      expect((await stack.request('GET', '/api/v1/platform/scopes')).status).toBe(200);
+      expect(await stack.request('GET', '/api/v1/platform/status')).toMatchObject({
+        status: 200,
+        json: { last_error: { message: expect.any(String) } },
+      });
+      const path = `${streamersPath}/${streamer.id}`;
+      expect((await stack.request('PATCH', path, { body: { disabled: true } })).status).toBe(200);
+      expect((await readStreamer(stack, streamer.id)).disabled).toBe(true);
+
+      await platform.setFaults({ api: { mode: 'ok' } });
+      await eventually(
+        async () => {
+          const { status } = await stack.request('POST', streamersPath, {
+            body: { platform_username: user.login },
+          });
+          expect(status).toBe(201);
+        },
+        { timeoutMs: 75_000 },
+      );
+    }, 120_000);
+  });
+
+  it('takes webhook messages in while the API of the platform is down', async () => {
+    const user = await platform.addUser();
+    const streamer = await monitorStreamer(stack, user.login);
+    await eventually(
+      async () => {
+        const rows = await stack.query(
+          `SELECT 1 FROM platform_connector.subscriptions
+         WHERE status = 'enabled' AND type = 'stream.online' AND condition ->> 'broadcaster_user_id' = $1`,
+          [user.id],
+        );
+        expect(rows).toHaveLength(1);
+      },
+      { timeoutMs: 30_000 },
+    );
+    await platform.setFaults({ api: { mode: 'down' } });
+    await platform.goLive(user.id);
+    await eventually(async () =>
+      expect(await readStreamer(stack, streamer.id)).toMatchObject({ streaming: true }),
+    );
+    await platform.setFaults({ api: { mode: 'ok' } });
+  }, 60_000);
+
+  it('gets a new access token by itself when the one that it has was revoked', async () => {
+    await monitorStreamer(stack, (await platform.addUser()).login);
+    await platform.revokeTokens();
+    await eventually(async () => {
+      await monitorStreamer(stack, (await platform.addUser()).login);
+    });
+  });
+});
