@@ -166,15 +166,16 @@ function addressesOfSimulator(simulatorUrl: string, gatewayUrl: string): NodeJS.
   };
 }
 
-/** Which platform, and as whom; the simulated one knows an application of our own making when none is given. */
+/** Which platform, and as whom: the simulated one knows an application of our own making. Its messages are signed with a secret of our own when none is given. */
 async function choosePlatform(config: AllInOneConfig): Promise<NodeJS.ProcessEnv> {
   const { PLATFORM } = config;
-  const webhookSecret = config.PLATFORM_WEBHOOK_SECRET.join(',');
-  if (PLATFORM !== 'simulator') return { PLATFORM, PLATFORM_WEBHOOK_SECRET: webhookSecret };
   const directory = dataDirectory(config);
+  const secret =
+    config.PLATFORM_WEBHOOK_SECRET.join(',') || (await keepSecret(join(directory, 'webhook-secret')));
+  if (PLATFORM !== 'simulator') return { PLATFORM, PLATFORM_WEBHOOK_SECRET: secret };
   return {
     PLATFORM,
-    PLATFORM_WEBHOOK_SECRET: webhookSecret || (await keepSecret(join(directory, 'webhook-secret'))),
+    PLATFORM_WEBHOOK_SECRET: secret,
     PLATFORM_CLIENT_ID: 'stream-event-service',
     PLATFORM_CLIENT_SECRET: await keepSecret(join(directory, 'client-secret')),
   };
