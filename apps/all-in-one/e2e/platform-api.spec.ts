@@ -141,10 +141,7 @@ describe('platform API', () => {
 
   it('says how things stand with the platform, and no secret', async () => {
     await untilEnabled((await addMonitored()).id, 'stream.online');
-    const { status, json, text } = await stack.request<Record<string, unknown>>(
-      'GET',
-      '/api/v1/platform/status',
-    );
+    const { status, json, text } = await stack.request('GET', '/api/v1/platform/status');
     expect(status).toBe(200);
     expect(json).toMatchObject({
       platform: 'simulator',

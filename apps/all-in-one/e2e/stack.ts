@@ -1,20 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { Logger } from '@nestjs/common';
-import { eventsStreamName, natsUsers } from '@stream-events/contracts';
-import { connectNats, RequestClient } from '@stream-events/messaging';
-import {
-  createTestDatabase,
-  eventually,
-  freePort,
-  ServiceProcess,
-  startTestNats,
-  type TestDatabase,
-  type TestNats,
-} from '@stream-events/testing';
+import { eventsStreamName } from '@stream-events/contracts';
+import type { RequestClient } from '@stream-events/messaging';
+import { eventually, freePort, ServiceProcess, type TestNats } from '@stream-events/testing';
 import pg, { type QueryResultRow } from 'pg';
 import { send, type Answer, type EventRecord, type RequestOptions } from './api.js';
+import { runAll, startResources, type Resources } from './stack-resources.js';
 
 /**
  * What a test needs of the system; the environment is added to that of every service. Two gateways and two events
@@ -82,46 +74,6 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     await stack.stop();
     throw error;
   }
-}
-
-interface Resources {
-  testDatabase: TestDatabase;
-  nats: TestNats;
-  database: InstanceType<typeof pg.Client>;
-  client: RequestClient;
-  subscriber: NatsConnection;
-  /** Ends all of them, the last one first. */
-  stops: (() => Promise<unknown>)[];
-}
-
-async function startResources(): Promise<Resources> {
-  Logger.overrideLogger(false); // Nest's NATS client, in this process, would tell of every connection
-  const stops: Resources['stops'] = [];
-  try {
-    const testDatabase = await createTestDatabase();
-    stops.push(() => testDatabase.drop());
-    const nats = await startTestNats(Object.values(natsUsers));
-    stops.push(() => nats.stop());
-    const database = new pg.Client(testDatabase.url);
-    await database.connect();
-    stops.push(() => database.end());
-    const client = new RequestClient({ urls: [nats.urlFor('gateway')], name: 'test' });
-    await client.connect();
-    stops.push(() => client.close());
-    const subscriber = await connectNats({ urls: [nats.urlFor('subscriber')], name: 'test-subscriber' });
-    stops.push(() => subscriber.close());
-    return { testDatabase, nats, database, client, subscriber, stops };
-  } catch (error) {
-    await runAll(stops.reverse());
-    throw error;
-  }
-}
-
-/** Runs every step, also after one has failed. */
-async function runAll(steps: readonly (() => Promise<unknown>)[]): Promise<void> {
-  const failures: unknown[] = [];
-  for (const step of steps) await step().catch((error: unknown) => failures.push(error));
-  if (failures.length > 0) throw new AggregateError(failures, 'not everything stopped in order');
 }
 
 /** The running system, and short words for what tests do with it. */

@@ -1,9 +1,9 @@
-import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { describeMachine } from './bench/machine.js';
 import { printAnswers, printReport, printSummary, summarize } from './faults/report.js';
 import { scenarios, type Pace } from './faults/scenarios.js';
 import { TestBed, type ScenarioResult } from './faults/test-bed.js';
+import { writeDocument } from './measure/document.js';
 
 // npm run faults: takes every part of the system away under load, looks for events that are lost or doubled, and writes
 // docs/faults.md. --quick is short, --only <name> is one scenario; both only print.
@@ -51,7 +51,7 @@ try {
   if (!flags.quick && flags.only === undefined) {
     const machine = await describeMachine(bed.servers);
     const date = new Date().toISOString().slice(0, 10);
-    await writeFile('docs/faults.md', printReport({ machine, date, minutes, scenarios, results, list }));
+    await writeDocument('docs/faults.md', printReport({ machine, date, minutes, scenarios, results, list }));
   }
   const findings = [...results.flatMap((result) => result.findings), ...list.findings];
   if (findings.length > 0) process.exitCode = 1;
