@@ -127,20 +127,20 @@ export class PlatformClient {
   }
 
   private async followRateLimit(call: PlatformCall, bucket: Bucket, answer: PlatformAnswer): Promise<void> {
-    if (isRateLimit(answer)) {
-      const resetMs = readResetMs(answer.headers);
-      await this.budgets.block(resetMs);
-      const message = 'The platform says that too many calls were made.';
-      const error = new PlatformUnavailableError(message, Math.max(1, Math.ceil(resetMs / 1_000)));
-      this.health.noteError('the platform’s rate limit is reached', error, { endpoint: call.endpoint });
-      throw error;
-    }
     const report = readRateLimit(answer.headers);
-    if (!report) return;
-    // The answer is there and must not be lost; the next one says the same again.
-    await this.budgets.correct(bucket, report).catch((error: unknown) => {
-      this.health.warn('rate budget not corrected', { err: error });
-    });
+    if (report) {
+      // The answer is there and must not be lost; the next one says the same again.
+      await this.budgets.correct(bucket, report).catch((error: unknown) => {
+        this.health.warn('rate budget not corrected', { err: error });
+      });
+    }
+    if (!isRateLimit(answer)) return;
+    const resetMs = readResetMs(answer.headers);
+    await this.budgets.block(resetMs);
+    const message = 'The platform says that too many calls were made.';
+    const error = new PlatformUnavailableError(message, Math.max(1, Math.ceil(resetMs / 1_000)));
+    this.health.noteError('the platform’s rate limit is reached', error, { endpoint: call.endpoint });
+    throw error;
   }
 }
 

@@ -29,9 +29,9 @@ export function retryPauseMs(failedAttempts: number, random: number): number {
   return (pauseMs / 2) * (1 + random);
 }
 
-/** The time that an attempt has; undefined when too little is left for one. */
+/** The time that an attempt has, in whole milliseconds; undefined when too little is left for one. */
 export function attemptTimeMs(limits: CallLimits, leftMs: number): number | undefined {
-  return leftMs < shortestAttemptMs ? undefined : Math.min(limits.attemptMs, leftMs);
+  return leftMs < shortestAttemptMs ? undefined : Math.min(limits.attemptMs, Math.floor(leftMs));
 }
 
 // Wrong credentials become right when a person changes them.
