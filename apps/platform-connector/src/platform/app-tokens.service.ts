@@ -165,6 +165,7 @@ export class AppTokens {
     );
     if ([400, 401, 403].includes(answer.status)) return this.onRefused(answer);
     const { token, expiresInMs } = this.health.noting('token', () => readAnswer(answer));
+    this.refusedToken = undefined; // the platform may issue the same again, and mean it
     this.refusals = 0;
     this.isRefusedUntil = 0;
     const held = { token, issuedAt: now, expiresAt: now + expiresInMs };

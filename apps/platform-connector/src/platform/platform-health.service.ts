@@ -106,9 +106,9 @@ export class PlatformHealth {
   failed(begunAt: number, endpoint: Endpoint, failure: { result: string; error: Error }): void {
     this.count(begunAt, endpoint, failure.result);
     this.noteError('call of the platform failed', failure.error, { endpoint });
-    const wasClosed = this.circuit.isClosed;
+    const before = this.circuitState;
     this.circuit.fail(begunAt);
-    if (!wasClosed || this.circuit.isClosed) return;
+    if (before === 'open' || this.circuitState === 'closed') return;
     this.logger.warn(
       { endpoint, err: failure.error, failuresInRow: failuresToOpen },
       'the platform does not work: circuit opened, it is asked only now and then',
