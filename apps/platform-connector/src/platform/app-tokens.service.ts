@@ -33,12 +33,13 @@ const renewalPauseMs = 30_000;
  * The application's access token, one for all instances.
  *
  * ```
- *            issued                      a tenth of its life is left: renewed beside the calls
- *  (none) ───────────▶ good ───────────────────────────────────────────────▶ good (another)
- *    │                  │  ▲                                                   ▲
- *    │ refused          │  └── paused: 30 s to 10 min ──▶ asked again, issued ─┤
- *    ▼                  │  over, or the platform answers 401                   │
- *  credentials refused ◀┴────── refused ──────────── issued ───────────────────┘
+ *              issued
+ *  none ─────────────────────▶ good ──┐ a tenth of its life is left: another is issued beside the calls
+ *   │ ▲                        │  ▲ ▲─┘
+ *   │ └── over, or 401 ────────┘  │
+ *   │ refused                     │ issued
+ *   ▼                             │
+ *  credentials refused ───────────┘ asked again after 30 s, later after up to 10 min
  * ```
  */
 @Injectable()
@@ -48,7 +49,7 @@ export class AppTokens {
   private refusedToken: string | undefined;
   private renewing: Promise<HeldToken> | undefined;
   private refusals = 0;
-  private isRefusedUntil = 0;
+  private refusedUntil = 0;
   private renewsBesideFrom = 0;
 
   constructor(
@@ -122,7 +123,7 @@ export class AppTokens {
     const renewal = await this.repository
       .exclusively(clientId, (manager) => this.renewUnderLock(credentials, unwanted, manager))
       .catch(rethrowLockTimeout);
-    if (renewal.kind === 'refused') throw refusedError(renewal.refusal, this.isRefusedUntil);
+    if (renewal.kind === 'refused') throw refusedError(renewal.refusal, this.refusedUntil);
     this.held = renewal.held;
     return renewal.held;
   }
@@ -136,7 +137,7 @@ export class AppTokens {
     const stored = await this.repository.find(clientId, manager);
     if (this.isGood(stored.held) && stored.held.token !== unwanted)
       return { kind: 'held', held: stored.held };
-    if (Date.now() < this.isRefusedUntil) return { kind: 'refused', refusal: stored.refusal ?? '' };
+    if (Date.now() < this.refusedUntil) return { kind: 'refused', refusal: stored.refusal ?? '' };
     const renewal = await this.issue(credentials);
     if (renewal.kind === 'held') {
       await this.repository.save(clientId, { held: renewal.held, refusal: null }, manager);
@@ -167,7 +168,7 @@ export class AppTokens {
     const { token, expiresInMs } = this.health.noting('token', () => readAnswer(answer));
     this.refusedToken = undefined; // the platform may issue the same again, and mean it
     this.refusals = 0;
-    this.isRefusedUntil = 0;
+    this.refusedUntil = 0;
     const held = { token, issuedAt: now, expiresAt: now + expiresInMs };
     this.logger.info({ expiresAt: new Date(held.expiresAt) }, 'access token issued');
     return { kind: 'held', held };
@@ -176,8 +177,8 @@ export class AppTokens {
   private onRefused({ status, body }: PlatformAnswer): Renewal {
     const refusal = `${status} ${readErrorMessage(body)}`;
     this.refusals += 1;
-    this.isRefusedUntil = Date.now() + refusalPauseMs(this.refusals);
-    this.health.noteError('the platform refuses the credentials', refusedError(refusal, this.isRefusedUntil));
+    this.refusedUntil = Date.now() + refusalPauseMs(this.refusals);
+    this.health.noteError('the platform refuses the credentials', refusedError(refusal, this.refusedUntil));
     return { kind: 'refused', refusal };
   }
 }

@@ -43,7 +43,7 @@ export class PlatformClient {
    * Makes a call, and has its answer read; `askedAt` is when the answered request went out, in milliseconds since 1970.
    * A 401 and the rate limit's 429 are dealt with here; any other status below 500 is for `read`.
    *
-   * @throws PlatformUnavailableError within the call's time limit, whatever the platform and the database do
+   * @throws PlatformUnavailableError, or what the database failed with; within the call's time limit, whatever they do
    */
   async call<T>(call: PlatformCall, read: (answer: PlatformAnswer, askedAt: number) => T): Promise<T> {
     const deadline = performance.now() + call.limits.totalMs;
