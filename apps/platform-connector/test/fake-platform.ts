@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 
 /** A request that the platform has got. */
 export interface ReceivedCall {
@@ -24,6 +25,8 @@ export class FakePlatform {
   isSimulation = true;
   clientSecret = `secret-${randomBytes(8).toString('hex')}`;
   expiresInSeconds = 5_000_000;
+  /** How long it takes to issue a token. */
+  tokenDelayMs = 0;
   callsPerMinute = 800;
   /** Answers instead of the platform: returns whether it did. */
   fault: Fault = () => false;
@@ -83,6 +86,7 @@ export class FakePlatform {
     this.calls.push(call);
     if (this.isSimulation) response.setHeader('X-Platform-Simulation', 'true');
     if (this.fault(call, response)) return;
+    if (call.name === 'POST /oauth2/token' && this.tokenDelayMs > 0) await wait(this.tokenDelayMs);
     const [status, body] =
       call.name === 'POST /oauth2/token' ? this.issueToken(call) : this.answerCall(call, response);
     response.writeHead(status, { 'content-type': 'application/json' });

@@ -33,6 +33,7 @@ describe(AppTokens.name, () => {
   };
 
   it('gets one token for several instances that need it at once', async () => {
+    setup.fake.tokenDelayMs = 300; // time for the others to ask, too
     const instances = [await setup.createInstance(), await setup.createInstance()];
     const calls = Array.from({ length: 8 }, (_, index) => look(instances[index % 2]!, String(index + 1)));
 
