@@ -1,20 +1,25 @@
 import { NestFactory } from '@nestjs/core';
 import type { INestMicroservice } from '@nestjs/common';
-import type { Contract } from '@stream-events/contracts';
-import { connectDatabase, toUnavailable } from '@stream-events/database';
+import { getPlatformStatus, lookUpStreams, lookUpUsers } from '@stream-events/contracts';
+import { connectDatabase } from '@stream-events/database';
 import { ErrorResponder, NatsServerStrategy } from '@stream-events/messaging';
 import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
+import { CreateAppTokensAndRateBudgets1764200000000 } from './migrations/1764200000000-create-app-tokens-and-rate-budgets.js';
 import { variables, type PlatformConnectorConfig } from './platform-connector.config.js';
 import { PlatformConnectorModule } from './platform-connector.module.js';
+import { AppToken } from './platform/app-token.entity.js';
+import { PlatformHttp } from './platform/platform-http.js';
+import { RateBudgetRow } from './platform/rate-budget.entity.js';
+import { toServiceError } from './platform/unavailable-error.js';
 
 /** The contracts that the platform connector answers. */
-const servedContracts: readonly Contract<object, object>[] = [];
+const servedContracts = [getPlatformStatus, lookUpStreams, lookUpUsers];
 
 /** What the platform connector keeps in its own schema. */
 export const schema = {
   name: 'platform_connector',
-  entities: [],
-  migrations: [],
+  entities: [AppToken, RateBudgetRow],
+  migrations: [CreateAppTokensAndRateBudgets1764200000000],
 };
 
 /** The platform connector: the only service that talks to the platform. */
@@ -41,12 +46,15 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
     PlatformConnectorModule.register(shell, { dataSource }),
     { strategy, logger: new NestLogger(logger), abortOnError: false },
   );
-  app.useGlobalFilters(new ErrorResponder(logger, toUnavailable));
+  app.useGlobalFilters(new ErrorResponder(logger, toServiceError));
   await app.listen();
 
   health.register('platform connector database', async () => {
     await dataSource.query('SELECT 1');
   });
   health.register('platform connector nats', () => strategy.ping());
-  return { close: () => closeAll([() => app.close(), () => dataSource.destroy()]) };
+  return {
+    close: () =>
+      closeAll([() => app.close(), () => app.get(PlatformHttp).close(), () => dataSource.destroy()]),
+  };
 }

@@ -8,17 +8,19 @@ export const variables = {
   NATS_URL: sharedVariables.NATS_URL,
   SECRET_KEY: sharedVariables.SECRET_KEY,
   PLATFORM: sharedVariables.PLATFORM,
-  PLATFORM_CLIENT_ID: optionalText('Client id of your application on the platform'),
+  PLATFORM_CLIENT_ID: optionalText(
+    'Client id of your application on the platform; without it nothing real can be asked (a simulated platform takes anybody)',
+  ),
   PLATFORM_CLIENT_SECRET: optionalText('Client secret of your application on the platform', { secret: true }),
   PLATFORM_WEBHOOK_SECRET: sharedVariables.PLATFORM_WEBHOOK_SECRET,
-  PLATFORM_API_URL: optionalUrl('Base URL of the platform’s API; the real one unless given', [
-    'http',
-    'https',
-  ]),
-  PLATFORM_AUTH_URL: optionalUrl('Base URL of the platform’s OAuth 2 endpoints; the real one unless given', [
-    'http',
-    'https',
-  ]),
+  PLATFORM_API_URL: optionalUrl(
+    'Base URL of the platform’s API; unless given that of the real one, or of a simulator on this machine',
+    ['http', 'https'],
+  ),
+  PLATFORM_AUTH_URL: optionalUrl(
+    'Base URL of the platform’s OAuth 2 endpoints; unless given that of the real one, or of a simulator on this machine',
+    ['http', 'https'],
+  ),
   PLATFORM_EVENTSUB_URL: optionalUrl(
     'Base URL of the platform’s subscriptions; `eventsub` under PLATFORM_API_URL unless given',
     ['http', 'https'],

@@ -1,3 +1,4 @@
+export * from './circuit-breaker.js';
 export * from './close-all.js';
 export * from './config.js';
 export * from './failure-log.js';

@@ -11,9 +11,8 @@ import {
   type StoreOutcome,
 } from '@stream-events/contracts';
 import { ReplyTimeoutError, RequestClient } from '@stream-events/messaging';
-import { Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { CircuitBreaker, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { BatchPacing } from './batch-pacing.js';
-import { CircuitBreaker } from './circuit-breaker.js';
 
 // Beyond this the service is slower than its input: refusing at once is kinder than keeping clients waiting. Bytes are
 // estimated, three for a character: this is some 32 MiB of ordinary text.
@@ -53,7 +52,7 @@ export class EventIntake {
   private isPumpDue = false;
   private pumpTimer: NodeJS.Timeout | undefined;
   private readonly pacing = new BatchPacing({ now: () => performance.now() });
-  private readonly circuit = new CircuitBreaker({ restMs, now: () => performance.now() });
+  private readonly circuit = new CircuitBreaker({ restMs: () => restMs, now: () => performance.now() });
 
   constructor(
     private readonly client: RequestClient,

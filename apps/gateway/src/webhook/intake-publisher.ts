@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { intakeSubject, isJsonObject, printIntakeMessage, type NewEvent } from '@stream-events/contracts';
 import { closeNats, connectNats, type NatsOptions } from '@stream-events/messaging';
+import { CircuitBreaker } from '@stream-events/service';
 import { headers, TimeoutError, type Msg, type NatsConnection } from '@nats-io/transport-node';
-import { CircuitBreaker } from '../events/circuit-breaker.js';
 
 // The platform gives up after a few seconds, and may have waited for the events service before.
 const acknowledgementLimitMs = 2_000;
@@ -17,7 +17,7 @@ export class IntakePublisher {
   private connection: NatsConnection | undefined;
   private isConnected = false;
   private pendingBytes = 0;
-  private readonly circuit = new CircuitBreaker({ restMs, now: () => performance.now() });
+  private readonly circuit = new CircuitBreaker({ restMs: () => restMs, now: () => performance.now() });
 
   constructor(private readonly options: NatsOptions) {}
 

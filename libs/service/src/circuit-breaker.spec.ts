@@ -4,7 +4,7 @@ let now: number;
 let breaker: CircuitBreaker;
 beforeEach(() => {
   now = 5_000;
-  breaker = new CircuitBreaker({ restMs: 1_000, now: () => now });
+  breaker = new CircuitBreaker({ restMs: () => 1_000, now: () => now });
 });
 
 /** Begins a request, and says whether it was permitted. */
@@ -130,5 +130,57 @@ describe(CircuitBreaker.name, () => {
     breaker.fail(begunAt);
 
     expect(breaker.isClosed).toBe(false);
+  });
+
+  describe('with several failures to open and growing rests', () => {
+    const restsMs = [1_000, 2_000, 4_000];
+    beforeEach(() => {
+      const restMs = (failedProbes: number): number => restsMs[failedProbes] ?? 4_000;
+      breaker = new CircuitBreaker({ failuresToOpen: 3, restMs, now: () => now });
+    });
+
+    /** Begins a request that fails a moment later. */
+    function failOnce(): void {
+      const begunAt = breaker.begin();
+      now += 1;
+      breaker.fail(begunAt);
+    }
+
+    it('opens at the last of them, and not when a success is between', () => {
+      failOnce();
+      failOnce();
+      breaker.succeed();
+      failOnce();
+      failOnce();
+      expect(breaker.permits).toBe(true);
+      failOnce();
+
+      expect(breaker.permits).toBe(false);
+      expect(breaker.restsForMs).toBe(1_000);
+    });
+
+    it('rests longer after each probe that fails, and as at first after one that succeeds', () => {
+      for (let count = 0; count < 3; count += 1) failOnce();
+      for (const restMs of [1_000, 2_000, 4_000, 4_000]) {
+        expect(breaker.restsForMs).toBe(restMs);
+        now += restMs;
+        failOnce();
+      }
+      now += 4_000;
+      breaker.begin();
+      breaker.succeed();
+      expect(breaker.restsForMs).toBe(0);
+      for (let count = 0; count < 3; count += 1) failOnce();
+
+      expect(breaker.restsForMs).toBe(1_000);
+    });
+
+    it('does not rest longer for requests that began before it opened', () => {
+      const stragglers = [1, 2, 3, 4, 5, 6].map(() => breaker.begin());
+      now += 10;
+      for (const begunAt of stragglers) breaker.fail(begunAt);
+
+      expect(breaker.restsForMs).toBe(1_000);
+    });
   });
 });

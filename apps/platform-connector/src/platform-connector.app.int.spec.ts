@@ -1,0 +1,119 @@
+import {
+  getPlatformStatus,
+  lookUpStreams,
+  lookUpUsers,
+  natsUsers,
+  type LookUpUsersRequest,
+} from '@stream-events/contracts';
+import { RequestClient } from '@stream-events/messaging';
+import { Health, Registry, type RunningService } from '@stream-events/service';
+import { startTestNats, type TestNats } from '@stream-events/testing';
+import { ConnectorSetup } from '../test/connector-setup.js';
+import { answerLate } from '../test/fake-platform.js';
+import { platformConnector } from './platform-connector.app.js';
+
+describe('the platform connector', () => {
+  let setup: ConnectorSetup;
+  let nats: TestNats;
+  let health: Health;
+  let service: RunningService;
+  let gateway: RequestClient;
+  let monitor: RequestClient;
+
+  beforeAll(async () => {
+    [setup, nats] = await Promise.all([ConnectorSetup.start(), startTestNats(Object.values(natsUsers))]);
+    health = new Health();
+    const config = setup.config({
+      NATS_URL: nats.urlFor('platform-connector'),
+      PUBLIC_URL: 'https://events.example',
+      PLATFORM_WEBHOOK_SECRET: '0123456789',
+    });
+    service = await platformConnector.start({
+      config,
+      logger: setup.createLogger(),
+      health,
+      metrics: new Registry(),
+    });
+    [gateway, monitor] = await Promise.all([connect('gateway'), connect('streamer-monitor')]);
+  });
+
+  afterAll(async () => {
+    await Promise.all([gateway.close(), monitor.close()]);
+    await service.close();
+    await nats.stop();
+    await setup.stop();
+  });
+
+  async function connect(user: 'gateway' | 'streamer-monitor'): Promise<RequestClient> {
+    const client = new RequestClient({ urls: [nats.urlFor(user)], name: user });
+    await client.connect();
+    return client;
+  }
+
+  const request = (more: Partial<LookUpUsersRequest> = {}): LookUpUsersRequest => ({
+    ids: ['1'],
+    logins: [],
+    priority: 'interactive',
+    ...more,
+  });
+
+  it('looks up users and streams for other services', async () => {
+    setup.fake.answers.set('GET /helix/users', () => [200, { data: [{ id: '1', login: 'ada' }] }]);
+    setup.fake.answers.set('GET /helix/streams', () => [200, { data: [] }]);
+
+    expect(await gateway.request(lookUpUsers, request())).toEqual({
+      users: [{ id: '1', login: 'ada', displayName: 'ada' }],
+    });
+    expect(await monitor.request(lookUpStreams, { userIds: ['1'] })).toEqual({
+      streams: [],
+      askedAt: expect.any(Number),
+    });
+  });
+
+  it('looks up a hundred users at once and no more', async () => {
+    const names = (count: number, prefix: string) =>
+      Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+    await gateway.request(lookUpUsers, request({ ids: names(50, '1'), logins: names(50, 'user_') }));
+    const { query } = setup.fake.calls.at(-1)!;
+    expect([query.getAll('id').length, query.getAll('login').length]).toEqual([50, 50]);
+    const tooMany = request({ ids: names(50, '1'), logins: names(51, 'user_') });
+
+    await expect(gateway.request(lookUpUsers, tooMany)).rejects.toMatchObject({
+      code: 'invalid',
+      errors: { logins: ['must be at most 100 together with ids'] },
+    });
+    await expect(monitor.request(lookUpStreams, { userIds: names(101, '1') })).rejects.toMatchObject({
+      code: 'invalid',
+    });
+  });
+
+  it('says how things stand', async () => {
+    expect(await gateway.request(getPlatformStatus, {})).toEqual({
+      platform: 'simulator',
+      credentials: { present: true, valid: true, tokenExpiresAt: expect.any(Number) },
+      budget: { limit: 800, remaining: expect.any(Number), blockedUntil: null },
+      circuit: 'closed',
+      subscriptions: {},
+      cost: null,
+      streamers: { monitored: 0, subscribed: 0, polledOnly: 0 },
+      callback: 'https://events.example/api/v1/platform-events/webhook',
+      lastError: null,
+    });
+  });
+
+  it('answers `unavailable` before the caller gives up, and stays ready, while the platform is slow', async () => {
+    setup.fake.fault = (_call, response) => answerLate(response, 30_000);
+    const begunAt = performance.now();
+    const error: unknown = await gateway.request(lookUpUsers, request()).catch((thrown: unknown) => thrown);
+
+    expect(error).toMatchObject({
+      code: 'unavailable',
+      detail: 'The platform did not answer in time.',
+      retryAfterSeconds: 5,
+    });
+    expect(performance.now() - begunAt).toBeLessThan(3_800);
+    expect(await health.report()).toMatchObject({ status: 'ok' });
+    const { lastError } = await gateway.request(getPlatformStatus, {});
+    expect(lastError?.message).toBe('The platform did not answer in time.');
+  });
+});

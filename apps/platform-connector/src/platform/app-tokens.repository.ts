@@ -1,0 +1,79 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, SecretBox } from '@stream-events/service';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { PlatformConnectorConfig } from '../platform-connector.config.js';
+import { AppToken } from './app-token.entity.js';
+
+/** An access token in clear. Times are milliseconds since 1970. */
+export interface HeldToken {
+  token: string;
+  issuedAt: number;
+  expiresAt: number;
+}
+
+/** What is kept about an application: its token, if it has one, and how the platform has refused its credentials. */
+export interface StoredToken {
+  held: HeldToken | undefined;
+  refusal: string | null;
+}
+
+// Any number, the same in every version; with a hash of the client id it is one lock for each application.
+const tokenLock = 7_243_002;
+
+// Longer than the platform takes to issue a token, shorter than a statement may take.
+const lockTimeout = '6s';
+
+/** Keeps access tokens, encrypted. */
+@Injectable()
+export class AppTokensRepository {
+  private readonly box: SecretBox;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    @Inject(CONFIG) config: Pick<PlatformConnectorConfig, 'SECRET_KEY'>,
+  ) {
+    this.box = new SecretBox(config.SECRET_KEY);
+  }
+
+  async find(clientId: string, manager = this.dataSource.manager): Promise<StoredToken> {
+    const row = await manager.findOneBy(AppToken, { clientId });
+    return { held: row ? this.open(row) : undefined, refusal: row?.refusal ?? null };
+  }
+
+  async save(clientId: string, { held, refusal }: StoredToken, manager: EntityManager): Promise<void> {
+    const row: AppToken = {
+      clientId,
+      tokenEncrypted: held ? this.box.encrypt(held.token, clientId) : null,
+      issuedAt: held ? new Date(held.issuedAt) : null,
+      expiresAt: held ? new Date(held.expiresAt) : null,
+      refusal,
+    };
+    await manager.upsert(AppToken, row, ['clientId']);
+  }
+
+  /** Runs `work` while no other instance does so for the same application; what is saved in it is there when it ends. */
+  async exclusively<T>(clientId: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.dataSource.transaction(async (manager) => {
+      await manager.query(`SET LOCAL lock_timeout = '${lockTimeout}'`);
+      await manager.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [tokenLock, clientId]);
+      return work(manager);
+    });
+  }
+
+  private open({ clientId, tokenEncrypted, issuedAt, expiresAt }: AppToken): HeldToken | undefined {
+    if (tokenEncrypted === null || !issuedAt || !expiresAt) return undefined;
+    const token = this.tryDecrypt(tokenEncrypted, clientId);
+    return token === undefined
+      ? undefined
+      : { token, issuedAt: issuedAt.getTime(), expiresAt: expiresAt.getTime() };
+  }
+
+  private tryDecrypt(encrypted: string, clientId: string): string | undefined {
+    try {
+      return this.box.decrypt(encrypted, clientId);
+    } catch {
+      // SECRET_KEY is another now. Nothing is lost: the platform issues another token.
+      return undefined;
+    }
+  }
+}

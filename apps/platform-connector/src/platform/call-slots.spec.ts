@@ -1,0 +1,67 @@
+import { CallSlots, type Slot } from './call-slots.js';
+
+function setup(options: { total?: number; background?: number; maxWaiting?: number } = {}): CallSlots {
+  return new CallSlots({ total: 3, background: 2, maxWaiting: 2, ...options });
+}
+
+/** What was taken; fails when it was not. */
+function taken(slot: Slot): () => void {
+  if (slot.kind !== 'free') throw new Error(`the slot is ${slot.kind}`);
+  return slot.release;
+}
+
+describe(CallSlots.name, () => {
+  it('keeps slots for those who wait: background calls cannot take all', async () => {
+    const slots = setup();
+    taken(await slots.acquire('background', 1_000));
+    taken(await slots.acquire('background', 1_000));
+
+    expect(await slots.acquire('background', 0)).toEqual({ kind: 'late' });
+    expect(await slots.acquire('interactive', 0)).toMatchObject({ kind: 'free' });
+    expect(await slots.acquire('interactive', 0)).toEqual({ kind: 'late' });
+  });
+
+  it('lets interactive calls go first, each priority in its order', async () => {
+    const slots = setup({ total: 1, background: 1 });
+    const release = taken(await slots.acquire('background', 1_000));
+    const order: string[] = [];
+    const waiting = (['background', 'interactive', 'interactive'] as const).map(async (priority, index) => {
+      const next = taken(await slots.acquire(priority, 1_000));
+      order.push(`${priority} ${index}`);
+      next();
+    });
+    release();
+    await Promise.all(waiting);
+
+    expect(order).toEqual(['interactive 1', 'interactive 2', 'background 0']);
+  });
+
+  it('refuses at once when too many wait', async () => {
+    const slots = setup({ total: 1, background: 1, maxWaiting: 1 });
+    const release = taken(await slots.acquire('interactive', 1_000));
+    const waits = slots.acquire('interactive', 1_000);
+
+    expect(await slots.acquire('interactive', 1_000)).toEqual({ kind: 'full' });
+    release();
+    taken(await waits);
+  });
+
+  it('gives no slot to who has given up', async () => {
+    const slots = setup({ total: 1, background: 1 });
+    const release = taken(await slots.acquire('interactive', 1_000));
+    expect(await slots.acquire('interactive', 0)).toEqual({ kind: 'late' });
+    release();
+
+    expect(await slots.acquire('interactive', 0)).toMatchObject({ kind: 'free' });
+  });
+
+  it('takes a slot back once only', async () => {
+    const slots = setup({ total: 1, background: 1 });
+    const release = taken(await slots.acquire('interactive', 0));
+    release();
+    release();
+    taken(await slots.acquire('interactive', 0));
+
+    expect(await slots.acquire('interactive', 0)).toEqual({ kind: 'late' });
+  });
+});

@@ -1,0 +1,167 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import type { LookUpPriority } from '@stream-events/contracts';
+import { AppTokens } from './app-tokens.service.js';
+import { CallSlots } from './call-slots.js';
+import { PlatformCallError } from './platform-call-error.js';
+import { PlatformHealth } from './platform-health.service.js';
+import { PlatformHttp, type PlatformAnswer, type PlatformRequest } from './platform-http.js';
+import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
+import { PlatformUnavailableError } from './platform.js';
+import { isRateLimit, readRateLimit, readResetMs } from './rate-limit.external.js';
+import type { Bucket } from './rate-budget.js';
+import { RateBudgets } from './rate-budgets.service.js';
+import { attemptTimeMs, retryPauseMs, type CallLimits } from './retry-schedule.js';
+
+/** A call of the platform's API as the application. */
+export interface PlatformCall extends Omit<PlatformRequest, 'headers'> {
+  priority: LookUpPriority;
+  limits: CallLimits;
+}
+
+// The platform answers within 200 ms or so: this many at once are 40 calls a second, three times its rate limit. Two are
+// kept for callers that wait. 256 is what one instance works on of one kind of request.
+const slots = { total: 8, background: 6, maxWaiting: 256 };
+
+/**
+ * Calls the platform's API: a slot, the rate budget, the token, and again where that makes sense; all of it within the call's
+ * time limit.
+ */
+@Injectable()
+export class PlatformClient {
+  private readonly slots = new CallSlots(slots);
+
+  constructor(
+    private readonly http: PlatformHttp,
+    private readonly tokens: AppTokens,
+    private readonly budgets: RateBudgets,
+    private readonly health: PlatformHealth,
+    @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
+  ) {}
+
+  /**
+   * Makes a call, and has its answer read; `askedAt` is when the answered request went out, in milliseconds since 1970.
+   * A 401 and the rate limit's 429 are dealt with here; any other status below 500 is for `read`.
+   *
+   * @throws PlatformUnavailableError, or what the database failed with; within the call's time limit, whatever they do
+   */
+  async call<T>(call: PlatformCall, read: (answer: PlatformAnswer, askedAt: number) => T): Promise<T> {
+    const deadline = performance.now() + call.limits.totalMs;
+    return withinLimit(this.callInSlot(call, read, deadline), call.limits.totalMs);
+  }
+
+  private async callInSlot<T>(
+    call: PlatformCall,
+    read: (answer: PlatformAnswer, askedAt: number) => T,
+    deadline: number,
+  ): Promise<T> {
+    this.health.checkCircuit();
+    const slot = await this.slots.acquire(call.priority, deadline - performance.now());
+    if (slot.kind !== 'free') throw new PlatformUnavailableError('Too many calls of the platform wait.', 2);
+    try {
+      const { answer, askedAt } = await this.tryCall(call, deadline);
+      return this.health.noting(call.endpoint, () => read(answer, askedAt));
+    } finally {
+      slot.release();
+    }
+  }
+
+  private async tryCall(call: PlatformCall, deadline: number): Promise<Asked> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.attempt(call, deadline);
+      } catch (error) {
+        const pauseMs = retryPauseMs(attempt, Math.random());
+        const isLast =
+          attempt >= call.limits.attempts ||
+          attemptTimeMs(call.limits, deadline - performance.now() - pauseMs) === undefined;
+        if (isLast || !(error instanceof PlatformCallError && error.isTransient)) throw error;
+        await wait(pauseMs);
+      }
+    }
+  }
+
+  /** A token that was good may be revoked at any time: then the call is made once more with another. */
+  private async attempt(call: PlatformCall, deadline: number): Promise<Asked> {
+    this.health.checkCircuit();
+    const token = await this.tokens.current();
+    const asked = await this.send(call, token, deadline);
+    if (asked.answer.status !== 401) return asked;
+    const again = await this.send(call, await this.tokens.replace(token), deadline);
+    if (again.answer.status !== 401) return again;
+    const error = new PlatformUnavailableError('The platform refuses a token that it has just issued.', 60);
+    this.health.noteError('the platform refuses a new token', error, { endpoint: call.endpoint });
+    throw error;
+  }
+
+  private async send(call: PlatformCall, token: string, deadline: number): Promise<Asked> {
+    const bucket = await this.takeFromBudget(call, deadline);
+    const timeoutMs = attemptTimeMs(call.limits, deadline - performance.now());
+    if (timeoutMs === undefined) throw tooLate();
+    const { endpoint, method, url, body } = call;
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'client-id': this.settings.credentials?.clientId ?? '',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    };
+    const askedAt = Date.now();
+    const answer = await this.http.send(
+      { endpoint, method, url, headers, ...(body !== undefined && { body }) },
+      timeoutMs,
+    );
+    await this.followRateLimit(call, bucket, answer);
+    return { answer, askedAt };
+  }
+
+  private async takeFromBudget(call: PlatformCall, deadline: number): Promise<Bucket> {
+    for (;;) {
+      const taking = await this.budgets.take(call.priority);
+      if (taking.isTaken) return taking.bucket;
+      const { waitMs } = taking;
+      if (attemptTimeMs(call.limits, deadline - performance.now() - waitMs) === undefined) {
+        const message = 'As many calls as the platform permits have been made.';
+        throw new PlatformUnavailableError(message, Math.ceil(waitMs / 1_000));
+      }
+      await wait(waitMs);
+    }
+  }
+
+  private async followRateLimit(call: PlatformCall, bucket: Bucket, answer: PlatformAnswer): Promise<void> {
+    const report = readRateLimit(answer.headers);
+    if (report) {
+      // The answer is there and must not be lost; the next one says the same again.
+      await this.budgets.correct(bucket, report).catch((error: unknown) => {
+        this.health.warn('rate budget not corrected', { err: error });
+      });
+    }
+    if (!isRateLimit(answer)) return;
+    const resetMs = readResetMs(answer.headers);
+    await this.budgets.block(resetMs);
+    const message = 'The platform says that too many calls were made.';
+    const error = new PlatformUnavailableError(message, Math.max(1, Math.ceil(resetMs / 1_000)));
+    this.health.noteError('the platform’s rate limit is reached', error, { endpoint: call.endpoint });
+    throw error;
+  }
+}
+
+interface Asked {
+  answer: PlatformAnswer;
+  askedAt: number;
+}
+
+function tooLate(): PlatformUnavailableError {
+  return new PlatformUnavailableError('The platform did not answer in time.', 5);
+}
+
+/** Gives up waiting; what is still under way ends by limits of its own, and keeps its slot until then. */
+async function withinLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(tooLate()), limitMs);
+  });
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,128 @@
+import {
+  block,
+  correct,
+  isNews,
+  newBucket,
+  refill,
+  take,
+  type Bucket,
+  type RateLimitReport,
+} from './rate-budget.js';
+
+const start = 1_000_000;
+
+/** A bucket of 60 calls a minute, one a second. */
+function bucketOf(remaining: number, more: Partial<Bucket> = {}): Bucket {
+  return { callsPerMinute: 60, remaining, countedAt: start, blockedUntil: null, isReported: true, ...more };
+}
+
+/** Takes as long as it is permitted. */
+function drain(bucket: Bucket, priority: 'interactive' | 'background'): number {
+  let current = bucket;
+  for (let taken = 0; ; taken += 1) {
+    const taking = take(current, priority, start);
+    if (!taking.isTaken) return taken;
+    current = taking.bucket;
+  }
+}
+
+describe('refill', () => {
+  it.each([
+    [0, 0],
+    [1_000, 1],
+    [30_000, 30],
+    [60_000, 60],
+    [600_000, 60],
+    [-5_000, 0],
+  ])('has, after %d ms, %d calls', (elapsedMs, remaining) => {
+    expect(refill(bucketOf(0), start + elapsedMs).remaining).toBe(remaining);
+  });
+
+  it('ends a block when its time is over', () => {
+    const blocked = bucketOf(0, { blockedUntil: start + 1_000 });
+
+    expect(refill(blocked, start + 999).blockedUntil).toBe(start + 1_000);
+    expect(refill(blocked, start + 1_000).blockedUntil).toBeNull();
+  });
+});
+
+describe('take', () => {
+  it('gives all calls to those who wait, and leaves a tenth to them by those who do not', () => {
+    expect(drain(bucketOf(60), 'interactive')).toBe(60);
+    expect(drain(bucketOf(60), 'background')).toBe(54);
+  });
+
+  it('says when the next call is possible', () => {
+    expect(take(bucketOf(0), 'interactive', start)).toEqual({ isTaken: false, waitMs: 1_000 });
+    expect(take(bucketOf(0.75), 'interactive', start)).toEqual({ isTaken: false, waitMs: 250 });
+    expect(take(bucketOf(0), 'background', start)).toEqual({ isTaken: false, waitMs: 7_000 });
+    expect(take(bucketOf(0), 'interactive', start + 1_000)).toMatchObject({ isTaken: true });
+  });
+
+  it('keeps everybody waiting while the platform refuses', () => {
+    const blocked = bucketOf(60, { blockedUntil: start + 20_000 });
+
+    expect(take(blocked, 'interactive', start)).toEqual({ isTaken: false, waitMs: 20_000 });
+    expect(take(blocked, 'interactive', start + 20_000)).toMatchObject({ isTaken: true });
+  });
+
+  it('gives the only call of the smallest bucket to those who do not wait, too', () => {
+    const smallest = bucketOf(1, { callsPerMinute: 1 });
+
+    expect(take(smallest, 'background', start)).toMatchObject({ isTaken: true });
+  });
+
+  it('has the platform’s default until the platform has said better', () => {
+    expect(newBucket(start)).toMatchObject({ callsPerMinute: 800, remaining: 800, isReported: false });
+  });
+});
+
+describe('correct', () => {
+  it('follows the platform downwards, and never upwards: calls may be under way', () => {
+    const report = { callsPerMinute: 60, remaining: 20 };
+
+    expect(correct(bucketOf(40), report, start).remaining).toBe(20);
+    expect(correct(bucketOf(10), report, start).remaining).toBe(10);
+  });
+
+  it('takes the platform’s limit, larger or smaller', () => {
+    const assumed = newBucket(start);
+
+    expect(correct(assumed, { callsPerMinute: 30, remaining: 29 }, start)).toMatchObject({
+      callsPerMinute: 30,
+      remaining: 29,
+      isReported: true,
+    });
+    expect(correct(assumed, { callsPerMinute: 1_200, remaining: 1_199 }, start)).toMatchObject({
+      callsPerMinute: 1_200,
+      remaining: 800,
+    });
+  });
+});
+
+describe('isNews', () => {
+  it.each<[string, Bucket, RateLimitReport, boolean]>([
+    ['the first report', bucketOf(60, { isReported: false }), { callsPerMinute: 60, remaining: 60 }, true],
+    ['another limit', bucketOf(10), { callsPerMinute: 90, remaining: 80 }, true],
+    ['less than was left', bucketOf(10.9), { callsPerMinute: 60, remaining: 9 }, true],
+    ['the same', bucketOf(10.9), { callsPerMinute: 60, remaining: 10 }, false],
+    ['more than was left', bucketOf(10), { callsPerMinute: 60, remaining: 11 }, false],
+  ])('%s', (_name, bucket, report, expected) => {
+    expect(isNews(bucket, report)).toBe(expected);
+  });
+});
+
+describe('block', () => {
+  it('stops all calls until the time that the platform names, however much seemed to be left', () => {
+    expect(block(bucketOf(40), 30_000, start)).toMatchObject({
+      remaining: 0,
+      blockedUntil: start + 30_000,
+    });
+  });
+
+  it('is never for longer than two minutes, and never shortens a block', () => {
+    expect(block(bucketOf(40), 1e12, start).blockedUntil).toBe(start + 120_000);
+    const blocked = bucketOf(0, { blockedUntil: start + 50_000 });
+    expect(block(blocked, 1_000, start).blockedUntil).toBe(start + 50_000);
+  });
+});

@@ -1,0 +1,123 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { LookUpPriority } from '@stream-events/contracts';
+import { Gauge, Registry } from '@stream-events/service';
+import { DataSource, type EntityManager } from 'typeorm';
+import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
+import {
+  block,
+  correct,
+  isNews,
+  newBucket,
+  refill,
+  take,
+  type Bucket,
+  type RateLimitReport,
+  type Taking,
+} from './rate-budget.js';
+
+interface BucketRow {
+  callsPerMinute: number;
+  remaining: number;
+  countedAt: number;
+  blockedUntil: number | null;
+  isReported: boolean;
+  now: number;
+}
+
+const toMs = (column: string): string => `floor(extract(epoch FROM ${column}) * 1000)::float`;
+const columns = `calls_per_minute AS "callsPerMinute", remaining, is_reported AS "isReported",
+  ${toMs('counted_at')} AS "countedAt", ${toMs('blocked_until')} AS "blockedUntil", ${toMs('clock_timestamp()')} AS now`;
+
+/** The rate limit of the application, kept in one row for all instances: under its lock, and by the database's clock. */
+@Injectable()
+export class RateBudgets {
+  private readonly clientId: string;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    @Inject(PLATFORM_SETTINGS) settings: PlatformSettings,
+    metrics: Registry,
+  ) {
+    this.clientId = settings.credentials?.clientId ?? '';
+    const read = (): Promise<Bucket | null> => this.read();
+    new Gauge({
+      name: 'platform_connector_budget_calls',
+      help: 'Calls that are left of the platform’s rate limit; every instance tells the same number',
+      registers: [metrics],
+      async collect() {
+        // The database may be away: then nothing is known.
+        const bucket = await read().catch(() => null);
+        this.set(bucket?.remaining ?? Number.NaN);
+      },
+    });
+  }
+
+  /** Takes a call out of the budget, if there is one for this priority. */
+  async take(priority: LookUpPriority): Promise<Taking> {
+    return this.dataSource.transaction(async (manager) => {
+      const { bucket, now } = await this.lock(manager);
+      const taking = take(bucket, priority, now);
+      if (taking.isTaken) await this.write(manager, taking.bucket);
+      return taking;
+    });
+  }
+
+  /** Follows what the platform has said about its limit after a call for which `bucket` was what was left. */
+  async correct(bucket: Bucket, report: RateLimitReport): Promise<void> {
+    if (!isNews(bucket, report)) return;
+    await this.change((current, now) => correct(current, report, now));
+  }
+
+  /** Stops the calls of all instances for so long. */
+  async block(forMs: number): Promise<void> {
+    await this.change((bucket, now) => block(bucket, forMs, now));
+  }
+
+  /** The budget as it is now; null until the platform has been asked. */
+  async read(): Promise<Bucket | null> {
+    const [row] = await this.dataSource.query<BucketRow[]>(
+      `SELECT ${columns} FROM rate_budgets WHERE client_id = $1`,
+      [this.clientId],
+    );
+    return row ? refill(row, row.now) : null;
+  }
+
+  private async change(rule: (bucket: Bucket, now: number) => Bucket): Promise<void> {
+    await this.dataSource.transaction(async (manager) => {
+      const { bucket, now } = await this.lock(manager);
+      await this.write(manager, rule(bucket, now));
+    });
+  }
+
+  private async lock(manager: EntityManager): Promise<{ bucket: Bucket; now: number }> {
+    const select = `SELECT ${columns} FROM rate_budgets WHERE client_id = $1 FOR UPDATE`;
+    let [row] = await manager.query<BucketRow[]>(select, [this.clientId]);
+    if (!row) {
+      const { callsPerMinute, remaining } = newBucket(0);
+      await manager.query(
+        `INSERT INTO rate_budgets (client_id, calls_per_minute, remaining, counted_at, is_reported)
+         VALUES ($1, $2, $3, clock_timestamp(), false) ON CONFLICT DO NOTHING`,
+        [this.clientId, callsPerMinute, remaining],
+      );
+      [row] = await manager.query<BucketRow[]>(select, [this.clientId]);
+    }
+    if (!row) throw new Error('the rate budget was deleted while it was being made');
+    return { bucket: row, now: row.now };
+  }
+
+  private async write(manager: EntityManager, bucket: Bucket): Promise<void> {
+    await manager.query(
+      `UPDATE rate_budgets SET calls_per_minute = $2, remaining = $3, is_reported = $6,
+         counted_at = to_timestamp($4::float / 1000), blocked_until = to_timestamp($5::float / 1000)
+       WHERE client_id = $1`,
+      [
+        this.clientId,
+        bucket.callsPerMinute,
+        bucket.remaining,
+        bucket.countedAt,
+        bucket.blockedUntil,
+        bucket.isReported,
+      ],
+    );
+  }
+}

@@ -1,0 +1,52 @@
+/** How long and how often a call of the platform is tried. */
+export interface CallLimits {
+  /** The whole call, with everything that it waits for. */
+  totalMs: number;
+  /** One attempt, from connecting to the last byte of the answer. */
+  attemptMs: number;
+  attempts: number;
+}
+
+/** Of a look-up of users: a person may wait, for 4.5 s in all; and whoever asks gives it up after the contract's 4 s. */
+export const userLimits: CallLimits = { totalMs: 3_500, attemptMs: 3_000, attempts: 2 };
+
+/** Of a look-up of streams, whose contract has a time limit of 15 s. */
+export const streamLimits: CallLimits = { totalMs: 14_000, attemptMs: 10_000, attempts: 3 };
+
+/** Of calls that no request waits for: three attempts with their pauses. */
+export const subscriptionLimits: CallLimits = { totalMs: 35_000, attemptMs: 10_000, attempts: 3 };
+
+// A platform that hiccups is well again after half a second; one that is away is not asked in step by everybody.
+const firstPauseMs = 500;
+const longestPauseMs = 4_000;
+
+// An attempt with less time would blame the platform for our own waiting.
+const shortestAttemptMs = 1_000;
+
+/** The pause after a failed attempt (1 is the first): doubled each time, and of it a random half. `random` is from 0 to 1. */
+export function retryPauseMs(failedAttempts: number, random: number): number {
+  const pauseMs = Math.min(firstPauseMs * 2 ** (failedAttempts - 1), longestPauseMs);
+  return (pauseMs / 2) * (1 + random);
+}
+
+/** The time that an attempt has, in whole milliseconds; undefined when too little is left for one. */
+export function attemptTimeMs(limits: CallLimits, leftMs: number): number | undefined {
+  return leftMs < shortestAttemptMs ? undefined : Math.min(limits.attemptMs, Math.floor(leftMs));
+}
+
+// Wrong credentials become right when a person changes them.
+const firstRefusalPauseMs = 30_000;
+const longestRefusalPauseMs = 10 * 60_000;
+
+/** The pause after the platform has refused the credentials so many times in a row. */
+export function refusalPauseMs(refusals: number): number {
+  return Math.min(firstRefusalPauseMs * 2 ** (refusals - 1), longestRefusalPauseMs);
+}
+
+const firstRestMs = 1_000;
+const longestRestMs = 30_000;
+
+/** The rest of the circuit breaker, by the number of probes that have failed. */
+export function circuitRestMs(failedProbes: number): number {
+  return Math.min(firstRestMs * 2 ** failedProbes, longestRestMs);
+}

@@ -1,0 +1,48 @@
+import type { PlatformStreamMessage } from '@stream-events/contracts';
+import {
+  readObject,
+  readObjects,
+  readOptionalCount,
+  readOptionalText,
+  readText,
+  readTime,
+  toStorable,
+  type JsonFields,
+} from './answer-fields.js';
+
+// The platform shows 20 unless told otherwise; 100 users have 100 streams at most, so that there is one page.
+const pageSize = '100';
+
+/** The query of a look-up of streams. */
+export function toStreamsQuery(userIds: readonly string[]): string {
+  const query = new URLSearchParams({ first: pageSize });
+  for (const id of userIds) query.append('user_id', id);
+  return query.toString();
+}
+
+/** `GET streams` (docs/platform-facts.md §4.4). One stream that cannot be read spoils all: a missing one means offline. */
+export function readStreams(body: unknown): PlatformStreamMessage[] {
+  return readObjects(readObject(body, 'the list of streams'), 'data').map((stream) => ({
+    id: readText(stream, 'id'),
+    userId: readText(stream, 'user_id'),
+    userLogin: readText(stream, 'user_login'),
+    userName: readOptionalText(stream, 'user_name') || readText(stream, 'user_login'),
+    gameId: readOptionalText(stream, 'game_id'),
+    gameName: readOptionalText(stream, 'game_name'),
+    type: readOptionalText(stream, 'type'),
+    title: readOptionalText(stream, 'title'),
+    viewerCount: readOptionalCount(stream, 'viewer_count') ?? 0,
+    startedAt: readTime(stream, 'started_at'),
+    language: readOptionalText(stream, 'language'),
+    thumbnailUrl: readOptionalText(stream, 'thumbnail_url'),
+    tagIds: readTagIds(stream),
+    isMature: stream.is_mature === true,
+  }));
+}
+
+/** The platform has none any more: an empty list. */
+function readTagIds({ tag_ids: tagIds }: JsonFields): string | null {
+  if (!Array.isArray(tagIds)) return null;
+  const ids = tagIds.filter((id): id is string => typeof id === 'string');
+  return ids.length === 0 ? null : toStorable(ids.join(','));
+}

@@ -1,0 +1,14 @@
+import { Controller } from '@nestjs/common';
+import { getPlatformStatus, type EmptyRequest, type PlatformStatusReply } from '@stream-events/contracts';
+import { Handles } from '@stream-events/messaging';
+import { PlatformStatus } from './platform-status.service.js';
+
+@Controller()
+export class StatusController {
+  constructor(private readonly status: PlatformStatus) {}
+
+  @Handles(getPlatformStatus)
+  async get(_request: EmptyRequest): Promise<PlatformStatusReply> {
+    return this.status.read();
+  }
+}

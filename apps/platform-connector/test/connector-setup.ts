@@ -1,0 +1,130 @@
+import { Writable } from 'node:stream';
+import { NestFactory } from '@nestjs/core';
+import { connectDatabase } from '@stream-events/database';
+import { Health, loadConfig, Registry, toLoggedError, type Logger } from '@stream-events/service';
+import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import { pino } from 'pino';
+import type { DataSource } from 'typeorm';
+import { schema } from '../src/platform-connector.app.js';
+import { variables, type PlatformConnectorConfig } from '../src/platform-connector.config.js';
+import { PlatformConnectorModule } from '../src/platform-connector.module.js';
+import { PlatformHttp } from '../src/platform/platform-http.js';
+import { PLATFORM, type Platform } from '../src/platform/platform.js';
+import { PlatformStatus } from '../src/status/platform-status.service.js';
+import { FakePlatform } from './fake-platform.js';
+
+const secretKey = 'a secret key of the tests without commas';
+const clientId = 'client-of-the-tests';
+
+/** One instance of the connector, without NATS: several share a database. */
+export interface ConnectorInstance {
+  platform: Platform;
+  status: PlatformStatus;
+  metrics: Registry;
+  close(): Promise<void>;
+}
+
+/** A platform of the test's own, a database, and connectors between them. */
+export class ConnectorSetup {
+  /** All that the instances have logged. */
+  logs = '';
+  private readonly instances: ConnectorInstance[] = [];
+
+  private constructor(
+    readonly fake: FakePlatform,
+    readonly database: TestDatabase,
+    readonly dataSource: DataSource,
+  ) {}
+
+  static async start(): Promise<ConnectorSetup> {
+    const [fake, database] = await Promise.all([FakePlatform.start(), createTestDatabase()]);
+    return new ConnectorSetup(fake, database, await connectConnector(database));
+  }
+
+  /** The configuration of an instance, as its environment would say it. */
+  config(environment: Record<string, string> = {}): PlatformConnectorConfig {
+    const { port, clientSecret } = this.fake;
+    return loadConfig(variables, {
+      DATABASE_URL: this.database.url,
+      NATS_URL: 'nats://127.0.0.1:4222',
+      SECRET_KEY: secretKey,
+      PLATFORM: 'simulator',
+      PLATFORM_CLIENT_ID: clientId,
+      PLATFORM_CLIENT_SECRET: clientSecret,
+      PLATFORM_API_URL: `http://127.0.0.1:${port}/helix`,
+      PLATFORM_AUTH_URL: `http://127.0.0.1:${port}/oauth2`,
+      ...environment,
+    });
+  }
+
+  /** Writes to `logs` what a service would write to its standard error, without the logger's redaction. */
+  createLogger(): Logger {
+    const stream = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        this.logs += chunk.toString();
+        done();
+      },
+    });
+    return pino({ level: 'trace', serializers: { err: (error: unknown) => toLoggedError(error) } }, stream);
+  }
+
+  async createInstance(environment: Record<string, string> = {}): Promise<ConnectorInstance> {
+    const metrics = new Registry();
+    const shell = {
+      config: this.config(environment),
+      logger: this.createLogger(),
+      health: new Health(),
+      metrics,
+    };
+    const context = await NestFactory.createApplicationContext(
+      PlatformConnectorModule.register(shell, { dataSource: this.dataSource }),
+      { logger: false, abortOnError: false },
+    );
+    const instance: ConnectorInstance = {
+      platform: context.get<Platform>(PLATFORM),
+      status: context.get(PlatformStatus),
+      metrics,
+      close: async () => {
+        await context.close();
+        await context.get(PlatformHttp).close();
+      },
+    };
+    this.instances.push(instance);
+    return instance;
+  }
+
+  /** All that is in the connector's tables, as text. */
+  async readTables(): Promise<string> {
+    const rows = await this.dataSource.query<{ row: string }[]>(
+      `SELECT row_to_json(app_tokens)::text AS row FROM app_tokens
+       UNION ALL SELECT row_to_json(rate_budgets)::text FROM rate_budgets`,
+    );
+    return rows.map(({ row }) => row).join('\n');
+  }
+
+  /** Closes the instances and forgets what they shared: the next test begins anew, at a platform without faults. */
+  async reset(): Promise<void> {
+    await Promise.all(this.instances.splice(0).map((instance) => instance.close()));
+    await this.dataSource.query('TRUNCATE app_tokens, rate_budgets');
+    this.fake.reset();
+    this.logs = '';
+  }
+
+  async stop(): Promise<void> {
+    await this.reset();
+    await this.dataSource.destroy();
+    await Promise.all([this.fake.stop(), this.database.drop()]);
+  }
+}
+
+/** Connects to a test's own database, with the connector's schema in it. */
+export function connectConnector(database: TestDatabase): Promise<DataSource> {
+  return connectDatabase({
+    url: database.url,
+    schema: schema.name,
+    entities: schema.entities,
+    migrations: schema.migrations,
+    applicationName: 'test',
+    poolSize: 20,
+  });
+}
