@@ -4,17 +4,23 @@ import type { Contract } from '@stream-events/contracts';
 import { connectDatabase, toUnavailable } from '@stream-events/database';
 import { ErrorResponder, NatsServerStrategy } from '@stream-events/messaging';
 import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
+import { ApiEndpoint } from './catalogue/api-endpoint.entity.js';
+import { CatalogueSeed } from './catalogue/catalogue-seed.entity.js';
+import { catalogueContracts } from './catalogue/catalogue.contracts.js';
+import { Scope } from './catalogue/scope.entity.js';
+import { seedCatalogue } from './catalogue/seed-catalogue.js';
+import { CreateCatalogue1764220000000 } from './migrations/1764220000000-create-catalogue.js';
 import { variables, type PlatformConnectorConfig } from './platform-connector.config.js';
 import { PlatformConnectorModule } from './platform-connector.module.js';
 
 /** The contracts that the platform connector answers. */
-const servedContracts: readonly Contract<object, object>[] = [];
+const servedContracts: readonly Contract<object, object>[] = [...catalogueContracts];
 
 /** What the platform connector keeps in its own schema. */
 export const schema = {
   name: 'platform_connector',
-  entities: [],
-  migrations: [],
+  entities: [ApiEndpoint, CatalogueSeed, Scope],
+  migrations: [CreateCatalogue1764220000000],
 };
 
 /** The platform connector: the only service that talks to the platform. */
@@ -32,6 +38,7 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
     migrations,
     poolSize: 10,
   });
+  await seedCatalogue(dataSource);
   const strategy = new NatsServerStrategy({
     ...nats,
     queue: 'platform-connector',

@@ -1,6 +1,10 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
+import { ApiEndpointsController } from './catalogue/api-endpoints.controller.js';
+import { ApiEndpointsService } from './catalogue/api-endpoints.service.js';
+import { ScopesController } from './catalogue/scopes.controller.js';
+import { ScopesService } from './catalogue/scopes.service.js';
 
 /** What is connected before the module is made. */
 export interface PlatformConnectorConnections {
@@ -13,8 +17,8 @@ export class PlatformConnectorModule {
     return {
       module: PlatformConnectorModule,
       imports: [ShellModule.register(shell)],
-      controllers: [],
-      providers: [{ provide: DataSource, useValue: dataSource }],
+      controllers: [ApiEndpointsController, ScopesController],
+      providers: [{ provide: DataSource, useValue: dataSource }, ApiEndpointsService, ScopesService],
     };
   }
 }
