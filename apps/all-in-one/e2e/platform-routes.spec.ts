@@ -24,8 +24,8 @@ import type { Problem } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
 const path = '/api/v1/streamers';
-const id = uuidV7();
-const streamId = uuidV7();
+const id = '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11';
+const streamId = '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c12';
 const time = Date.parse('2026-11-21T07:30:00.500Z');
 const printed = '2026-11-21T07:30:00+0000';
 
@@ -149,20 +149,25 @@ describe('routes of streamers and of the platform', () => {
       throw new ServiceError(...error);
     };
 
-  it('GET /streamers gathers all pages', async () => {
-    const others = Array.from({ length: 3 }, () => ({ ...streamer, id: uuidV7() }));
-    on(listStreamers, ({ after }) =>
-      after === undefined ? { streamers: [streamer], next: id } : { streamers: others, next: null },
-    );
+  it('GET /streamers gathers ten thousand from all pages', async () => {
+    const all = Array.from({ length: 10_000 }, (_, index) => ({
+      ...streamer,
+      id: uuidV7(),
+      platformId: `${index}`,
+    }));
+    on(listStreamers, ({ after }) => {
+      const from = all.findIndex((one) => one.id === after) + 1;
+      const streamers = all.slice(from, from + 1_000);
+      return { streamers, next: from + 1_000 < all.length ? (streamers.at(-1)?.id ?? null) : null };
+    });
     const answer = await stack.request<object[]>('GET', path);
 
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(answer.json).toEqual([
-      streamerRecord,
-      ...others.map((other) => ({ ...streamerRecord, id: other.id })),
-    ]);
-    expect(asked.get(listStreamers.subject)).toEqual({ after: id });
+    expect(answer.json).toEqual(
+      all.map((one) => ({ ...streamerRecord, id: one.id, platform_id: one.platformId })),
+    );
+    expect(asked.get(listStreamers.subject)).toEqual({ after: all[8_999]?.id });
   });
 
   it('POST /streamers asks with defaults, and says where the streamer is', async () => {

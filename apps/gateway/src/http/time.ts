@@ -1,4 +1,4 @@
-/** Prints a time as the API does: UTC, to the second. @param time milliseconds since 1970 */
+/** Prints a time, in milliseconds since 1970, as the API does: UTC, to the second. */
 export function printTime(time: number): string {
   return `${new Date(time).toISOString().slice(0, 19)}+0000`;
 }
