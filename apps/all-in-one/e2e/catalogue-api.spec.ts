@@ -1,13 +1,16 @@
-import { problemType, type Problem } from './api.js';
+import { apiEndpoints, scopes } from '@stream-events/platform-catalogue';
+import { freePort, ServiceProcess } from '@stream-events/testing';
+import { v4 as uuidV4 } from 'uuid';
+import { problemType, type Answer, type Problem } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-interface ScopeRecord {
+interface Scope {
   id: string;
   scope: string;
   required: boolean;
 }
 
-interface EndpointRecord {
+interface ApiEndpoint {
   id: string;
   description: string;
   endpoint: string;
@@ -17,198 +20,294 @@ interface EndpointRecord {
   scope: string | null;
 }
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const unknownId = '01999999-9999-7999-8999-999999999999';
 const scopesPath = '/api/v1/platform/scopes';
 const endpointsPath = '/api/v1/platform/api-endpoints';
 
-const endpointBody = {
-  description: 'Reads something',
-  endpoint: 'helix/something',
-  method: 'GET',
-  reference_url: 'https://example.org/reference#something',
+const newEndpoint = {
+  description: 'Start a raid',
+  endpoint: 'raids',
+  method: 'POST',
+  reference_url: 'https://example.org/reference#raids',
   token_type: 'AP',
-  scope: null,
+  scope: null as string | null,
 };
 
-describe('catalogue API', () => {
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[57][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+describe('scopes and API endpoints', () => {
   let stack: Stack;
+  let connectors: ServiceProcess[];
+  /** As the lists are before any test. */
+  let fresh: { scopes: Scope[]; endpoints: ApiEndpoint[] };
 
   beforeAll(async () => {
-    stack = await startStack({ platform: true });
+    stack = await startStack({ events: 0 });
+    // Two at once on an empty database: each seed is there once all the same.
+    connectors = [await prepareConnector(), await prepareConnector()];
+    await Promise.all(connectors.map((connector) => connector.start()));
+    fresh = { scopes: await listScopes(), endpoints: await listEndpoints() };
   }, startLimitMs);
 
-  afterAll(() => stack.stop());
+  afterAll(async () => {
+    await Promise.all(connectors.map((connector) => connector.stop()));
+    await stack.stop();
+  });
 
-  const list = async <Record>(path: string): Promise<Record[]> =>
-    (await stack.request<Record[]>('GET', path)).json;
+  async function prepareConnector(): Promise<ServiceProcess> {
+    return new ServiceProcess('platform-connector', {
+      HOST: '127.0.0.1',
+      ADMIN_PORT: String(await freePort()),
+      DATABASE_URL: stack.databaseUrl,
+      NATS_URL: stack.nats.urlFor('platform-connector'),
+      SECRET_KEY: 'the secret key of the end-to-end tests',
+      PLATFORM: 'none',
+      LOG_LEVEL: 'warn',
+    });
+  }
 
-  const errorsOf = async (method: string, path: string, body: unknown): Promise<string[]> => {
-    const { status, headers, json } = await stack.request<Problem>(method, path, { body });
-    expect(status).toBe(400);
-    expect(headers.get('content-type')).toMatch(problemType);
-    return Object.keys(json.errors ?? {}).sort();
-  };
+  const listScopes = async (): Promise<Scope[]> => (await stack.request<Scope[]>('GET', scopesPath)).json;
+  const listEndpoints = async (): Promise<ApiEndpoint[]> =>
+    (await stack.request<ApiEndpoint[]>('GET', endpointsPath)).json;
+
+  async function create<Body>(path: string, body: unknown): Promise<Body> {
+    const answer = await stack.request<Body>('POST', path, { body });
+    expect(answer.status).toBe(201);
+    return answer.json;
+  }
+
+  function expectProblem(answer: Answer<unknown>, status: number, fields?: readonly string[]): void {
+    const problem = answer.json as Problem; // holds: the content type says so
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toMatch(problemType);
+    expect(Object.keys(problem.errors ?? {}).sort()).toEqual([...(fields ?? [])].sort());
+  }
+
+  describe('lists', () => {
+    it('are those of the platform in a new installation, as plain arrays', () => {
+      expect(fresh.scopes).toEqual(
+        scopes
+          .map(({ scope }) => ({ id: expect.stringMatching(uuidPattern) as unknown, scope, required: false }))
+          .sort((a, b) => (a.scope < b.scope ? -1 : 1)),
+      );
+      const scopeById = new Map(fresh.scopes.map(({ id, scope }) => [id, scope]));
+      expect(
+        fresh.endpoints.map(({ scope, ...rest }) => ({ ...rest, scope: scope && scopeById.get(scope) })),
+      ).toEqual(
+        apiEndpoints.map(({ description, endpoint, method, reference_url, token_type, scope }) => ({
+          id: expect.stringMatching(uuidPattern) as unknown,
+          description,
+          endpoint,
+          method,
+          reference_url,
+          token_type,
+          scope,
+        })),
+      );
+    });
+
+    it('are the same under the branded paths and with a trailing slash', async () => {
+      for (const path of ['/api/v1/twitch/scopes', '/api/v1/twitch/scopes/', `${scopesPath}/`])
+        expect((await stack.request('GET', path)).json).toEqual(await listScopes());
+      for (const path of ['/api/v1/twitch/helix-endpoints', '/api/v1/twitch/helix-endpoints/'])
+        expect((await stack.request('GET', path)).json).toEqual(await listEndpoints());
+      const created = await create<Scope>('/api/v1/twitch/scopes/', { scope: 'under:another:name' });
+      expect((await stack.request('GET', `/api/v1/twitch/scopes/${created.id}/`)).json).toEqual(created);
+      expect((await stack.request('DELETE', `${scopesPath}/${created.id}`)).status).toBe(204);
+    });
+
+    it('answer HEAD like GET, without the body', async () => {
+      const { status, headers, text } = await stack.request('HEAD', scopesPath);
+
+      expect([status, text]).toEqual([200, '']);
+      expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    });
+
+    it('show rows of any text, however many', async () => {
+      await stack.query(
+        `INSERT INTO platform_connector.api_endpoints (id, description, endpoint, method, reference_url, token_type)
+         SELECT gen_random_uuid(), repeat(chr(1), 255), repeat('😀', 255), 'many', repeat('"\\', 120), 'OA'
+         FROM generate_series(1, 600)`,
+      );
+      try {
+        const listed = await listEndpoints();
+        expect(listed.filter(({ method }) => method === 'many')).toHaveLength(600);
+        expect(new Set(listed.map(({ id }) => id)).size).toBe(listed.length);
+      } finally {
+        await stack.query(`DELETE FROM platform_connector.api_endpoints WHERE method = 'many'`);
+      }
+    });
+
+    it('are whole for many clients at once', async () => {
+      const answers = await Promise.all(Array.from({ length: 40 }, listEndpoints));
+
+      for (const answer of answers) expect(answer).toEqual(answers[0]);
+      expect(answers[0]?.length).toBeGreaterThanOrEqual(149);
+    });
+  });
 
   describe('scopes', () => {
-    it('begin with those of the platform, sorted, with ids that a restart does not change', async () => {
-      const before = await list<ScopeRecord>(scopesPath);
-      expect(before).toHaveLength(81);
-      expect(before.map(({ scope }) => scope)).toEqual(before.map(({ scope }) => scope).sort());
-      expect(before[0]).toEqual({
-        id: expect.stringMatching(uuid),
-        scope: expect.any(String),
+    it('are created, shown, replaced, changed and deleted', async () => {
+      const answer = await stack.request<Scope>('POST', scopesPath, {
+        body: { scope: ' one:two:three ', id: 'mine', unknown: 1 },
+      });
+      const { id } = answer.json;
+      const path = `${scopesPath}/${id}`;
+
+      expect(answer.status).toBe(201);
+      expect(answer.headers.get('location')).toBe(path);
+      expect(answer.json).toEqual({ id, scope: 'one:two:three', required: false });
+      expect((await stack.request('GET', `${scopesPath}/${id.toUpperCase()}`)).json).toEqual(answer.json);
+      const put = await stack.request('PUT', path, { body: { scope: 'other', required: true } });
+      expect([put.status, put.json]).toEqual([200, { id, scope: 'other', required: true }]);
+      const patched = await stack.request('PATCH', path, { body: { scope: 'third' } });
+      expect([patched.status, patched.json]).toEqual([200, { id, scope: 'third', required: true }]);
+      expect((await stack.request('PATCH', path, { body: {} })).json).toEqual(patched.json);
+      expect((await stack.request('PUT', path, { body: { scope: 'fourth' } })).json).toEqual({
+        id,
+        scope: 'fourth',
         required: false,
       });
-      await Promise.all(stack.connectors.map((connector) => connector.restart()));
-      expect(await list<ScopeRecord>(scopesPath)).toEqual(before);
+      const deleted = await stack.request('DELETE', path);
+      expect([deleted.status, deleted.text]).toEqual([204, '']);
+      for (const [method, body] of [['GET'], ['DELETE'], ['PUT', { scope: 'a' }], ['PATCH', {}]] as const)
+        expectProblem(await stack.request(method, path, { ...(body && { body }) }), 404);
     });
 
-    it('are created, read, changed and deleted, also under the branded path and with a trailing slash', async () => {
-      const created = await stack.request<ScopeRecord>('POST', '/api/v1/twitch/scopes/', {
-        body: { scope: ' moderator:read:test ', required: true, id: unknownId, colour: 'blue' },
-      });
-      expect(created.status).toBe(201);
-      expect(created.json).toEqual({
-        id: expect.stringMatching(uuid),
-        scope: 'moderator:read:test',
-        required: true,
-      });
-      const path = `${scopesPath}/${created.json.id}`;
-      expect(created.headers.get('location')).toBe(path);
-      expect(await stack.request('GET', `${path}/`)).toMatchObject({ status: 200, json: created.json });
-      const patched = await stack.request<ScopeRecord>('PATCH', path, { body: { required: false } });
-      expect(patched).toMatchObject({ status: 200, json: { ...created.json, required: false } });
-      const put = await stack.request<ScopeRecord>('PUT', path, { body: { scope: 'a:b:c' } });
-      expect(put).toMatchObject({
-        status: 200,
-        json: { id: created.json.id, scope: 'a:b:c', required: false },
-      });
-      expect(await stack.request('DELETE', path)).toMatchObject({ status: 204, text: '' });
-      expect((await stack.request('GET', path)).status).toBe(404);
-    });
+    it('may be duplicates', async () => {
+      const first = await create<Scope>(scopesPath, { scope: 'twice', required: true });
+      const second = await create<Scope>(scopesPath, { scope: 'twice', required: true });
 
-    it('may be there twice', async () => {
-      const body = { scope: 'twice:read:it' };
-      const answers = [
-        await stack.request<ScopeRecord>('POST', scopesPath, { body }),
-        await stack.request<ScopeRecord>('POST', scopesPath, { body }),
-      ];
-      expect(answers.map(({ status, json }) => [status, json.required])).toEqual([
-        [201, false],
-        [201, false],
-      ]);
-      const twice = (await list<ScopeRecord>(scopesPath)).filter(({ scope }) => scope === body.scope);
-      expect(new Set(twice.map(({ id }) => id)).size).toBe(2);
+      expect(second.id).not.toBe(first.id);
+      expect((await listScopes()).filter(({ scope }) => scope === 'twice')).toHaveLength(2);
     });
 
     it('are refused with all faults at once', async () => {
-      expect(await errorsOf('POST', scopesPath, {})).toEqual(['scope']);
-      expect(await errorsOf('POST', scopesPath, { scope: 1, required: 'yes' })).toEqual([
+      expectProblem(await stack.request('POST', scopesPath, { body: { required: 1 } }), 400, [
+        'scope',
         'required',
+      ]);
+      expectProblem(await stack.request('POST', scopesPath, { body: { scope: 7 } }), 400, ['scope']);
+      expectProblem(await stack.request('POST', scopesPath, { body: '{"scope":"a\\u0000"}' }), 400, [
         'scope',
       ]);
-      expect(await errorsOf('POST', scopesPath, { scope: 'x'.repeat(256) })).toEqual(['scope']);
-      const [first] = await list<ScopeRecord>(scopesPath);
-      expect(await errorsOf('PUT', `${scopesPath}/${first?.id}`, { required: true })).toEqual(['scope']);
-      expect(await errorsOf('PATCH', `${scopesPath}/${first?.id}`, { scope: null })).toEqual(['scope']);
+      expectProblem(await stack.request('POST', scopesPath, { body: '[' }), 400);
+      expectProblem(await stack.request('POST', scopesPath), 400);
+      const text = { body: '{}', headers: { 'content-type': 'text/plain' } };
+      expectProblem(await stack.request('POST', scopesPath, text), 415);
+    });
+
+    it('cannot be deleted while an API endpoint names them', async () => {
+      const scope = await create<Scope>(scopesPath, { scope: 'in:use' });
+      const endpoint = await create<ApiEndpoint>(endpointsPath, { ...newEndpoint, scope: scope.id });
+
+      expectProblem(await stack.request('DELETE', `${scopesPath}/${scope.id}`), 409);
+      await stack.request('PATCH', `${endpointsPath}/${endpoint.id}`, { body: { scope: null } });
+      expect((await stack.request('DELETE', `${scopesPath}/${scope.id}`)).status).toBe(204);
     });
   });
 
   describe('API endpoints', () => {
-    it('begin with those of the platform, in a fixed order, each with its scope', async () => {
-      const endpoints = await list<EndpointRecord>(endpointsPath);
-      expect(endpoints).toHaveLength(149);
-      const scopes = new Map((await list<ScopeRecord>(scopesPath)).map(({ id, scope }) => [id, scope]));
-      const commercial = endpoints.find(({ endpoint }) => endpoint.endsWith('channels/commercial'));
-      expect(commercial).toMatchObject({ method: 'POST', token_type: expect.stringMatching(/^(OA|AP)$/) });
-      expect(scopes.get(commercial?.scope ?? '')).toBe('channel:edit:commercial');
-      expect(endpoints.every(({ scope }) => scope === null || scopes.has(scope))).toBe(true);
-      expect(await list<EndpointRecord>('/api/v1/twitch/helix-endpoints')).toEqual(endpoints);
-    });
+    it('are created, shown, replaced, changed and deleted', async () => {
+      const [firstScope] = await listScopes();
+      const scope = firstScope?.id ?? '';
+      const answer = await stack.request<ApiEndpoint>('POST', endpointsPath, {
+        body: { ...newEndpoint, method: ' POST ', scope: scope.toUpperCase(), id: 'mine' },
+      });
+      const { id } = answer.json;
+      const path = `${endpointsPath}/${id}`;
 
-    it('are created at the end of the list, read, changed and deleted', async () => {
-      const [scope] = await list<ScopeRecord>(scopesPath);
-      const body = { ...endpointBody, scope: scope?.id ?? '' };
-      const created = await stack.request<EndpointRecord>('POST', endpointsPath, { body });
-      expect(created.status).toBe(201);
-      expect(created.json).toEqual({ ...body, id: expect.stringMatching(uuid) });
-      expect((await list<EndpointRecord>(endpointsPath)).at(-1)).toEqual(created.json);
-      const path = `${endpointsPath}/${created.json.id}`;
-      expect(created.headers.get('location')).toBe(path);
-      expect(await stack.request('GET', path)).toMatchObject({ status: 200, json: created.json });
-      expect(await stack.request('PATCH', path, { body: { scope: null } })).toMatchObject({
-        status: 200,
-        json: { ...created.json, scope: null },
-      });
-      const put = await stack.request('PUT', path, { body: { ...endpointBody, method: 'DELETE' } });
-      expect(put).toMatchObject({
-        status: 200,
-        json: { ...endpointBody, id: created.json.id, method: 'DELETE' },
-      });
+      expect(answer.status).toBe(201);
+      expect(answer.headers.get('location')).toBe(path);
+      expect(answer.json).toEqual({ ...newEndpoint, id, scope });
+      expect((await stack.request('GET', path)).json).toEqual(answer.json);
+      expect((await listEndpoints()).at(-1)).toEqual(answer.json);
+      const patched = await stack.request('PATCH', path, { body: { token_type: 'OA', reference_url: 'x' } });
+      expect([patched.status, patched.json]).toEqual([
+        200,
+        { ...newEndpoint, id, scope, token_type: 'OA', reference_url: 'x' },
+      ]);
+      const { scope: _, ...withoutScope } = newEndpoint;
+      const put = await stack.request('PUT', path, { body: withoutScope });
+      expect([put.status, put.json]).toEqual([200, { ...newEndpoint, id }]);
       expect((await stack.request('DELETE', path)).status).toBe(204);
-      expect((await stack.request('GET', path)).status).toBe(404);
+      expectProblem(await stack.request('GET', path), 404);
     });
 
-    it('keep the scope that they need from being deleted', async () => {
-      const scope = await stack.request<ScopeRecord>('POST', scopesPath, {
-        body: { scope: 'needed:read:it' },
-      });
-      const body = { ...endpointBody, scope: scope.json.id };
-      const endpoint = await stack.request<EndpointRecord>('POST', endpointsPath, { body });
-      const path = `${scopesPath}/${scope.json.id}`;
-      expect((await stack.request('DELETE', path)).status).toBe(409);
-      await stack.request('DELETE', `${endpointsPath}/${endpoint.json.id}`);
-      expect((await stack.request('DELETE', path)).status).toBe(204);
-    });
+    it('are refused with all faults at once', async () => {
+      const fields = Object.keys(newEndpoint);
 
-    it('are refused with all faults at once, and with a scope that there is not', async () => {
-      expect(await errorsOf('POST', endpointsPath, {})).toEqual([
+      expectProblem(await stack.request('POST', endpointsPath, { body: { scope: 1 } }), 400, fields);
+      const faulty = {
+        ...newEndpoint,
+        description: 'a'.repeat(256),
+        method: 'a'.repeat(17),
+        token_type: 'XX',
+      };
+      expectProblem(await stack.request('POST', endpointsPath, { body: faulty }), 400, [
         'description',
-        'endpoint',
         'method',
-        'reference_url',
         'token_type',
       ]);
-      expect(await errorsOf('POST', endpointsPath, { ...endpointBody, scope: unknownId })).toEqual(['scope']);
-      expect(
-        await errorsOf('POST', endpointsPath, { ...endpointBody, scope: 'x', token_type: 'XX' }),
-      ).toEqual(['scope', 'token_type']);
-      expect(await errorsOf('POST', endpointsPath, { ...endpointBody, method: 'x'.repeat(17) })).toEqual([
-        'method',
-      ]);
+    });
+
+    it.each(['POST', 'PUT', 'PATCH'])('are refused for a scope that there is not: %s', async (method) => {
+      const { id } = await create<ApiEndpoint>(endpointsPath, newEndpoint);
+      const path = method === 'POST' ? endpointsPath : `${endpointsPath}/${id}`;
+
+      for (const scope of [uuidV4(), 'channel:read:ads', 1])
+        expectProblem(await stack.request(method, path, { body: { ...newEndpoint, scope } }), 400, ['scope']);
+      expect((await stack.request('GET', `${endpointsPath}/${id}`)).json).toEqual({ ...newEndpoint, id });
     });
   });
 
-  it.each([scopesPath, endpointsPath])('%s answers 401, 404 and 405 as everywhere', async (path) => {
-    const { status, headers } = await stack.request('GET', path, { token: null });
-    expect(status).toBe(401);
-    expect(headers.get('www-authenticate')).toBe('Token');
-    for (const id of [unknownId, 'nonsense']) {
-      expect((await stack.request('GET', `${path}/${id}`)).status).toBe(404);
-      expect((await stack.request('DELETE', `${path}/${id}`)).status).toBe(404);
-    }
-    const wrong = await stack.request('DELETE', path);
-    expect(wrong.status).toBe(405);
-    expect(wrong.headers.get('allow')).toBe('GET, HEAD, POST');
+  describe('routes', () => {
+    it.each([scopesPath, endpointsPath])('%s needs a token, and knows its methods and ids', async (path) => {
+      const denied = await stack.request('GET', path, { token: null });
+      expectProblem(denied, 401);
+      expect(denied.headers.get('www-authenticate')).toBe('Token');
+      const wrong = await stack.request('PUT', path, { body: {} });
+      expectProblem(wrong, 405);
+      expect(wrong.headers.get('allow')).toBe('GET, HEAD, POST');
+      const wrongOfOne = await stack.request('POST', `${path}/${uuidV4()}`, { body: {} });
+      expectProblem(wrongOfOne, 405);
+      expect(wrongOfOne.headers.get('allow')).toBe('DELETE, GET, HEAD, PATCH, PUT');
+      for (const id of [uuidV4(), 'x', 'ffffffff-ffff-ffff-ffff-ffffffffffff', '%00'])
+        expectProblem(await stack.request('GET', `${path}/${id}`), 404);
+    });
   });
 
-  it('keeps what users changed and deleted over a restart', async () => {
-    const [first, second] = await list<ScopeRecord>(scopesPath);
-    await stack.request('PATCH', `${scopesPath}/${first?.id}`, { body: { required: true } });
-    // One that no endpoint needs.
-    const unused = (await list<ScopeRecord>(scopesPath)).findLast(
-      ({ id }) => id !== first?.id && id !== second?.id,
-    );
-    const endpoints = await list<EndpointRecord>(endpointsPath);
-    const free = (await list<ScopeRecord>(scopesPath)).find(
-      ({ id }) => id !== first?.id && !endpoints.some(({ scope }) => scope === id),
-    );
-    const gone = free ?? unused;
-    expect((await stack.request('DELETE', `${scopesPath}/${gone?.id}`)).status).toBe(204);
-    await Promise.all(stack.connectors.map((connector) => connector.restart()));
-    const after = await list<ScopeRecord>(scopesPath);
-    expect(after.find(({ id }) => id === first?.id)?.required).toBe(true);
-    expect(after.some(({ scope }) => scope === gone?.scope)).toBe(false);
+  describe('restarts', () => {
+    it('keep ids, what was changed, and deleted what was deleted', async () => {
+      const [deleted, changed] = await listEndpoints();
+      await stack.request('DELETE', `${endpointsPath}/${deleted?.id}`);
+      await stack.request('PATCH', `${endpointsPath}/${changed?.id}`, { body: { description: 'mine' } });
+      const before = [await listScopes(), await listEndpoints()];
+      await Promise.all(connectors.map((connector) => connector.restart()));
+
+      expect([await listScopes(), await listEndpoints()]).toEqual(before);
+      expect(before[1]?.[0]).toMatchObject({ id: changed?.id, description: 'mine' });
+    });
+
+    it('are 503 with Retry-After at once while no connector is there', async () => {
+      await Promise.all(connectors.map((connector) => connector.stop()));
+      try {
+        const startedAt = performance.now();
+        for (const answer of await Promise.all([
+          stack.request('GET', scopesPath),
+          stack.request('GET', endpointsPath),
+          stack.request('POST', scopesPath, { body: { scope: 'a' } }),
+          stack.request('GET', '/api/v1/platform/status'),
+          stack.request('GET', '/api/v1/streamers'),
+        ])) {
+          expectProblem(answer, 503);
+          expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+        }
+        expect(performance.now() - startedAt).toBeLessThan(2_000);
+      } finally {
+        await Promise.all(connectors.map((connector) => connector.start()));
+      }
+
+      expect((await listScopes()).some(({ scope }) => scope === 'a')).toBe(false);
+    });
   });
 });

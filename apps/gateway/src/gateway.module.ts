@@ -3,6 +3,7 @@ import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { RequestClient } from '@stream-events/messaging';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
+import { ApiEndpointsController } from './api-endpoints/api-endpoints.controller.js';
 import { EventsController } from './events/events.controller.js';
 import { EventsService } from './events/events.service.js';
 import type { GatewayConfig } from './gateway.config.js';
@@ -13,6 +14,11 @@ import { RouteMethods } from './http/route-methods.js';
 import { EventIntake } from './events/event-intake.service.js';
 import { ListLinks } from './paging/list-links.js';
 import { ParkedMessagesController } from './parking/parked-messages.controller.js';
+import { PlatformController } from './platform/platform.controller.js';
+import { ScopesController } from './scopes/scopes.controller.js';
+import { RebuildController } from './streamers/rebuild.controller.js';
+import { StreamersController } from './streamers/streamers.controller.js';
+import { StreamsController } from './streamers/streams.controller.js';
 import { AccessGuard } from './users/access.guard.js';
 import { AccessTokens } from './users/access-tokens.service.js';
 import { LoginController } from './users/login.controller.js';
@@ -41,7 +47,7 @@ export class GatewayModule {
     return {
       module: GatewayModule,
       imports: [ShellModule.register(shell)],
-      // The webhook's fixed path comes before the event id's.
+      // Fixed paths come before ids: the webhook's before the event's, rebuilding before the streamer's.
       controllers: [
         HealthController,
         LoginController,
@@ -49,6 +55,12 @@ export class GatewayModule {
         WebhookController,
         EventsController,
         ParkedMessagesController,
+        RebuildController,
+        StreamersController,
+        StreamsController,
+        PlatformController,
+        ScopesController,
+        ApiEndpointsController,
       ],
       providers: [
         { provide: DataSource, useValue: dataSource },

@@ -4,7 +4,13 @@ import { getPlatformStatus, lookUpStreams, lookUpUsers } from '@stream-events/co
 import { connectDatabase } from '@stream-events/database';
 import { ErrorResponder, NatsServerStrategy } from '@stream-events/messaging';
 import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
+import { ApiEndpoint } from './catalogue/api-endpoint.entity.js';
+import { CatalogueSeed } from './catalogue/catalogue-seed.entity.js';
+import { catalogueContracts } from './catalogue/catalogue.contracts.js';
+import { Scope } from './catalogue/scope.entity.js';
+import { seedCatalogue } from './catalogue/seed-catalogue.js';
 import { CreateAppTokensAndRateBudgets1764200000000 } from './migrations/1764200000000-create-app-tokens-and-rate-budgets.js';
+import { CreateCatalogue1764220000000 } from './migrations/1764220000000-create-catalogue.js';
 import { variables, type PlatformConnectorConfig } from './platform-connector.config.js';
 import { PlatformConnectorModule } from './platform-connector.module.js';
 import { AppToken } from './platform/app-token.entity.js';
@@ -13,13 +19,13 @@ import { RateBudgetRow } from './platform/rate-budget.entity.js';
 import { toServiceError } from './platform/unavailable-error.js';
 
 /** The contracts that the platform connector answers. */
-const servedContracts = [getPlatformStatus, lookUpStreams, lookUpUsers];
+const servedContracts = [...catalogueContracts, getPlatformStatus, lookUpStreams, lookUpUsers];
 
 /** What the platform connector keeps in its own schema. */
 export const schema = {
   name: 'platform_connector',
-  entities: [AppToken, RateBudgetRow],
-  migrations: [CreateAppTokensAndRateBudgets1764200000000],
+  entities: [ApiEndpoint, AppToken, CatalogueSeed, RateBudgetRow, Scope],
+  migrations: [CreateAppTokensAndRateBudgets1764200000000, CreateCatalogue1764220000000],
 };
 
 /** The platform connector: the only service that talks to the platform. */
@@ -37,6 +43,7 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
     migrations,
     poolSize: 10,
   });
+  await seedCatalogue(dataSource);
   const strategy = new NatsServerStrategy({
     ...nats,
     queue: 'platform-connector',

@@ -1,6 +1,10 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
+import { ApiEndpointsController } from './catalogue/api-endpoints.controller.js';
+import { ApiEndpointsService } from './catalogue/api-endpoints.service.js';
+import { ScopesController } from './catalogue/scopes.controller.js';
+import { ScopesService } from './catalogue/scopes.service.js';
 import { LookUpController } from './look-up/look-up.controller.js';
 import type { PlatformConnectorConfig } from './platform-connector.config.js';
 import { AppTokensRepository } from './platform/app-tokens.repository.js';
@@ -32,7 +36,7 @@ export class PlatformConnectorModule {
     return {
       module: PlatformConnectorModule,
       imports: [ShellModule.register(shell)],
-      controllers: [LookUpController, StatusController],
+      controllers: [ApiEndpointsController, LookUpController, ScopesController, StatusController],
       providers: [
         { provide: DataSource, useValue: dataSource },
         { provide: PLATFORM_SETTINGS, useValue: settings },
@@ -42,6 +46,7 @@ export class PlatformConnectorModule {
           useFactory: (twitch: TwitchPlatform): Platform =>
             settings.platform === 'none' ? new NoPlatform() : twitch,
         },
+        ApiEndpointsService,
         AppTokens,
         AppTokensRepository,
         PlatformClient,
@@ -49,6 +54,7 @@ export class PlatformConnectorModule {
         PlatformHttp,
         PlatformStatus,
         RateBudgets,
+        ScopesService,
         SubscriptionStatus,
         TwitchPlatform,
       ],

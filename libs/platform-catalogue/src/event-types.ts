@@ -13,7 +13,7 @@ export interface EventType {
   condition_exactly_one_of: string[];
   /** Groups of scopes: of each group, one must be granted by the user. */
   scopes: string[][];
-  /** Scopes that an app's own token needs besides. */
+  /** Scopes that an app's own token needs besides; `channel:bot` only where the user does not moderate the channel. */
   app_token_extra_scopes: string[];
   transports: string[];
   description: string;

@@ -1,10 +1,17 @@
 import { applyDecorators, type Type } from '@nestjs/common';
-import { ApiBody, ApiExtraModels, ApiResponse, ApiSecurity, getSchemaPath } from '@nestjs/swagger';
+import { ApiBody, ApiExtraModels, ApiParam, ApiResponse, ApiSecurity, getSchemaPath } from '@nestjs/swagger';
 import { errorCatalogue, type ErrorCode } from '@stream-events/contracts';
 import { Problem } from '../http/problem.dto.js';
 
 /** Name of the token scheme in the API description. */
 export const tokenScheme = 'token';
+
+/** Why a route that takes a body refuses one; for `RefusesWith`. */
+export const badBody = {
+  invalid: 'A field or the body is missing or wrong',
+  too_large: 'The body is over 256 KiB',
+  unsupported_media_type: 'The body is not application/json',
+};
 
 type Decorator = MethodDecorator & ClassDecorator;
 
@@ -32,6 +39,12 @@ export function Answers(status: number, description: string, content: AnswerCont
     }),
     ...(location && { headers }),
   });
+}
+
+/** Describes an id of the path. */
+export function DescribesId(description: string, name = 'id'): MethodDecorator {
+  const schema = { type: 'string' as const, format: 'uuid', example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11' };
+  return ApiParam({ name, description, schema });
 }
 
 /** Describes the JSON body that a route takes. */

@@ -12,7 +12,7 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     .setOpenAPIVersion('3.1.0')
     .setTitle('Stream Event Service')
     .setDescription(
-      'Stores every event of a streaming platform once, lists and filters them. Send `Authorization: Token <key>`; a token comes ' +
+      'Stores every event of a streaming platform once, lists and filters them; monitors streamers and their streams. Send `Authorization: Token <key>`; a token comes ' +
         'from `POST /api-token-auth`. Every path takes one optional trailing slash. Paths with the platform’s brand in place of ' +
         '`platform` (`/api/v1/twitch-events`, `/api/v1/twitch/scopes`, `/api/v1/twitch/helix-endpoints`) are the same. ' +
         'Errors are problem documents (RFC 9457); beside those of each path, a wrong method is 405 with `Allow`, an unknown path ' +
@@ -26,8 +26,14 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     )
     .addTag('Events', 'What happened on the platform, and what clients added')
     .addTag('Parked messages', 'Events that the database refused, kept aside until an owner decides')
+    .addTag('Streamers', 'Who is monitored, and their streams')
+    .addTag('Platform', 'How things stand with the platform, what it is asked to tell, and where it tells it')
+    .addTag('Scopes', 'Permissions that users of the platform can grant')
+    .addTag(
+      'API endpoints',
+      'The endpoints of the platform’s API, each with the token and the scope that it takes',
+    )
     .addTag('Users', 'Who may use the API')
-    .addTag('Platform', 'For the platform itself')
     .addTag('Health', 'For monitoring')
     .build();
   // EventsController.list is events_list.

@@ -7,6 +7,7 @@ import {
   Accepts,
   AcceptsAnyObject,
   Answers,
+  badBody,
   RefusesWith,
   RequiresToken,
 } from '../api-description/api-decorators.js';
@@ -22,12 +23,6 @@ import { CreateEventBody, EventPage, EventRecord, exampleData } from './events.d
 import { EventsService } from './events.service.js';
 
 const jsonType = 'application/json; charset=utf-8';
-
-const badBody = {
-  invalid: 'A field or the body is missing or wrong',
-  too_large: 'The body is over 256 KiB',
-  unsupported_media_type: 'The body is not application/json',
-};
 
 const idempotencyKey = {
   name: 'Idempotency-Key',

@@ -3,6 +3,7 @@ import { getMetadataStorage, ValidateIf, validateSync } from 'class-validator';
 import { toValidationError } from '@stream-events/messaging';
 import { isJsonObject, type MessageClass } from '@stream-events/contracts';
 import type { FastifyRequest } from 'fastify';
+import { sentNameOf } from './field-aliases.js';
 import { JsonText } from './json-text.dto.js';
 import { readJsonObject, type JsonObjectText } from './json-text.js';
 
@@ -36,19 +37,22 @@ export const JsonBody = createParamDecorator(
  */
 export function parseBody<T extends object>(type: MessageClass<T>, json: JsonObjectText): T {
   const instance = new type();
+  const prototype = type.prototype as object; // holds: classes have one
   for (const field of fieldsOf(type)) {
-    if (Object.hasOwn(json.value, field)) Object.assign(instance, { [field]: readField(type, field, json) });
+    const sentName = sentNameOf(field, json.value);
+    if (sentName !== undefined)
+      Object.assign(instance, { [field]: readField(json, sentName, isTrimmed(prototype, field)) });
   }
   const faults = validateSync(instance, { forbidUnknownValues: true });
   if (faults.length > 0) throw toValidationError(faults);
   return instance;
 }
 
-function readField(type: MessageClass<object>, field: string, json: JsonObjectText): unknown {
-  const value = json.value[field];
-  if (typeof value === 'string' && isTrimmed(type.prototype as object, field)) return value.trim();
+function readField(json: JsonObjectText, name: string, isToTrim: boolean): unknown {
+  const value = json.value[name];
+  if (typeof value === 'string' && isToTrim) return value.trim();
   // Objects are kept as text: none of the API's bodies looks into one.
-  return isJsonObject(value) ? new JsonText(json.memberText(field) ?? '{}') : value;
+  return isJsonObject(value) ? new JsonText(json.memberText(name) ?? '{}') : value;
 }
 
 /** Whether a class, or one that it extends, marks the field as trimmed. */

@@ -1,5 +1,5 @@
 import { Controller, Delete, Get, HttpCode, Post, Query, Req } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import {
   discardParkedMessage,
   getParkedMessage,
@@ -8,7 +8,7 @@ import {
 } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyRequest } from 'fastify';
-import { Answers, RefusesWith, RequiresToken } from '../api-description/api-decorators.js';
+import { Answers, DescribesId, RefusesWith, RequiresToken } from '../api-description/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { ListLinks } from '../paging/list-links.js';
 import { PageParameters } from '../paging/page-parameters.decorator.js';
@@ -27,14 +27,6 @@ const list = 'parked-messages';
 
 const forbidden = { forbidden: 'The token is not an owner’s' };
 const missing = { ...forbidden, not_found: 'No message is parked under this id' };
-
-function DescribesId(): MethodDecorator {
-  return ApiParam({
-    name: 'id',
-    description: 'The id of the parked message',
-    schema: { type: 'string', format: 'uuid', example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11' },
-  });
-}
 
 @ApiTags('Parked messages')
 @AllowAccess('owner')
@@ -75,7 +67,7 @@ export class ParkedMessagesController {
 
   @Get(':id')
   @ApiOperation({ summary: 'Show a parked message with its payload', description: 'Owners only.' })
-  @DescribesId()
+  @DescribesId('The id of the parked message')
   @Answers(200, 'The parked message', { type: ParkedMessageRecord })
   @RequiresToken()
   @RefusesWith(missing)
@@ -91,7 +83,7 @@ export class ParkedMessagesController {
       'Owners only. For when the cause is gone. The event keeps its id and stands in the list where it belongs by the time ' +
       'it was received; it is published like any other. Trying twice, or two at once, stores it once.',
   })
-  @DescribesId()
+  @DescribesId('The id of the parked message')
   @Answers(200, 'It is an event now, and parked no more', { type: RetryReply })
   @RequiresToken()
   @RefusesWith({ ...missing, conflict: 'The database refuses it again, and why; it stays parked' })
@@ -107,7 +99,7 @@ export class ParkedMessagesController {
     description:
       'Owners only. It is gone for good; should the platform deliver the same message again, it is parked again.',
   })
-  @DescribesId()
+  @DescribesId('The id of the parked message')
   @Answers(204, 'Discarded')
   @RequiresToken()
   @RefusesWith(missing)

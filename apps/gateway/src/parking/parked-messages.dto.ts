@@ -5,6 +5,7 @@ import {
   type ParkedMessageDetail,
   type ParkedMessageSummary,
 } from '@stream-events/contracts';
+import { printTime } from '../http/time.js';
 
 const exampleId = '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11';
 
@@ -94,7 +95,7 @@ export function toParkedMessageItem(message: ParkedMessageSummary): ParkedMessag
     origin: message.origin,
     sql_state: message.sqlState,
     reason: message.reason,
-    parked_at: `${new Date(message.parkedAt).toISOString().slice(0, 19)}+0000`,
+    parked_at: printTime(message.parkedAt),
   };
 }
 

@@ -1,7 +1,13 @@
 import { Controller, Get, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Accepts, Answers, RefusesWith, RequiresToken } from '../api-description/api-decorators.js';
+import {
+  Accepts,
+  Answers,
+  DescribesId,
+  RefusesWith,
+  RequiresToken,
+} from '../api-description/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { AllowAccess, CurrentUser } from './access.guard.js';
@@ -138,11 +144,7 @@ export class UsersController {
   @Get(':id')
   @AllowAccess('owner')
   @ApiOperation({ summary: 'Show a user', description: 'Owners only.' })
-  @ApiParam({
-    name: 'id',
-    description: 'The user’s id',
-    schema: { type: 'string', format: 'uuid', example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11' },
-  })
+  @DescribesId('The user’s id')
   @Answers(200, 'The user', { type: UserReply })
   @RequiresToken()
   @RefusesWith({ forbidden: 'The token is not an owner’s', not_found: 'There is no such user' })
@@ -156,11 +158,7 @@ export class UsersController {
     summary: 'Disable or enable a user',
     description: 'A disabled user’s token is refused everywhere within a second.',
   })
-  @ApiParam({
-    name: 'id',
-    description: 'The user’s id',
-    schema: { type: 'string', format: 'uuid', example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11' },
-  })
+  @DescribesId('The user’s id')
   @Accepts(UserStateBody)
   @Answers(200, 'The user as changed', { type: UserReply })
   @RequiresToken()

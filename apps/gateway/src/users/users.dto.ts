@@ -2,6 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsText } from '@stream-events/contracts';
 import { IsBoolean, Matches } from 'class-validator';
 import { MayBeAbsent, Trimmed } from '../http/json-body.decorator.js';
+import { printTime } from '../http/time.js';
 import { passwordLength, username } from './credential-rules.js';
 import type { Role, User } from './user.entity.js';
 
@@ -162,6 +163,6 @@ export function toUserReply(user: User): UserReply {
     email: user.email,
     role: user.role,
     disabled: user.isDisabled,
-    created: `${user.createdAt.toISOString().slice(0, 19)}+0000`,
+    created: printTime(user.createdAt.getTime()),
   };
 }

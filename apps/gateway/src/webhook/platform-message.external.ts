@@ -1,4 +1,5 @@
 import { isJsonObject, isTextWithin, ServiceError } from '@stream-events/contracts';
+import { toEventType } from '../events/event-type.js';
 import { readJsonObject, type JsonObjectText } from '../http/json-text.js';
 
 /**
@@ -58,11 +59,11 @@ export function readMessage(type: string, body: Uint8Array): PlatformMessage {
         eventType: readSubscriptionType(json) ?? '',
       };
     case 'notification':
-      return { kind: 'notification', eventType: toEventType(json), eventData: readEventData(json) };
+      return { kind: 'notification', eventType: readEventType(json), eventData: readEventData(json) };
     case 'revocation':
       return {
         kind: 'revocation',
-        eventType: toEventType(json),
+        eventType: readEventType(json),
         eventData: json.memberText('subscription') ?? '{}',
       };
     default:
@@ -70,12 +71,11 @@ export function readMessage(type: string, body: Uint8Array): PlatformMessage {
   }
 }
 
-/** `stream.offline` → `stream-offline`; underscores stay. */
-function toEventType(json: JsonObjectText): string {
+function readEventType(json: JsonObjectText): string {
   const type = readSubscriptionType(json);
   if (!isTextWithin(type, 1, 255))
     throw ServiceError.onField('subscription.type', 'must be text of 1 to 255 characters');
-  return type.replaceAll('.', '-');
+  return toEventType(type);
 }
 
 function readSubscriptionType({ value: { subscription } }: JsonObjectText): string | undefined {

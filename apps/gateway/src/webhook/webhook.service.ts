@@ -5,6 +5,7 @@ import { CONFIG, Counter, LOGGER, Registry, type Logger } from '@stream-events/s
 import type { GatewayConfig } from '../gateway.config.js';
 import { mintEventId } from '../events/event-id.js';
 import { EventIntake, IntakeFullError } from '../events/event-intake.service.js';
+import { toEventType } from '../events/event-type.js';
 import { IntakeFallback } from './intake-fallback.service.js';
 import { readMessage, readMessageHeaders, type PlatformMessage } from './platform-message.external.js';
 import { isSignatureValid, isTimestampFresh, toSigningKeys } from './webhook-signature.js';
@@ -164,5 +165,5 @@ function isStoreAway(error: unknown): boolean {
 
 /** The path may write the type as the API does or as the platform does: `stream-online`, `stream.online`. */
 function isSameType(pathType: string, eventType: string): boolean {
-  return pathType.replaceAll('.', '-') === eventType.replaceAll('.', '-');
+  return toEventType(pathType) === toEventType(eventType);
 }

@@ -168,7 +168,7 @@ export class ListApiEndpointsReply {
   next!: string | null;
 }
 
-/** One page of the API endpoints, of at most 250. */
+/** One page of the API endpoints, of at most 200: a reply is one message of at most 1 MiB. */
 export const listApiEndpoints = defineContract({
   subject: 'request.platform-connector.list-api-endpoints',
   request: ListCatalogueRequest,

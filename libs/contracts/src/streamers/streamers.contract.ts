@@ -7,11 +7,14 @@ import {
   IsObject,
   IsOptional,
   IsString,
+  isUUID,
   IsUUID,
   Matches,
   ValidateNested,
 } from 'class-validator';
 import { defineContract } from '../contract.js';
+import { ServiceError } from '../errors.js';
+import { isJsonObject } from '../json-object.js';
 
 /** What a user name on the platform may be: 1 to 64 letters, digits and underscores. */
 export const platformUsername = {
@@ -75,7 +78,43 @@ export const listStreamers = defineContract({
   reply: ListStreamersReply,
   errors: [],
   timeoutMs: 5_000,
+  parseReply: parseListStreamersReply,
 });
+
+/**
+ * The hand-written equal of `ListStreamersReply`'s decorators. These take 30 ms for a page, in which the gateway does nothing else,
+ * and clients read ten of them at once.
+ */
+export function parseListStreamersReply(message: unknown): ListStreamersReply {
+  if (!isJsonObject(message) || !Array.isArray(message.streamers))
+    throw ServiceError.onField('streamers', 'must be a list');
+  const { streamers, next = null } = message;
+  if (next !== null && !isId(next)) throw ServiceError.onField('next', 'must be a UUID or null');
+  return { streamers: streamers.map(parseStreamer), next };
+}
+
+function parseStreamer(value: unknown, index: number): StreamerMessage {
+  const fault = (field: string, message: string): ServiceError =>
+    ServiceError.onField(`streamers.${index}.${field}`, message);
+  if (!isJsonObject(value)) throw ServiceError.onField(`streamers.${index}`, 'must be an object');
+  const { id, platformUsername: name, platformId, streaming, disabled, createdAt, updatedAt } = value;
+  if (!isId(id)) throw fault('id', 'must be a UUID');
+  if (typeof name !== 'string') throw fault('platformUsername', 'must be text');
+  if (typeof platformId !== 'string') throw fault('platformId', 'must be text');
+  if (typeof streaming !== 'boolean') throw fault('streaming', 'must be true or false');
+  if (typeof disabled !== 'boolean') throw fault('disabled', 'must be true or false');
+  if (!isInteger(createdAt)) throw fault('createdAt', 'must be a whole number');
+  if (!isInteger(updatedAt)) throw fault('updatedAt', 'must be a whole number');
+  return { id, platformUsername: name, platformId, streaming, disabled, createdAt, updatedAt };
+}
+
+function isId(value: unknown): value is string {
+  return isUUID(value, 'all');
+}
+
+function isInteger(value: unknown): value is number {
+  return Number.isInteger(value);
+}
 
 export class CreateStreamerRequest {
   @Matches(platformUsername.pattern, { message: platformUsername.fault })

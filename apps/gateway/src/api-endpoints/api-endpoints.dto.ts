@@ -1,0 +1,152 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
+import { IsText, tokenTypes, type ApiEndpointMessage, type TokenType } from '@stream-events/contracts';
+import { IsIn, isUUID, ValidateBy } from 'class-validator';
+import { MayBeAbsent, Trimmed } from '../http/json-body.decorator.js';
+
+const texts = {
+  description: { maxLength: 255, description: 'What it does', example: 'Start a raid' },
+  endpoint: {
+    maxLength: 255,
+    description: 'Its path, relative to the base URL of the platform’s API',
+    example: 'raids',
+  },
+  method: { maxLength: 16, description: 'Its HTTP method', example: 'POST' },
+  reference_url: {
+    maxLength: 255,
+    description: 'Where the platform explains it',
+    example: 'https://dev.twitch.tv/docs/api/reference#start-a-raid',
+  },
+};
+
+const tokenType = {
+  enum: [...tokenTypes],
+  description: 'Whose token it takes: `OA`, a user’s OAuth token, or `AP`, the app’s own',
+  example: 'AP',
+};
+
+const scope = {
+  type: String,
+  nullable: true,
+  format: 'uuid',
+  description: 'The id of the scope that it needs; null when it needs none',
+  example: '0bd92a09-59b5-536f-880a-7140fc066e18',
+};
+
+/** A text field of a body, trimmed. */
+function IsTextField(field: keyof typeof texts, required: boolean): PropertyDecorator {
+  const { maxLength, description, example } = texts[field];
+  return applyDecorators(
+    ApiProperty({ required, minLength: 1, maxLength, description: `${description}; trimmed`, example }),
+    Trimmed(),
+    ...(required ? [] : [MayBeAbsent()]),
+    IsText(1, maxLength),
+  );
+}
+
+function IsTokenType(required: boolean): PropertyDecorator {
+  return applyDecorators(
+    ApiProperty({ required, ...tokenType }),
+    Trimmed(),
+    ...(required ? [] : [MayBeAbsent()]),
+    IsIn(tokenTypes, { message: `must be ${tokenTypes.join(' or ')}` }),
+  );
+}
+
+/** Null, or what may be the id of a scope; whether there is such a scope, its service knows. */
+function IsScopeOrNull(): PropertyDecorator {
+  return applyDecorators(
+    ApiProperty({ required: false, ...scope }),
+    MayBeAbsent(),
+    ValidateBy({
+      name: 'isScopeOrNull',
+      validator: {
+        validate: (value: unknown) => value === null || isUUID(value, 'all'),
+        defaultMessage: () => 'must be the id of a scope, or null',
+      },
+    }),
+  );
+}
+
+/** Body of `POST /api/v1/platform/api-endpoints` and of PUT; a scope that is left out is null. */
+export class ApiEndpointBody {
+  @IsTextField('description', true)
+  description!: string;
+
+  @IsTextField('endpoint', true)
+  endpoint!: string;
+
+  @IsTextField('method', true)
+  method!: string;
+
+  @IsTextField('reference_url', true)
+  reference_url!: string;
+
+  @IsTokenType(true)
+  token_type!: TokenType;
+
+  @IsScopeOrNull()
+  scope?: string | null;
+}
+
+/** Body of PATCH; fields that are left out stay as they are. */
+export class ApiEndpointChangesBody {
+  @IsTextField('description', false)
+  description?: string;
+
+  @IsTextField('endpoint', false)
+  endpoint?: string;
+
+  @IsTextField('method', false)
+  method?: string;
+
+  @IsTextField('reference_url', false)
+  reference_url?: string;
+
+  @IsTokenType(false)
+  token_type?: TokenType;
+
+  @IsScopeOrNull()
+  scope?: string | null;
+}
+
+/** An endpoint of the platform's API, as this API shows one. */
+export class ApiEndpointRecord {
+  @ApiProperty({
+    format: 'uuid',
+    description: 'Assigned by the service',
+    example: 'fcbf7afb-7afe-5631-8b46-8fe8e0d015ab',
+  })
+  id!: string;
+
+  @ApiProperty(texts.description)
+  description!: string;
+
+  @ApiProperty(texts.endpoint)
+  endpoint!: string;
+
+  @ApiProperty(texts.method)
+  method!: string;
+
+  @ApiProperty(texts.reference_url)
+  reference_url!: string;
+
+  @ApiProperty(tokenType)
+  token_type!: TokenType;
+
+  @ApiProperty(scope)
+  scope!: string | null;
+}
+
+/** Shows an API endpoint as the API does. */
+export function toApiEndpointRecord(apiEndpoint: ApiEndpointMessage): ApiEndpointRecord {
+  return {
+    id: apiEndpoint.id,
+    description: apiEndpoint.description,
+    endpoint: apiEndpoint.endpoint,
+    method: apiEndpoint.method,
+    reference_url: apiEndpoint.referenceUrl,
+    token_type: apiEndpoint.tokenType,
+    scope: apiEndpoint.scope,
+  };
+}

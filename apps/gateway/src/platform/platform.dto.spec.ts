@@ -1,0 +1,111 @@
+import { toEventTypeRecord } from './event-types.dto.js';
+import { toPlatformStatus } from './platform-status.dto.js';
+import { toSubscriptionRecord } from './subscriptions.dto.js';
+
+const time = Date.parse('2026-11-21T07:30:00.500Z');
+const printed = '2026-11-21T07:30:00+0000';
+
+describe(toSubscriptionRecord.name, () => {
+  it('shows a subscription', () => {
+    const subscription = {
+      id: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
+      subscriptionId: null,
+      type: 'stream.online',
+      version: '1',
+      condition: { broadcaster_user_id: '47019283' },
+      status: 'refused',
+      reason: 'the user has not consented',
+      cost: 1,
+      createdAt: time,
+      updatedAt: time,
+    };
+
+    expect(toSubscriptionRecord(subscription)).toEqual({
+      id: subscription.id,
+      subscription_id: null,
+      type: 'stream.online',
+      version: '1',
+      condition: { broadcaster_user_id: '47019283' },
+      status: 'refused',
+      reason: 'the user has not consented',
+      cost: 1,
+      created: printed,
+      updated: printed,
+    });
+  });
+});
+
+describe(toEventTypeRecord.name, () => {
+  it('shows an event type with the name that its events have, and its state in one word', () => {
+    const eventType = {
+      type: 'channel.channel_points_custom_reward_redemption.add',
+      version: '1',
+      condition: ['broadcaster_user_id'],
+      scopes: [['channel:read:redemptions', 'channel:manage:redemptions']],
+      description: 'A reward was redeemed',
+      active: true,
+      subscriptions: { enabled: 1, refused: 1 },
+      unsupported: null,
+    };
+
+    expect(toEventTypeRecord(eventType)).toEqual({
+      ...eventType,
+      event_type: 'channel-channel_points_custom_reward_redemption-add',
+      status: 'partly',
+    });
+  });
+});
+
+describe(toPlatformStatus.name, () => {
+  const status = {
+    platform: 'twitch' as const,
+    credentials: { present: true, valid: true, tokenExpiresAt: time },
+    budget: { limit: 800, remaining: 641, blockedUntil: time },
+    circuit: 'open' as const,
+    subscriptions: { enabled: 240, limit_reached: 6 },
+    cost: { total: 240, max: 10_000 },
+    streamers: { monitored: 123, subscribed: 120, polledOnly: 3 },
+    callback: 'https://events.example.org/api/v1/platform-events/webhook',
+    lastError: { at: time, message: 'no answer' },
+  };
+
+  it('shows all that is known', () => {
+    expect(toPlatformStatus(status)).toEqual({
+      platform: 'twitch',
+      credentials: { present: true, valid: true, token_expires: printed },
+      budget: { limit: 800, remaining: 641, blocked_until: printed },
+      circuit: 'open',
+      subscriptions: { enabled: 240, limit_reached: 6 },
+      cost: { total: 240, max: 10_000 },
+      streamers: { monitored: 123, subscribed: 120, polled_only: 3 },
+      callback: status.callback,
+      last_error: { at: printed, message: 'no answer' },
+    });
+  });
+
+  it('shows what is not known as null', () => {
+    const nothing = {
+      ...status,
+      platform: 'none' as const,
+      credentials: { present: false, valid: null, tokenExpiresAt: null },
+      budget: null,
+      cost: null,
+      callback: null,
+      lastError: null,
+    };
+
+    expect(toPlatformStatus(nothing)).toMatchObject({
+      credentials: { present: false, valid: null, token_expires: null },
+      budget: null,
+      cost: null,
+      callback: null,
+      last_error: null,
+    });
+  });
+
+  it('shows no field that it does not know: a secret would be one', () => {
+    const leaky = { ...status, credentials: { ...status.credentials, secret: 'hush' }, token: 'hush' };
+
+    expect(JSON.stringify(toPlatformStatus(leaky))).not.toContain('hush');
+  });
+});

@@ -1,0 +1,55 @@
+import { ServiceError } from '@stream-events/contracts';
+import { v7 as uuidV7 } from 'uuid';
+import { printCursor } from '../paging/cursor.js';
+import { parseSubscriptionListQuery } from './subscription-list.query.js';
+
+const position = { direction: 'older' as const, id: uuidV7(), inclusive: false };
+
+function faultsOf(parameters: Record<string, string>): string[] {
+  try {
+    parseSubscriptionListQuery(parameters);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    expect(error.code).toBe('invalid');
+    return Object.keys(error.errors ?? {}).sort();
+  }
+}
+
+describe(parseSubscriptionListQuery.name, () => {
+  it('asks for the newest 50 of any status when nothing is said', () => {
+    expect(parseSubscriptionListQuery({}).request).toEqual({ pageSize: 50 });
+    expect(parseSubscriptionListQuery({ status: '', cursor: '', page_size: '', other: 'x' })).toEqual(
+      parseSubscriptionListQuery({}),
+    );
+  });
+
+  it('takes a status, also one that the platform has added', () => {
+    expect(parseSubscriptionListQuery({ status: 'brand_new_1', page_size: '7' }).request).toEqual({
+      status: 'brand_new_1',
+      pageSize: 7,
+    });
+  });
+
+  it('takes its own cursor with the same status and another page size, and no other', () => {
+    const { list } = parseSubscriptionListQuery({ status: 'enabled' });
+    const cursor = printCursor(position, list);
+
+    expect(parseSubscriptionListQuery({ status: 'enabled', cursor, page_size: '1' }).request).toEqual({
+      status: 'enabled',
+      pageSize: 1,
+      position,
+    });
+    expect(faultsOf({ cursor })).toEqual(['cursor']);
+    expect(faultsOf({ status: 'waiting', cursor })).toEqual(['cursor']);
+    expect(faultsOf({ status: 'null', cursor })).toEqual(['cursor']);
+  });
+
+  it.each(['a b', 'a-b', 'a\0', '\ud800', 'ä', "'", 'a'.repeat(256)])('refuses %j as a status', (status) => {
+    expect(faultsOf({ status })).toEqual(['status']);
+  });
+
+  it('reports every fault at once', () => {
+    expect(faultsOf({ status: '-', page_size: '0', cursor: 'x' })).toEqual(['cursor', 'page_size', 'status']);
+  });
+});

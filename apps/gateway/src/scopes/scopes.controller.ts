@@ -1,0 +1,120 @@
+import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { createScope, deleteScope, getScope, listScopes, updateScope } from '@stream-events/contracts';
+import { RequestClient } from '@stream-events/messaging';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  Accepts,
+  Answers,
+  badBody,
+  DescribesId,
+  RefusesWith,
+  RequiresToken,
+} from '../api-description/api-decorators.js';
+import { Id } from '../http/id.decorator.js';
+import { JsonBody } from '../http/json-body.decorator.js';
+import { WholeList } from '../paging/whole-list.js';
+import { ScopeBody, ScopeChangesBody, ScopeRecord, toScopeRecord } from './scopes.dto.js';
+
+const missing = { not_found: 'There is no such scope' };
+
+@ApiTags('Scopes')
+@Controller('api/v1/platform/scopes')
+export class ScopesController {
+  private readonly scopes: WholeList;
+
+  constructor(private readonly client: RequestClient) {
+    this.scopes = new WholeList(async (after, correlationId) => {
+      const page = await client.request(listScopes, after === undefined ? {} : { after }, { correlationId });
+      return { records: page.scopes.map(toScopeRecord), next: page.next };
+    });
+  }
+
+  @Get()
+  @Header('content-type', 'application/json; charset=utf-8')
+  @ApiOperation({
+    summary: 'List all scopes',
+    description: 'Sorted by `scope`. A new installation has those of the platform.',
+  })
+  @Answers(200, 'The scopes', { type: ScopeRecord, isArray: true })
+  @RequiresToken()
+  async list(@Req() request: FastifyRequest): Promise<Buffer> {
+    return this.scopes.read(request.id);
+  }
+
+  @Post()
+  @ApiOperation({ summary: 'Add a scope', description: 'Duplicates are permitted.' })
+  @Accepts(ScopeBody)
+  @Answers(201, 'The scope', { type: ScopeRecord, location: true })
+  @RequiresToken()
+  @RefusesWith(badBody)
+  async create(
+    @JsonBody(ScopeBody) { scope, required = false }: ScopeBody,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ScopeRecord> {
+    const created = await this.client.request(
+      createScope,
+      { scope, required },
+      { correlationId: request.id },
+    );
+    reply.header('Location', `/api/v1/platform/scopes/${created.id}`);
+    return toScopeRecord(created);
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'Show a scope', description: 'One of the list.' })
+  @DescribesId('The scope’s id')
+  @Answers(200, 'The scope', { type: ScopeRecord })
+  @RequiresToken()
+  @RefusesWith(missing)
+  async show(@Id() id: string, @Req() request: FastifyRequest): Promise<ScopeRecord> {
+    return toScopeRecord(await this.client.request(getScope, { id }, { correlationId: request.id }));
+  }
+
+  @Put(':id')
+  @ApiOperation({ summary: 'Replace a scope', description: '`required` becomes false when it is left out.' })
+  @DescribesId('The scope’s id')
+  @Accepts(ScopeBody)
+  @Answers(200, 'The scope as replaced', { type: ScopeRecord })
+  @RequiresToken()
+  @RefusesWith({ ...badBody, ...missing })
+  async replace(
+    @Id() id: string,
+    @JsonBody(ScopeBody) { scope, required = false }: ScopeBody,
+    @Req() request: FastifyRequest,
+  ): Promise<ScopeRecord> {
+    const changes = { id, scope, required };
+    return toScopeRecord(await this.client.request(updateScope, changes, { correlationId: request.id }));
+  }
+
+  @Patch(':id')
+  @ApiOperation({ summary: 'Change a scope', description: 'Fields that are left out stay as they are.' })
+  @DescribesId('The scope’s id')
+  @Accepts(ScopeChangesBody)
+  @Answers(200, 'The scope as changed', { type: ScopeRecord })
+  @RequiresToken()
+  @RefusesWith({ ...badBody, ...missing })
+  async update(
+    @Id() id: string,
+    @JsonBody(ScopeChangesBody) body: ScopeChangesBody,
+    @Req() request: FastifyRequest,
+  ): Promise<ScopeRecord> {
+    const changes = { id, ...body };
+    return toScopeRecord(await this.client.request(updateScope, changes, { correlationId: request.id }));
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @ApiOperation({
+    summary: 'Delete a scope',
+    description: 'For good: it does not come back with a new version.',
+  })
+  @DescribesId('The scope’s id')
+  @Answers(204, 'Deleted')
+  @RequiresToken()
+  @RefusesWith({ ...missing, conflict: 'API endpoints name it' })
+  async delete(@Id() id: string, @Req() request: FastifyRequest): Promise<void> {
+    await this.client.request(deleteScope, { id }, { correlationId: request.id });
+  }
+}

@@ -1,0 +1,70 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsText, type ScopeMessage } from '@stream-events/contracts';
+import { IsBoolean } from 'class-validator';
+import { MayBeAbsent, Trimmed } from '../http/json-body.decorator.js';
+
+const exampleScope = 'channel:read:subscriptions';
+
+/** Body of PATCH; fields that are left out stay as they are. */
+export class ScopeChangesBody {
+  @ApiProperty({
+    required: false,
+    minLength: 1,
+    maxLength: 255,
+    description: 'Trimmed',
+    example: exampleScope,
+  })
+  @Trimmed()
+  @MayBeAbsent()
+  @IsText(1, 255)
+  scope?: string;
+
+  @ApiProperty({ required: false, description: 'Whether users must grant it', example: false })
+  @MayBeAbsent()
+  @IsBoolean({ message: 'must be true or false' })
+  required?: boolean;
+}
+
+/** Body of `POST /api/v1/platform/scopes` and of PUT. */
+export class ScopeBody {
+  @ApiProperty({
+    minLength: 1,
+    maxLength: 255,
+    description: 'The permission’s name on the platform; trimmed',
+    example: exampleScope,
+  })
+  @Trimmed()
+  @IsText(1, 255)
+  scope!: string;
+
+  @ApiProperty({
+    required: false,
+    default: false,
+    description: 'Whether users must grant it',
+    example: false,
+  })
+  @MayBeAbsent()
+  @IsBoolean({ message: 'must be true or false' })
+  required?: boolean;
+}
+
+/** A permission that users of the platform can grant, as the API shows one. */
+export class ScopeRecord {
+  @ApiProperty({
+    format: 'uuid',
+    description: 'Assigned by the service',
+    example: '0bd92a09-59b5-536f-880a-7140fc066e18',
+  })
+  id!: string;
+
+  @ApiProperty({ description: 'The permission’s name on the platform', example: exampleScope })
+  scope!: string;
+
+  @ApiProperty({ description: 'Whether users must grant it', example: false })
+  required!: boolean;
+}
+
+/** Shows a scope as the API does. */
+export function toScopeRecord({ id, scope, required }: ScopeMessage): ScopeRecord {
+  return { id, scope, required };
+}

@@ -1,0 +1,98 @@
+import { ServiceError, type FieldErrors, type MessageClass } from '@stream-events/contracts';
+import { parseBody } from '../http/json-body.decorator.js';
+import { readJsonObject } from '../http/json-text.js';
+import { StreamerBody, StreamerChangesBody, toStreamerRecord } from './streamers.dto.js';
+
+function parse<T extends object>(type: MessageClass<T>, body: unknown): T {
+  return parseBody(type, readJsonObject(Buffer.from(JSON.stringify(body))));
+}
+
+function errorsOf(type: MessageClass<object>, body: unknown): FieldErrors | undefined {
+  try {
+    parse(type, body);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return error.errors;
+  }
+}
+
+const badName = { platform_username: ['must be 1 to 64 letters, digits and underscores'] };
+
+describe(StreamerBody.name, () => {
+  it('is a name, trimmed, and may say more; read-only and unknown fields are ignored', () => {
+    expect({ ...parse(StreamerBody, { platform_username: ' Mira_Plays\n' }) }).toEqual({
+      platform_username: 'Mira_Plays',
+    });
+    const sent = { platform_username: 'a', streaming: true, disabled: false };
+    const readOnly = { id: 1, platform_id: 2, created: 3, updated: 4, unknown: 5 };
+    expect({ ...parse(StreamerBody, { ...sent, ...readOnly }) }).toEqual(sent);
+  });
+
+  it('takes the name under its branded spelling too; its own wins', () => {
+    expect(parse(StreamerBody, { twitch_username: ' a ' }).platform_username).toBe('a');
+    expect(parse(StreamerBody, { twitch_username: 'a', platform_username: 'b' }).platform_username).toBe('b');
+    expect(errorsOf(StreamerBody, { twitch_username: 'a', platform_username: 1 })).toEqual(badName);
+    expect(errorsOf(StreamerBody, { twitch_username: 'a-b' })).toEqual(badName);
+  });
+
+  it.each([undefined, null, 1, true, [], ['a'], {}, '', ' ', 'a b', 'ä', 'a-b', 'a\0', 'a'.repeat(65)])(
+    'refuses %j as a name',
+    (platform_username) => {
+      expect(errorsOf(StreamerBody, { platform_username })).toEqual(badName);
+    },
+  );
+
+  it.each([null, 1, 0, 'true', '', [], {}])(
+    'takes %j for no boolean, and reports all faults at once',
+    (value) => {
+      const fault = ['must be true or false'];
+
+      expect(errorsOf(StreamerBody, { streaming: value, disabled: value })).toEqual({
+        ...badName,
+        streaming: fault,
+        disabled: fault,
+      });
+      expect(errorsOf(StreamerChangesBody, { streaming: value, disabled: value })).toEqual({
+        streaming: fault,
+        disabled: fault,
+      });
+    },
+  );
+});
+
+describe(StreamerChangesBody.name, () => {
+  it('is only what is given', () => {
+    expect({ ...parse(StreamerChangesBody, {}) }).toEqual({});
+    expect({ ...parse(StreamerChangesBody, { disabled: true }) }).toEqual({ disabled: true });
+    expect({ ...parse(StreamerChangesBody, { twitch_username: ' a ' }) }).toEqual({ platform_username: 'a' });
+  });
+
+  it('takes null for no name', () => {
+    expect(errorsOf(StreamerChangesBody, { platform_username: null })).toEqual(badName);
+  });
+});
+
+describe(toStreamerRecord.name, () => {
+  it('shows a streamer with the fields of the contract, and no others', () => {
+    const streamer = {
+      id: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
+      platformUsername: 'Mira_Plays',
+      platformId: '47019283',
+      streaming: true,
+      disabled: false,
+      createdAt: Date.parse('2026-11-21T07:30:00.999Z'),
+      updatedAt: Date.parse('2026-11-21T07:31:00.000Z'),
+    };
+
+    expect(toStreamerRecord({ ...streamer, secret: 'x' } as typeof streamer)).toEqual({
+      id: streamer.id,
+      platform_username: 'Mira_Plays',
+      platform_id: '47019283',
+      streaming: true,
+      disabled: false,
+      created: '2026-11-21T07:30:00+0000',
+      updated: '2026-11-21T07:31:00+0000',
+    });
+  });
+});

@@ -1,0 +1,32 @@
+import type { TokenType } from '@stream-events/contracts';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+
+/** An endpoint of the platform's API. Duplicates are permitted. */
+@Entity({ name: 'api_endpoints' })
+export class ApiEndpoint {
+  /** In whose order they are listed: that of their creation. */
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
+  number!: string;
+
+  @Column('uuid', { unique: true })
+  id!: string;
+
+  @Column('text')
+  description!: string;
+
+  @Column('text')
+  endpoint!: string;
+
+  @Column('text')
+  method!: string;
+
+  @Column('text', { name: 'reference_url' })
+  referenceUrl!: string;
+
+  @Column('text', { name: 'token_type' })
+  tokenType!: TokenType;
+
+  /** The id of a scope; null when none is needed. */
+  @Column('uuid', { nullable: true })
+  scope!: string | null;
+}

@@ -1,0 +1,45 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The lists of scopes and API endpoints, and which of their rows came from the seeds. */
+export class CreateCatalogue1764220000000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    for (const statement of statements) await queryRunner.query(statement);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only: restore a backup instead.'));
+  }
+}
+
+const statements = [
+  // Sorted by code point: the same order on every server, whatever its language.
+  `CREATE TABLE scopes (
+    id uuid NOT NULL,
+    scope text COLLATE "C" NOT NULL,
+    required boolean NOT NULL,
+    CONSTRAINT scopes_pkey PRIMARY KEY (id)
+  )`,
+  'CREATE INDEX scopes_scope_index ON scopes (scope, id)',
+
+  `CREATE TABLE api_endpoints (
+    number bigint GENERATED ALWAYS AS IDENTITY,
+    id uuid NOT NULL,
+    description text NOT NULL,
+    endpoint text NOT NULL,
+    method text NOT NULL,
+    reference_url text NOT NULL,
+    token_type text NOT NULL,
+    scope uuid,
+    CONSTRAINT api_endpoints_pkey PRIMARY KEY (number),
+    CONSTRAINT api_endpoints_id_unique UNIQUE (id),
+    CONSTRAINT api_endpoints_token_type_check CHECK (token_type IN ('OA', 'AP')),
+    CONSTRAINT api_endpoints_scope_fkey FOREIGN KEY (scope) REFERENCES scopes (id)
+  )`,
+  // Deleting a scope asks which endpoints name it.
+  'CREATE INDEX api_endpoints_scope_index ON api_endpoints (scope)',
+
+  `CREATE TABLE catalogue_seeds (
+    id uuid NOT NULL,
+    CONSTRAINT catalogue_seeds_pkey PRIMARY KEY (id)
+  )`,
+];

@@ -1,0 +1,25 @@
+import { apiEndpoints } from './api-endpoints.js';
+import { scopes } from './scopes.js';
+
+describe('API endpoints', () => {
+  it('are 149, each once: method and path name one', () => {
+    expect(apiEndpoints).toHaveLength(149);
+    expect(new Set(apiEndpoints.map(({ method, endpoint }) => `${method} ${endpoint}`)).size).toBe(149);
+  });
+
+  it.each(apiEndpoints)('are what their type says: $method $endpoint', (apiEndpoint) => {
+    expect(apiEndpoint).toMatchObject({
+      description: expect.stringMatching(/^\S.*\S$/),
+      endpoint: expect.stringMatching(/^[a-z_]+(\/[a-z_]+)*$/),
+      method: expect.stringMatching(/^(GET|POST|PUT|PATCH|DELETE)$/),
+      reference_url: expect.stringMatching(/^https:\/\/\S+#\S+$/),
+      token_type: expect.stringMatching(/^(OA|AP)$/),
+    });
+  });
+
+  it('name scopes that there are, or none', () => {
+    const known = new Set<string | null>(scopes.map(({ scope }) => scope)).add(null);
+
+    expect(apiEndpoints.filter(({ scope }) => !known.has(scope))).toEqual([]);
+  });
+});

@@ -1,0 +1,91 @@
+import { eventTypes, findEventType } from './event-types.js';
+import { scopes } from './scopes.js';
+
+const key = expect.stringMatching(/^[a-z_]+$/) as unknown as string; // holds: Jest compares it with text
+
+/** All of a list are what Jest's matcher says; an empty one too. */
+const listOf = (matcher: string, values: readonly string[]): string[] => values.map(() => matcher);
+
+/** The order of versions: numbers by size, then what is not released. */
+const rank = (version: string): number => (version === 'beta' ? Infinity : Number(version));
+
+describe('event types', () => {
+  it('are 83, each type and version once', () => {
+    expect(eventTypes).toHaveLength(83);
+    expect(new Set(eventTypes.map(({ type, version }) => `${type} ${version}`)).size).toBe(83);
+  });
+
+  it.each(eventTypes)('are what their type says: $type, version $version', (row) => {
+    expect(row).toEqual({
+      type: expect.stringMatching(/^[a-z_]+(\.[a-z_]+)+$/),
+      version: expect.stringMatching(/^(\d+|beta)$/),
+      condition: listOf(key, row.condition),
+      condition_optional: listOf(key, row.condition_optional),
+      condition_exactly_one_of: listOf(key, row.condition_exactly_one_of),
+      scopes: row.scopes.map((group) => listOf(expect.any(String) as unknown as string, group)), // holds: as above
+      app_token_extra_scopes: listOf(expect.any(String) as unknown as string, row.app_token_extra_scopes),
+      transports: expect.arrayContaining(['webhook']),
+      description: expect.stringMatching(/^\S.*\S$/),
+      fields: expect.any(Object),
+      note: row.note === null ? null : expect.stringMatching(/^\S.*\S$/),
+      unverified: listOf(expect.stringMatching(/^\S.*\S$/) as unknown as string, row.unverified),
+    });
+  });
+
+  it.each(eventTypes)('have conditions without a key twice: $type, version $version', (row) => {
+    const keys = [...row.condition, ...row.condition_optional, ...row.condition_exactly_one_of];
+
+    expect(keys).not.toEqual([]);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it.each(eventTypes)('have fields of known kinds: $type, version $version', ({ fields }) => {
+    const kind = /^(string|integer|boolean|object)(\[\])?\??(\|null)?$/;
+
+    expect(Object.keys(fields)).not.toEqual([]);
+    expect(
+      Object.entries(fields).filter(([name, value]) => !/^[a-z_]+$/.test(name) || !kind.test(value)),
+    ).toEqual([]);
+  });
+
+  it('are reached by known transports', () => {
+    expect([...new Set(eventTypes.flatMap(({ transports }) => transports))].sort()).toEqual([
+      'conduit',
+      'webhook',
+      'websocket',
+    ]);
+  });
+
+  it('name scopes that there are, in groups that are not empty', () => {
+    const known = new Set(scopes.map(({ scope }) => scope));
+    const named = eventTypes.flatMap((row) => [...row.scopes.flat(), ...row.app_token_extra_scopes]);
+
+    expect(named.filter((scope) => !known.has(scope))).toEqual([]);
+    expect(eventTypes.flatMap((row) => row.scopes).filter((group) => group.length === 0)).toEqual([]);
+  });
+
+  it('stand together by type, the newest version last', () => {
+    eventTypes.forEach(({ type, version }, index) => {
+      const later = eventTypes.slice(index + 1).filter((row) => row.type === type);
+
+      expect(later.map((row) => row.type)).toEqual(
+        eventTypes.slice(index + 1, index + 1 + later.length).map((row) => row.type),
+      );
+      for (const row of later) expect(rank(row.version)).toBeGreaterThan(rank(version));
+    });
+  });
+});
+
+describe(findEventType.name, () => {
+  it('finds the newest version, or the one that is asked for', () => {
+    expect(findEventType('automod.message.hold')?.version).toBe('2');
+    expect(findEventType('automod.message.hold', '1')?.version).toBe('1');
+    expect(findEventType('stream.online')).toMatchObject({ type: 'stream.online', version: '1' });
+  });
+
+  it('finds nothing that there is not', () => {
+    expect(findEventType('stream-online')).toBeUndefined();
+    expect(findEventType('stream.online', '9')).toBeUndefined();
+    expect(findEventType('toString')).toBeUndefined();
+  });
+});
