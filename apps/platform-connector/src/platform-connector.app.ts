@@ -1,20 +1,44 @@
 import { NestFactory } from '@nestjs/core';
 import type { INestMicroservice } from '@nestjs/common';
-import type { Contract } from '@stream-events/contracts';
+import {
+  listEventTypes,
+  listSubscriptions,
+  reconcileSubscriptions,
+  setEventType,
+  type Contract,
+} from '@stream-events/contracts';
 import { connectDatabase, toUnavailable } from '@stream-events/database';
-import { ErrorResponder, NatsServerStrategy } from '@stream-events/messaging';
+import {
+  closeNats,
+  connectNats,
+  ErrorResponder,
+  NatsServerStrategy,
+  RequestClient,
+} from '@stream-events/messaging';
 import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
+import { EventTypeChoice } from './event-types/event-type-choice.entity.js';
+import { EventTypesService } from './event-types/event-types.service.js';
+import { CreateSubscriptions1764210000000 } from './migrations/1764210000000-create-subscriptions.js';
 import { variables, type PlatformConnectorConfig } from './platform-connector.config.js';
 import { PlatformConnectorModule } from './platform-connector.module.js';
+import { Reconciler } from './subscriptions/reconciler.service.js';
+import { Reconciliation } from './subscriptions/reconciliation.entity.js';
+import { RevocationsConsumer } from './subscriptions/revocations.consumer.js';
+import { Subscription } from './subscriptions/subscription.entity.js';
 
 /** The contracts that the platform connector answers. */
-const servedContracts: readonly Contract<object, object>[] = [];
+const servedContracts: readonly Contract<object, object>[] = [
+  listEventTypes,
+  setEventType,
+  listSubscriptions,
+  reconcileSubscriptions,
+];
 
 /** What the platform connector keeps in its own schema. */
 export const schema = {
   name: 'platform_connector',
-  entities: [],
-  migrations: [],
+  entities: [EventTypeChoice, Reconciliation, Subscription],
+  migrations: [CreateSubscriptions1764210000000],
 };
 
 /** The platform connector: the only service that talks to the platform. */
@@ -32,21 +56,37 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
     migrations,
     poolSize: 10,
   });
+  const client = new RequestClient({ ...nats, name: 'platform-connector-client' });
+  await client.connect();
+  const eventsConnection = await connectNats({ ...nats, name: 'platform-connector-revocations' });
   const strategy = new NatsServerStrategy({
     ...nats,
     queue: 'platform-connector',
     contracts: servedContracts,
   });
   const app: INestMicroservice = await NestFactory.createMicroservice(
-    PlatformConnectorModule.register(shell, { dataSource }),
+    PlatformConnectorModule.register(shell, { dataSource, client, eventsConnection }),
     { strategy, logger: new NestLogger(logger), abortOnError: false },
   );
   app.useGlobalFilters(new ErrorResponder(logger, toUnavailable));
+  await app.get(EventTypesService).start();
+  await app.get(Reconciler).start();
+  app.get(RevocationsConsumer).start();
   await app.listen();
 
   health.register('platform connector database', async () => {
     await dataSource.query('SELECT 1');
   });
   health.register('platform connector nats', () => strategy.ping());
-  return { close: () => closeAll([() => app.close(), () => dataSource.destroy()]) };
+  return {
+    close: () =>
+      closeAll([
+        () => app.get(RevocationsConsumer).stop(),
+        () => app.get(Reconciler).stop(),
+        () => app.close(),
+        () => client.close(),
+        () => closeNats(eventsConnection),
+        () => dataSource.destroy(),
+      ]),
+  };
 }

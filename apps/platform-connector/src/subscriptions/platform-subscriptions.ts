@@ -1,0 +1,61 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG } from '@stream-events/service';
+import type { PlatformConnectorConfig } from '../platform-connector.config.js';
+import {
+  PLATFORM,
+  type CreateOutcome,
+  type Platform,
+  type PlatformSubscription,
+} from '../platform/platform.js';
+import type { OwnSubscription } from './own-subscription.js';
+import { subscriptionTarget, type SubscriptionTarget } from './subscription-target.js';
+
+/** All that the platform has for this application. */
+export interface PlatformListing {
+  subscriptions: PlatformSubscription[];
+  maxCost: number;
+}
+
+// 100 a page: a million. A list that goes on after that has no end.
+const maxPages = 10_000;
+
+/** The platform's subscriptions, pointing at our callback. All methods throw PlatformUnavailableError. */
+@Injectable()
+export class PlatformSubscriptions {
+  private readonly target: SubscriptionTarget | null;
+
+  constructor(
+    @Inject(PLATFORM) private readonly platform: Platform,
+    @Inject(CONFIG) config: PlatformConnectorConfig,
+  ) {
+    this.target = subscriptionTarget(config);
+  }
+
+  /** Where the platform's messages go; empty when it cannot be told. */
+  get callback(): string {
+    return this.target?.callback ?? '';
+  }
+
+  /** All pages or nothing. */
+  async list(signal: AbortSignal): Promise<PlatformListing> {
+    const subscriptions: PlatformSubscription[] = [];
+    let next: string | undefined;
+    for (let page = 0; page < maxPages; page += 1) {
+      signal.throwIfAborted();
+      const reply = await this.platform.listSubscriptions(next);
+      subscriptions.push(...reply.subscriptions);
+      if (reply.next === null) return { subscriptions, maxCost: reply.maxTotalCost };
+      next = reply.next;
+    }
+    throw new Error(`the platform’s list of subscriptions did not end after ${maxPages} pages`);
+  }
+
+  async create({ type, version, condition }: OwnSubscription): Promise<CreateOutcome> {
+    if (!this.target) throw new Error('a subscription cannot be created without a callback and a secret');
+    return this.platform.createSubscription({ type, version, condition, ...this.target });
+  }
+
+  async delete(subscriptionId: string): Promise<void> {
+    await this.platform.deleteSubscription(subscriptionId);
+  }
+}

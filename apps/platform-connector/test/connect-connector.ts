@@ -1,0 +1,16 @@
+import { connectDatabase } from '@stream-events/database';
+import type { TestDatabase } from '@stream-events/testing';
+import type { DataSource } from 'typeorm';
+import { schema } from '../src/platform-connector.app.js';
+
+/** Connects to a test's own database, with the connector's schema in it. */
+export function connectConnector(database: TestDatabase, poolSize: number): Promise<DataSource> {
+  return connectDatabase({
+    url: database.url,
+    schema: schema.name,
+    entities: schema.entities,
+    migrations: schema.migrations,
+    applicationName: 'test',
+    poolSize,
+  });
+}
