@@ -27,7 +27,7 @@ import { RevocationsConsumer } from './subscriptions/revocations.consumer.js';
 import { Subscription } from './subscriptions/subscription.entity.js';
 
 /** The contracts that the platform connector answers. */
-const servedContracts: readonly Contract<object, object>[] = [
+export const servedContracts: readonly Contract<object, object>[] = [
   listEventTypes,
   setEventType,
   listSubscriptions,
@@ -81,8 +81,7 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
   return {
     close: () =>
       closeAll([
-        () => app.get(RevocationsConsumer).stop(),
-        () => app.get(Reconciler).stop(),
+        () => Promise.all([app.get(RevocationsConsumer).stop(), app.get(Reconciler).stop()]),
         () => app.close(),
         () => client.close(),
         () => closeNats(eventsConnection),

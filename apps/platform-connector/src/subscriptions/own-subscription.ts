@@ -134,7 +134,8 @@ export function alreadyThere(own: OwnSubscription, now: number): OwnSubscription
 
 /** There is no room for it under the platform's limit, by its cost. */
 export function crowdedOut(own: OwnSubscription, now: number): OwnSubscription {
-  const reason = 'The platform’s limit on subscriptions is used up by streamers that are monitored longer.';
+  const reason =
+    'There is no room for it under the platform’s limit: streamers that are monitored longer come first.';
   if (own.status === limitReached && own.subscriptionId === null) return own;
   return { ...own, subscriptionId: null, status: limitReached, reason, retryAt: null, statusSince: now };
 }
