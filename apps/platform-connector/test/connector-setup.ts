@@ -10,7 +10,8 @@ import {
   printEventRecord,
   type StoredEvent,
 } from '@stream-events/contracts';
-import { connectNats, NatsServerStrategy, RequestClient } from '@stream-events/messaging';
+import { toUnavailable } from '@stream-events/database';
+import { connectNats, ErrorResponder, NatsServerStrategy, RequestClient } from '@stream-events/messaging';
 import { createLogger, Health, loadConfig, NestLogger, Registry } from '@stream-events/service';
 import { createTestDatabase, startTestNats, type TestDatabase, type TestNats } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
@@ -134,6 +135,7 @@ export class ConnectorSetup {
       contracts: servedContracts,
     });
     const app: INestMicroservice = module.createNestMicroservice({ strategy });
+    app.useGlobalFilters(new ErrorResponder(logger, toUnavailable));
     await app.get(EventTypesService).start();
     await app.get(Reconciler).start();
     app.get(RevocationsConsumer).start();

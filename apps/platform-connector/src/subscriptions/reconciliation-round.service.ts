@@ -22,8 +22,8 @@ const roundIntervalMs = 60_000;
 // A streamer monitor that restarts is back in seconds.
 const monitorPauseMs = 5_000;
 const maxPlatformPauseMs = 60_000;
-// The platform counts otherwise than we do: its list says what it counts.
-const relistWhenFullMs = 30_000;
+// When the platform counts otherwise than we do, its list says what it counts; and only its list shows strays that are left.
+const relistMs = 30_000;
 // Verification takes the platform about a second.
 const minListingPauseMs = 2_000;
 // One call for a hundred: a list of 10,000 once a minute is an eighth of the rate limit.
@@ -79,7 +79,9 @@ export class ReconciliationRound {
         foreignCost: plan.foreignCost,
       });
     const execution = await this.execution.run(plan.actions, context);
-    return { end: endAfter(execution, count), tally: execution.tally, problem: execution.unavailable };
+    const hasStrays = plan.actions.some((action) => action.kind === 'delete' && action.own === null);
+    const end = endAfter(execution, { count, hasStrays });
+    return { end, tally: execution.tally, problem: execution.unavailable };
   }
 
   private async list(signal: AbortSignal): Promise<PlatformListing | PlatformUnavailableError> {
@@ -113,17 +115,21 @@ export class ReconciliationRound {
   }
 }
 
-function endAfter({ tally, isComplete, unavailable }: Execution, count: number): RoundEnd {
-  const minPauseMs = Math.max(minListingPauseMs, count * listingPauseMsPerSubscription);
-  if (unavailable) return endOfRound({ dueInMs: pauseOf(unavailable), minListingPauseMs: minPauseMs });
+function endAfter(
+  { tally, isComplete, unavailable }: Execution,
+  { count, hasStrays }: { count: number; hasStrays: boolean },
+): RoundEnd {
+  const pauseMs = unavailable ? pauseOf(unavailable) : 0;
   // What was deleted has made room, or is to be made anew.
   const hasMore = !isComplete || 'delete done' in tally;
-  const listingInMs = 'create exists' in tally ? 0 : relistWhenFullMs;
+  const isRelisted = 'create limit_reached' in tally || (hasStrays && !isComplete);
   return endOfRound({
     isComplete: !hasMore,
-    dueInMs: hasMore ? 0 : roundIntervalMs,
-    minListingPauseMs: minPauseMs,
-    ...(('create exists' in tally || 'create limit_reached' in tally) && { listingInMs }),
+    dueInMs: hasMore ? pauseMs : roundIntervalMs,
+    listingNotBeforeMs: pauseMs,
+    minListingPauseMs: Math.max(minListingPauseMs, count * listingPauseMsPerSubscription),
+    ...(isRelisted && { listingInMs: relistMs }),
+    ...('create exists' in tally && { listingInMs: 0 }),
   });
 }
 

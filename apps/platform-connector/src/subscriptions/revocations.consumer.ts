@@ -42,6 +42,8 @@ export class RevocationsConsumer {
   private running: Promise<void> = Promise.resolve();
   private consumer: Consumer | undefined;
   private isFailing = false;
+  /** How many were revoked since the last line in the log, by status. */
+  private readonly revoked = new Map<string, number>();
 
   constructor(
     @Inject(EVENTS_CONNECTION) private readonly connection: NatsConnection,
@@ -91,6 +93,7 @@ export class RevocationsConsumer {
       }
     } finally {
       this.stopping.signal.removeEventListener('abort', stop);
+      this.report();
     }
     return count;
   }
@@ -100,16 +103,23 @@ export class RevocationsConsumer {
     if (revocation && isStorableText(revocation.subscriptionId + revocation.status)) {
       const { subscriptionId, status } = revocation;
       const isOurs = await this.subscriptions.noteEnded(subscriptionId, status);
-      if (isOurs) {
-        this.metrics.note('revocation', 'done');
-        this.logger.warn(
-          { subscriptionId, status },
-          'the platform has revoked a subscription: it is made anew',
-        );
-        await this.reconciliation.hint();
-      }
+      if (isOurs) await this.onEnded(status);
     }
     message.ack();
+  }
+
+  private async onEnded(status: string): Promise<void> {
+    this.metrics.note('revocation', 'done');
+    this.revoked.set(status, (this.revoked.get(status) ?? 0) + 1);
+    await this.reconciliation.hint();
+  }
+
+  /** One line for what came together: an address that nobody reaches ends thousands at once. */
+  private report(): void {
+    if (this.revoked.size === 0) return;
+    const byStatus = Object.fromEntries(this.revoked);
+    this.revoked.clear();
+    this.logger.warn({ byStatus }, 'the platform has revoked subscriptions: they are made anew');
   }
 
   private async ensure(): Promise<Consumer> {

@@ -165,9 +165,10 @@ describe('planSubscriptions', () => {
       newOwn('', { ...each, id: `${index}`, subscriptionId: `s${index}`, status: 'enabled', cost: 1 }),
     );
     const subscriptions = own.map((each) => newListed(each, { id: each.subscriptionId! }));
-    const startedAt = performance.now();
+    // Processor time: others may be at work on the machine.
+    const before = process.cpuUsage();
     const planned = plan({ wanted, own, listing: listing(...subscriptions), maxCost: 20_000 });
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
     expect(planned).toMatchObject({ add: [], update: [], remove: [], actions: [] });
   });
 });

@@ -1,3 +1,4 @@
+import type { PlatformSubscription } from '../platform/platform.js';
 import { matchListing, type Listing } from './match-listing.js';
 import {
   crowdedOut,
@@ -5,6 +6,7 @@ import {
   isLive,
   limitReached,
   refused,
+  released,
   verificationFailed,
   waiting,
   type OwnSubscription,
@@ -67,14 +69,8 @@ export function planSubscriptions(input: PlanInput): Plan {
   const wantedKeys = new Set(wanted.map(({ key }) => key));
   const unwanted = match.own.filter((row) => !wantedKeys.has(row.key));
   const final = new Map([...match.own, ...kept].map((row) => [row.id, row]));
-  const strays = match.strays.map(({ id }) => ({
-    kind: 'delete' as const,
-    subscriptionId: id,
-    own: null,
-    after: null,
-  }));
-  const strayCost = match.strays.reduce((sum, { status, cost }) => sum + (isLive(status) ? cost : 0), 0);
-  const room = (input.maxCost ?? 0) - match.foreignCost - strayCost - liveCost(match.own);
+  const ours = match.own.filter(({ subscriptionId }) => subscriptionId !== null);
+  const room = (input.maxCost ?? 0) - match.foreignCost - liveCost(match.strays) - liveCost(ours);
   return {
     add: added.map(({ id }) => final.get(id)).filter((row) => row !== undefined),
     update: own
@@ -82,7 +78,7 @@ export function planSubscriptions(input: PlanInput): Plan {
       .filter(({ before, after }) => before !== after),
     remove: unwanted.filter(({ subscriptionId }) => subscriptionId === null),
     actions: [
-      ...strays,
+      ...match.strays.map(toStrayDeletion),
       ...unwanted.flatMap((row) => toDeletion(row, null)),
       ...actions,
       ...fitting(creatable, room, maxCreations(match.own)),
@@ -122,7 +118,7 @@ function allot(
     const hasRoom = (cost === 0 || cost <= room) && (own.status !== refused || isDue);
     if (hasRoom) room -= cost;
     if (own.subscriptionId !== null) {
-      if (!isLive(own.status)) result.actions.push(...toDeletion(own, { ...own, subscriptionId: null }));
+      if (!isLive(own.status)) result.actions.push(...toDeletion(own, released(own)));
       else if (!hasRoom) result.actions.push(...toDeletion(own, crowdedOut(own, now)));
       continue;
     }
@@ -161,13 +157,13 @@ function maxCreations(own: readonly OwnSubscription[]): number {
   return !hasWorking && failed >= maxProbes ? maxProbes : Infinity;
 }
 
-/** What our live subscriptions count of the limit; those whose cost is not known cannot be live. */
-export function liveCost(own: readonly OwnSubscription[]): number {
-  return own.reduce(
-    (sum, { subscriptionId, status, cost }) =>
-      sum + (subscriptionId !== null && isLive(status) ? (cost ?? 1) : 0),
-    0,
-  );
+/** What subscriptions that the platform has count of its limit. */
+function liveCost(subscriptions: readonly { status: string; cost: number | null }[]): number {
+  return subscriptions.reduce((sum, { status, cost }) => sum + (isLive(status) ? (cost ?? 1) : 0), 0);
+}
+
+function toStrayDeletion({ id }: PlatformSubscription): Action {
+  return { kind: 'delete', subscriptionId: id, own: null, after: null };
 }
 
 function toDeletion(own: OwnSubscription, after: OwnSubscription | null): Action[] {
