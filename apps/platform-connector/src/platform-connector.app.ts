@@ -1,15 +1,33 @@
 import { NestFactory } from '@nestjs/core';
 import type { INestMicroservice } from '@nestjs/common';
-import { getPlatformStatus, lookUpStreams, lookUpUsers } from '@stream-events/contracts';
+import {
+  getPlatformStatus,
+  listEventTypes,
+  listSubscriptions,
+  lookUpStreams,
+  lookUpUsers,
+  reconcileSubscriptions,
+  setEventType,
+  type Contract,
+} from '@stream-events/contracts';
 import { connectDatabase } from '@stream-events/database';
-import { ErrorResponder, NatsServerStrategy } from '@stream-events/messaging';
+import {
+  closeNats,
+  connectNats,
+  ErrorResponder,
+  NatsServerStrategy,
+  RequestClient,
+} from '@stream-events/messaging';
 import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
 import { ApiEndpoint } from './catalogue/api-endpoint.entity.js';
 import { CatalogueSeed } from './catalogue/catalogue-seed.entity.js';
 import { catalogueContracts } from './catalogue/catalogue.contracts.js';
 import { Scope } from './catalogue/scope.entity.js';
 import { seedCatalogue } from './catalogue/seed-catalogue.js';
+import { EventTypeChoice } from './event-types/event-type-choice.entity.js';
+import { EventTypesService } from './event-types/event-types.service.js';
 import { CreateAppTokensAndRateBudgets1764200000000 } from './migrations/1764200000000-create-app-tokens-and-rate-budgets.js';
+import { CreateSubscriptions1764210000000 } from './migrations/1764210000000-create-subscriptions.js';
 import { CreateCatalogue1764220000000 } from './migrations/1764220000000-create-catalogue.js';
 import { variables, type PlatformConnectorConfig } from './platform-connector.config.js';
 import { PlatformConnectorModule } from './platform-connector.module.js';
@@ -17,15 +35,41 @@ import { AppToken } from './platform/app-token.entity.js';
 import { PlatformHttp } from './platform/platform-http.js';
 import { RateBudgetRow } from './platform/rate-budget.entity.js';
 import { toServiceError } from './platform/unavailable-error.js';
+import { Reconciler } from './subscriptions/reconciler.service.js';
+import { Reconciliation } from './subscriptions/reconciliation.entity.js';
+import { RevocationsConsumer } from './subscriptions/revocations.consumer.js';
+import { Subscription } from './subscriptions/subscription.entity.js';
 
 /** The contracts that the platform connector answers. */
-const servedContracts = [...catalogueContracts, getPlatformStatus, lookUpStreams, lookUpUsers];
+export const servedContracts: readonly Contract<object, object>[] = [
+  ...catalogueContracts,
+  getPlatformStatus,
+  listEventTypes,
+  listSubscriptions,
+  lookUpStreams,
+  lookUpUsers,
+  reconcileSubscriptions,
+  setEventType,
+];
 
 /** What the platform connector keeps in its own schema. */
 export const schema = {
   name: 'platform_connector',
-  entities: [ApiEndpoint, AppToken, CatalogueSeed, RateBudgetRow, Scope],
-  migrations: [CreateAppTokensAndRateBudgets1764200000000, CreateCatalogue1764220000000],
+  entities: [
+    ApiEndpoint,
+    AppToken,
+    CatalogueSeed,
+    EventTypeChoice,
+    RateBudgetRow,
+    Reconciliation,
+    Scope,
+    Subscription,
+  ],
+  migrations: [
+    CreateAppTokensAndRateBudgets1764200000000,
+    CreateSubscriptions1764210000000,
+    CreateCatalogue1764220000000,
+  ],
 };
 
 /** The platform connector: the only service that talks to the platform. */
@@ -44,16 +88,22 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
     poolSize: 10,
   });
   await seedCatalogue(dataSource);
+  const client = new RequestClient({ ...nats, name: 'platform-connector-client' });
+  await client.connect();
+  const eventsConnection = await connectNats({ ...nats, name: 'platform-connector-revocations' });
   const strategy = new NatsServerStrategy({
     ...nats,
     queue: 'platform-connector',
     contracts: servedContracts,
   });
   const app: INestMicroservice = await NestFactory.createMicroservice(
-    PlatformConnectorModule.register(shell, { dataSource }),
+    PlatformConnectorModule.register(shell, { dataSource, client, eventsConnection }),
     { strategy, logger: new NestLogger(logger), abortOnError: false },
   );
   app.useGlobalFilters(new ErrorResponder(logger, toServiceError));
+  await app.get(EventTypesService).start();
+  await app.get(Reconciler).start();
+  app.get(RevocationsConsumer).start();
   await app.listen();
 
   health.register('platform connector database', async () => {
@@ -62,6 +112,13 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
   health.register('platform connector nats', () => strategy.ping());
   return {
     close: () =>
-      closeAll([() => app.close(), () => app.get(PlatformHttp).close(), () => dataSource.destroy()]),
+      closeAll([
+        () => Promise.all([app.get(RevocationsConsumer).stop(), app.get(Reconciler).stop()]),
+        () => app.close(),
+        () => app.get(PlatformHttp).close(),
+        () => client.close(),
+        () => closeNats(eventsConnection),
+        () => dataSource.destroy(),
+      ]),
   };
 }

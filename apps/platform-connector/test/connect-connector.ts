@@ -3,7 +3,7 @@ import type { TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { schema } from '../src/platform-connector.app.js';
 
-/** Connects to a test's own database, with the platform connector's schema in it. */
+/** Connects to a test's own database, with the connector's schema in it. */
 export function connectConnector(database: TestDatabase, poolSize: number): Promise<DataSource> {
   return connectDatabase({
     url: database.url,

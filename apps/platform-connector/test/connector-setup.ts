@@ -1,16 +1,17 @@
 import { Writable } from 'node:stream';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { NestFactory } from '@nestjs/core';
-import { connectDatabase } from '@stream-events/database';
+import { RequestClient } from '@stream-events/messaging';
 import { Health, loadConfig, Registry, toLoggedError, type Logger } from '@stream-events/service';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import { pino } from 'pino';
 import type { DataSource } from 'typeorm';
-import { schema } from '../src/platform-connector.app.js';
 import { variables, type PlatformConnectorConfig } from '../src/platform-connector.config.js';
 import { PlatformConnectorModule } from '../src/platform-connector.module.js';
 import { PlatformHttp } from '../src/platform/platform-http.js';
 import { PLATFORM, type Platform } from '../src/platform/platform.js';
 import { PlatformStatus } from '../src/status/platform-status.service.js';
+import { connectConnector } from './connect-connector.js';
 import { FakePlatform } from './fake-platform.js';
 
 const secretKey = 'a secret key of the tests without commas';
@@ -38,7 +39,7 @@ export class ConnectorSetup {
 
   static async start(): Promise<ConnectorSetup> {
     const [fake, database] = await Promise.all([FakePlatform.start(), createTestDatabase()]);
-    return new ConnectorSetup(fake, database, await connectConnector(database));
+    return new ConnectorSetup(fake, database, await connectConnector(database, 20));
   }
 
   /** The configuration of an instance, as its environment would say it. */
@@ -77,7 +78,11 @@ export class ConnectorSetup {
       metrics,
     };
     const context = await NestFactory.createApplicationContext(
-      PlatformConnectorModule.register(shell, { dataSource: this.dataSource }),
+      PlatformConnectorModule.register(shell, {
+        dataSource: this.dataSource,
+        client: new RequestClient({ urls: [shell.config.NATS_URL[0] ?? ''], name: 'never-connected' }),
+        eventsConnection: undefined as unknown as NatsConnection, // holds: nothing is started that reads events
+      }),
       { logger: false, abortOnError: false },
     );
     const instance: ConnectorInstance = {
@@ -115,16 +120,4 @@ export class ConnectorSetup {
     await this.dataSource.destroy();
     await Promise.all([this.fake.stop(), this.database.drop()]);
   }
-}
-
-/** Connects to a test's own database, with the connector's schema in it. */
-export function connectConnector(database: TestDatabase): Promise<DataSource> {
-  return connectDatabase({
-    url: database.url,
-    schema: schema.name,
-    entities: schema.entities,
-    migrations: schema.migrations,
-    applicationName: 'test',
-    poolSize: 20,
-  });
 }

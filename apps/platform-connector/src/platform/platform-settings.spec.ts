@@ -19,7 +19,7 @@ describe('toPlatformSettings', () => {
       apiUrl: 'https://api.twitch.tv/helix',
       authUrl: 'https://id.twitch.tv/oauth2',
       eventsubUrl: 'https://api.twitch.tv/helix/eventsub',
-      callback: null,
+      webhook: null,
     });
   });
 
@@ -51,14 +51,17 @@ describe('toPlatformSettings', () => {
     );
   });
 
-  it('has a callback when the platform can be told where and with which secret', () => {
+  it('has a callback when the platform can be told where and with which secret: the first signs', () => {
     const where = { PLATFORM: 'simulator', PUBLIC_URL: 'https://events.example' };
+    const secrets = { PLATFORM_WEBHOOK_SECRET: '0123456789,9876543210' };
 
-    expect(settingsOf({ ...where, PLATFORM_WEBHOOK_SECRET: '0123456789' }).callback).toBe(
-      'https://events.example/api/v1/platform-events/webhook',
-    );
-    expect(settingsOf(where).callback).toBeNull();
-    expect(settingsOf({ PLATFORM: 'simulator', PLATFORM_WEBHOOK_SECRET: '0123456789' }).callback).toBeNull();
+    expect(settingsOf({ ...where, ...secrets }).webhook).toEqual({
+      callback: 'https://events.example/api/v1/platform-events/webhook',
+      secret: '0123456789',
+    });
+    expect(settingsOf(where).webhook).toBeNull();
+    expect(settingsOf({ PLATFORM: 'simulator', ...secrets }).webhook).toBeNull();
+    expect(settingsOf({ ...where, ...secrets, PLATFORM: 'none' }).webhook).toBeNull();
   });
 
   it.each(['PLATFORM_CLIENT_ID', 'PLATFORM_CLIENT_SECRET'])('refuses %s alone', (name) => {

@@ -6,6 +6,12 @@ export interface PlatformCredentials {
   clientSecret: string;
 }
 
+/** Where the platform sends what is subscribed to, and what it signs that with. */
+export interface WebhookTarget {
+  callback: string;
+  secret: string;
+}
+
 /** Which platform, where it is, and as whom it is asked. */
 export interface PlatformSettings {
   platform: PlatformConnectorConfig['PLATFORM'];
@@ -14,8 +20,8 @@ export interface PlatformSettings {
   apiUrl: string;
   authUrl: string;
   eventsubUrl: string;
-  /** Where the platform sends its messages; null when it cannot be told: streamers are polled then. */
-  callback: string | null;
+  /** Null when the platform cannot be told: nothing is subscribed to then, and streamers are only polled. */
+  webhook: WebhookTarget | null;
 }
 
 /** Injection token of the settings. */
@@ -46,15 +52,20 @@ export function toPlatformSettings(config: Config): PlatformSettings {
   const { PLATFORM: platform } = config;
   const urls = defaultUrls[platform === 'none' ? 'simulator' : platform];
   const apiUrl = config.PLATFORM_API_URL ?? urls.api;
-  const isToldWhere = config.PUBLIC_URL !== undefined && config.PLATFORM_WEBHOOK_SECRET.length > 0;
   return {
     platform,
     credentials: readCredentials(config),
     apiUrl,
     authUrl: config.PLATFORM_AUTH_URL ?? urls.auth,
     eventsubUrl: config.PLATFORM_EVENTSUB_URL ?? `${apiUrl}/eventsub`,
-    callback: isToldWhere ? `${config.PUBLIC_URL}/api/v1/platform-events/webhook` : null,
+    webhook: readWebhook(config),
   };
+}
+
+function readWebhook({ PLATFORM, PUBLIC_URL, PLATFORM_WEBHOOK_SECRET }: Config): WebhookTarget | null {
+  const [secret] = PLATFORM_WEBHOOK_SECRET;
+  if (PLATFORM === 'none' || PUBLIC_URL === undefined || secret === undefined) return null;
+  return { callback: `${PUBLIC_URL}/api/v1/platform-events/webhook`, secret };
 }
 
 function readCredentials(config: Config): PlatformCredentials | undefined {

@@ -25,14 +25,14 @@ export class PlatformStatus {
       this.budgets.read(),
       this.subscriptions.read(),
     ]);
-    const { platform, callback } = this.settings;
+    const { platform, webhook } = this.settings;
     const { circuitState: circuit, lastError } = this.health;
     return {
       platform,
       credentials,
       budget: bucket?.isReported ? toMessage(bucket) : null,
       circuit,
-      callback,
+      callback: webhook?.callback ?? null,
       lastError,
       ...subscriptions,
     };

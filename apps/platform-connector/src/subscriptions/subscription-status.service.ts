@@ -1,12 +1,31 @@
 import { Injectable } from '@nestjs/common';
 import type { PlatformStatusReply } from '@stream-events/contracts';
+import { isLive } from './own-subscription.js';
+import { ReconciliationRepository } from './reconciliation.repository.js';
+import { SubscriptionsRepository } from './subscriptions.repository.js';
 
-/** What the status of the platform says about subscriptions. */
+/** How things stand with the subscriptions, for the platform's status. */
 @Injectable()
 export class SubscriptionStatus {
-  /** No subscriptions are kept yet. */
-  read(): Promise<Pick<PlatformStatusReply, 'subscriptions' | 'cost' | 'streamers'>> {
-    const streamers = { monitored: 0, subscribed: 0, polledOnly: 0 };
-    return Promise.resolve({ subscriptions: {}, cost: null, streamers });
+  constructor(
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly reconciliation: ReconciliationRepository,
+  ) {}
+
+  /** Answered from what is known, without asking the platform. */
+  async read(): Promise<Pick<PlatformStatusReply, 'subscriptions' | 'cost' | 'streamers'>> {
+    const [counts, facts, subscribed] = await Promise.all([
+      this.subscriptions.count(),
+      this.reconciliation.read(),
+      this.subscriptions.countSubscribedStreamers(),
+    ]);
+    const { maxCost: max, foreignCost, monitored } = facts;
+    const live = counts.filter(({ status }) => isLive(status));
+    const total = live.reduce((sum, { cost }) => sum + cost, foreignCost);
+    return {
+      subscriptions: Object.fromEntries(counts.map(({ status, count }) => [status, count])),
+      cost: max === null ? null : { total, max },
+      streamers: { monitored, subscribed, polledOnly: Math.max(monitored - subscribed, 0) },
+    };
   }
 }

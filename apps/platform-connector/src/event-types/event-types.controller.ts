@@ -1,0 +1,26 @@
+import { Controller } from '@nestjs/common';
+import {
+  listEventTypes,
+  setEventType,
+  type EmptyRequest,
+  type EventTypeMessage,
+  type ListEventTypesReply,
+  type SetEventTypeRequest,
+} from '@stream-events/contracts';
+import { Handles } from '@stream-events/messaging';
+import { EventTypesService } from './event-types.service.js';
+
+@Controller()
+export class EventTypesController {
+  constructor(private readonly eventTypes: EventTypesService) {}
+
+  @Handles(listEventTypes)
+  async listEventTypes(_request: EmptyRequest): Promise<ListEventTypesReply> {
+    return { eventTypes: await this.eventTypes.list() };
+  }
+
+  @Handles(setEventType)
+  async setEventType(request: SetEventTypeRequest): Promise<EventTypeMessage> {
+    return this.eventTypes.set(request.type, request.active);
+  }
+}

@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import type { EventType } from '@stream-events/platform-catalogue';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { EventTypeChoice } from './event-type-choice.entity.js';
+import { seedEventTypes } from './event-type-seeds.js';
+
+/** How many subscriptions of a type are in a status. */
+export interface SubscriptionCount {
+  type: string;
+  version: string;
+  status: string;
+  count: number;
+}
+
+/** Which event types are active. */
+@Injectable()
+export class EventTypesRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Adds what is new in the catalogue; several instances may start at once. */
+  async seed(catalogue: readonly EventType[], platform: string): Promise<void> {
+    await this.dataSource.transaction(async (manager) => {
+      // Whoever chooses meanwhile waits, and so does another instance, which then finds nothing new.
+      await manager.query('LOCK TABLE event_types IN SHARE ROW EXCLUSIVE MODE');
+      const chosen = await readAll(manager);
+      const { add, retire } = seedEventTypes(catalogue, chosen, platform);
+      await manager.query(
+        'INSERT INTO event_types (type, version, active) SELECT * FROM unnest($1::text[], $2::text[], $3::boolean[])',
+        [add.map((row) => row.type), add.map((row) => row.version), add.map((row) => row.active)],
+      );
+      for (const { type, version } of retire)
+        await manager.query('UPDATE event_types SET active = false WHERE type = $1 AND version = $2', [type, version]); // prettier-ignore
+    });
+  }
+
+  async list(): Promise<EventTypeChoice[]> {
+    return readAll(this.dataSource.manager);
+  }
+
+  /** Makes one version of the type active, or none. */
+  async choose(type: string, version: string, isActive: boolean): Promise<void> {
+    await this.dataSource.query('UPDATE event_types SET active = ($3 AND version = $2) WHERE type = $1', [
+      type,
+      version,
+      isActive,
+    ]);
+  }
+
+  async countSubscriptions(): Promise<SubscriptionCount[]> {
+    return this.dataSource.query<SubscriptionCount[]>(
+      'SELECT type, version, status, count(*)::int AS count FROM subscriptions GROUP BY type, version, status',
+    );
+  }
+}
+
+function readAll(manager: EntityManager): Promise<EventTypeChoice[]> {
+  return manager.query<EventTypeChoice[]>('SELECT type, version, active FROM event_types');
+}

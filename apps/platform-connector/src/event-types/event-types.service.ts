@@ -1,0 +1,86 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ServiceError, type EventTypeMessage } from '@stream-events/contracts';
+import { eventTypes, type EventType } from '@stream-events/platform-catalogue';
+import { CONFIG, LOGGER, type Logger } from '@stream-events/service';
+import type { PlatformConnectorConfig } from '../platform-connector.config.js';
+import { ReconciliationRepository } from '../subscriptions/reconciliation.repository.js';
+import { byPreference, findByAnyName, unsupportedReason, type ConditionValues } from './event-type-rules.js';
+import { EventTypesRepository, type SubscriptionCount } from './event-types.repository.js';
+
+/** The platform's event types, and which of them streamers are subscribed to. */
+@Injectable()
+export class EventTypesService {
+  private readonly values: ConditionValues;
+
+  constructor(
+    private readonly choices: EventTypesRepository,
+    private readonly reconciliation: ReconciliationRepository,
+    @Inject(CONFIG) private readonly config: PlatformConnectorConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.values = { clientId: config.PLATFORM_CLIENT_ID };
+  }
+
+  /** Adds the types that this version of the system is the first to know. */
+  async start(): Promise<void> {
+    await this.choices.seed(eventTypes, this.config.PLATFORM);
+  }
+
+  /** All types and versions. */
+  async list(): Promise<EventTypeMessage[]> {
+    const [chosen, counts] = await Promise.all([this.choices.list(), this.choices.countSubscriptions()]);
+    const active = new Set(chosen.filter((choice) => choice.active).map(nameOf));
+    return [...eventTypes]
+      .sort((a, b) => (a.type < b.type ? -1 : Number(a.type > b.type)))
+      .map((row) => this.describe(row, active.has(nameOf(row)), counts));
+  }
+
+  /**
+   * Subscribes every streamer to a type in its newest version, or to none of its versions.
+   *
+   * @throws ServiceError `not_found`, `conflict` when it is one that nobody can be subscribed to
+   */
+  async set(name: string, isActive: boolean): Promise<EventTypeMessage> {
+    const row = findByAnyName(name);
+    if (!row) throw new ServiceError('not_found', `There is no event type ${name}.`);
+    const reason = unsupportedReason(row, this.values);
+    if (isActive && reason !== null)
+      throw new ServiceError('conflict', `${row.type} cannot be made active. ${reason}`);
+    await this.choices.choose(row.type, row.version, isActive);
+    await this.reconciliation.hint();
+    this.logger.info({ type: row.type, version: row.version, isActive }, 'event type chosen');
+    const counts = await this.choices.countSubscriptions();
+    return this.describe(row, isActive, counts);
+  }
+
+  /** The active types that can be subscribed to, most wanted first. */
+  async active(): Promise<EventType[]> {
+    const active = new Set((await this.choices.list()).filter((choice) => choice.active).map(nameOf));
+    return byPreference(
+      eventTypes.filter((row) => active.has(nameOf(row)) && unsupportedReason(row, this.values) === null),
+    );
+  }
+
+  private describe(
+    row: EventType,
+    isActive: boolean,
+    counts: readonly SubscriptionCount[],
+  ): EventTypeMessage {
+    const { type, version, condition, condition_exactly_one_of: oneOf, scopes, description } = row;
+    const ofRow = counts.filter((count) => nameOf(count) === nameOf(row));
+    return {
+      type,
+      version,
+      condition: [...condition, ...oneOf],
+      scopes,
+      description,
+      active: isActive,
+      subscriptions: Object.fromEntries(ofRow.map(({ status, count }) => [status, count])),
+      unsupported: unsupportedReason(row, this.values),
+    };
+  }
+}
+
+function nameOf({ type, version }: { type: string; version: string }): string {
+  return `${type} ${version}`;
+}

@@ -1,0 +1,68 @@
+import { listSubscriptions, natsUsers, reconcileSubscriptions } from '@stream-events/contracts';
+import { RequestClient } from '@stream-events/messaging';
+import {
+  createTestDatabase,
+  eventually,
+  freePort,
+  ServiceProcess,
+  startTestNats,
+  type TestDatabase,
+  type TestNats,
+} from '@stream-events/testing';
+import { MonitoredList, startStandInMonitor } from '../test/stand-in-streamer-monitor.js';
+
+describe('platform connector as a process', () => {
+  let nats: TestNats;
+  let database: TestDatabase;
+  let gateway: RequestClient;
+  let monitor: { close(): Promise<void> };
+  let connector: ServiceProcess;
+  const monitored = new MonitoredList();
+
+  beforeAll(async () => {
+    nats = await startTestNats(Object.values(natsUsers));
+    database = await createTestDatabase();
+    gateway = new RequestClient({ urls: [nats.urlFor('gateway')], name: 'test' });
+    await gateway.connect();
+    monitor = await startStandInMonitor(nats.urlFor('streamer-monitor'), monitored);
+    connector = new ServiceProcess('platform-connector', {
+      DATABASE_URL: database.url,
+      NATS_URL: nats.urlFor('platform-connector'),
+      ADMIN_PORT: `${await freePort()}`,
+      SECRET_KEY: 'k'.repeat(32),
+      PLATFORM: 'simulator',
+      // Nobody listens there.
+      PLATFORM_API_URL: `http://127.0.0.1:${await freePort()}/helix`,
+      PLATFORM_AUTH_URL: `http://127.0.0.1:${await freePort()}/oauth2`,
+      PUBLIC_URL: 'http://127.0.0.1:8000',
+      PLATFORM_WEBHOOK_SECRET: 'signs-what-comes',
+    });
+  });
+
+  afterAll(async () => {
+    await connector.stop();
+    await monitor.close();
+    await gateway.close();
+    await nats.stop();
+    await database.drop();
+  });
+
+  it('starts and is ready without a platform, shows what waits for it, and stops in order', async () => {
+    monitored.ids = ['1'];
+    await connector.start();
+    await eventually(async () => {
+      const { subscriptions, count } = await gateway.request(listSubscriptions, { pageSize: 100 });
+      // What is active at first on a simulated platform.
+      expect(count).toBe(14);
+      expect(new Set(subscriptions.map(({ status }) => status))).toEqual(new Set(['waiting']));
+    });
+
+    monitored.ids = ['1', '2'];
+    await gateway.request(reconcileSubscriptions, {});
+    await eventually(async () => expect(await connector.metric('platform_subscriptions', { status: 'waiting' })).toBe(28)); // prettier-ignore
+
+    const startedAt = performance.now();
+    expect(await connector.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(performance.now() - startedAt).toBeLessThan(8_000);
+  });
+});

@@ -1,0 +1,273 @@
+import { reconcileSubscriptions, setEventType } from '@stream-events/contracts';
+import { eventually } from '@stream-events/testing';
+import { ReconcilerSetup, type ConnectorInstance } from '../../test/reconciler-setup.js';
+import { callback } from '../../test/subscription-factory.js';
+
+const both = (...streamers: string[]): string[] =>
+  streamers.flatMap((id) => [`stream.offline ${id}`, `stream.online ${id}`]).sort();
+const online = (streamer: string) => ({
+  type: 'stream.online',
+  version: '1',
+  condition: { broadcaster_user_id: streamer },
+  cost: 1,
+  status: 'enabled',
+  callback,
+});
+
+describe('Reconciler', () => {
+  let setup: ReconcilerSetup;
+
+  beforeAll(async () => {
+    setup = await ReconcilerSetup.start();
+  });
+
+  beforeEach(() => setup.reset());
+
+  afterAll(() => setup.close());
+
+  const hint = () => setup.gateway.request(reconcileSubscriptions, {});
+  const untilSubscribed = (...names: string[]) =>
+    eventually(() => expect(setup.platform.names(callback)).toEqual(names), { timeoutMs: 20_000 });
+  const untilStatuses = (statuses: Record<string, string>) =>
+    eventually(async () => expect(await setup.statuses()).toEqual(statuses), { timeoutMs: 20_000 });
+  const monitor = async (...streamers: string[]): Promise<ConnectorInstance> => {
+    setup.monitored.ids = streamers;
+    const instance = await setup.startInstance();
+    await untilSubscribed(...both(...streamers));
+    return instance;
+  };
+
+  it('subscribes to every streamer, follows hints, and ends what is monitored no more', async () => {
+    const { metrics } = await monitor('1', '2');
+
+    setup.monitored.ids = ['1', '3'];
+    await hint();
+    await untilSubscribed(...both('1', '3'));
+    await untilStatuses(Object.fromEntries(both('1', '3').map((name) => [name, 'enabled'])));
+    expect([...setup.platform.creations.values()]).toEqual(Array.from({ length: 6 }, () => 1));
+
+    await eventually(async () => {
+      const text = await metrics.metrics();
+      expect(text).toContain('platform_subscriptions{status="enabled"} 4');
+      expect(text).toContain('platform_subscription_actions_total{action="create",result="done"} 6');
+      expect(text).toContain('platform_subscription_actions_total{action="delete",result="done"} 2');
+      expect(text).toMatch(/platform_subscriptions_reconciled_timestamp_seconds \d/);
+    });
+  });
+
+  it('shows how a verification ends, and makes anew what failed it, after a pause when it fails again', async () => {
+    setup.monitored.ids = ['1'];
+    setup.platform.newStatus = 'webhook_callback_verification_pending';
+    setup.platform.verifiedStatus = 'webhook_callback_verification_failed';
+    await setup.startInstance();
+
+    // Once at once, then in a minute.
+    await eventually(() => expect([...setup.platform.creations.values()]).toEqual([2, 2]));
+    await eventually(() => expect(setup.platform.names(callback)).toEqual([]));
+    await untilStatuses({
+      'stream.online 1': 'webhook_callback_verification_failed',
+      'stream.offline 1': 'webhook_callback_verification_failed',
+    });
+
+    setup.platform.verifiedStatus = 'enabled';
+    await setup.passTime();
+    await untilStatuses({ 'stream.online 1': 'enabled', 'stream.offline 1': 'enabled' });
+    expect([...setup.platform.creations.values()]).toEqual([3, 3]);
+  });
+
+  it.each([true, false])('adopts what the platform says exists (naming it: %s)', async (saysId) => {
+    await monitor('1');
+    setup.platform.saysIdOnConflict = saysId;
+    // Made by an instance that could not write it down.
+    setup.monitored.ids = ['1', '2'];
+    const made = setup.platform.add(online('2'));
+    await hint();
+
+    await untilStatuses(Object.fromEntries(both('1', '2').map((name) => [name, 'enabled'])));
+    expect(setup.platform.subscriptions.has(made.id)).toBe(true);
+    expect(setup.platform.names(callback)).toEqual(both('1', '2'));
+  });
+
+  it('deletes strays that point here, and leaves those of others alone', async () => {
+    setup.platform.add(online('9'));
+    setup.platform.add({ ...online('1'), status: 'notification_failures_exceeded' });
+    const foreign = setup.platform.add({ ...online('1'), callback: 'https://other.example/' });
+    await monitor('1');
+
+    expect(setup.platform.subscriptions.get(foreign.id)).toEqual(foreign);
+    await untilStatuses({ 'stream.online 1': 'enabled', 'stream.offline 1': 'enabled' });
+  });
+
+  it('shows why the platform refuses one, does not try it again and again, and tries it when its pause is over', async () => {
+    setup.platform.unknownStreamers.add('2');
+    setup.monitored.ids = ['1', '2'];
+    await setup.startInstance();
+    await untilStatuses({
+      'stream.online 1': 'enabled',
+      'stream.offline 1': 'enabled',
+      'stream.online 2': 'refused',
+      'stream.offline 2': 'refused',
+    });
+    const [row] = await setup.dataSource.query<{ reason: string; seconds: number }[]>(
+      `SELECT reason, extract(epoch FROM retry_at - now())::float AS seconds FROM subscriptions WHERE status = 'refused'`,
+    );
+    expect(row?.reason).toContain('unknown user');
+    expect(row?.seconds).toBeGreaterThan(30);
+
+    setup.platform.unknownStreamers.clear();
+    await setup.passTime();
+    await untilSubscribed(...both('1', '2'));
+  });
+
+  it('follows the choice of event types', async () => {
+    await monitor('1');
+
+    await setup.gateway.request(setEventType, { type: 'channel-cheer', active: true });
+    await untilSubscribed('channel.cheer 1', ...both('1'));
+    await setup.gateway.request(setEventType, { type: 'stream.offline', active: false });
+    await untilSubscribed('channel.cheer 1', 'stream.online 1');
+    await untilStatuses({ 'channel.cheer 1': 'enabled', 'stream.online 1': 'enabled' });
+  });
+
+  it('deletes nothing while the streamer monitor is away or breaks off its list', async () => {
+    setup.monitored.pageSize = 2;
+    await monitor('1', '2', '3');
+
+    setup.monitored.ids = ['1', '2', '3', '4'];
+    setup.monitored.failsFromPage = 1;
+    await setup.passTime();
+    await untilRoundAfterNow();
+    expect(setup.platform.names(callback)).toEqual(both('1', '2', '3'));
+
+    await setup.stopMonitor();
+    await setup.passTime();
+    await untilRoundAfterNow();
+    expect(setup.platform.names(callback)).toEqual(both('1', '2', '3'));
+
+    setup.monitored.failsFromPage = Infinity;
+    await setup.startMonitor();
+    await untilSubscribed(...both('1', '2', '3', '4'));
+    setup.monitored.pageSize = 1_000;
+  });
+
+  it('does what it can when the platform is away, and goes on when it is back', async () => {
+    await monitor('1');
+    setup.platform.isAway = true;
+    setup.monitored.ids = ['2', '3'];
+    await setup.passTime();
+    await untilStatuses({
+      ...Object.fromEntries(both('1').map((name) => [name, 'enabled'])),
+      ...Object.fromEntries(both('2', '3').map((name) => [name, 'waiting'])),
+    });
+
+    setup.platform.isAway = false;
+    await untilSubscribed(...both('2', '3'));
+  });
+
+  it('has one instance at a time create each subscription once', async () => {
+    setup.monitored.ids = Array.from({ length: 200 }, (_, index) => `${index}`);
+    await Promise.all([setup.startInstance(), setup.startInstance(), setup.startInstance()]);
+    await untilSubscribed(...both(...setup.monitored.ids));
+    expect(new Set(setup.platform.creations.values())).toEqual(new Set([1]));
+    expect(setup.platform.creations.size).toBe(400);
+  });
+
+  it('goes on within seconds when the instance at work is cut off in the middle', async () => {
+    setup.monitored.ids = Array.from({ length: 50 }, (_, index) => `${index}`);
+    let answers = 0;
+    let release = (): void => undefined;
+    const isReleased = new Promise<void>((resolve) => (release = resolve));
+    // Four are created, and nobody has heard of it yet.
+    setup.platform.beforeCreationAnswer = async () => {
+      answers += 1;
+      if (answers > 20 && answers <= 24) await isReleased;
+    };
+    const first = await setup.startInstance();
+    await eventually(() => expect(answers).toBe(24));
+    await setup.startInstance();
+    await first.cutOff();
+    release();
+
+    await untilSubscribed(...both(...setup.monitored.ids));
+    await untilStatuses(Object.fromEntries(both(...setup.monitored.ids).map((name) => [name, 'enabled'])));
+    expect(new Set(setup.platform.creations.values())).toEqual(new Set([1]));
+  }, 40_000);
+
+  it('stops in the middle when its lease is another’s', async () => {
+    setup.monitored.ids = Array.from({ length: 500 }, (_, index) => `${index}`);
+    setup.platform.beforeCreationAnswer = () => new Promise((resolve) => setTimeout(resolve, 100));
+    await setup.startInstance();
+    await eventually(() => expect(setup.platform.creations.size).toBeGreaterThan(10));
+
+    await setup.dataSource.query(
+      `UPDATE reconciliation SET holder = gen_random_uuid(), held_until = now() + interval '10 seconds'`,
+    );
+    await eventually(() => expect(performance.now() - setup.platform.lastCreationAt).toBeGreaterThan(1_000));
+    expect(setup.platform.creations.size).toBeLessThan(500);
+
+    // That other one does nothing: after 10 s it is taken for dead.
+    setup.platform.beforeCreationAnswer = () => Promise.resolve();
+    await untilSubscribed(...both(...setup.monitored.ids));
+    expect(new Set(setup.platform.creations.values())).toEqual(new Set([1]));
+  }, 40_000);
+
+  it('hands the round over at once when it is stopped in the middle', async () => {
+    setup.monitored.ids = Array.from({ length: 300 }, (_, index) => `${index}`);
+    setup.platform.beforeCreationAnswer = () => new Promise((resolve) => setTimeout(resolve, 20));
+    const first = await setup.startInstance();
+    await eventually(() => expect(setup.platform.creations.size).toBeGreaterThan(10));
+    const startedAt = performance.now();
+    await first.stop();
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    expect(setup.platform.creations.size).toBeLessThan(600);
+
+    await setup.startInstance();
+    await untilSubscribed(...both(...setup.monitored.ids));
+    expect(new Set(setup.platform.creations.values())).toEqual(new Set([1]));
+  }, 40_000);
+
+  it('gives 6,000 streamers the 10,000 that the platform permits: the oldest 5,000 have both, and never is it more', async () => {
+    setup.monitored.ids = Array.from({ length: 6_000 }, (_, index) => `${index}`);
+    const instance = await setup.startInstance();
+    const expected = both(...setup.monitored.ids.slice(0, 5_000));
+    await eventually(() => expect(setup.platform.subscriptions.size).toBe(10_000), { timeoutMs: 90_000, intervalMs: 1_000 }); // prettier-ignore
+    await eventually(async () => {
+      expect((await instance.status.read()).streamers).toEqual({ monitored: 6_000, subscribed: 5_000, polledOnly: 1_000 }); // prettier-ignore
+    });
+    expect(setup.platform.names(callback)).toEqual(expected);
+    expect(await instance.status.read()).toMatchObject({
+      subscriptions: { enabled: 10_000, limit_reached: 2_000 },
+      cost: { total: 10_000, max: 10_000 },
+    });
+
+    // The oldest leaves, and the next one moves up.
+    setup.monitored.ids = setup.monitored.ids.slice(1);
+    await hint();
+    await eventually(() => expect(setup.platform.names(callback)).toEqual(both(...setup.monitored.ids.slice(0, 5_000))), { timeoutMs: 20_000, intervalMs: 1_000 }); // prettier-ignore
+    expect(setup.platform.highestCost).toBe(10_000);
+    expect(new Set(setup.platform.creations.values())).toEqual(new Set([1]));
+  }, 150_000);
+
+  it('subscribes to nothing without a public address, and counts who is monitored all the same', async () => {
+    setup.monitored.ids = ['1', '2'];
+    const instance = await setup.startInstance({ PUBLIC_URL: '' });
+    await eventually(async () =>
+      expect(await instance.status.read()).toEqual({
+        subscriptions: {},
+        cost: null,
+        streamers: { monitored: 2, subscribed: 0, polledOnly: 2 },
+      }),
+    );
+    expect(setup.platform.subscriptions.size).toBe(0);
+  });
+
+  /** Waits until a round that begins from now on has ended. */
+  async function untilRoundAfterNow(): Promise<void> {
+    await eventually(async () => {
+      const [row] = await setup.dataSource.query<{ done: boolean }[]>(
+        'SELECT holder IS NULL AND due_at > now() AS done FROM reconciliation',
+      );
+      expect(row?.done).toBe(true);
+    });
+  }
+});

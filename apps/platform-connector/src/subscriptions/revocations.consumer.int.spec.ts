@@ -1,0 +1,116 @@
+import type { StoredEvent } from '@stream-events/contracts';
+import { eventually } from '@stream-events/testing';
+import { ReconcilerSetup } from '../../test/reconciler-setup.js';
+import { callback } from '../../test/subscription-factory.js';
+
+describe('RevocationsConsumer', () => {
+  let setup: ReconcilerSetup;
+
+  beforeAll(async () => {
+    setup = await ReconcilerSetup.start();
+  });
+
+  beforeEach(async () => {
+    await setup.reset();
+    setup.monitored.ids = ['1'];
+  });
+
+  afterAll(() => setup.close());
+
+  /** The ids of what the platform has for us, by type. */
+  const idsByType = (): Record<string, string> =>
+    Object.fromEntries([...setup.platform.subscriptions.values()].map(({ type, id }) => [type, id]));
+  const untilSubscribed = () =>
+    eventually(async () => {
+      expect(setup.platform.names(callback)).toEqual(['stream.offline 1', 'stream.online 1']);
+      expect(await setup.statuses()).toEqual({ 'stream.offline 1': 'enabled', 'stream.online 1': 'enabled' });
+      return idsByType();
+    });
+  const revocationOf = (id: string, status = 'notification_failures_exceeded'): Partial<StoredEvent> => ({
+    eventData: JSON.stringify({ id, status, type: 'stream.online' }),
+  });
+  const untilReplaced = (id: string) =>
+    eventually(async () => {
+      const ids = await untilSubscribed();
+      expect(ids['stream.online']).not.toBe(id);
+      return ids['stream.online']!;
+    });
+
+  it('has a revoked subscription made anew, once for each time that it is told', async () => {
+    const { metrics } = await setup.startInstance();
+    const before = await untilSubscribed();
+    const id = before['stream.online']!;
+    const listings = setup.platform.listings;
+    setup.platform.setStatus(id, 'notification_failures_exceeded');
+    const revocation = revocationOf(id);
+    await setup.publish(revocation);
+    await setup.publish(revocation);
+
+    const newId = await untilReplaced(id);
+    expect(setup.platform.listings).toBe(listings);
+    expect(idsByType()['stream.offline']).toBe(before['stream.offline']);
+
+    // Late, when it is another by now.
+    await setup.publish(revocation);
+    // The second time within ten minutes it waits a minute, and shows why.
+    setup.platform.setStatus(newId, 'authorization_revoked');
+    await setup.publish(revocationOf(newId, 'authorization_revoked'));
+    await eventually(async () =>
+      expect(await setup.statuses()).toMatchObject({ 'stream.online 1': 'authorization_revoked' }),
+    );
+    await eventually(() => expect(setup.platform.names(callback)).toEqual(['stream.offline 1']));
+    await setup.passTime();
+    await untilReplaced(newId);
+    expect(await metrics.metrics()).toContain(
+      'platform_subscription_actions_total{action="revocation",result="done"} 2',
+    );
+  });
+
+  it('reads what came while no instance ran', async () => {
+    const first = await setup.startInstance();
+    const { 'stream.online': id = '' } = await untilSubscribed();
+    await first.stop();
+    setup.platform.setStatus(id, 'user_removed');
+    await setup.publish(revocationOf(id, 'user_removed'));
+
+    await setup.startInstance();
+    await untilReplaced(id);
+  });
+
+  it('does without the message: the listing at the start finds what was revoked', async () => {
+    const first = await setup.startInstance();
+    const { 'stream.online': id = '' } = await untilSubscribed();
+    await first.stop();
+    setup.platform.setStatus(id, 'user_removed');
+
+    await setup.startInstance();
+    await untilReplaced(id);
+  });
+
+  it('believes only the platform: not what was added by hand, not tests, not nonsense', async () => {
+    await setup.startInstance();
+    const { 'stream.online': id = '', 'stream.offline': other = '' } = await untilSubscribed();
+    await setup.publish({ ...revocationOf(id), eventId: null });
+    await setup.publish({ ...revocationOf(id), origin: 'test' });
+    await setup.publish({ eventData: '{"id":7}' });
+    await setup.publish({ eventData: '{"id":"a\\u0000","status":"b"}' });
+    await setup.publish(revocationOf('unknown'));
+    await setup.publish(revocationOf(id, 'enabled'));
+    await setup.publish(revocationOf(other));
+
+    // One after the other: when the last is read, all were.
+    await eventually(() => expect(idsByType()['stream.offline']).not.toBe(other));
+    expect((await untilSubscribed())['stream.online']).toBe(id);
+  });
+
+  it('goes on when the stream was lost and is there again', async () => {
+    await setup.startInstance();
+    const { 'stream.online': id = '' } = await untilSubscribed();
+    await setup.deleteStream();
+    await setup.createStream();
+    setup.platform.setStatus(id, 'user_removed');
+    await setup.publish(revocationOf(id, 'user_removed'));
+
+    await eventually(() => expect(idsByType()['stream.online']).not.toBe(id), { timeoutMs: 25_000 });
+  });
+});

@@ -1,0 +1,30 @@
+import { readRevocation } from './revocations.js';
+
+const record = {
+  id: '0190…',
+  event_id: 'e',
+  event_type: 'subscription-revocation',
+  origin: 'platform',
+  event_data: { id: 'a', status: 'user_removed', type: 'stream.online' },
+};
+
+describe('readRevocation', () => {
+  it('reads which subscription has ended, and why', () => {
+    expect(readRevocation(JSON.stringify(record))).toEqual({ subscriptionId: 'a', status: 'user_removed' });
+  });
+
+  it.each([
+    ['was added by hand', { event_id: null }],
+    ['is a test', { origin: 'test' }],
+    ['is something else', { event_type: 'channel-raid' }],
+    ['names no subscription', { event_data: { status: 'x' } }],
+    ['gives no status', { event_data: { id: 'x' } }],
+    ['has no data', { event_data: null }],
+  ])('reads nothing from what %s', (_name, overrides) => {
+    expect(readRevocation(JSON.stringify({ ...record, ...overrides }))).toBeUndefined();
+  });
+
+  it.each(['', '{', 'null', '[]'])('reads nothing from %j', (payload) => {
+    expect(readRevocation(payload)).toBeUndefined();
+  });
+});

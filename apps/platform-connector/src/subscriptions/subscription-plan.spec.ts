@@ -1,0 +1,307 @@
+import fc from 'fast-check';
+import { callback, newListed, newOwn } from '../../test/subscription-factory.js';
+import type { PlatformSubscription } from '../platform/platform.js';
+import { isLive, observed, subscriptionKey, type OwnSubscription } from './own-subscription.js';
+import { planSubscriptions, type Action, type Plan, type PlanInput } from './subscription-plan.js';
+import type { WantedSubscription } from './wanted-subscriptions.js';
+
+const now = 1_000_000_000;
+
+function want(streamerId: string, type = 'stream.online', expectedCost = 1): WantedSubscription {
+  const subscription = { type, version: '1', condition: { broadcaster_user_id: streamerId } };
+  return { ...subscription, key: subscriptionKey(subscription), expectedCost };
+}
+
+let ids = 0;
+
+function plan(input: Partial<PlanInput>): Plan {
+  const defaults = { wanted: [], own: [], listing: null, maxCost: 100, foreignCost: 0 };
+  return planSubscriptions({ ...defaults, callback, now, newId: () => `new-${(ids += 1)}`, ...input });
+}
+
+function listing(...subscriptions: PlatformSubscription[]): PlanInput['listing'] {
+  return { startedAt: now, subscriptions };
+}
+
+const describeAction = (action: Action): string =>
+  action.kind === 'create'
+    ? `create ${action.own.type} ${action.own.condition.broadcaster_user_id}`
+    : `delete ${action.subscriptionId}`;
+const describeAll = ({ actions }: Plan): string[] => actions.map(describeAction);
+
+describe('planSubscriptions', () => {
+  it('creates what is wanted and not there', () => {
+    const { add, actions } = plan({ wanted: [want('1'), want('2')] });
+    expect(add.map(({ status }) => status)).toEqual(['waiting', 'waiting']);
+    expect(actions.map(describeAction)).toEqual(['create stream.online 1', 'create stream.online 2']);
+  });
+
+  it('creates nothing before the platform has said its limit, but shows what waits', () => {
+    const { add, actions } = plan({ wanted: [want('1')], maxCost: null });
+    expect(add).toMatchObject([{ status: 'waiting' }]);
+    expect(actions).toEqual([]);
+  });
+
+  it('adopts what points here and is wanted, also when nothing is known of it', () => {
+    const listed = newListed(want('1'), { id: 'a' });
+    const { add, actions } = plan({ wanted: [want('1')], listing: listing(listed) });
+    expect(add).toMatchObject([{ subscriptionId: 'a', status: 'enabled', cost: 1 }]);
+    expect(actions).toEqual([]);
+  });
+
+  it('adopts one whose condition has empty keys besides', () => {
+    const condition = { broadcaster_user_id: '1', reward_id: '' };
+    const listed = newListed({ ...want('1'), condition }, { id: 'a' });
+    expect(plan({ wanted: [want('1')], listing: listing(listed) }).add).toMatchObject([
+      { subscriptionId: 'a' },
+    ]);
+  });
+
+  it('deletes strays that point here, and leaves those of others', () => {
+    const stray = newListed(want('9'), { id: 'stray' });
+    const foreign = newListed(want('1'), { id: 'foreign', callback: 'https://other.example/', cost: 3 });
+    const planned = plan({ wanted: [want('1')], listing: listing(stray, foreign) });
+    expect(describeAll(planned)).toEqual(['delete stray', 'create stream.online 1']);
+    expect(planned.foreignCost).toBe(3);
+  });
+
+  it('keeps of two alike the one that works', () => {
+    const own = newOwn('1', { subscriptionId: 'a', status: 'enabled' });
+    const dead = newListed(own, { id: 'a', status: 'user_removed' });
+    const live = newListed(own, { id: 'b' });
+    const planned = plan({ wanted: [want('1')], own: [own], listing: listing(dead, live) });
+    expect(planned.update).toMatchObject([{ after: { subscriptionId: 'b', status: 'enabled' } }]);
+    expect(describeAll(planned)).toEqual(['delete a']);
+  });
+
+  it('moves what we had made for another callback', () => {
+    const own = newOwn('1', { subscriptionId: 'a', status: 'enabled', cost: 1 });
+    const listed = newListed(own, { id: 'a', callback: 'https://before.example/' });
+    const planned = plan({ wanted: [want('1')], own: [own], listing: listing(listed) });
+    expect(describeAll(planned)).toEqual(['delete a', 'create stream.online 1']);
+  });
+
+  it('deletes what is dead, and makes it anew when its time has come', () => {
+    const dead = { subscriptionId: 'a', status: 'authorization_revoked' };
+    const own = newOwn('1', { ...dead, retryAt: now + 1, attempts: 2 });
+    const first = plan({ wanted: [want('1')], own: [own] });
+    expect(first.actions).toMatchObject([
+      { kind: 'delete', after: { subscriptionId: null, status: dead.status } },
+    ]);
+
+    const released = { ...own, subscriptionId: null };
+    expect(plan({ wanted: [want('1')], own: [released] }).actions).toEqual([]);
+    expect(plan({ wanted: [want('1')], own: [{ ...released, retryAt: now }] }).actions).toHaveLength(1);
+  });
+
+  it('makes anew what the platform has no more', () => {
+    const own = newOwn('1', { subscriptionId: 'a', status: 'enabled', cost: 1 });
+    const planned = plan({ wanted: [want('1')], own: [own], listing: listing() });
+    expect(planned.update).toMatchObject([{ after: { subscriptionId: null, status: 'waiting' } }]);
+    expect(describeAll(planned)).toEqual(['create stream.online 1']);
+  });
+
+  it('believes a revocation that came while the platform was being listed', () => {
+    const own = newOwn('1', {
+      subscriptionId: 'a',
+      status: 'user_removed',
+      statusSince: now,
+      retryAt: now + 1,
+    });
+    const planned = plan({ wanted: [want('1')], own: [own], listing: listing(newListed(own, { id: 'a' })) });
+    expect(planned.update).toEqual([]);
+    expect(describeAll(planned)).toEqual(['delete a']);
+  });
+
+  it('deletes what is not wanted, and forgets what the platform does not have', () => {
+    const there = newOwn('1', { subscriptionId: 'a', status: 'enabled' });
+    const gone = newOwn('2', { status: 'refused' });
+    const planned = plan({ own: [there, gone] });
+    expect(planned.remove).toEqual([gone]);
+    expect(planned.actions).toEqual([{ kind: 'delete', subscriptionId: 'a', own: there, after: null }]);
+  });
+
+  it('gives the room to the most wanted, also what others have at the moment, and says so', () => {
+    const second = newOwn('2', { subscriptionId: 'b', status: 'enabled', cost: 1 });
+    const wanted = [want('1'), want('2'), want('3', 'channel.cheer', 0)];
+    const planned = plan({ wanted, own: [second], maxCost: 3, foreignCost: 2 });
+    // First there must be room: what costs nothing needs none.
+    expect(describeAll(planned)).toEqual(['delete b', 'create channel.cheer 3']);
+    expect(planned.actions[0]).toMatchObject({ after: { status: 'limit_reached', subscriptionId: null } });
+
+    const crowded = { ...second, subscriptionId: null, status: 'limit_reached' };
+    const then = plan({ wanted, own: [crowded], maxCost: 3, foreignCost: 2 });
+    expect(describeAll(then)).toContain('create stream.online 1');
+    expect(describeAll(then)).not.toContain('create stream.online 2');
+    expect(plan({ wanted, own: [crowded] }).update).toMatchObject([{ after: { status: 'waiting' } }]);
+  });
+
+  it('lets a refused one take no room from others', () => {
+    const own = newOwn('1', { status: 'refused', retryAt: now + 1 });
+    const planned = plan({ wanted: [want('1'), want('2')], own: [own], maxCost: 1 });
+    expect(describeAll(planned)).toEqual(['create stream.online 2']);
+    const due = plan({ wanted: [want('1'), want('2')], own: [{ ...own, retryAt: now }], maxCost: 1 });
+    expect(describeAll(due)).toEqual(['create stream.online 2']);
+    expect(due.update).toEqual([]);
+  });
+
+  it('tries but a few while nothing reaches our callback', () => {
+    const wanted = Array.from({ length: 100 }, (_, index) => want(`${index}`));
+    const failed = wanted.map((each, index) =>
+      newOwn(`${index}`, { ...each, status: 'webhook_callback_verification_failed', retryAt: now }),
+    );
+    expect(plan({ wanted, own: failed }).actions).toHaveLength(20);
+    const [first, ...rest] = failed;
+    const working = { ...first!, subscriptionId: 'a', status: 'enabled', cost: 1 };
+    expect(plan({ wanted, own: [working, ...rest] }).actions).toHaveLength(99);
+  });
+
+  it('plans 20,000 well within a second', () => {
+    const wanted = Array.from({ length: 10_000 }, (_, index) => [
+      want(`${index}`),
+      want(`${index}`, 'stream.offline'),
+    ]).flat();
+    const own = wanted.map((each, index) =>
+      newOwn('', { ...each, id: `${index}`, subscriptionId: `s${index}`, status: 'enabled', cost: 1 }),
+    );
+    const subscriptions = own.map((each) => newListed(each, { id: each.subscriptionId! }));
+    // Processor time: others may be at work on the machine.
+    const before = process.cpuUsage();
+    const planned = plan({ wanted, own, listing: listing(...subscriptions), maxCost: 20_000 });
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
+    expect(planned).toMatchObject({ add: [], update: [], remove: [], actions: [] });
+  });
+});
+
+/** A platform that does as it is told. */
+class ModelPlatform {
+  readonly subscriptions = new Map<string, PlatformSubscription>();
+  private nextId = 0;
+
+  constructor(readonly maxCost: number) {}
+
+  get cost(): number {
+    return [...this.subscriptions.values()].reduce(
+      (sum, { status, cost }) => sum + (isLive(status) ? cost : 0),
+      0,
+    );
+  }
+
+  add(subscription: PlatformSubscription): PlatformSubscription {
+    this.nextId += 1;
+    const added = { ...subscription, id: `p${this.nextId}` };
+    this.subscriptions.set(added.id, added);
+    return added;
+  }
+}
+
+/** Writes the plan down and carries it out in the order given, as far as `steps` go. */
+function carryOut(
+  own: readonly OwnSubscription[],
+  { add, update, remove, actions }: Plan,
+  platform: ModelPlatform,
+  steps = actions.length,
+): OwnSubscription[] {
+  const rows = new Map([...own, ...add, ...update.map(({ after }) => after)].map((row) => [row.id, row]));
+  for (const { id } of remove) rows.delete(id);
+  for (const action of actions.slice(0, steps)) {
+    if (action.kind === 'create') {
+      const made = platform.add(newListed(action.own, { cost: action.cost }));
+      rows.set(action.own.id, observed(action.own, made, now));
+    } else {
+      platform.subscriptions.delete(action.subscriptionId);
+      if (action.own && action.after) rows.set(action.own.id, action.after);
+      else if (action.own) rows.delete(action.own.id);
+    }
+    expect(platform.cost).toBeLessThanOrEqual(platform.maxCost);
+  }
+  return [...rows.values()];
+}
+
+const types = [
+  { type: 'stream.online', cost: 1 },
+  { type: 'stream.offline', cost: 1 },
+  { type: 'channel.cheer', cost: 0 },
+];
+const streamers = ['1', '2', '3', '4', '5'];
+const statuses = ['enabled', 'webhook_callback_verification_pending', 'user_removed', 'notification_failures_exceeded']; // prettier-ignore
+
+const worlds = fc.record({
+  monitored: fc.shuffledSubarray(streamers),
+  active: fc.subarray(types),
+  listed: fc.array(
+    fc.record({
+      streamer: fc.constantFrom(...streamers),
+      type: fc.constantFrom(...types),
+      status: fc.constantFrom(...statuses),
+      isForeign: fc.boolean(),
+      isKnown: fc.boolean(),
+    }),
+    { maxLength: 12 },
+  ),
+  freeCost: fc.nat({ max: 8 }),
+  order: fc.infiniteStream(fc.nat()),
+  crashAfter: fc.array(fc.nat({ max: 4 }), { maxLength: 4 }),
+});
+
+describe('planSubscriptions, round after round', () => {
+  it('comes to what the most wanted get under the limit, never above it, whatever was there, in any order and with crashes', () => {
+    fc.assert(
+      fc.property(worlds, ({ monitored, active, listed, freeCost, order, crashAfter }) => {
+        const platform = new ModelPlatform(freeCost + listed.reduce((sum, { type }) => sum + type.cost, 0));
+        const own: OwnSubscription[] = [];
+        for (const { streamer, type, status, isForeign, isKnown } of listed) {
+          const subscription = want(streamer, type.type);
+          const added = platform.add(
+            newListed(subscription, { status, cost: type.cost, ...(isForeign && { callback: 'elsewhere' }) }),
+          );
+          const isFirst = !own.some(({ key }) => key === subscription.key);
+          if (isKnown && isFirst && !isForeign)
+            own.push(
+              newOwn(streamer, { type: type.type, subscriptionId: added.id, status, cost: type.cost }),
+            );
+        }
+        const foreign = [...platform.subscriptions.values()].filter((each) => each.callback === 'elsewhere');
+        const wanted = monitored.flatMap((id) => active.map(({ type, cost }) => want(id, type, cost)));
+
+        let rows = own;
+        const runRound = (steps?: number): Plan => {
+          const current = [...platform.subscriptions.values()];
+          const planned = plan({
+            wanted,
+            own: rows.map((row) => ({ ...row, retryAt: null })), // as if every pause were over
+            listing: { startedAt: now + 1, subscriptions: current },
+            maxCost: platform.maxCost,
+          });
+          const ranks = new Map(planned.actions.map((action) => [action, order.next().value as number]));
+          const actions = planned.actions.toSorted((a, b) => ranks.get(a)! - ranks.get(b)!);
+          rows = carryOut(rows, { ...planned, actions }, platform, steps);
+          return planned;
+        };
+        for (const steps of crashAfter) runRound(steps);
+        runRound();
+        runRound();
+        runRound();
+
+        // What a person would hand out, going down the list.
+        let room = platform.maxCost - foreign.reduce((sum, { status, cost }) => sum + (isLive(status) ? cost : 0), 0); // prettier-ignore
+        const expected = wanted.filter(({ expectedCost }) => {
+          if (expectedCost > room) return false;
+          room -= expectedCost;
+          return true;
+        });
+        const ours = [...platform.subscriptions.values()].filter((each) => each.callback === callback);
+        expect(ours.map(subscriptionKey).sort()).toEqual(expected.map(({ key }) => key).sort());
+        expect(ours.every(({ status }) => isLive(status))).toBe(true);
+        expect([...platform.subscriptions.values()].filter((each) => each.callback !== callback)).toEqual(
+          foreign,
+        );
+        expect(rows.map(({ key }) => key).sort()).toEqual(wanted.map(({ key }) => key).sort());
+        expect(rows.filter(({ subscriptionId }) => subscriptionId === null).every(({ status }) => status === 'limit_reached')).toBe(true); // prettier-ignore
+        // And then there is nothing more to do.
+        expect(runRound()).toMatchObject({ add: [], remove: [], actions: [] });
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

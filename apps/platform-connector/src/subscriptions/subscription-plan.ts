@@ -1,0 +1,178 @@
+import type { PlatformSubscription } from '../platform/platform.js';
+import { matchListing, type Listing } from './match-listing.js';
+import {
+  crowdedOut,
+  enabled,
+  isLive,
+  limitReached,
+  refused,
+  released,
+  verificationFailed,
+  waiting,
+  type OwnSubscription,
+} from './own-subscription.js';
+import type { WantedSubscription } from './wanted-subscriptions.js';
+
+/** What a plan is made from. */
+export interface PlanInput {
+  /** Most wanted first. */
+  wanted: readonly WantedSubscription[];
+  own: readonly OwnSubscription[];
+  /** Null when the platform was not asked this time. */
+  listing: Listing | null;
+  /** The platform's limit on the cost of all subscriptions; null until it has said it: nothing is created then. */
+  maxCost: number | null;
+  /** What others used of it at the last listing. */
+  foreignCost: number;
+  callback: string;
+  now: number;
+  newId: () => string;
+}
+
+/** One of ours as it was and as it shall be. */
+export interface Change {
+  before: OwnSubscription;
+  after: OwnSubscription;
+}
+
+/** What there is to do on the platform. */
+export type Action =
+  | { kind: 'create'; own: OwnSubscription; cost: number }
+  /** Then ours becomes `after`; null: it is removed, or the platform's subscription was a stray. */
+  | { kind: 'delete'; subscriptionId: string; own: OwnSubscription | null; after: OwnSubscription | null };
+
+/** What there is to write down first, and then to do. */
+export interface Plan {
+  add: OwnSubscription[];
+  update: Change[];
+  remove: OwnSubscription[];
+  /** In any order, several at a time: whatever is done of it, the cost stays within the limit. */
+  actions: Action[];
+  foreignCost: number;
+}
+
+// While every callback fails, as when nobody reaches our address, so many tries a round: the rate budget is for others too.
+const maxProbes = 20;
+
+/** Compares what is wanted with what is there. */
+export function planSubscriptions(input: PlanInput): Plan {
+  const { wanted, own, listing, callback, now, newId } = input;
+  const known = new Map(own.map((row) => [row.key, row]));
+  const added = wanted.filter(({ key }) => !known.has(key)).map((row) => toOwn(row, newId(), now));
+  const all = [...own, ...added];
+  const match = listing
+    ? matchListing(all, listing, { callback, now })
+    : { own: all, strays: [], foreignCost: input.foreignCost };
+  const current = new Map(match.own.map((row) => [row.key, row]));
+
+  const { kept, creatable, actions } = allot(input, current, match.foreignCost);
+  const wantedKeys = new Set(wanted.map(({ key }) => key));
+  const unwanted = match.own.filter((row) => !wantedKeys.has(row.key));
+  const final = new Map([...match.own, ...kept].map((row) => [row.id, row]));
+  const ours = match.own.filter(({ subscriptionId }) => subscriptionId !== null);
+  const room = (input.maxCost ?? 0) - match.foreignCost - liveCost(match.strays) - liveCost(ours);
+  return {
+    add: added.map(({ id }) => final.get(id)).filter((row) => row !== undefined),
+    update: own
+      .map((before) => ({ before, after: final.get(before.id) ?? before }))
+      .filter(({ before, after }) => before !== after),
+    remove: unwanted.filter(({ subscriptionId }) => subscriptionId === null),
+    actions: [
+      ...match.strays.map(toStrayDeletion),
+      ...unwanted.flatMap((row) => toDeletion(row, null)),
+      ...actions,
+      ...fitting(creatable, room, maxCreations(match.own)),
+    ],
+    foreignCost: match.foreignCost,
+  };
+}
+
+/** What the wanted ones become. */
+interface Allotment {
+  /** Ours that are wanted and have no subscription, with the status that they shall have. */
+  kept: OwnSubscription[];
+  /** Those to be created now, most wanted first. */
+  creatable: { own: OwnSubscription; cost: number }[];
+  /** Deletions of what is dead or has no room. */
+  actions: Action[];
+}
+
+/** Gives the room under the limit to the wanted ones in their order; those that the platform refuses come last. */
+function allot(
+  { wanted, maxCost, now }: PlanInput,
+  current: ReadonlyMap<string, OwnSubscription>,
+  foreignCost: number,
+): Allotment {
+  const rows = wanted
+    .map(({ key, expectedCost }) => ({ own: current.get(key), expectedCost }))
+    .flatMap(({ own, expectedCost }) => (own ? [{ own, cost: own.cost ?? expectedCost }] : []));
+  const inOrder = [
+    ...rows.filter(({ own }) => own.status !== refused),
+    ...rows.filter(({ own }) => own.status === refused),
+  ];
+  const result: Allotment = { kept: [], creatable: [], actions: [] };
+  let room = maxCost === null ? Infinity : maxCost - foreignCost;
+  for (const { own, cost } of inOrder) {
+    const isDue = own.retryAt === null || own.retryAt <= now;
+    // A refused one takes no room from others while it is not even tried.
+    const hasRoom = (cost === 0 || cost <= room) && (own.status !== refused || isDue);
+    if (hasRoom) room -= cost;
+    if (own.subscriptionId !== null) {
+      if (!isLive(own.status)) result.actions.push(...toDeletion(own, released(own)));
+      else if (!hasRoom) result.actions.push(...toDeletion(own, crowdedOut(own, now)));
+      continue;
+    }
+    if (!hasRoom) {
+      if (own.status !== refused && isDue) result.kept.push(crowdedOut(own, now));
+      continue;
+    }
+    const isRoomNew = own.status === limitReached && isDue;
+    const kept = isRoomNew ? { ...own, status: waiting, reason: null, statusSince: now } : own;
+    if (isRoomNew) result.kept.push(kept);
+    if (isDue && maxCost !== null) result.creatable.push({ own: kept, cost });
+  }
+  return result;
+}
+
+/** Those of the creations, in their order, for which there is room before anything is deleted. */
+function fitting(
+  creatable: readonly { own: OwnSubscription; cost: number }[],
+  room: number,
+  limit: number,
+): Action[] {
+  const actions: Action[] = [];
+  let left = room;
+  for (const { own, cost } of creatable) {
+    if (actions.length === limit) break;
+    if (cost > Math.max(left, 0)) continue;
+    left -= cost;
+    actions.push({ kind: 'create', own, cost });
+  }
+  return actions;
+}
+
+function maxCreations(own: readonly OwnSubscription[]): number {
+  const hasWorking = own.some(({ status }) => status === enabled);
+  const failed = own.reduce((sum, { status }) => sum + Number(status === verificationFailed), 0);
+  return !hasWorking && failed >= maxProbes ? maxProbes : Infinity;
+}
+
+/** What subscriptions that the platform has count of its limit. */
+function liveCost(subscriptions: readonly { status: string; cost: number | null }[]): number {
+  return subscriptions.reduce((sum, { status, cost }) => sum + (isLive(status) ? (cost ?? 1) : 0), 0);
+}
+
+function toStrayDeletion({ id }: PlatformSubscription): Action {
+  return { kind: 'delete', subscriptionId: id, own: null, after: null };
+}
+
+function toDeletion(own: OwnSubscription, after: OwnSubscription | null): Action[] {
+  if (own.subscriptionId === null) return [];
+  return [{ kind: 'delete', subscriptionId: own.subscriptionId, own, after }];
+}
+
+function toOwn(wanted: WantedSubscription, id: string, now: number): OwnSubscription {
+  const { expectedCost: _expectedCost, ...subscription } = wanted;
+  const none = { subscriptionId: null, reason: null, cost: null, attempts: 0, retryAt: null };
+  return { id, ...subscription, ...none, status: waiting, statusSince: now };
+}

@@ -1,0 +1,31 @@
+import { Controller } from '@nestjs/common';
+import {
+  listSubscriptions,
+  reconcileSubscriptions,
+  type AcceptedReply,
+  type EmptyRequest,
+  type ListSubscriptionsReply,
+  type ListSubscriptionsRequest,
+} from '@stream-events/contracts';
+import { Handles } from '@stream-events/messaging';
+import { ReconciliationRepository } from './reconciliation.repository.js';
+import { SubscriptionListRepository } from './subscription-list.repository.js';
+
+@Controller()
+export class SubscriptionsController {
+  constructor(
+    private readonly subscriptions: SubscriptionListRepository,
+    private readonly reconciliation: ReconciliationRepository,
+  ) {}
+
+  @Handles(listSubscriptions)
+  async listSubscriptions(request: ListSubscriptionsRequest): Promise<ListSubscriptionsReply> {
+    return this.subscriptions.list(request);
+  }
+
+  @Handles(reconcileSubscriptions)
+  async reconcileSubscriptions(_request: EmptyRequest): Promise<AcceptedReply> {
+    await this.reconciliation.hint();
+    return {};
+  }
+}

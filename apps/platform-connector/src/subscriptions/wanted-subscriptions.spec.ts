@@ -1,0 +1,23 @@
+import { findEventType } from '@stream-events/platform-catalogue';
+import { byPreference } from '../event-types/event-type-rules.js';
+import { wantedSubscriptions } from './wanted-subscriptions.js';
+
+describe('wantedSubscriptions', () => {
+  it('wants of each streamer every type, the oldest streamer first, and once what is about the application', () => {
+    const types = ['channel.cheer', 'stream.offline', 'stream.online', 'user.authorization.revoke'];
+    const active = byPreference(types.map((type) => findEventType(type)!));
+    const wanted = wantedSubscriptions(['2', '1', '2'], active, { clientId: 'app' });
+
+    expect(wanted.map(({ type, condition }) => `${type} ${Object.values(condition).join()}`)).toEqual([
+      'user.authorization.revoke app',
+      'stream.online 2',
+      'stream.offline 2',
+      'channel.cheer 2',
+      'stream.online 1',
+      'stream.offline 1',
+      'channel.cheer 1',
+    ]);
+    expect(wanted.map(({ expectedCost }) => expectedCost)).toEqual([1, 1, 1, 0, 1, 1, 0]);
+    expect(new Set(wanted.map(({ key }) => key)).size).toBe(7);
+  });
+});

@@ -1,0 +1,213 @@
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { INestMicroservice } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import {
+  eventsStreamName,
+  eventsStreamSubjects,
+  eventSubject,
+  natsUsers,
+  printEventRecord,
+  type StoredEvent,
+} from '@stream-events/contracts';
+import { toUnavailable } from '@stream-events/database';
+import { connectNats, ErrorResponder, NatsServerStrategy, RequestClient } from '@stream-events/messaging';
+import { createLogger, Health, loadConfig, NestLogger, Registry } from '@stream-events/service';
+import { createTestDatabase, startTestNats, type TestDatabase, type TestNats } from '@stream-events/testing';
+import type { DataSource } from 'typeorm';
+import { v7 } from 'uuid';
+import { EventTypesService } from '../src/event-types/event-types.service.js';
+import { servedContracts } from '../src/platform-connector.app.js';
+import { variables } from '../src/platform-connector.config.js';
+import { PlatformConnectorModule } from '../src/platform-connector.module.js';
+import { PLATFORM } from '../src/platform/platform.js';
+import { Reconciler } from '../src/subscriptions/reconciler.service.js';
+import { RevocationsConsumer } from '../src/subscriptions/revocations.consumer.js';
+import { SubscriptionStatus } from '../src/subscriptions/subscription-status.service.js';
+import { connectConnector } from './connect-connector.js';
+import { MonitoredList, startStandInMonitor } from './stand-in-streamer-monitor.js';
+import { StandInPlatform } from './stand-in-platform.js';
+
+export const publicUrl = 'https://events.example';
+
+/** An instance of the connector. */
+export interface ConnectorInstance {
+  metrics: Registry;
+  status: SubscriptionStatus;
+  /** Ends it in order. */
+  stop(): Promise<void>;
+  /** Cuts it off from database and NATS, in the middle of whatever it does. */
+  cutOff(): Promise<void>;
+}
+
+/** A broker, a database, and stand-ins for the platform and the streamer monitor. */
+export class ReconcilerSetup {
+  platform = new StandInPlatform();
+  readonly monitored = new MonitoredList();
+  private readonly instances: ConnectorInstance[] = [];
+  private monitor: { close(): Promise<void> } | undefined;
+
+  private constructor(
+    readonly nats: TestNats,
+    private readonly database: TestDatabase,
+    readonly dataSource: DataSource,
+    private readonly events: NatsConnection,
+    /** Asks as the gateway does. */
+    readonly gateway: RequestClient,
+  ) {}
+
+  static async start(): Promise<ReconcilerSetup> {
+    const nats = await startTestNats(Object.values(natsUsers));
+    const database = await createTestDatabase();
+    const gateway = new RequestClient({ urls: [nats.urlFor('gateway')], name: 'test' });
+    await gateway.connect();
+    const events = await connectNats({ urls: [nats.urlFor('events')], name: 'test' });
+    const setup = new ReconcilerSetup(nats, database, await connectConnector(database, 2), events, gateway);
+    await setup.createStream();
+    await setup.startMonitor();
+    return setup;
+  }
+
+  /** Ends all instances, and begins anew with nothing. */
+  async reset(): Promise<void> {
+    await this.stopInstances();
+    await this.dataSource.query('TRUNCATE subscriptions, event_types');
+    await this.dataSource.query('TRUNCATE reconciliation');
+    await this.dataSource.query('INSERT INTO reconciliation DEFAULT VALUES');
+    this.platform = new StandInPlatform();
+    this.monitored.ids = [];
+    this.monitored.failsFromPage = Infinity;
+    await this.startMonitor();
+  }
+
+  async close(): Promise<void> {
+    await this.stopInstances();
+    await this.stopMonitor();
+    await this.gateway.close();
+    await this.events.close();
+    await this.dataSource.destroy();
+    await this.nats.stop();
+    await this.database.drop();
+  }
+
+  async startMonitor(): Promise<void> {
+    this.monitor ??= await startStandInMonitor(this.nats.urlFor('streamer-monitor'), this.monitored);
+  }
+
+  async stopMonitor(): Promise<void> {
+    await this.monitor?.close();
+    this.monitor = undefined;
+  }
+
+  /** Wired as the app is, on the stand-in platform. */
+  async startInstance(environment: Record<string, string> = {}): Promise<ConnectorInstance> {
+    const url = this.nats.urlFor('platform-connector');
+    const config = loadConfig(variables, {
+      DATABASE_URL: this.database.url,
+      NATS_URL: url,
+      SECRET_KEY: 'k'.repeat(32),
+      PLATFORM: 'twitch',
+      PUBLIC_URL: publicUrl,
+      PLATFORM_WEBHOOK_SECRET: 'signs-what-comes',
+      ...environment,
+    });
+    const logger = createLogger('test', 'silent');
+    const nats = { urls: [url], name: 'platform-connector' };
+    const dataSource = await connectConnector(this.database, 6);
+    const client = new RequestClient(nats);
+    const eventsConnection = await connectNats(nats);
+    const metrics = new Registry();
+    const module = await Test.createTestingModule({
+      imports: [
+        PlatformConnectorModule.register(
+          { config, logger, health: new Health(), metrics },
+          { dataSource, client, eventsConnection },
+        ),
+      ],
+    })
+      .overrideProvider(PLATFORM)
+      .useValue(this.platform)
+      .setLogger(new NestLogger(logger))
+      .compile();
+    const strategy = new NatsServerStrategy({
+      ...nats,
+      queue: 'platform-connector',
+      contracts: servedContracts,
+    });
+    const app: INestMicroservice = module.createNestMicroservice({ strategy });
+    app.useGlobalFilters(new ErrorResponder(logger, toUnavailable));
+    await app.get(EventTypesService).start();
+    await app.get(Reconciler).start();
+    app.get(RevocationsConsumer).start();
+    await app.listen();
+    // The broker has seen its subscriptions.
+    await strategy.ping();
+
+    let isClosed = false;
+    const closeConnections = async (): Promise<void> => {
+      await client.close();
+      await eventsConnection.close();
+      if (dataSource.isInitialized) await dataSource.destroy();
+    };
+    const instance: ConnectorInstance = {
+      metrics,
+      status: app.get(SubscriptionStatus),
+      stop: async () => {
+        if (isClosed) return;
+        isClosed = true;
+        await app.get(RevocationsConsumer).stop();
+        await app.get(Reconciler).stop();
+        await app.close();
+        await closeConnections();
+      },
+      cutOff: () => closeConnections(),
+    };
+    this.instances.push(instance);
+    return instance;
+  }
+
+  /** Publishes an event as the relay does. */
+  async publish(event: Partial<StoredEvent>): Promise<void> {
+    const full: StoredEvent = {
+      id: v7(),
+      eventId: v7(),
+      eventType: 'subscription-revocation',
+      eventSource: 'PlatformSub',
+      origin: 'platform',
+      eventData: '{}',
+      ...event,
+    };
+    await jetstream(this.events).publish(
+      eventSubject(full.origin, full.eventType, null),
+      printEventRecord(full),
+    );
+  }
+
+  async createStream(): Promise<void> {
+    const { streams } = await jetstreamManager(this.events);
+    await streams.add({ name: eventsStreamName, subjects: [eventsStreamSubjects] });
+  }
+
+  async deleteStream(): Promise<void> {
+    const { streams } = await jetstreamManager(this.events);
+    await streams.delete(eventsStreamName);
+  }
+
+  /** As if all pauses were over, and it were time to ask the platform for all it has. */
+  async passTime(): Promise<void> {
+    await this.dataSource.query('UPDATE subscriptions SET retry_at = now() WHERE retry_at IS NOT NULL');
+    await this.dataSource.query('UPDATE reconciliation SET due_at = now(), listing_due_at = now()');
+  }
+
+  /** The statuses of ours, by `type streamer`. */
+  async statuses(): Promise<Record<string, string>> {
+    const rows = await this.dataSource.query<{ name: string; status: string }[]>(
+      `SELECT type || ' ' || (condition->>'broadcaster_user_id') AS name, status FROM subscriptions`,
+    );
+    return Object.fromEntries(rows.map(({ name, status }) => [name, status]));
+  }
+
+  private async stopInstances(): Promise<void> {
+    await Promise.all(this.instances.splice(0).map((instance) => instance.stop()));
+  }
+}

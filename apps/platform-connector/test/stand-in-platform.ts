@@ -1,0 +1,126 @@
+import {
+  PlatformUnavailableError,
+  type CreateOutcome,
+  type NewSubscription,
+  type Platform,
+  type PlatformSubscription,
+  type PlatformSubscriptionPage,
+} from '../src/platform/platform.js';
+import { isLive, subscriptionKey } from '../src/subscriptions/own-subscription.js';
+
+const pageSize = 100;
+const costlessTypes = ['channel.cheer', 'channel.follow'];
+
+/** A platform in memory, with the limits, refusals and pages of the real one. */
+export class StandInPlatform implements Platform {
+  readonly subscriptions = new Map<string, PlatformSubscription>();
+  /** Of each type and condition, how often it was created. */
+  readonly creations = new Map<string, number>();
+  maxCost = 10_000;
+  highestCost = 0;
+  listings = 0;
+  /** By a clock that never goes back. */
+  lastCreationAt = 0;
+  isAway = false;
+  /** The status that new subscriptions have, and that they have when they are next listed. */
+  newStatus = 'enabled';
+  verifiedStatus = 'enabled';
+  /** Streamers that it knows nothing of. */
+  readonly unknownStreamers = new Set<string>();
+  saysIdOnConflict = true;
+  /** Runs before the answer to a creation, which has happened by then. */
+  beforeCreationAnswer: () => Promise<void> = () => Promise.resolve();
+  private nextId = 1;
+  private totalCost = 0;
+  /** Ids by type, condition and callback. */
+  private readonly keys = new Map<string, string>();
+
+  lookUpUsers(): Promise<never> {
+    return Promise.reject(new Error('nobody asks here'));
+  }
+
+  lookUpStreams(): Promise<never> {
+    return Promise.reject(new Error('nobody asks here'));
+  }
+
+  /** What the live ones count of the limit. */
+  get cost(): number {
+    return this.totalCost;
+  }
+
+  /** Those that point at a callback, as `type streamer`, sorted. */
+  names(callback: string): string[] {
+    return [...this.subscriptions.values()]
+      .filter((each) => each.callback === callback)
+      .map(({ type, condition }) => `${type} ${condition.broadcaster_user_id}`)
+      .sort();
+  }
+
+  /** Adds one behind the connector's back. */
+  add(subscription: Omit<PlatformSubscription, 'id' | 'createdAt'>): PlatformSubscription {
+    const added = { ...subscription, id: `subscription-${this.nextId++}`, createdAt: Date.now() };
+    this.subscriptions.set(added.id, added);
+    this.keys.set(keyOf(added), added.id);
+    this.totalCost += isLive(added.status) ? added.cost : 0;
+    this.highestCost = Math.max(this.highestCost, this.totalCost);
+    return added;
+  }
+
+  listSubscriptions(page = '0'): Promise<PlatformSubscriptionPage> {
+    if (this.isAway) return Promise.reject(away());
+    if (page === '0') {
+      this.listings += 1;
+      for (const each of this.subscriptions.values())
+        if (each.status !== 'enabled' && isLive(each.status)) this.setStatus(each.id, this.verifiedStatus);
+    }
+    const start = Number(page);
+    const all = [...this.subscriptions.values()];
+    const subscriptions = all.slice(start, start + pageSize).map((each) => ({ ...each }));
+    const next = start + pageSize < all.length ? `${start + pageSize}` : null;
+    return Promise.resolve({ subscriptions, next, totalCost: this.totalCost, maxTotalCost: this.maxCost });
+  }
+
+  async createSubscription(wanted: NewSubscription): Promise<CreateOutcome> {
+    if (this.isAway) throw away();
+    const outcome = this.tryToCreate(wanted);
+    this.lastCreationAt = performance.now();
+    await this.beforeCreationAnswer();
+    return outcome;
+  }
+
+  deleteSubscription(id: string): Promise<void> {
+    if (this.isAway) return Promise.reject(away());
+    const existing = this.subscriptions.get(id);
+    if (existing && isLive(existing.status)) this.totalCost -= existing.cost;
+    if (existing) this.keys.delete(keyOf(existing));
+    this.subscriptions.delete(id);
+    return Promise.resolve();
+  }
+
+  setStatus(id: string, status: string): void {
+    const existing = this.subscriptions.get(id)!;
+    if (isLive(existing.status) && !isLive(status)) this.totalCost -= existing.cost;
+    existing.status = status;
+  }
+
+  private tryToCreate({ type, version, condition, callback }: NewSubscription): CreateOutcome {
+    const key = keyOf({ type, version, condition, callback });
+    const existingId = this.keys.get(key);
+    if (existingId !== undefined) return { kind: 'exists', id: this.saysIdOnConflict ? existingId : null };
+    if (this.unknownStreamers.has(condition.broadcaster_user_id ?? ''))
+      return { kind: 'refused', status: 400, message: 'unknown user' };
+    const cost = costlessTypes.includes(type) ? 0 : 1;
+    if (this.totalCost + cost > this.maxCost) return { kind: 'limit_reached', message: 'too much' };
+    const subscription = this.add({ type, version, condition, callback, cost, status: this.newStatus });
+    this.creations.set(key, (this.creations.get(key) ?? 0) + 1);
+    return { kind: 'created', subscription: { ...subscription } };
+  }
+}
+
+function keyOf(subscription: Omit<PlatformSubscription, 'id' | 'createdAt' | 'cost' | 'status'>): string {
+  return `${subscriptionKey(subscription)} ${subscription.callback}`;
+}
+
+function away(): PlatformUnavailableError {
+  return new PlatformUnavailableError('the platform does not answer', 1);
+}

@@ -1,0 +1,44 @@
+import type { PlatformSubscription } from '../src/platform/platform.js';
+import { subscriptionKey, type OwnSubscription } from '../src/subscriptions/own-subscription.js';
+
+export const callback = 'https://events.example/api/v1/platform-events/webhook';
+
+/** One of ours about a streamer; a test names only what it is about. */
+export function newOwn(streamerId: string, overrides: Partial<OwnSubscription>): OwnSubscription {
+  const subscription = {
+    type: 'stream.online',
+    version: '1',
+    condition: { broadcaster_user_id: streamerId },
+    ...overrides,
+  };
+  return {
+    id: `own-${subscription.type}-${streamerId}`,
+    key: subscriptionKey(subscription),
+    subscriptionId: null,
+    status: 'waiting',
+    reason: null,
+    cost: null,
+    attempts: 0,
+    retryAt: null,
+    statusSince: 0,
+    ...subscription,
+  };
+}
+
+/** The same as the platform lists it. */
+export function newListed(
+  { type, version, condition }: Pick<OwnSubscription, 'type' | 'version' | 'condition'>,
+  overrides: Partial<PlatformSubscription> = {},
+): PlatformSubscription {
+  return {
+    id: 'listed',
+    status: 'enabled',
+    type,
+    version,
+    condition,
+    cost: 1,
+    callback,
+    createdAt: 0,
+    ...overrides,
+  };
+}
