@@ -2,11 +2,12 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { defineService, NestLogger, ShellModule, type RunningService } from '@stream-events/service';
+import { ApiFaultsService } from './faults/api-faults.service.js';
 import { variables } from './platform-simulator.config.js';
 import { PlatformSimulatorModule } from './platform-simulator.module.js';
 
 export { subscribeDemo, type DemoSubscriptions } from './subscriptions/demo-subscriptions.js';
-export { simulatedTypes, type SimulatedType } from './world/world.js';
+export { simulatedTypes, type SimulatedType } from './world/lively-events.js';
 
 /** A running simulator and the address of its interface, like `http://127.0.0.1:8100`. */
 export interface RunningPlatformSimulator extends RunningService {
@@ -31,6 +32,7 @@ export const platformSimulator = defineService({
       new FastifyAdapter({ bodyLimit: bodyLimitBytes }),
       { logger: new NestLogger(logger), abortOnError: false },
     );
+    app.get(ApiFaultsService).register(app.getHttpAdapter().getInstance());
     await app.listen(config.PORT, config.HOST);
     const url = await app.getUrl();
     logger.info({ url, rate: config.SIMULATOR_RATE }, 'SIMULATION of the streaming platform is listening');

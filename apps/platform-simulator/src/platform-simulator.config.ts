@@ -19,6 +19,8 @@ export const variables = {
   SIMULATOR_RATE: decimal('Simulated events per second (decimals allowed); 0 is silent', [0, maxRate], {
     default: 1,
   }),
+  PLATFORM_CLIENT_ID: optionalText('Client id of your application on the platform'),
+  PLATFORM_CLIENT_SECRET: optionalText('Client secret of your application on the platform', { secret: true }),
   SIMULATOR_SEED: optionalText('Makes the simulation repeatable: the same text gives the same events'),
 };
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SimulatedType } from '../world/world.js';
-import { createCondition, findEventType } from './event-type.js';
+import { findEventType } from '@stream-events/platform-catalogue';
+import type { SimulatedType } from '../world/lively-events.js';
+import { createCondition } from './event-type.js';
 
 /** Where the simulator is and where it shall send to. */
 export interface DemoSubscriptions {
@@ -26,13 +27,28 @@ const maxConcurrent = 8;
  */
 export async function subscribeDemo(demo: DemoSubscriptions): Promise<void> {
   const { broadcasters, event_types } = await readWorld(demo.simulatorUrl);
+  const authorization = await authorize(demo.simulatorUrl);
   const wanted = broadcasters.flatMap(({ id }) => event_types.map((eventType) => ({ ...eventType, id })));
   const ids = new Set<string>();
   const subscribeNext = async (): Promise<void> => {
-    for (let next = wanted.pop(); next; next = wanted.pop()) ids.add(await subscribe(demo, next, next.id));
+    for (let next = wanted.pop(); next; next = wanted.pop())
+      ids.add(await subscribe({ ...demo, authorization }, next, next.id));
   };
   await Promise.all(Array.from({ length: maxConcurrent }, subscribeNext));
-  await waitUntilEnabled(demo, ids);
+  await waitUntilEnabled({ ...demo, authorization }, ids);
+}
+
+type Headers = Record<string, string>;
+
+/** The headers of a call of the platform's own interface. */
+async function authorize(simulatorUrl: string): Promise<Headers> {
+  const form = { client_id: 'demo', client_secret: 'demo', grant_type: 'client_credentials' };
+  const response = await call(`${simulatorUrl}/oauth2/token`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+  });
+  const { access_token } = (await response.json()) as { access_token: string };
+  return { authorization: `Bearer ${access_token}`, 'client-id': form.client_id };
 }
 
 interface WorldView {
@@ -48,14 +64,14 @@ async function readWorld(simulatorUrl: string): Promise<WorldView> {
 }
 
 async function subscribe(
-  demo: DemoSubscriptions,
+  demo: DemoSubscriptions & { authorization: Headers },
   type: SimulatedType,
   broadcasterId: string,
 ): Promise<string> {
-  const { simulatorUrl, callback, secret } = demo;
+  const { simulatorUrl, callback, secret, authorization } = demo;
   const response = await call(`${simulatorUrl}/helix/eventsub/subscriptions`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { ...authorization, 'content-type': 'application/json' },
     body: JSON.stringify({
       type: type.type,
       version: type.version,
@@ -72,13 +88,12 @@ async function subscribe(
 }
 
 async function waitUntilEnabled(
-  { simulatorUrl, callback }: DemoSubscriptions,
+  { simulatorUrl, callback, authorization }: DemoSubscriptions & { authorization: Headers },
   ids: ReadonlySet<string>,
 ): Promise<void> {
   const deadline = Date.now() + enabledWithinMs;
   for (;;) {
-    const response = await call(`${simulatorUrl}/helix/eventsub/subscriptions`);
-    const { data } = (await response.json()) as { data: { id: string; status: string; type: string }[] };
+    const data = await listAll(simulatorUrl, authorization);
     const waiting = data.filter(({ id, status }) => ids.has(id) && status !== 'enabled');
     if (waiting.length === 0) return;
     const failed =
@@ -92,6 +107,25 @@ async function waitUntilEnabled(
     }
     await delay(pollEveryMs);
   }
+}
+
+async function listAll(
+  simulatorUrl: string,
+  headers: Headers,
+): Promise<{ id: string; status: string; type: string }[]> {
+  const all = [];
+  for (let after = ''; ;) {
+    const response = await call(`${simulatorUrl}/helix/eventsub/subscriptions?after=${after}`, { headers });
+    const page = (await response.json()) as ListReply;
+    all.push(...page.data);
+    if (page.pagination.cursor === undefined) return all;
+    after = page.pagination.cursor;
+  }
+}
+
+interface ListReply {
+  data: { id: string; status: string; type: string }[];
+  pagination: { cursor?: string };
 }
 
 function call(url: string, init: RequestInit = {}): Promise<Response> {

@@ -1,6 +1,6 @@
 import { follow, secret, SimulatorSetup } from '../../test/simulator-setup.js';
 import { answerChallenge, signatureOf, type Received } from '../../test/webhook-receiver.js';
-import { simulatedTypes } from '../world/world.js';
+import { simulatedTypes } from '../world/lively-events.js';
 import { subscribeDemo } from './demo-subscriptions.js';
 
 describe('subscriptions of the simulated platform', () => {
@@ -104,7 +104,7 @@ describe('subscriptions of the simulated platform', () => {
 
     it.each<[string, Record<string, unknown> | string, string]>([
       ['an unknown type', { type: 'channel.dance' }, 'channel.dance'],
-      ['a withdrawn version', { version: '1' }, 'version 1'],
+      ['a version that never was', { version: '7' }, 'version 7'],
       ['a missing condition key', { condition: { broadcaster_user_id: '1' } }, 'moderator_user_id'],
       [
         'a short secret',
@@ -178,7 +178,9 @@ describe('subscriptions of the simulated platform', () => {
       const demo = { simulatorUrl: setup.simulator.url, callback: setup.receiver.url, secret };
       await subscribeDemo(demo);
       await subscribeDemo(demo);
-      const { json } = await setup.call('GET', '/helix/eventsub/subscriptions?status=enabled');
+      const headers = await setup.authorize('demo', 'demo');
+      const path = '/helix/eventsub/subscriptions?status=enabled';
+      const { json } = await setup.call('GET', path, undefined, headers);
       expect(json.data).toHaveLength(simulatedTypes.length * 6);
     });
 

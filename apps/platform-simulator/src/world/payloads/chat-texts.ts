@@ -1,5 +1,5 @@
-import type { Person } from './population.js';
-import type { Random } from './random.js';
+import type { Person } from '../population.js';
+import type { Random } from '../random.js';
 
 /** What a chat message consists of, as the platform splits it (docs/platform-facts.md §5.2). */
 export interface ChatText {

@@ -1,33 +1,6 @@
 import { createChatText, createCheerText, createPhrase } from './chat-texts.js';
-import { categories, streamTitles, type Channel, type Person, type Viewer } from './population.js';
-import type { Random } from './random.js';
-
-/** What an event is about, ready to be told. */
-export interface Scene {
-  readonly random: Random;
-  readonly channel: Channel;
-  /** The viewer who does it. */
-  readonly viewer: Viewer;
-  /** Another viewer, for what takes two. */
-  readonly otherViewer: Viewer;
-  /** The channel that a raid comes from. */
-  readonly otherChannel: Channel;
-  readonly now: Date;
-}
-
-/** The `event` part of a notification. */
-export type EventPayload = Record<string, unknown>;
-
-/** One type of event that the simulator can make: a row of the table below. */
-export interface SimulatedEvent {
-  readonly version: string;
-  /** How often it happens next to the others. */
-  readonly weight: number;
-  /** Whether it also happens while the channel is offline. */
-  readonly happensOffline?: true;
-  /** Tells it; what has lasting effects (title, stream) also changes the channel. */
-  readonly build: (scene: Scene) => EventPayload;
-}
+import type { Viewer, Channel } from '../population.js';
+import { after, identify, type EventPayload, type PayloadBuilders, type Scene } from './scene.js';
 
 const tiers = ['1000', '1000', '1000', '2000', '3000'];
 const banReasons = ['spam', 'insults', 'self-promotion', ''];
@@ -38,55 +11,41 @@ const polls = [
   { title: 'How long do we stay?', choices: ['One more hour', 'Until midnight', 'Until dawn'] },
 ];
 
-/**
- * The events that the simulator makes, with the fields of their type (subscriptions/event-types.ts, docs/platform-facts.md §5.2).
- * Weights are those of a busy evening: mostly chat, now and then a stream that ends.
- */
-export const simulatedEvents: Readonly<Record<string, SimulatedEvent>> = {
-  'stream.online': { version: '1', weight: 1, happensOffline: true, build: beginStream },
-  'stream.offline': { version: '1', weight: 1, happensOffline: true, build: endStream },
-  'channel.update': { version: '2', weight: 2, happensOffline: true, build: updateChannel },
-  'channel.follow': {
-    version: '2',
-    weight: 12,
-    happensOffline: true,
-    build: ({ viewer, channel, now }) => ({
-      ...identify('user', viewer),
-      ...identify('broadcaster_user', channel.broadcaster),
-      followed_at: now.toISOString(),
-    }),
-  },
-  'channel.subscribe': { version: '1', weight: 5, build: subscribe },
-  'channel.subscription.gift': { version: '1', weight: 2, build: giveSubscriptions },
-  'channel.subscription.message': { version: '1', weight: 3, build: resubscribe },
-  'channel.cheer': { version: '1', weight: 6, build: cheer },
-  'channel.raid': { version: '1', weight: 2, build: raid },
-  'channel.chat.message': { version: '1', weight: 50, build: chat },
-  'channel.channel_points_custom_reward_redemption.add': { version: '1', weight: 8, build: redeemReward },
-  'channel.ban': { version: '1', weight: 2, build: ban },
-  'channel.poll.begin': { version: '1', weight: 1, build: beginPoll },
-  'channel.hype_train.begin': { version: '2', weight: 1, build: beginHypeTrain },
+/** What viewers do, and what streams do. */
+export const viewerBuilders: PayloadBuilders = {
+  'stream.online': describeStream,
+  'stream.offline': ({ channel, random }) => ({
+    id: (channel.stream ?? channel.pastStreams.at(-1))?.id ?? random.digits(15),
+    ...identify('broadcaster_user', channel.broadcaster),
+  }),
+  'channel.update': updateChannel,
+  'channel.follow': ({ viewer, channel, now }) => ({
+    ...identify('user', viewer),
+    ...identify('broadcaster_user', channel.broadcaster),
+    followed_at: now.toISOString(),
+  }),
+  'channel.subscribe': subscribe,
+  'channel.subscription.gift': giveSubscriptions,
+  'channel.subscription.message': resubscribe,
+  'channel.cheer': cheer,
+  'channel.raid': raid,
+  'channel.chat.message': chat,
+  'channel.channel_points_custom_reward_redemption.add': redeemReward,
+  'channel.ban': ban,
+  'channel.poll.begin': beginPoll,
+  'channel.hype_train.begin': beginHypeTrain,
 };
 
-function beginStream({ random, channel, now }: Scene): EventPayload {
-  channel.stream = { id: random.digits(11), startedAt: now.toISOString() };
+function describeStream({ channel, random, now }: Scene): EventPayload {
   return {
-    id: channel.stream.id,
+    id: channel.stream?.id ?? random.digits(15),
     ...identify('broadcaster_user', channel.broadcaster),
     type: 'live',
-    started_at: channel.stream.startedAt,
+    started_at: new Date(channel.stream?.startedAt ?? now).toISOString(),
   };
 }
 
-function endStream({ random, channel }: Scene): EventPayload {
-  const id = channel.stream?.id ?? random.digits(11);
-  channel.stream = null;
-  return { id, ...identify('broadcaster_user', channel.broadcaster) };
-}
-
 function updateChannel({ random, channel }: Scene): EventPayload {
-  channel.title = random.pick(streamTitles);
-  channel.category = random.pick(categories);
   return {
     ...identify('broadcaster_user', channel.broadcaster),
     title: channel.title,
@@ -98,7 +57,6 @@ function updateChannel({ random, channel }: Scene): EventPayload {
 }
 
 function subscribe({ random, viewer, channel }: Scene): EventPayload {
-  viewer.subscribedMonths = 1;
   return {
     ...identify('user', viewer),
     ...identify('broadcaster_user', channel.broadcaster),
@@ -121,14 +79,14 @@ function giveSubscriptions({ random, viewer, channel }: Scene): EventPayload {
 }
 
 function resubscribe({ random, viewer, channel }: Scene): EventPayload {
-  viewer.subscribedMonths += 1;
+  const months = viewer.subscribedMonths + 1;
   return {
     ...identify('user', viewer),
     ...identify('broadcaster_user', channel.broadcaster),
     tier: random.pick(tiers),
     message: { text: createPhrase(random), emotes: [] },
-    cumulative_months: viewer.subscribedMonths,
-    streak_months: random.chance(0.5) ? random.integer(1, viewer.subscribedMonths) : null,
+    cumulative_months: months,
+    streak_months: random.chance(0.5) ? random.integer(1, months) : null,
     duration_months: random.pick([1, 1, 1, 3, 6]),
   };
 }
@@ -244,15 +202,6 @@ function beginHypeTrain({ random, channel, viewer, otherViewer, now }: Scene): E
   };
 }
 
-/** The three fields that name a person, null for someone who stays anonymous. */
-function identify(prefix: string, person: Person | null): EventPayload {
-  return {
-    [`${prefix}_id`]: person?.id ?? null,
-    [`${prefix}_login`]: person?.login ?? null,
-    [`${prefix}_name`]: person?.name ?? null,
-  };
-}
-
 function badgesOf(viewer: Viewer, channel: Channel): EventPayload[] {
   const isModerator = channel.moderators.some((moderator) => moderator.id === viewer.id);
   const months = viewer.subscribedMonths;
@@ -260,8 +209,4 @@ function badgesOf(viewer: Viewer, channel: Channel): EventPayload[] {
     ...(isModerator ? [{ set_id: 'moderator', id: '1', info: '' }] : []),
     ...(months > 0 ? [{ set_id: 'subscriber', id: '0', info: String(months) }] : []),
   ];
-}
-
-function after(now: Date, seconds: number): string {
-  return new Date(now.getTime() + seconds * 1_000).toISOString();
 }
