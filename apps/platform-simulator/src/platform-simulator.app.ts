@@ -8,6 +8,7 @@ import { PlatformSimulatorModule } from './platform-simulator.module.js';
 
 export { subscribeDemo, type DemoSubscriptions } from './subscriptions/demo-subscriptions.js';
 export { simulatedTypes, type SimulatedType } from './world/lively-events.js';
+import { ScenarioPlayer } from './scenarios/scenario-player.service.js';
 
 /** A running simulator and the address of its interface, like `http://127.0.0.1:8100`. */
 export interface RunningPlatformSimulator extends RunningService {
@@ -35,6 +36,8 @@ export const platformSimulator = defineService({
     app.get(ApiFaultsService).register(app.getHttpAdapter().getInstance());
     await app.listen(config.PORT, config.HOST);
     const url = await app.getUrl();
+    const scenario = config.SIMULATOR_SCENARIO;
+    if (scenario !== 'none') app.get(ScenarioPlayer).play({ name: scenario });
     logger.info({ url, rate: config.SIMULATOR_RATE }, 'SIMULATION of the streaming platform is listening');
     // Nest ends in this order: generator and retries stop, deliveries in flight finish, the server closes.
     return { url, close: () => app.close() };

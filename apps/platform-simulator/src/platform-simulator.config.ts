@@ -2,10 +2,12 @@ import {
   adminPort,
   decimal,
   integer,
+  oneOf,
   optionalText,
   sharedVariables,
   type ConfigOf,
 } from '@stream-events/service';
+import { scenarioNames } from './scenarios/scenarios.js';
 
 // Above this one Node process cannot sign and send anyway; the limit catches slips of the keyboard.
 export const maxRate = 100_000;
@@ -21,6 +23,11 @@ export const variables = {
   }),
   PLATFORM_CLIENT_ID: optionalText('Client id of your application on the platform'),
   PLATFORM_CLIENT_SECRET: optionalText('Client secret of your application on the platform', { secret: true }),
+  SIMULATOR_SCENARIO: oneOf(
+    'What is played from the start; it sets the rate, too',
+    ['none', ...scenarioNames],
+    { default: 'none' },
+  ),
   SIMULATOR_SEED: optionalText('Makes the simulation repeatable: the same text gives the same events'),
 };
 

@@ -17,6 +17,8 @@ import { AccessTokens } from './oauth/access-tokens.js';
 import { OAuthController } from './oauth/oauth.controller.js';
 import { SimulatedTokensController } from './oauth/simulated-tokens.controller.js';
 import type { SimulatorConfig } from './platform-simulator.config.js';
+import { ScenarioPlayer } from './scenarios/scenario-player.service.js';
+import { ScenariosController } from './scenarios/scenarios.controller.js';
 import { SimulatorController } from './simulator/simulator.controller.js';
 import { SimulatedStreamsController } from './streams/simulated-streams.controller.js';
 import { StreamsController } from './streams/streams.controller.js';
@@ -37,6 +39,7 @@ const controlControllers = [
   SimulatedNotificationsController,
   SimulatedTokensController,
   LimitsController,
+  ScenariosController,
 ];
 
 @Module({
@@ -60,6 +63,7 @@ const controlControllers = [
     NotificationGenerator,
     UsersService,
     StreamsService,
+    ScenarioPlayer,
     { provide: APP_PIPE, useValue: new ValidationPipe({ whitelist: true, transform: true }) },
     { provide: APP_FILTER, useClass: PlatformErrorFilter },
   ],

@@ -7,7 +7,6 @@ import { findEventType } from '@stream-events/platform-catalogue';
 import { costOf, createCondition } from '../subscriptions/event-type.js';
 import { channelOf, type Subscription, type SubscriptionView } from '../subscriptions/subscription.js';
 import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
-import { canBuild } from '../world/payloads/build-event.js';
 import { World } from '../world/world.js';
 import type { SendNotificationDto } from './notification.dto.js';
 import { composeBody, eventMember, eventsMember, isBatched } from './notification.js';
@@ -73,7 +72,7 @@ export class NotificationsService {
   private createMember(request: SendNotificationDto, { type, version, condition }: SubscriptionView): string {
     if (request.events) return eventsMember(request.events);
     if (request.event_text !== undefined) return eventMember(request.event_text);
-    if (!canBuild(type)) {
+    if (!findEventType(type, version)) {
       if (request.event) return eventMember(JSON.stringify(request.event));
       throw new BadRequestException(`there is no event type ${type}: give event, events or event_text`);
     }

@@ -53,6 +53,12 @@ export class Broadcasts {
     return stream;
   }
 
+  /** A channel that nobody will ask for again. */
+  forget(channel: Channel): void {
+    if (channel.stream !== null) this.live -= 1;
+    this.shown.delete(channel);
+  }
+
   /** Every channel that the list shows now. */
   listAll(now: number): Channel[] {
     const all: Channel[] = [];

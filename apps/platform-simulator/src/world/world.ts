@@ -39,6 +39,8 @@ export interface EventRequest {
   broadcasterId: string;
   /** Of the subscription that gets it; for types that are not about a channel. */
   condition?: Condition | undefined;
+  /** The other channel, for what takes two; any of the world's own unless given. */
+  otherBroadcasterId?: string | undefined;
 }
 
 // Tests may ask for any broadcaster: this many beyond the users are remembered before the oldest is forgotten.
@@ -112,6 +114,8 @@ export class World {
 
   /** Forgets what was made up about somebody who now has an account. */
   welcome(user: User): void {
+    const stranger = this.strangers.get(user.id);
+    if (stranger) this.broadcasts.forget(stranger);
     this.strangers.delete(user.id);
   }
 
@@ -143,11 +147,14 @@ export class World {
   }
 
   private build(random: Random, request: EventRequest, now: Date): EventPayload {
+    const { type, version, condition = {}, otherBroadcasterId } = request;
     const channel = this.channel(request.broadcasterId);
     const [viewer, otherViewer] = random.sample(this.viewers, 2);
     if (!viewer || !otherViewer) throw new RangeError('the world has too few viewers');
-    const others = this.channels.filter((other) => other !== channel);
-    const { type, version, condition = {} } = request;
+    const others =
+      otherBroadcasterId === undefined
+        ? this.channels.filter((other) => other !== channel)
+        : [this.channel(otherBroadcasterId)];
     const listener = this.personOf(condition.user_id) ?? viewer;
     const scene: Scene = {
       ...{ random, channel, viewer, otherViewer, listener, condition, now },
@@ -168,8 +175,11 @@ export class World {
   }
 
   private rememberStranger(id: string, channel: Channel): void {
-    const [oldest] = this.strangers.keys();
-    if (this.strangers.size >= maxStrangers && oldest !== undefined) this.strangers.delete(oldest);
+    const [oldest] = this.strangers;
+    if (this.strangers.size >= maxStrangers && oldest !== undefined) {
+      this.broadcasts.forget(oldest[1]);
+      this.strangers.delete(oldest[0]);
+    }
     this.strangers.set(id, channel);
   }
 

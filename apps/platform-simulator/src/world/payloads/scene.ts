@@ -1,3 +1,4 @@
+import { findEventType } from '@stream-events/platform-catalogue';
 import type { Condition } from '../../subscriptions/subscription.js';
 import type { Channel, Person, Viewer } from '../population.js';
 import type { Random } from '../random.js';
@@ -42,6 +43,11 @@ export function identifyBroadcaster({ channel }: Scene): EventPayload {
   return identify('broadcaster_user', channel.broadcaster);
 }
 
+/** The broadcaster and the viewer who does it. */
+export function identifyBoth(scene: Scene): EventPayload {
+  return { ...identifyBroadcaster(scene), ...identify('user', scene.viewer) };
+}
+
 /** Someone who moderates: the broadcaster or one of the moderators, but never the viewer it is about. */
 export function pickModerator({ random, channel, viewer }: Scene): Person {
   return random.pick([channel.broadcaster, ...channel.moderators.filter(({ id }) => id !== viewer.id)]);
@@ -50,4 +56,10 @@ export function pickModerator({ random, channel, viewer }: Scene): Person {
 /** A time some seconds from now, or ago when negative. */
 export function after(now: Date, seconds: number): string {
   return new Date(now.getTime() + seconds * 1_000).toISOString();
+}
+
+/** The fields of a type that are null unless something fills them, from the catalogue. */
+export function emptyDetails(type: string, version: string): EventPayload {
+  const fields = Object.entries(findEventType(type, version)?.fields ?? {});
+  return Object.fromEntries(fields.flatMap(([name, kind]) => (kind.endsWith('|null') ? [[name, null]] : [])));
 }
