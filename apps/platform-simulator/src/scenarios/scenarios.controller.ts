@@ -3,7 +3,7 @@ import { PlayScenarioDto } from './scenario.dto.js';
 import { ScenarioPlayer } from './scenario-player.service.js';
 import { scenarios, type Scenario, type ScenarioName } from './scenarios.js';
 
-interface ScenariosView {
+export interface ScenariosView {
   /** What is played now. */
   playing: ScenarioName | null;
   scenarios: Readonly<Record<ScenarioName, Scenario>>;
