@@ -4,7 +4,7 @@ import { FaultsService } from '../faults/faults.service.js';
 import { PlatformLimits } from '../limits/platform-limits.js';
 import { DeliveryService } from '../messages/delivery.service.js';
 import { createFaultyMessage } from '../messages/faults.js';
-import { createMessage, type MessageContent } from '../messages/message.js';
+import { createMessage, type Message, type MessageContent } from '../messages/message.js';
 import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
 import { channelOf, type Subscription } from '../subscriptions/subscription.js';
 import type { WorldEvent } from '../world/world.js';
@@ -71,30 +71,30 @@ export class NotificationSender {
     const { view, secret } = subscription;
     if (this.faults.draw('lose')) return;
     const body = composeBody(view, member);
-    const { id, timestamp } = createMessage({ type: 'notification', subscription: view, body, secret });
-    const content: MessageContent = { type: 'notification', subscription: view, body, secret, id, timestamp };
-    const send = (): void => void this.deliver(subscription, content); // counts its outcome and cannot fail
+    const content: MessageContent = { type: 'notification', subscription: view, body, secret };
+    const message = createMessage(content);
+    const { id, timestamp } = message;
+    // Each sending may be badly signed, or right: it is the same message all the same.
+    const createCopy = (): Message =>
+      this.faults.draw('bad_signature')
+        ? createFaultyMessage({ ...content, id, timestamp }, 'bad_signature')
+        : message;
+    const send = (): void => void this.deliver(subscription, createCopy); // counts its outcome and cannot fail
     const copies = this.faults.draw('duplicate') ? 2 : 1;
     const channel = channelOf(view.condition) ?? '';
     const order = this.faults.draw('reorder') ? 'after the next' : 'in order';
     this.held.pass(channel, order, () => Array.from({ length: copies }, send));
   }
 
-  private async deliver(subscription: Subscription, content: MessageContent): Promise<void> {
+  private async deliver(subscription: Subscription, createCopy: () => Message): Promise<void> {
     this.waiting += 1;
     const delayMs = this.faults.notificationDelayMs;
     const goesOn = delayMs === 0 || (await this.delivery.waitUnlessClosing(delayMs));
     const { callback } = subscription.view.transport;
-    const isAccepted = goesOn && (await this.delivery.sendWithRetries(() => this.sign(content), callback));
+    const isAccepted = goesOn && (await this.delivery.sendWithRetries(createCopy, callback));
     this.waiting -= 1;
     if (isAccepted) subscription.failures = 0;
     else if (goesOn) this.countFailure(subscription);
-  }
-
-  private sign(content: MessageContent) {
-    return this.faults.draw('bad_signature')
-      ? createFaultyMessage(content, 'bad_signature')
-      : createMessage(content);
   }
 
   private countFailure(subscription: Subscription): void {

@@ -32,11 +32,12 @@ export class ScenarioPlayer implements OnModuleDestroy {
   /** Plays this scenario instead of the one before; `none` only ends that. The rate stays until something sets it. */
   play({ name, users, rate, every_ms }: PlayScenarioDto): void {
     clearInterval(this.timer);
-    this.playing = name === 'none' ? null : name;
+    this.playing = null;
     if (name === 'none') return;
     const scenario: Scenario = scenarios[name];
     this.random = new Random(`${this.world.seed}/${name}`);
     this.cast = this.findCast(users ?? scenario.users);
+    this.playing = name;
     if (scenario.beginsLive) this.cast.forEach((id) => this.goLive(id));
     this.generator.setRate(rate ?? scenario.rate);
     if (scenario.act === null) return;

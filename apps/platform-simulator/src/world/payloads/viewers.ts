@@ -70,19 +70,23 @@ function cheer(scene: Scene): EventPayload {
 function useBits(scene: Scene): EventPayload {
   const { random } = scene;
   const type = random.pick(['cheer', 'power_up', 'custom_power_up']);
-  const { bits, text, fragments } = createCheerText(random);
-  const plain = fragments.map(({ mention: _mention, ...fragment }) => fragment);
-  const isCheer = type === 'cheer';
+  if (type === 'cheer') return cheerInBits(scene);
   return {
     ...identifyBoth(scene),
-    bits: isCheer ? bits : random.pick([10, 50, 300]),
+    bits: random.pick([10, 50, 300]),
     type,
-    message: isCheer ? { text, fragments: plain } : random.chance(0.5) ? createPlainText(random) : null,
+    message: random.chance(0.5) ? createPlainText(random) : null,
     power_up: type === 'power_up' ? describePowerUp(scene) : null,
-    ...(type === 'custom_power_up' && {
-      custom_power_up: { title: 'Confetti', reward_id: random.uuid() },
-    }),
+    custom_power_up: type === 'power_up' ? null : { title: 'Confetti', reward_id: random.uuid() },
   };
+}
+
+function cheerInBits(scene: Scene): EventPayload {
+  const { bits, text, fragments } = createCheerText(scene.random);
+  const plain = fragments.map(({ mention: _mention, ...fragment }) => fragment);
+  const message = { text, fragments: plain };
+  // What a cheer has no use for may be null or missing.
+  return { ...identifyBoth(scene), bits, type: 'cheer', message, power_up: null };
 }
 
 function describePowerUp({ random }: Scene): EventPayload {
