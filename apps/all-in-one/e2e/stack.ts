@@ -180,11 +180,12 @@ export class Stack {
     return row?.count ?? 0;
   }
 
-  /** Asks the simulated platform. */
+  /** Asks the simulated platform, its own interface as an application with an access token. */
   async simulate<Body>(method: string, path: string, body?: unknown): Promise<Answer<Body>> {
     if (!this.simulator) throw new Error('the stack was started without the simulator');
     return send<Body>(method, this.simulator.url + path, {
       token: null,
+      ...(path.startsWith('/helix') && { headers: await this.authorizeAtPlatform() }),
       ...(body !== undefined && { body }),
     });
   }
@@ -370,6 +371,13 @@ export class Stack {
     const processes = [...gateways, ...events, ...connectors, ...monitors, ...(simulator ? [simulator] : [])];
     const stopProcesses = (): Promise<unknown> => Promise.all(processes.map((process) => process.stop()));
     await runAll([stopProcesses, ...this.resources.stops.reverse()]);
+  }
+
+  private async authorizeAtPlatform(): Promise<Record<string, string>> {
+    const { PLATFORM_CLIENT_ID: client_id, PLATFORM_CLIENT_SECRET: client_secret } = application;
+    const grant = new URLSearchParams({ client_id, client_secret, grant_type: 'client_credentials' });
+    const { json } = await this.simulate<{ access_token: string }>('POST', `/oauth2/token?${grant}`);
+    return { authorization: `Bearer ${json.access_token}`, 'client-id': client_id };
   }
 
   private async shared(): Promise<Record<string, string>> {

@@ -2,11 +2,12 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { defineService, NestLogger, ShellModule, type RunningService } from '@stream-events/service';
+import { ApiFaultsService } from './faults/api-faults.service.js';
 import { variables } from './platform-simulator.config.js';
 import { PlatformSimulatorModule } from './platform-simulator.module.js';
 
-export { subscribeDemo, type DemoSubscriptions } from './subscriptions/demo-subscriptions.js';
-export { simulatedTypes, type SimulatedType } from './world/world.js';
+export { simulatedTypes, type SimulatedType } from './world/lively-events.js';
+import { ScenarioPlayer } from './scenarios/scenario-player.service.js';
 
 /** A running simulator and the address of its interface, like `http://127.0.0.1:8100`. */
 export interface RunningPlatformSimulator extends RunningService {
@@ -31,8 +32,11 @@ export const platformSimulator = defineService({
       new FastifyAdapter({ bodyLimit: bodyLimitBytes }),
       { logger: new NestLogger(logger), abortOnError: false },
     );
+    app.get(ApiFaultsService).register(app.getHttpAdapter().getInstance());
     await app.listen(config.PORT, config.HOST);
     const url = await app.getUrl();
+    const scenario = config.SIMULATOR_SCENARIO;
+    if (scenario !== 'none') app.get(ScenarioPlayer).play({ name: scenario });
     logger.info({ url, rate: config.SIMULATOR_RATE }, 'SIMULATION of the streaming platform is listening');
     // Nest ends in this order: generator and retries stop, deliveries in flight finish, the server closes.
     return { url, close: () => app.close() };

@@ -2,10 +2,12 @@ import {
   adminPort,
   decimal,
   integer,
+  oneOf,
   optionalText,
   sharedVariables,
   type ConfigOf,
 } from '@stream-events/service';
+import { scenarioNames } from './scenarios/scenarios.js';
 
 // Above this one Node process cannot sign and send anyway; the limit catches slips of the keyboard.
 export const maxRate = 100_000;
@@ -19,6 +21,13 @@ export const variables = {
   SIMULATOR_RATE: decimal('Simulated events per second (decimals allowed); 0 is silent', [0, maxRate], {
     default: 1,
   }),
+  PLATFORM_CLIENT_ID: sharedVariables.PLATFORM_CLIENT_ID,
+  PLATFORM_CLIENT_SECRET: sharedVariables.PLATFORM_CLIENT_SECRET,
+  SIMULATOR_SCENARIO: oneOf(
+    'What is played from the start; it sets the rate, too',
+    ['none', ...scenarioNames],
+    { default: 'none' },
+  ),
   SIMULATOR_SEED: optionalText('Makes the simulation repeatable: the same text gives the same events'),
 };
 

@@ -9,9 +9,14 @@ export const secret = 'a secret of the tests';
 /** The type that tests subscribe to unless they say otherwise. */
 export const follow = { type: 'channel.follow', version: '2' };
 
+const quietEnvironment = { PORT: '0', SIMULATOR_RATE: '0', SIMULATOR_SEED: 'test', LOG_LEVEL: 'silent' };
+
+const jsonType = { 'content-type': 'application/json' };
+
 /** An answer of the simulator; which members there are depends on what was asked. */
 export interface Reply {
   status: number;
+  headers: Headers;
   json: Record<string, unknown> & {
     data: { id: string; status: string }[];
     responses: { status: number; body: string }[];
@@ -20,17 +25,30 @@ export interface Reply {
 
 /** A silent simulator and a receiver, both over real HTTP, and short words for what tests do with them. */
 export class SimulatorSetup {
+  /** The headers that the platform's own interface wants. */
+  authorization: Record<string, string> = {};
+
   private constructor(
     readonly simulator: RunningPlatformSimulator,
     readonly receiver: WebhookReceiver,
   ) {}
 
-  static async start(): Promise<SimulatorSetup> {
-    const environment = { PORT: '0', SIMULATOR_RATE: '0', SIMULATOR_SEED: 'test', LOG_LEVEL: 'silent' };
-    const config = loadConfig(platformSimulator.variables, environment);
+  /** Starts both and gets an access token. */
+  static async start(environment: Record<string, string> = {}): Promise<SimulatorSetup> {
+    const config = loadConfig(platformSimulator.variables, { ...quietEnvironment, ...environment });
     const logger = createLogger(platformSimulator.name, config.LOG_LEVEL);
     const shell = { config, logger, health: new Health(), metrics: new Registry() };
-    return new SimulatorSetup(await platformSimulator.start(shell), await WebhookReceiver.start(secret));
+    const simulator = await platformSimulator.start(shell);
+    const setup = new SimulatorSetup(simulator, await WebhookReceiver.start(secret));
+    setup.authorization = await setup.authorize('an-application', 'its-secret');
+    return setup;
+  }
+
+  /** Gets an access token for an application. */
+  async authorize(client_id: string, client_secret: string): Promise<Record<string, string>> {
+    const form = { client_id, client_secret, grant_type: 'client_credentials' };
+    const { json } = await this.call('POST', '/oauth2/token', new URLSearchParams(form));
+    return { authorization: `Bearer ${String(json.access_token)}`, 'client-id': client_id };
   }
 
   async close(): Promise<void> {
@@ -38,17 +56,20 @@ export class SimulatorSetup {
     await this.receiver.close();
   }
 
-  /** Calls the simulator; text is sent as it is. */
-  async call(method: string, path: string, body?: unknown): Promise<Reply> {
+  /** Calls the simulator, its platform as the application; text and forms are sent as they are. */
+  async call(method: string, path: string, body?: unknown, headers = this.authorization): Promise<Reply> {
+    const isRaw = typeof body === 'string' || body instanceof URLSearchParams;
     const response = await fetch(this.simulator.url + path, {
       method,
-      ...(body !== undefined && {
-        headers: { 'content-type': 'application/json' },
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-      }),
+      headers: {
+        ...(path.startsWith('/helix') && headers),
+        ...(body !== undefined && !(body instanceof URLSearchParams) && jsonType),
+      },
+      ...(body !== undefined && { body: isRaw ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    return { status: response.status, json: (text === '' ? {} : JSON.parse(text)) as Reply['json'] };
+    const json = (text === '' ? {} : JSON.parse(text)) as Reply['json'];
+    return { status: response.status, headers: response.headers, json };
   }
 
   /** Body of a request for a subscription. */

@@ -1,4 +1,4 @@
-import { integer, list, oneOf, optionalUrl, text, url, urls, type Variable } from './config.js';
+import { integer, list, oneOf, optionalText, optionalUrl, text, url, urls, type Variable } from './config.js';
 
 /** The environment variables that more than one app reads, declared once. */
 export const sharedVariables = {
@@ -31,6 +31,8 @@ export const sharedVariables = {
     'twitch',
     'none',
   ]),
+  PLATFORM_CLIENT_ID: optionalText('Client id of your application on the platform'),
+  PLATFORM_CLIENT_SECRET: optionalText('Client secret of your application on the platform', { secret: true }),
   PLATFORM_WEBHOOK_SECRET: list(
     'Secrets that the platform signs its messages with, 10 to 100 characters each, separated by commas: the first signs new subscriptions, all verify',
     {

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import { LOGGER, type Logger } from '@stream-events/service';
 import { Agent, request } from 'undici';
+import { PlatformLimits } from '../limits/platform-limits.js';
 import { DeliveryCounts } from './delivery-counts.js';
 import { headersOf, type Message } from './message.js';
 
@@ -18,9 +19,6 @@ const maxConnections = 128;
 
 // The platform waits "a few seconds" (docs/platform-facts.md §1.4); its own command line tool ten.
 const requestTimeoutMs = 10_000;
-
-// The schedule of the platform is unpublished; this one is short, as nobody wants to wait in a simulation.
-const retryDelaysMs = [500, 2_000, 5_000];
 
 // A reply is a challenge or a word of explanation; more than this is a mistake and is cut off.
 const maxReplyBytes = 64 * 1024;
@@ -39,8 +37,11 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     maxResponseSize: maxReplyBytes,
   });
 
-  constructor(@Inject(LOGGER) private readonly logger: Logger) {
-    setMaxListeners(0, this.closing.signal); // every wait for a retry listens, up to `maxConnections` of them
+  constructor(
+    @Inject(PlatformLimits) private readonly limits: PlatformLimits,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    setMaxListeners(0, this.closing.signal); // every wait for a retry listens
   }
 
   /** Sends a message once. */
@@ -50,15 +51,27 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     return sending.finally(() => this.inFlight.delete(sending));
   }
 
-  /** Sends a message until it is accepted, up to three times more, and says whether it was. */
-  async sendWithRetries(message: Message, callback: string): Promise<boolean> {
-    for (const [retry, delayMs] of [...retryDelaysMs, null].entries()) {
-      const reply = await this.send(message, callback, retry);
+  /** Sends a message until it is accepted, some times more after pauses, and says whether it was. */
+  async sendWithRetries(createCopy: () => Message, callback: string): Promise<boolean> {
+    for (const [retry, delayMs] of [...this.limits.current.retry_delays_ms, null].entries()) {
+      const copy = createCopy();
+      const reply = await this.send(copy, callback, retry);
       if (isAccepted(reply)) return true;
-      if (delayMs === null || !(await this.waitUnlessClosing(delayMs))) break;
+      const goesOn = delayMs !== null && (await this.waitUnlessClosing(delayMs));
+      if (goesOn) continue;
+      if (copy.type === 'notification') this.counts.countGivenUp();
+      break;
     }
-    this.counts.countGivenUp();
     return false;
+  }
+
+  /** Waits, and says whether there still is a point in going on: not when the service ends. */
+  async waitUnlessClosing(delayMs: number): Promise<boolean> {
+    try {
+      return await delay(delayMs, true, { signal: this.closing.signal });
+    } catch {
+      return false; // the only thing that rejects this wait is the end of the service
+    }
   }
 
   /** What became of the notifications so far. */
@@ -113,14 +126,6 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
       return { status: 0, body: '', error: abort.signal.aborted ? 'timeout' : 'unreachable' };
     } finally {
       clearTimeout(timer);
-    }
-  }
-
-  private async waitUnlessClosing(delayMs: number): Promise<boolean> {
-    try {
-      return await delay(delayMs, true, { signal: this.closing.signal });
-    } catch {
-      return false; // the only thing that rejects this wait is the end of the service
     }
   }
 }

@@ -1,12 +1,9 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { CONFIG, LOGGER, type Logger } from '@stream-events/service';
-import { DeliveryService } from '../messages/delivery.service.js';
-import { createMessage } from '../messages/message.js';
+import { CONFIG } from '@stream-events/service';
 import type { SimulatorConfig } from '../platform-simulator.config.js';
 import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
-import type { Subscription } from '../subscriptions/subscription.js';
-import { World, type WorldEvent } from '../world/world.js';
-import { composeBody, eventMember } from './notification.js';
+import { World } from '../world/world.js';
+import { NotificationSender } from './notification-sender.service.js';
 import { Pace } from './pace.js';
 
 // Enough to keep a callback busy that answers in 20 ms at 6,000 events a second, and a bound on memory.
@@ -15,24 +12,17 @@ const maxInFlight = 128;
 // A timer of less than this would only cost; a longer one than that overflows.
 const tickBoundsMs = [5, 60_000] as const;
 
-const warnEveryMs = 10_000;
-
 /** Lets things happen in the world at the chosen rate and tells the subscribers. */
 @Injectable()
 export class NotificationGenerator implements OnApplicationBootstrap, OnModuleDestroy {
   private pace = new Pace(0, 0);
   private timer: NodeJS.Timeout | undefined;
-  private inFlight = 0;
-  private missed = 0;
-  private missedSinceWarning = 0;
-  private lastWarningMs = -Infinity;
 
   constructor(
     @Inject(CONFIG) private readonly config: SimulatorConfig,
     @Inject(World) private readonly world: World,
     @Inject(SubscriptionsService) private readonly subscriptions: SubscriptionsService,
-    @Inject(DeliveryService) private readonly delivery: DeliveryService,
-    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(NotificationSender) private readonly sender: NotificationSender,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -49,7 +39,7 @@ export class NotificationGenerator implements OnApplicationBootstrap, OnModuleDe
 
   /** How many events were skipped because the callbacks were slower than the rate. */
   get missedCount(): number {
-    return this.missed;
+    return this.sender.missedCount;
   }
 
   /** Changes the rate, in events per second, at once; 0 is silence. */
@@ -66,39 +56,13 @@ export class NotificationGenerator implements OnApplicationBootstrap, OnModuleDe
   }
 
   private tick(): void {
-    const now = performance.now();
-    const { send, missed } = this.pace.take(now, maxInFlight - this.inFlight);
+    const { send, missed } = this.pace.take(performance.now(), maxInFlight - this.sender.inFlight);
     for (let count = 0; count < send; count += 1) {
       const happened = this.world.nextEvent(this.subscriptions.audience(), new Date());
       if (happened === null) break;
-      this.tell(happened);
+      this.sender.tell(happened);
     }
-    this.countMissed(missed, now);
+    if (missed > 0) this.sender.countMissed(missed);
     this.scheduleTick();
-  }
-
-  private tell({ type, event }: WorldEvent): void {
-    const member = eventMember(JSON.stringify(event));
-    for (const subscription of this.subscriptions.findMatching(type, event)) {
-      void this.deliver(subscription, member); // counts its outcome and cannot fail
-    }
-  }
-
-  private async deliver({ view, secret }: Subscription, member: string): Promise<void> {
-    const body = composeBody(view, member);
-    const message = createMessage({ type: 'notification', subscription: view, body, secret });
-    this.inFlight += 1;
-    await this.delivery.sendWithRetries(message, view.transport.callback);
-    this.inFlight -= 1;
-  }
-
-  private countMissed(missed: number, nowMs: number): void {
-    this.missed += missed;
-    this.missedSinceWarning += missed;
-    if (this.missedSinceWarning === 0 || nowMs - this.lastWarningMs < warnEveryMs) return;
-    const facts = { rate: this.rate, missed: this.missedSinceWarning, inFlight: this.inFlight };
-    this.logger.warn(facts, 'the callbacks are slower than the rate: simulated events were skipped');
-    this.missedSinceWarning = 0;
-    this.lastWarningMs = nowMs;
   }
 }

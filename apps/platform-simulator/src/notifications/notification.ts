@@ -14,3 +14,8 @@ export function eventMember(eventText: string): string {
 export function eventsMember(events: readonly unknown[]): string {
   return `"events":${JSON.stringify(events)}`;
 }
+
+/** Whether notifications of this type carry a list of events, even if it is only one. */
+export function isBatched(type: string): boolean {
+  return type === 'drop.entitlement.grant';
+}

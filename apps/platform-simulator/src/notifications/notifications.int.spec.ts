@@ -119,7 +119,7 @@ describe('notifications of the simulated platform', () => {
       ['two kinds of event', { event: {}, event_text: '{}' }],
       ['a header that would break', { message_id: 'a\r\nb' }],
       ['no secret', { secret: undefined }],
-      ['a type that is not generated', { type: 'channel.unban' }],
+      ['a type that the platform does not have', { type: 'channel.dance' }],
     ])('answers 400 to %s', async (_, fault) => {
       const { status, json } = await setup.send({ callback: setup.receiver.url, secret, ...fault });
       expect({ status, error: json.error }).toEqual({ status: 400, error: 'Bad Request' });

@@ -3,12 +3,13 @@ import { BadRequestException, Inject, Injectable, NotFoundException } from '@nes
 import { DeliveryService, type Reply } from '../messages/delivery.service.js';
 import { createFaultyMessage } from '../messages/faults.js';
 import { createMessage, formatTimestamp } from '../messages/message.js';
-import { costOf, createCondition, findEventType } from '../subscriptions/event-type.js';
-import { channelOf, type Subscription } from '../subscriptions/subscription.js';
+import { findEventType } from '@stream-events/platform-catalogue';
+import { costOf, createCondition } from '../subscriptions/event-type.js';
+import { channelOf, type Subscription, type SubscriptionView } from '../subscriptions/subscription.js';
 import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
-import { simulatedTypes, World } from '../world/world.js';
+import { World } from '../world/world.js';
 import type { SendNotificationDto } from './notification.dto.js';
-import { composeBody, eventMember, eventsMember } from './notification.js';
+import { composeBody, eventMember, eventsMember, isBatched } from './notification.js';
 
 /** A message that was sent on request, and how each of its copies was answered. */
 export interface SentMessage {
@@ -19,7 +20,10 @@ export interface SentMessage {
   responses: Reply[];
 }
 
-/** Sends notifications on request: once, without retries, so that the caller sees the callback's own answer. */
+/**
+ * Sends notifications on request: once, without retries, so that the caller sees the callback's own answer. Saying that
+ * something happened does not make it so: the world stays as it is.
+ */
 @Injectable()
 export class NotificationsService {
   constructor(
@@ -35,7 +39,7 @@ export class NotificationsService {
     const content = {
       type: 'notification',
       subscription: view,
-      body: composeBody(view, this.createMember(request, channelOf(view.condition))),
+      body: composeBody(view, this.createMember(request, view)),
       secret: request.secret ?? subscription.secret,
       id: request.message_id,
       timestamp: request.timestamp,
@@ -65,21 +69,17 @@ export class NotificationsService {
     return found;
   }
 
-  private createMember(request: SendNotificationDto, broadcasterId?: string): string {
+  private createMember(request: SendNotificationDto, { type, version, condition }: SubscriptionView): string {
     if (request.events) return eventsMember(request.events);
     if (request.event_text !== undefined) return eventMember(request.event_text);
-    if (!simulatedTypes.some(({ type }) => type === request.type)) {
+    if (!findEventType(type, version)) {
       if (request.event) return eventMember(JSON.stringify(request.event));
-      throw new BadRequestException(
-        `events of type ${request.type} are not generated: give event, events or event_text`,
-      );
+      throw new BadRequestException(`there is no event type ${type}: give event, events or event_text`);
     }
-    const generated = this.world.createEvent(
-      request.type,
-      broadcasterId ?? this.defaultBroadcaster(),
-      new Date(),
-    );
-    return eventMember(JSON.stringify({ ...generated.event, ...request.event }));
+    const broadcasterId = channelOf(condition) ?? this.defaultBroadcaster();
+    const described = this.world.describeEvent({ type, version, broadcasterId, condition }, new Date());
+    const event = { ...described.event, ...request.event };
+    return isBatched(type) ? eventsMember([event]) : eventMember(JSON.stringify(event));
   }
 
   private defaultBroadcaster(): string {
@@ -114,5 +114,5 @@ function createStandIn(request: SendNotificationDto, defaultBroadcaster: string)
     transport: { method: 'webhook', callback: callback?.[0] ?? '' },
     created_at: formatTimestamp(new Date()),
   } as const;
-  return { view, secret };
+  return { view, secret, clientId: '', sequence: 0, failures: 0 };
 }

@@ -1,12 +1,12 @@
-import { Body, Controller, Get, HttpCode, Inject, Patch, Post } from '@nestjs/common';
-import { DeliveryService } from '../messages/delivery.service.js';
+import { Body, Controller, Get, Inject, Patch } from '@nestjs/common';
+import { ApiFaultsService } from '../faults/api-faults.service.js';
+import { FaultsService, type FaultsView } from '../faults/faults.service.js';
 import type { DeliveryCountsView } from '../messages/delivery-counts.js';
+import { DeliveryService } from '../messages/delivery.service.js';
 import { NotificationGenerator } from '../notifications/notification-generator.service.js';
-import { SendNotificationDto } from '../notifications/notification.dto.js';
-import { NotificationsService, type SentMessage } from '../notifications/notifications.service.js';
-import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
-import { simulatedTypes, World, type SimulatedType } from '../world/world.js';
-import { ChangeSimulatorDto, RevokeSubscriptionDto } from './simulator.dto.js';
+import { simulatedTypes, type SimulatedType } from '../world/lively-events.js';
+import { World } from '../world/world.js';
+import { ChangeSimulatorDto } from './simulator.dto.js';
 
 /** The simulator as people and tests see it. */
 export interface SimulatorView {
@@ -15,8 +15,15 @@ export interface SimulatorView {
   seed: string;
   /** Events per second. */
   rate: number;
+  faults: FaultsView;
+  /** The broadcasters that are there from the beginning; `GET /simulator/users` lists all. */
   broadcasters: { id: string; login: string; display_name: string; is_live: boolean }[];
+  users: number;
+  live_streams: number;
+  /** What happens by itself. */
   event_types: readonly SimulatedType[];
+  /** Calls of the platform's own interface, by `METHOD path`. */
+  requests: Record<string, number>;
   /** `missed` are events that were skipped because the callbacks were slower than the rate. */
   notifications: DeliveryCountsView & { missed: number };
 }
@@ -31,9 +38,9 @@ export class SimulatorController {
   constructor(
     @Inject(World) private readonly world: World,
     @Inject(NotificationGenerator) private readonly generator: NotificationGenerator,
-    @Inject(NotificationsService) private readonly notifications: NotificationsService,
-    @Inject(SubscriptionsService) private readonly subscriptions: SubscriptionsService,
     @Inject(DeliveryService) private readonly delivery: DeliveryService,
+    @Inject(FaultsService) private readonly faults: FaultsService,
+    @Inject(ApiFaultsService) private readonly apiFaults: ApiFaultsService,
   ) {}
 
   @Get()
@@ -43,30 +50,22 @@ export class SimulatorController {
       description,
       seed: this.world.seed,
       rate: this.generator.rate,
+      faults: this.faults.view(Date.now()),
       broadcasters: this.world.channels.map(({ broadcaster: { id, login, name }, stream }) => {
         return { id, login, display_name: name, is_live: stream !== null };
       }),
+      users: this.world.users.size,
+      live_streams: this.world.broadcasts.liveCount,
       event_types: simulatedTypes,
+      requests: this.apiFaults.viewRequests(),
       notifications: { ...this.delivery.viewCounts(), missed: this.generator.missedCount },
     };
   }
 
   @Patch()
-  change(@Body() request: ChangeSimulatorDto): SimulatorView {
-    this.generator.setRate(request.rate);
+  change(@Body() { rate, faults }: ChangeSimulatorDto): SimulatorView {
+    if (faults) this.faults.change(faults);
+    if (rate !== undefined) this.generator.setRate(rate);
     return this.view();
-  }
-
-  @Post('notifications')
-  @HttpCode(200)
-  send(@Body() request: SendNotificationDto): Promise<SentMessage> {
-    return this.notifications.send(request);
-  }
-
-  @Post('revocations')
-  @HttpCode(200)
-  async revoke(@Body() request: RevokeSubscriptionDto): Promise<SentMessage> {
-    const { message, reply } = await this.subscriptions.revoke(request.subscription_id, request.status);
-    return { message_id: message.id, timestamp: message.timestamp, body: message.body, responses: [reply] };
   }
 }

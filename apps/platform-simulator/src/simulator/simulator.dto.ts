@@ -1,21 +1,19 @@
-import { IsIn, IsNumber, IsString, Max, Min } from 'class-validator';
+import { Type } from 'class-transformer';
+import { IsNumber, IsOptional, Max, Min, ValidateIf, ValidateNested } from 'class-validator';
+import { FaultsDto } from '../faults/fault.dto.js';
 import { maxRate } from '../platform-simulator.config.js';
-import { revocationStatuses, type RevocationStatus } from '../subscriptions/subscription.js';
 
-/** Body of `PATCH /simulator`. */
+/** Body of `PATCH /simulator`; what is left out stays as it is. */
 export class ChangeSimulatorDto {
   /** Events per second. */
+  @ValidateIf((_, rate) => rate !== undefined) // null is no rate
   @IsNumber()
   @Min(0)
   @Max(maxRate)
-  rate!: number;
-}
+  rate?: number;
 
-/** Body of `POST /simulator/revocations`. */
-export class RevokeSubscriptionDto {
-  @IsString()
-  subscription_id!: string;
-
-  @IsIn(revocationStatuses)
-  status!: RevocationStatus;
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => FaultsDto)
+  faults?: FaultsDto;
 }

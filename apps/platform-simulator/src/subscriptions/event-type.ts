@@ -1,11 +1,20 @@
-import { eventTypeRows, type EventTypeRow } from './event-types.js';
+import type { EventType } from '@stream-events/platform-catalogue';
 import type { Condition } from './subscription.js';
 
-/** The row of a type and version; of the newest version without one. */
-export function findEventType(type: string, version?: string): EventTypeRow | undefined {
-  return eventTypeRows.findLast(
-    (row) => row.type === type && (version === undefined || row.version === version),
-  );
+/**
+ * Versions that the platform had and withdrew (docs/platform-facts.md §5.3): creating one is 410, where others that it
+ * does not have are 400.
+ */
+const withdrawnVersions: Readonly<Record<string, readonly string[]>> = {
+  'channel.follow': ['1'],
+  'channel.update': ['1'],
+  'channel.hype_train.begin': ['1'],
+  'channel.hype_train.progress': ['1'],
+  'channel.hype_train.end': ['1'],
+};
+
+export function isWithdrawn(type: string, version: string): boolean {
+  return withdrawnVersions[type]?.includes(version) ?? false;
 }
 
 /**
@@ -13,11 +22,11 @@ export function findEventType(type: string, version?: string): EventTypeRow | un
  * too: a misspelt optional key would otherwise subscribe to more than was meant.
  */
 export function findConditionFault(
-  row: EventTypeRow,
+  row: EventType,
   condition: Readonly<Record<string, unknown>>,
 ): string | null {
-  const oneOf = row.conditionExactlyOneOf ?? [];
-  const known = [...row.condition, ...(row.conditionOptional ?? []), ...oneOf];
+  const oneOf = row.condition_exactly_one_of;
+  const known = [...row.condition, ...row.condition_optional, ...oneOf];
   for (const key of Object.keys(condition)) {
     if (!known.includes(key))
       return `condition has the unknown key ${key}; ${row.type} knows: ${known.join(', ')}`;
@@ -32,13 +41,13 @@ export function findConditionFault(
 }
 
 /** A condition of this type about one channel: every key that it needs, the same person in all roles. */
-export function createCondition(row: EventTypeRow | undefined, broadcasterId: string): Condition {
-  const oneOf = row?.conditionExactlyOneOf?.at(-1);
+export function createCondition(row: EventType | undefined, broadcasterId: string): Condition {
+  const oneOf = row?.condition_exactly_one_of.at(-1);
   const keys = [...(row?.condition ?? ['broadcaster_user_id']), ...(oneOf === undefined ? [] : [oneOf])];
   return Object.fromEntries(keys.map((key) => [key, broadcasterId]));
 }
 
 /** Types that need somebody's consent cost nothing; the others cost one point (docs/platform-facts.md §4.6). */
-export function costOf(row: EventTypeRow | undefined): number {
+export function costOf(row: EventType | undefined): number {
   return row?.scopes.length === 0 ? 1 : 0;
 }

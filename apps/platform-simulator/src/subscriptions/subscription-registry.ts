@@ -1,98 +1,148 @@
-import type { EventPayload } from '../world/event-payloads.js';
-import type { Audience } from '../world/world.js';
-import {
-  channelOf,
-  conditionKey,
-  matchesCondition,
-  type Subscription,
-  type SubscriptionView,
-} from './subscription.js';
+import { EnabledIndex } from './enabled-index.js';
+import { MultiMap } from './multi-map.js';
+import { conditionKey, isLiving, usersIn, type Subscription, type SubscriptionView } from './subscription.js';
 
-type ByChannel = Map<string, Subscription[]>;
+/** What one application has. */
+interface Account {
+  /** By sequence, so that a page begins where the last one ended, whatever was deleted meanwhile. */
+  ordered: Subscription[];
+  totalCost: number;
+}
 
-/** All subscriptions, in memory, with an index of the enabled ones by type and channel. */
+/** Which subscriptions a list shows; only one of these is given. */
+export interface SubscriptionFilter {
+  status?: string | undefined;
+  type?: string | undefined;
+  user_id?: string | undefined;
+  subscription_id?: string | undefined;
+}
+
+/** A part of an application's list. */
+export interface SubscriptionPage {
+  views: SubscriptionView[];
+  /** The sequence after which the next page begins; null at the end. */
+  after: number | null;
+}
+
+/** All subscriptions, in memory, with the indexes that keep every question fast at tens of thousands of them. */
 export class SubscriptionRegistry {
-  private readonly subscriptions = new Map<string, Subscription>();
-  // Rebuilt when asked for after a change: changes are rare, questions come with every event.
-  private index: { enabled: Map<string, ByChannel>; audience: Audience } | null = null;
-
-  list(): SubscriptionView[] {
-    return [...this.subscriptions.values()].map(({ view }) => view);
-  }
+  readonly enabled = new EnabledIndex();
+  private readonly byId = new Map<string, Subscription>();
+  private readonly alike = new MultiMap<Subscription>();
+  private readonly byUser = new MultiMap<Subscription>();
+  private readonly accounts = new Map<string, Account>();
 
   find(id: string): Subscription | undefined {
-    return this.subscriptions.get(id);
+    return this.byId.get(id);
   }
 
-  /** Those with this type, version and condition. */
-  findAlike({
-    type,
-    version,
-    condition,
-  }: Pick<SubscriptionView, 'type' | 'version' | 'condition'>): Subscription[] {
-    const key = conditionKey(condition);
-    return [...this.subscriptions.values()].filter(
-      ({ view }) => view.type === type && view.version === version && conditionKey(view.condition) === key,
-    );
+  /** Those of an application with this type, version and condition. */
+  findAlike(clientId: string, view: SubscriptionView): Subscription[] {
+    return [...this.alike.get(alikeKey(clientId, view))];
+  }
+
+  /** Those of all applications whose condition names this user. */
+  findAbout(userId: string): Subscription[] {
+    return [...this.byUser.get(userId)];
   }
 
   add(subscription: Subscription): void {
-    this.subscriptions.set(subscription.view.id, subscription);
-    this.index = null;
+    const { view, clientId } = subscription;
+    const account = this.account(clientId);
+    account.ordered.push(subscription);
+    account.totalCost += costNow(view);
+    this.byId.set(view.id, subscription);
+    this.alike.add(alikeKey(clientId, view), subscription);
+    for (const userId of usersIn(view.condition)) this.byUser.add(userId, subscription);
+    if (view.status === 'enabled') this.enabled.add(subscription);
   }
 
-  remove(id: string): boolean {
-    this.index = null;
-    return this.subscriptions.delete(id);
+  remove(subscription: Subscription): void {
+    const { view, clientId, sequence } = subscription;
+    const account = this.account(clientId);
+    account.ordered.splice(firstAfter(account.ordered, sequence - 1), 1);
+    account.totalCost -= costNow(view);
+    this.byId.delete(view.id);
+    this.alike.delete(alikeKey(clientId, view), subscription);
+    for (const userId of usersIn(view.condition)) this.byUser.delete(userId, subscription);
+    this.enabled.delete(subscription);
   }
 
+  /** Changes the status of one that is still there. */
   setStatus(subscription: Subscription, status: string): void {
-    subscription.view.status = status;
-    this.index = null;
+    const { view, clientId } = subscription;
+    if (this.byId.get(view.id) !== subscription) return;
+    const account = this.account(clientId);
+    account.totalCost -= costNow(view);
+    view.status = status;
+    account.totalCost += costNow(view);
+    if (status === 'enabled') this.enabled.add(subscription);
+    else this.enabled.delete(subscription);
   }
 
-  totalCost(): number {
-    return this.list().reduce((sum, view) => sum + view.cost, 0);
+  count(clientId: string): number {
+    return this.account(clientId).ordered.length;
   }
 
-  /** The first enabled one of a type, about this channel if one is named. */
-  findEnabled(type: string, broadcasterId: string | undefined): Subscription | undefined {
-    const byChannel = this.enabled().get(type);
-    if (broadcasterId !== undefined) return byChannel?.get(broadcasterId)?.[0];
-    return byChannel?.values().next().value?.[0];
+  totalCost(clientId: string): number {
+    return this.account(clientId).totalCost;
   }
 
-  /** The enabled ones that get this event. */
-  findMatching(type: string, event: EventPayload): Subscription[] {
-    const byChannel = this.enabled().get(type);
-    const { broadcaster_user_id, to_broadcaster_user_id, from_broadcaster_user_id } = event;
-    const channels = new Set([broadcaster_user_id, to_broadcaster_user_id, from_broadcaster_user_id]);
-    return [...channels]
-      .flatMap((channel) => (typeof channel === 'string' ? (byChannel?.get(channel) ?? []) : []))
-      .filter(({ view }) => matchesCondition(view.condition, event));
-  }
-
-  /** Which channels somebody has subscribed to, by type; in an order that does not depend on who came first. */
-  audience(): Audience {
-    return this.buildIndex().audience;
-  }
-
-  private enabled(): Map<string, ByChannel> {
-    return this.buildIndex().enabled;
-  }
-
-  private buildIndex(): { enabled: Map<string, ByChannel>; audience: Audience } {
-    if (this.index) return this.index;
-    const enabled = new Map<string, ByChannel>();
-    for (const subscription of this.subscriptions.values()) {
-      const { status, type, condition } = subscription.view;
-      if (status !== 'enabled') continue;
-      const byChannel = enabled.get(type) ?? new Map<string, Subscription[]>();
-      const channel = channelOf(condition) ?? '';
-      enabled.set(type, byChannel.set(channel, [...(byChannel.get(channel) ?? []), subscription]));
+  /** Up to `size` subscriptions of an application from after this sequence on, in the order of their creation. */
+  page(
+    clientId: string,
+    filter: SubscriptionFilter,
+    { after, size }: { after: number; size: number },
+  ): SubscriptionPage {
+    const { ordered } = this.account(clientId);
+    const views: SubscriptionView[] = [];
+    let last = after;
+    for (let index = firstAfter(ordered, after); index < ordered.length; index += 1) {
+      const subscription = ordered[index];
+      if (!subscription || !fits(subscription.view, filter)) continue;
+      if (views.length === size) return { views, after: last };
+      views.push(subscription.view);
+      last = subscription.sequence;
     }
-    const audience = new Map([...enabled].map(([type, byChannel]) => [type, [...byChannel.keys()].sort()]));
-    this.index = { enabled, audience };
-    return this.index;
+    return { views, after: null };
   }
+
+  private account(clientId: string): Account {
+    const account = this.accounts.get(clientId) ?? { ordered: [], totalCost: 0 };
+    this.accounts.set(clientId, account);
+    return account;
+  }
+}
+
+/** What is dead costs nothing. */
+function costNow(view: SubscriptionView): number {
+  return isLiving(view) ? view.cost : 0;
+}
+
+function alikeKey(clientId: string, { type, version, condition }: SubscriptionView): string {
+  return JSON.stringify([clientId, type, version, conditionKey(condition)]);
+}
+
+function fits(
+  view: SubscriptionView,
+  { status, type, user_id, subscription_id }: SubscriptionFilter,
+): boolean {
+  return (
+    (status === undefined || view.status === status) &&
+    (type === undefined || view.type === type) &&
+    (user_id === undefined || usersIn(view.condition).includes(user_id)) &&
+    (subscription_id === undefined || view.id === subscription_id)
+  );
+}
+
+/** Index of the first one with a greater sequence (binary search). */
+function firstAfter(ordered: readonly Subscription[], sequence: number): number {
+  let [low, high] = [0, ordered.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const found = ordered[middle];
+    if (found !== undefined && found.sequence <= sequence) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

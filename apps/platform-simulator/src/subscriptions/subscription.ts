@@ -1,4 +1,4 @@
-import type { EventPayload } from '../world/event-payloads.js';
+import type { EventPayload } from '../world/payloads/scene.js';
 
 /** The keys and values that say what a subscription is about. */
 export type Condition = Readonly<Record<string, string>>;
@@ -19,6 +19,12 @@ export interface SubscriptionView {
 export interface Subscription {
   readonly view: SubscriptionView;
   readonly secret: string;
+  /** The application that made it. */
+  readonly clientId: string;
+  /** Grows with every subscription that is made. */
+  readonly sequence: number;
+  /** Notifications in a row that were given up. */
+  failures: number;
 }
 
 /** Why the platform ends a subscription (docs/platform-facts.md §1.4). */
@@ -32,6 +38,25 @@ export const revocationStatuses = [
   'beta_maintenance',
 ] as const;
 export type RevocationStatus = (typeof revocationStatuses)[number];
+
+/** Whether a subscription works or may still begin to; the others are kept to be looked at, and cost nothing. */
+export function isLiving({ status }: Pick<SubscriptionView, 'status'>): boolean {
+  return status === 'enabled' || status === 'webhook_callback_verification_pending';
+}
+
+/** The ids of the users that a condition names, each once. */
+export function usersIn(condition: Condition): string[] {
+  return [
+    ...new Set(Object.entries(condition).flatMap(([key, id]) => (key.endsWith('user_id') ? [id] : []))),
+  ];
+}
+
+/** The ids of the channels that an event is about. */
+export function channelsIn(event: EventPayload): string[] {
+  const { broadcaster_user_id, broadcaster_id, to_broadcaster_user_id, from_broadcaster_user_id } = event;
+  const ids = [broadcaster_user_id ?? broadcaster_id, to_broadcaster_user_id, from_broadcaster_user_id];
+  return [...new Set(ids.filter((id) => typeof id === 'string'))];
+}
 
 /** The broadcaster whose channel a condition is about; undefined for types that are not about a channel. */
 export function channelOf(condition: Condition): string | undefined {
@@ -48,6 +73,7 @@ export function matchesCondition(condition: Condition, event: EventPayload): boo
   return Object.entries(condition).every(([key, value]) => {
     switch (key) {
       case 'broadcaster_user_id':
+        return (event[key] ?? event.broadcaster_id) === value; // charity campaigns name it otherwise
       case 'from_broadcaster_user_id':
       case 'to_broadcaster_user_id':
         return event[key] === value;

@@ -4,35 +4,40 @@ import {
   Controller,
   Delete,
   Get,
+  Headers,
   HttpCode,
   Inject,
   Post,
   Query,
+  UseGuards,
 } from '@nestjs/common';
+import { PlatformApiGuard } from '../oauth/platform-api.guard.js';
 import { CreateSubscriptionDto } from './create-subscription.dto.js';
+import { ListSubscriptionsDto } from './list-subscriptions.dto.js';
 import { SubscriptionsService, type SubscriptionList } from './subscriptions.service.js';
 
-/** The platform's own interface for subscriptions (docs/platform-facts.md §4.5). */
+/** The platform's own interface for subscriptions (docs/platform-facts.md §4.5). An application sees its own ones. */
 @Controller('helix/eventsub/subscriptions')
+@UseGuards(PlatformApiGuard)
 export class SubscriptionsController {
   constructor(@Inject(SubscriptionsService) private readonly subscriptions: SubscriptionsService) {}
 
   @Post()
   @HttpCode(202)
-  create(@Body() request: CreateSubscriptionDto): SubscriptionList {
-    return this.subscriptions.describe([this.subscriptions.create(request)]);
+  create(@Headers('client-id') clientId: string, @Body() request: CreateSubscriptionDto): SubscriptionList {
+    const view = this.subscriptions.create(clientId, request);
+    return { data: [view], ...this.subscriptions.describe(clientId) };
   }
 
-  /** Everything on one page: the cursor of the platform is always empty here. */
   @Get()
-  list(@Query('status') status?: string): SubscriptionList & { pagination: Record<string, never> } {
-    return { ...this.subscriptions.describe(this.subscriptions.list(status)), pagination: {} };
+  list(@Headers('client-id') clientId: string, @Query() query: ListSubscriptionsDto): SubscriptionList {
+    return this.subscriptions.list(clientId, query);
   }
 
   @Delete()
   @HttpCode(204)
-  remove(@Query('id') id?: string): void {
+  remove(@Headers('client-id') clientId: string, @Query('id') id?: string): void {
     if (!id) throw new BadRequestException('the query parameter id is missing');
-    this.subscriptions.remove(id);
+    this.subscriptions.remove(clientId, id);
   }
 }

@@ -2,35 +2,49 @@ import { randomUUID } from 'node:crypto';
 import {
   BadRequestException,
   ConflictException,
+  GoneException,
   HttpException,
   HttpStatus,
   Inject,
   Injectable,
   NotFoundException,
 } from '@nestjs/common';
+import { findEventType } from '@stream-events/platform-catalogue';
 import { LOGGER, type Logger } from '@stream-events/service';
+import { decodeCursor, paginate, type Pagination } from '../http/page-cursor.js';
+import { PlatformLimits } from '../limits/platform-limits.js';
 import { DeliveryService, isAccepted, type Reply } from '../messages/delivery.service.js';
 import { createMessage, formatTimestamp, type Message } from '../messages/message.js';
-import type { EventPayload } from '../world/event-payloads.js';
-import type { Audience } from '../world/world.js';
+import type { EventPayload } from '../world/payloads/scene.js';
+import { World, type Audience } from '../world/world.js';
 import type { CreateSubscriptionDto } from './create-subscription.dto.js';
-import { costOf, findConditionFault, findEventType } from './event-type.js';
+import { costOf, findConditionFault, isWithdrawn } from './event-type.js';
+import type { ListSubscriptionsDto } from './list-subscriptions.dto.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
-import type { Condition, RevocationStatus, Subscription, SubscriptionView } from './subscription.js';
+import {
+  isLiving,
+  usersIn,
+  type Condition,
+  type RevocationStatus,
+  type Subscription,
+  type SubscriptionView,
+} from './subscription.js';
 
-/** A list of subscriptions as the platform answers it. */
-export interface SubscriptionList {
-  data: SubscriptionView[];
+/** What an application has in all. */
+export interface SubscriptionTotals {
   total: number;
   total_cost: number;
   max_total_cost: number;
 }
 
-// Limits of the platform for an application (docs/platform-facts.md §4.5, §4.6).
-const maxTotalCost = 10_000;
-const maxAlike = 3;
+/** A list of subscriptions as the platform answers it. */
+export interface SubscriptionList extends SubscriptionTotals {
+  data: SubscriptionView[];
+  pagination?: Pagination;
+}
 
-const livingStatuses = ['enabled', 'webhook_callback_verification_pending'];
+// Of one type and condition (docs/platform-facts.md §4.5).
+const maxAlike = 3;
 
 /**
  * Subscriptions and their life:
@@ -41,66 +55,116 @@ const livingStatuses = ['enabled', 'webhook_callback_verification_pending'];
 @Injectable()
 export class SubscriptionsService {
   private readonly registry = new SubscriptionRegistry();
+  private created = 0;
 
   constructor(
+    @Inject(World) private readonly world: World,
+    @Inject(PlatformLimits) private readonly limits: PlatformLimits,
     @Inject(DeliveryService) private readonly delivery: DeliveryService,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** Registers a subscription and sends the challenge to its callback, without waiting for the answer. */
-  create(request: CreateSubscriptionDto): SubscriptionView {
-    const subscription = this.register(request);
+  create(clientId: string, request: CreateSubscriptionDto): SubscriptionView {
+    const subscription = this.register(clientId, request);
     void this.verify(subscription); // decides a status and cannot fail: a callback that fails is an answer
     return { ...subscription.view };
   }
 
-  list(status?: string): SubscriptionView[] {
-    return this.registry.list().filter((view) => status === undefined || view.status === status);
+  /** A page of an application's subscriptions. */
+  list(clientId: string, { after, ...filter }: ListSubscriptionsDto): SubscriptionList {
+    if (Object.values<unknown>(filter).filter((value) => value !== undefined).length > 1) {
+      throw new BadRequestException('status, type, user_id and subscription_id are mutually exclusive');
+    }
+    const size = this.limits.current.page_size;
+    const page = this.registry.page(clientId, filter, { after: decodeCursor(after), size });
+    return { data: page.views, ...this.describe(clientId), pagination: paginate(page.after) };
   }
 
-  /** The reply that shows these subscriptions. */
-  describe(data: SubscriptionView[]): SubscriptionList {
-    const total = this.registry.list().length;
-    return { data, total, total_cost: this.registry.totalCost(), max_total_cost: maxTotalCost };
+  describe(clientId: string): SubscriptionTotals {
+    return {
+      total: this.registry.count(clientId),
+      total_cost: this.registry.totalCost(clientId),
+      max_total_cost: this.limits.current.max_total_cost,
+    };
   }
 
-  remove(id: string): void {
-    if (!this.registry.remove(id)) throw new NotFoundException(`subscription ${id} was not found`);
+  remove(clientId: string, id: string): void {
+    const subscription = this.registry.find(id);
+    if (subscription?.clientId !== clientId) throw new NotFoundException(`subscription ${id} was not found`);
+    this.registry.remove(subscription);
     this.logger.info({ subscriptionId: id }, 'subscription deleted');
   }
 
-  /** Ends a subscription and tells its callback why. */
+  /** Ends a subscription and tells its callback why, once. */
   async revoke(id: string, status: RevocationStatus): Promise<{ message: Message; reply: Reply }> {
     const subscription = this.registry.find(id);
     if (!subscription) throw new NotFoundException(`subscription ${id} was not found`);
-    this.registry.setStatus(subscription, status);
-    const { view, secret } = subscription;
-    const body = JSON.stringify({ subscription: view });
-    const message = createMessage({ type: 'revocation', subscription: view, body, secret });
-    const reply = await this.delivery.send(message, view.transport.callback);
+    const message = this.end(subscription, status);
+    const reply = await this.delivery.send(message, subscription.view.transport.callback);
     this.logger.info({ subscriptionId: id, status, reply: reply.status }, 'subscription revoked');
     return { message, reply };
   }
 
+  /** Ends a subscription by the platform's own decision; its callback is told until it listens, or in vain. */
+  revokeUnasked(subscription: Subscription, status: RevocationStatus): void {
+    if (!isLiving(subscription.view)) return;
+    const message = this.end(subscription, status);
+    this.logger.info({ subscriptionId: subscription.view.id, status }, 'subscription revoked');
+    void this.delivery.sendWithRetries(() => message, subscription.view.transport.callback); // a failure is an outcome
+  }
+
+  /** Ends every subscription whose condition names a user who is gone. */
+  revokeAbout(userId: string): void {
+    for (const subscription of this.registry.findAbout(userId)) {
+      this.revokeUnasked(subscription, 'user_removed');
+    }
+  }
+
   findEnabled(type: string, broadcasterId?: string): Subscription | undefined {
-    return this.registry.findEnabled(type, broadcasterId);
+    return this.registry.enabled.findFirst(type, broadcasterId);
   }
 
   findMatching(type: string, event: EventPayload): Subscription[] {
-    return this.registry.findMatching(type, event);
+    return this.registry.enabled.findMatching(type, event);
   }
 
   audience(): Audience {
-    return this.registry.audience();
+    return this.registry.enabled;
   }
 
-  private register({
-    type,
-    version,
-    condition,
-    transport,
-    is_batching_enabled,
-  }: CreateSubscriptionDto): Subscription {
+  private end(subscription: Subscription, status: RevocationStatus): Message {
+    this.registry.setStatus(subscription, status);
+    const { view, secret } = subscription;
+    const body = JSON.stringify({ subscription: view });
+    return createMessage({ type: 'revocation', subscription: view, body, secret });
+  }
+
+  private register(clientId: string, request: CreateSubscriptionDto): Subscription {
+    const { type, version, transport } = request;
+    const condition = this.checkRequest(request);
+    const view: SubscriptionView = {
+      id: randomUUID(), // never from the seed: a receiver remembers ids for longer than a simulation lasts
+      status: 'webhook_callback_verification_pending',
+      type,
+      version,
+      cost: costOf(findEventType(type, version)),
+      condition,
+      transport: { method: 'webhook', callback: transport.callback },
+      created_at: formatTimestamp(new Date()),
+    };
+    this.makeRoom(clientId, view);
+    this.created += 1;
+    const { secret } = transport;
+    const subscription = { view, secret, clientId, sequence: this.created, failures: 0 };
+    this.registry.add(subscription);
+    return subscription;
+  }
+
+  private checkRequest({ type, version, condition, is_batching_enabled }: CreateSubscriptionDto): Condition {
+    if (isWithdrawn(type, version)) {
+      throw new GoneException(`version ${version} of subscription type ${type} was withdrawn`);
+    }
     const row = findEventType(type, version);
     if (!row) throw new BadRequestException(`there is no subscription type ${type} of version ${version}`);
     const fault = findConditionFault(row, condition);
@@ -108,40 +172,30 @@ export class SubscriptionsService {
     if (type === 'drop.entitlement.grant' && is_batching_enabled !== true) {
       throw new BadRequestException('is_batching_enabled must be true for drop.entitlement.grant');
     }
-    const view: SubscriptionView = {
-      id: randomUUID(),
-      status: 'webhook_callback_verification_pending',
-      type,
-      version,
-      cost: costOf(row),
-      condition: condition as Condition, // holds: findConditionFault has seen that every value is text
-      transport: { method: 'webhook', callback: transport.callback },
-      created_at: formatTimestamp(new Date()),
-    };
-    this.makeRoom(view);
-    const subscription = { view, secret: transport.secret };
-    this.registry.add(subscription);
-    return subscription;
+    const known = condition as Condition; // holds: findConditionFault has seen that every value is text
+    const gone = usersIn(known).find((id) => this.world.users.wasRemoved(id));
+    if (gone !== undefined) throw new BadRequestException(`there is no user ${gone}`);
+    return known;
   }
 
   /** Refuses a duplicate and what is over the limits; a dead twin gives way, so that the list stays bounded. */
-  private makeRoom(view: SubscriptionView): void {
-    const alike = this.registry.findAlike(view);
-    const living = alike.filter((other) => livingStatuses.includes(other.view.status));
-    const { callback } = view.transport;
-    const twin = living.find((other) => other.view.transport.callback === callback);
+  private makeRoom(clientId: string, view: SubscriptionView): void {
+    const alike = this.registry.findAlike(clientId, view);
+    const living = alike.filter((other) => isLiving(other.view));
+    const isTwin = (other: Subscription): boolean =>
+      other.view.transport.callback === view.transport.callback;
+    const twin = living.find(isTwin);
     if (twin) {
       const message = 'subscription already exists';
       throw new ConflictException({ error: 'Conflict', status: 409, message, id: twin.view.id });
     }
-    if (living.length >= maxAlike || this.registry.totalCost() + view.cost > maxTotalCost) {
-      const message = `at most ${maxAlike} subscriptions of one type and condition, and a total cost of ${maxTotalCost}`;
+    const { max_total_cost } = this.limits.current;
+    const isTooDear = view.cost > 0 && this.registry.totalCost(clientId) + view.cost > max_total_cost;
+    if (living.length >= maxAlike || isTooDear) {
+      const message = `at most ${maxAlike} subscriptions of one type and condition, and a total cost of ${max_total_cost}`;
       throw new HttpException(message, HttpStatus.TOO_MANY_REQUESTS);
     }
-    for (const other of alike) {
-      const isDeadTwin = !living.includes(other) && other.view.transport.callback === callback;
-      if (isDeadTwin) this.registry.remove(other.view.id);
-    }
+    for (const other of alike) if (!living.includes(other) && isTwin(other)) this.registry.remove(other);
   }
 
   private async verify(subscription: Subscription): Promise<void> {
@@ -156,7 +210,10 @@ export class SubscriptionsService {
     });
     const reply = await this.delivery.send(message, view.transport.callback);
     const isVerified = isAccepted(reply) && reply.body === challenge;
-    this.registry.setStatus(subscription, isVerified ? 'enabled' : 'webhook_callback_verification_failed');
+    // It may have been revoked meanwhile, and stays so.
+    if (isLiving(view)) {
+      this.registry.setStatus(subscription, isVerified ? 'enabled' : 'webhook_callback_verification_failed');
+    }
     const facts = { subscriptionId: view.id, type: view.type, status: view.status, reply: reply.status };
     if (isVerified) this.logger.debug(facts, 'subscription verified');
     else this.logger.warn(facts, 'the callback did not answer the challenge');

@@ -1,4 +1,6 @@
-import type { Random } from './random.js';
+import type { Stream } from '../streams/stream.js';
+import type { UserDirectory } from '../users/user-directory.js';
+import { Random } from './random.js';
 
 /** Anyone with an account: their id never changes, the rest is how they are shown. */
 export interface Person {
@@ -38,7 +40,11 @@ export interface Channel {
   title: string;
   category: Category;
   /** The stream that is on, null when the channel is offline. */
-  stream: { readonly id: string; readonly startedAt: string } | null;
+  stream: Stream | null;
+  /** Those that are over, the latest last. */
+  pastStreams: Stream[];
+  /** How many there have been. */
+  streamCount: number;
 }
 
 // Enough channels that filters by broadcaster mean something, few enough that each is busy at one event a second.
@@ -116,17 +122,18 @@ const rewardKinds: readonly Omit<Reward, 'id'>[] = [
 ];
 
 /** Everyone who watches in the world of this generator. */
-export function createViewers(random: Random): Viewer[] {
-  return viewerNames.map((name) => ({
-    ...createPerson(random, name),
-    color: random.pick(colors),
-    subscribedMonths: random.chance(0.5) ? random.integer(1, 48) : 0,
-  }));
+export function createViewers(random: Random, users: UserDirectory): Viewer[] {
+  return viewerNames.map((login) =>
+    Object.assign(users.add({ login }), {
+      color: random.pick(colors),
+      subscribedMonths: random.chance(0.5) ? random.integer(1, 48) : 0,
+    }),
+  );
 }
 
 /** The broadcasters of the world. Their names say that they are simulated, wherever a person may see them. */
-export function createChannels(random: Random, viewers: readonly Viewer[]): Channel[] {
-  return broadcasterNames.map((name) => createChannel(random, createPerson(random, `Sim_${name}`), viewers));
+export function createBroadcasters(users: UserDirectory): Person[] {
+  return broadcasterNames.map((name) => users.add({ login: `Sim_${name}` }));
 }
 
 /** A channel that is offline, with rewards and moderators of its own. */
@@ -139,9 +146,13 @@ export function createChannel(random: Random, broadcaster: Person, viewers: read
     title: random.pick(streamTitles),
     category: random.pick(categories),
     stream: null,
+    pastStreams: [],
+    streamCount: 0,
   };
 }
 
-function createPerson(random: Random, name: string): Person {
-  return { id: random.digits(9), login: name.toLowerCase(), name };
+/** The category of this name; one that the platform does not know yet gets an id of its own. */
+export function findCategory(name: string): Category {
+  const known = categories.find((category) => category.name === name);
+  return known ?? { id: new Random(`category/${name}`).digits(9), name };
 }

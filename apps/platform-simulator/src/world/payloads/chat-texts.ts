@@ -1,11 +1,22 @@
-import type { Person } from './population.js';
-import type { Random } from './random.js';
+import type { Person } from '../population.js';
+import type { Random } from '../random.js';
 
 /** What a chat message consists of, as the platform splits it (docs/platform-facts.md §5.2). */
 export interface ChatText {
   text: string;
   fragments: Record<string, unknown>[];
 }
+
+interface EmotePlace {
+  id: string;
+  /** Positions of the first and the last character. */
+  begin: number;
+  end: number;
+}
+
+type Fragment = { text: string } & Record<string, unknown>;
+
+const fullEmoteKeys = ['id', 'emote_set_id', 'owner_id', 'format'];
 
 const phrases = [
   'hello everyone',
@@ -56,6 +67,40 @@ export function createCheerText(random: Random): ChatText & { bits: number } {
   return { ...joinFragments(fragments), bits };
 }
 
+/** A text without mentions; those that wait for a moderator also tell less of their emotes. */
+export function createPlainText(random: Random, emoteKeys: readonly string[] = fullEmoteKeys): ChatText {
+  const fragments: Fragment[] = [textFragment(`${random.pick(phrases)} `)];
+  if (random.chance(0.4)) {
+    const { id, name } = random.pick(emotes);
+    const whole: Record<string, unknown> = { id, emote_set_id: '0', owner_id: '0', format: ['static'] };
+    const emote = Object.fromEntries(emoteKeys.map((key) => [key, whole[key]]));
+    fragments.push({ ...textFragment(name), type: 'emote', emote });
+  }
+  return {
+    text: fragments.map(({ text }) => text).join(''),
+    fragments: fragments.map(({ mention: _mention, ...fragment }) => fragment),
+  };
+}
+
+/** A text that waits for a moderator. */
+export function createHeldText(random: Random): ChatText {
+  return createPlainText(random, ['id', 'emote_set_id']);
+}
+
+/** A text with the places of its emotes, as older types tell it. */
+export function createTextWithEmotes(random: Random): { text: string; emotes: EmotePlace[] } {
+  const phrase = random.pick(phrases);
+  if (!random.chance(0.4)) return { text: phrase, emotes: [] };
+  const { id, name } = random.pick(emotes);
+  const begin = phrase.length + 1;
+  return { text: `${phrase} ${name}`, emotes: [{ id, begin, end: begin + name.length - 1 }] };
+}
+
+/** Any emote of the platform. */
+export function pickEmote(random: Random): { id: string; name: string } {
+  return random.pick(emotes);
+}
+
 /** Any phrase, for where viewers write freely. */
 export function createPhrase(random: Random): string {
   return random.pick(phrases);
@@ -66,12 +111,12 @@ function cheermoteTier(bits: number): number {
   return [1_000, 100, 1].find((tier) => bits >= tier) ?? 1;
 }
 
-function textFragment(text: string): { text: string } & Record<string, unknown> {
+function textFragment(text: string): Fragment {
   return { type: 'text', text, cheermote: null, emote: null, mention: null };
 }
 
 /** Puts spaces between the fragments; on the platform they are part of the text fragments. */
-function joinFragments(fragments: ({ text: string } & Record<string, unknown>)[]): ChatText {
+function joinFragments(fragments: Fragment[]): ChatText {
   const joined = fragments.flatMap((fragment, index) =>
     index === 0 ? [fragment] : [textFragment(' '), fragment],
   );

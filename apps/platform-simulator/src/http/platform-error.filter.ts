@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { Catch, HttpException, Inject, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { LOGGER, type Logger } from '@stream-events/service';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** The platform's error JSON (docs/platform-facts.md §4.2); a conflict also names the subscription that is in the way. */
 export interface PlatformError {
@@ -19,8 +19,14 @@ export class PlatformErrorFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const body = describeError(error);
     if (body.status >= 500) this.logger.error({ err: error }, 'request failed unexpectedly');
-    const reply = host.switchToHttp().getResponse<FastifyReply>();
-    void reply.status(body.status).send(body);
+    const http = host.switchToHttp();
+    const { status, message } = body;
+    const isOAuth = http.getRequest<FastifyRequest>().url.startsWith('/oauth2');
+    // The OAuth endpoints of the platform do without the error's name (docs/platform-facts.md §4.1).
+    void http
+      .getResponse<FastifyReply>()
+      .status(status)
+      .send(isOAuth ? { status, message } : body);
   }
 }
 

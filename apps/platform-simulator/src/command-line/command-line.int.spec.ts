@@ -1,0 +1,98 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SimulatorSetup } from '../../test/simulator-setup.js';
+import { isNotification } from '../../test/webhook-receiver.js';
+import { runCommandLine } from './command-line.js';
+
+describe(runCommandLine.name, () => {
+  let setup: SimulatorSetup;
+
+  beforeAll(async () => {
+    setup = await SimulatorSetup.start();
+  });
+
+  afterAll(() => setup.close());
+
+  const run = async (...words: string[]): Promise<{ exitCode: number; output: string }> => {
+    const { exitCode, lines } = await runCommandLine([...words, '--url', setup.simulator.url]);
+    return { exitCode, output: lines.join('\n') };
+  };
+
+  it('makes users, shows, renames and removes them', async () => {
+    expect(await run('add', 'mira', '--id', '77')).toEqual({ exitCode: 0, output: '77  mira  (mira)' });
+    expect((await run('add', '3')).output.split('\n')).toHaveLength(3);
+    expect((await run('users')).output).toContain('77  mira');
+    expect((await run('rename', 'mira', 'vera')).output).toContain('77  vera');
+    expect((await run('remove', 'vera')).exitCode).toBe(0);
+    expect(await run('users', 'vera')).toMatchObject({ exitCode: 1 });
+  });
+
+  it('lets a user go live and offline', async () => {
+    await run('add', 'nora', '--id', '78');
+    expect((await run('live', 'nora', '--title', 'Hi', '--viewers', '5')).output).toContain('nora is live');
+    const { json } = await setup.call('GET', '/helix/streams?user_id=78');
+    expect(json.data).toMatchObject([{ title: 'Hi', viewer_count: 5 }]);
+    expect((await run('streams', 'nora')).output).toContain('running');
+    expect((await run('offline', 'nora', '--silent')).output).toContain('nora is offline');
+    expect((await run('live', 'nobody')).exitCode).toBe(1);
+  });
+
+  it('sends a notification', async () => {
+    await setup.subscribe();
+    const sent = await run('send', 'channel.follow', '--event', '{"user_name":"Zoë"}');
+    expect(sent).toMatchObject({ exitCode: 0, output: expect.stringContaining('answered 204') });
+    const [notification] = await setup.receiver.waitFor(1, isNotification);
+    expect(notification?.json.event).toMatchObject({ user_name: 'Zoë' });
+  });
+
+  it('sets rate, faults, limits and scenario, and shows them', async () => {
+    await run('rate', '3');
+    await run('fault', 'api', 'slow', '--delay', '1');
+    await run('fault', 'notifications', '--lose', '0.5');
+    await run('limits', '--rate-limit', '500');
+    await run('scenario', 'quiet', '--rate', '0');
+    const { output } = await run('status');
+    for (const part of ['0 events a second', '"mode":"slow"', '"lose":0.5']) expect(output).toContain(part);
+    expect((await run('limits')).output).toContain('rate_limit: 500');
+    expect((await run('scenario')).output).toContain('quiet is played');
+    expect((await run('fault', 'none')).output).toContain('"mode":"ok"');
+    expect((await run('revoke-tokens')).output).toContain('no longer good');
+  });
+
+  it.each([
+    [['dance'], 2, 'There is no command dance'],
+    [['live'], 2, 'Something is missing'],
+    [['live', 'a', 'b'], 2, 'too much: b'],
+    [['live', 'a', '--loud'], 2, "Unknown option '--loud'"],
+    [['live', 'a', '--viewers', 'many'], 1, '--viewers must be a number'],
+    [['send', 'channel.cheer', '--event', '[]'], 1, 'must be a JSON object'],
+    [['fault', 'weather'], 1, 'What shall fail'],
+    [['rate', 'fast'], 1, 'Refused with 400'],
+  ])('%j ends with %i and says why', async (words, exitCode, fault) => {
+    const result = await run(...words);
+    expect(result).toEqual({ exitCode, output: expect.stringContaining(fault) });
+  });
+
+  it('says that no simulator answers, or that something else does', async () => {
+    const nobody = await runCommandLine(['status', '--url', 'http://127.0.0.1:9']);
+    expect([nobody.exitCode, nobody.lines[0]]).toEqual([1, expect.stringContaining('No simulator answers')]);
+    const server = createServer((_, response) => response.end('hello'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const other = await runCommandLine(['status', '--url', `http://127.0.0.1:${port}`]);
+    expect([other.exitCode, other.lines[0]]).toEqual([
+      1,
+      expect.stringContaining('not the simulated platform'),
+    ]);
+    server.close();
+    server.closeAllConnections();
+  });
+
+  it('tells what there is when nothing or help is asked', async () => {
+    for (const words of [[], ['help'], ['--help']]) {
+      const { exitCode, lines } = await runCommandLine(words);
+      expect([exitCode, lines.join('\n')]).toEqual([0, expect.stringContaining('scenario')]);
+    }
+    expect((await runCommandLine(['live', '--help'])).lines.join('\n')).toContain('--listed-after');
+  });
+});

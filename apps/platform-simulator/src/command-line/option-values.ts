@@ -1,0 +1,26 @@
+import type { CommandInput } from './command.js';
+import { CommandError } from './control-client.js';
+
+type Options = CommandInput['options'];
+
+/** The number of an option; undefined when it is not given. */
+export function readNumber(options: Options, name: string): number | undefined {
+  const text = options[name];
+  if (typeof text !== 'string') return undefined;
+  const number = Number(text);
+  if (text.trim() === '' || !Number.isFinite(number)) throw new CommandError(`--${name} must be a number`);
+  return number;
+}
+
+/** The JSON object of an option; undefined when it is not given. */
+export function readJson(options: Options, name: string): object | undefined {
+  const text = options[name];
+  if (typeof text !== 'string') return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    // Said below, as for JSON that is no object.
+  }
+  throw new CommandError(`--${name} must be a JSON object, such as '{"bits": 100}'`);
+}

@@ -1,0 +1,85 @@
+import { eventually } from '@stream-events/testing';
+import { SimulatorSetup } from '../../test/simulator-setup.js';
+
+describe('faults of the platform’s interface', () => {
+  let setup: SimulatorSetup;
+
+  beforeEach(async () => {
+    setup = await SimulatorSetup.start();
+  });
+
+  afterEach(() => setup.close());
+
+  const fail = (api: Record<string, unknown>) => setup.call('PATCH', '/simulator', { faults: { api } });
+
+  const lookUp = (): Promise<Response> =>
+    fetch(`${setup.simulator.url}/helix/users?login=sim_pixelforge`, { headers: setup.authorization });
+
+  it('closes connections without an answer when it is down', async () => {
+    await fail({ mode: 'down' });
+    await expect(lookUp()).rejects.toThrow('fetch failed');
+    await expect(fetch(`${setup.simulator.url}/oauth2/validate`)).rejects.toThrow('fetch failed');
+    expect((await setup.call('GET', '/simulator')).json.faults).toMatchObject({ api: { mode: 'down' } });
+  });
+
+  it('answers 200 with what is no JSON when it talks garbage', async () => {
+    await fail({ mode: 'garbage' });
+    const response = await lookUp();
+    expect(response.status).toBe(200);
+    await expect(response.json()).rejects.toThrow(/JSON/);
+  });
+
+  it('answers 500 when it has an error', async () => {
+    await fail({ mode: 'error' });
+    expect((await lookUp()).status).toBe(500);
+  });
+
+  it('answers 429 and says until when', async () => {
+    await fail({ mode: 'rate_limited', for_ms: 60_000 });
+    const { status, headers } = await lookUp();
+    expect([status, headers.get('ratelimit-remaining')]).toEqual([429, '0']);
+    const seconds = Number(headers.get('ratelimit-reset')) - Date.now() / 1_000;
+    expect(Math.abs(seconds - 60)).toBeLessThan(3);
+  });
+
+  it('answers late when it is slow, and closes without waiting for that', async () => {
+    await fail({ mode: 'slow', delay_ms: 300 });
+    const began = performance.now();
+    expect((await lookUp()).status).toBe(200);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(290);
+    await fail({ mode: 'slow' });
+    const waiting = lookUp();
+    await eventually(async () => {
+      const { json } = await setup.call('GET', '/simulator');
+      expect(json.requests).toMatchObject({ 'GET /helix/users': 2 });
+    });
+    await setup.close();
+    expect((await waiting).status).toBe(200);
+    setup = await SimulatorSetup.start();
+  });
+
+  it('ends by itself', async () => {
+    await fail({ mode: 'error', for_ms: 200 });
+    expect((await lookUp()).status).toBe(500);
+    await eventually(async () => expect((await lookUp()).status).toBe(200));
+    expect((await setup.call('GET', '/simulator')).json.faults).toEqual({
+      api: { mode: 'ok' },
+      notifications: {},
+    });
+  });
+
+  it.each([[{ mode: 'gone' }], [{ mode: 'slow', delay_ms: -1 }], [{}]])('answers 400 to %j', async (api) => {
+    expect((await fail(api)).status).toBe(400);
+  });
+
+  it('counts calls of the platform by their route', async () => {
+    await lookUp();
+    await lookUp();
+    await fetch(`${setup.simulator.url}/helix/made/up`);
+    expect((await setup.call('GET', '/simulator')).json.requests).toEqual({
+      'POST /oauth2/token': 1,
+      'GET /helix/users': 2,
+      other: 1,
+    });
+  });
+});

@@ -1,0 +1,87 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { RateLimiter } from '../limits/rate-limiter.js';
+import { FaultsService } from './faults.service.js';
+
+// Nobody says when it ends: a minute, as long as the platform's own limit takes to recover.
+const rateLimitedForMs = 60_000;
+
+/** Stands before the platform's own interface: counts its calls, and lets it fail as it was told to. */
+@Injectable()
+export class ApiFaultsService implements OnModuleDestroy {
+  private readonly requests = new Map<string, number>();
+  private readonly closing = new AbortController();
+
+  constructor(
+    @Inject(FaultsService) private readonly faults: FaultsService,
+    @Inject(RateLimiter) private readonly limiter: RateLimiter,
+  ) {
+    setMaxListeners(0, this.closing.signal); // every slow answer listens
+  }
+
+  /** How often each route of the platform was called, by `METHOD path`. */
+  viewRequests(): Record<string, number> {
+    return Object.fromEntries(this.requests);
+  }
+
+  onModuleDestroy(): void {
+    this.closing.abort();
+  }
+
+  /** Every answer says that it is simulated; those of the platform's own interface can fail. */
+  register(fastify: FastifyInstance): void {
+    fastify.addHook('onRequest', (request, reply, done) => {
+      void reply.header('X-Platform-Simulation', 'true');
+      if (!isPlatformApi(request)) return done();
+      this.count(request);
+      if (!this.failInstead(request, reply)) done();
+    });
+    fastify.addHook('onSend', async (request, _reply, payload) => {
+      const { mode, delayMs } = this.faults.apiAt(Date.now());
+      if (mode === 'slow' && isPlatformApi(request)) await this.wait(delayMs);
+      return payload;
+    });
+  }
+
+  /** Whether the call was answered here, or cut off. */
+  private failInstead(request: FastifyRequest, reply: FastifyReply): boolean {
+    const { mode, untilMs } = this.faults.apiAt(Date.now());
+    switch (mode) {
+      case 'ok':
+      case 'slow':
+        return false;
+      case 'down':
+        reply.hijack();
+        request.raw.socket.destroy();
+        return true;
+      case 'garbage':
+        void reply.type('text/html').send('<html><body>A wild garden of bytes: {"data":[{</body></html>');
+        return true;
+      case 'error':
+        void reply.status(500).send({ error: 'Internal Server Error', status: 500, message: '' });
+        return true;
+      case 'rate_limited':
+        void reply
+          .headers(this.limiter.empty(untilMs ?? Date.now() + rateLimitedForMs))
+          .status(429)
+          .send({ error: 'Too Many Requests', status: 429, message: 'Too Many Requests' });
+        return true;
+    }
+  }
+
+  private count({ is404, method, url }: FastifyRequest): void {
+    const route = is404 ? 'other' : `${method} ${url.split('?')[0]}`; // bounded: paths of routes have no parameters
+    this.requests.set(route, (this.requests.get(route) ?? 0) + 1);
+  }
+
+  private async wait(delayMs: number): Promise<void> {
+    // The end of the service is what rejects this wait; the answer then goes out at once.
+    await delay(delayMs, undefined, { signal: this.closing.signal }).catch(() => undefined);
+  }
+}
+
+function isPlatformApi({ url }: FastifyRequest): boolean {
+  return url.startsWith('/helix') || url.startsWith('/oauth2');
+}

@@ -1,0 +1,28 @@
+import { TokenBucket } from './token-bucket.js';
+
+describe(TokenBucket.name, () => {
+  describe('take', () => {
+    it('gives as many points as the bucket holds, at once', () => {
+      const bucket = new TokenBucket(3, 0);
+      expect([1, 2, 3, 4].map(() => bucket.take(0))).toEqual([true, true, true, false]);
+    });
+
+    it('gives again what has flowed in', () => {
+      const bucket = new TokenBucket(60, 0); // one a second
+      for (let count = 0; count < 60; count += 1) bucket.take(0);
+      expect([999, 1_000, 1_000, 2_000].map((now) => bucket.take(now))).toEqual([false, true, false, true]);
+    });
+
+    it('never holds more than its capacity', () => {
+      const bucket = new TokenBucket(2, 0);
+      expect([1, 2, 3].map(() => bucket.take(10_000_000))).toEqual([true, true, false]);
+    });
+  });
+
+  it('says how much is left and when it will be full', () => {
+    const bucket = new TokenBucket(60, 1_000);
+    bucket.take(1_000);
+    bucket.take(1_000);
+    expect([bucket.remaining, bucket.fullAtMs]).toEqual([58, 3_000]);
+  });
+});

@@ -1,0 +1,105 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { LOGGER, type Logger } from '@stream-events/service';
+import { FaultsService } from '../faults/faults.service.js';
+import { PlatformLimits } from '../limits/platform-limits.js';
+import { DeliveryService } from '../messages/delivery.service.js';
+import { createFaultyMessage } from '../messages/faults.js';
+import { createMessage, type Message, type MessageContent } from '../messages/message.js';
+import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
+import { channelOf, type Subscription } from '../subscriptions/subscription.js';
+import type { WorldEvent } from '../world/world.js';
+import { HeldNotifications } from './held-notifications.js';
+import { composeBody, eventMember } from './notification.js';
+
+// Everyone who lives here may go live at once, each with two subscribers; a bound on memory.
+const maxWaiting = 40_000;
+
+const warnEveryMs = 10_000;
+
+/**
+ * Tells subscribers what happened, as the platform does: at least once, not always in order, again when it was not
+ * taken. A subscription whose notifications keep failing is disabled.
+ */
+@Injectable()
+export class NotificationSender {
+  private waiting = 0;
+  private missed = 0;
+  private missedSinceWarning = 0;
+  private lastWarningMs = -Infinity;
+  private readonly held = new HeldNotifications();
+
+  constructor(
+    @Inject(SubscriptionsService) private readonly subscriptions: SubscriptionsService,
+    @Inject(DeliveryService) private readonly delivery: DeliveryService,
+    @Inject(FaultsService) private readonly faults: FaultsService,
+    @Inject(PlatformLimits) private readonly limits: PlatformLimits,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Notifications that are on their way. */
+  get inFlight(): number {
+    return this.waiting;
+  }
+
+  /** How many were skipped because the callbacks were too slow. */
+  get missedCount(): number {
+    return this.missed;
+  }
+
+  /** Tells everyone who has subscribed to it. */
+  tell({ type, event }: WorldEvent): void {
+    const member = eventMember(JSON.stringify(event));
+    for (const subscription of this.subscriptions.findMatching(type, event)) {
+      if (this.waiting >= maxWaiting) this.countMissed(1);
+      else this.notify(subscription, member);
+    }
+  }
+
+  /** Counts events that nobody was told because there was no room. */
+  countMissed(count: number): void {
+    this.missed += count;
+    this.missedSinceWarning += count;
+    const now = performance.now();
+    if (this.missedSinceWarning === 0 || now - this.lastWarningMs < warnEveryMs) return;
+    const facts = { missed: this.missedSinceWarning, inFlight: this.waiting };
+    this.logger.warn(facts, 'the callbacks are slower than the rate: simulated events were skipped');
+    this.missedSinceWarning = 0;
+    this.lastWarningMs = now;
+  }
+
+  private notify(subscription: Subscription, member: string): void {
+    const { view, secret } = subscription;
+    if (this.faults.draw('lose')) return;
+    const body = composeBody(view, member);
+    const content: MessageContent = { type: 'notification', subscription: view, body, secret };
+    const message = createMessage(content);
+    const { id, timestamp } = message;
+    // Each sending may be badly signed, or right: it is the same message all the same.
+    const createCopy = (): Message =>
+      this.faults.draw('bad_signature')
+        ? createFaultyMessage({ ...content, id, timestamp }, 'bad_signature')
+        : message;
+    const send = (): void => void this.deliver(subscription, createCopy); // counts its outcome and cannot fail
+    const copies = this.faults.draw('duplicate') ? 2 : 1;
+    const channel = channelOf(view.condition) ?? '';
+    const order = this.faults.draw('reorder') ? 'after the next' : 'in order';
+    this.held.pass(channel, order, () => Array.from({ length: copies }, send));
+  }
+
+  private async deliver(subscription: Subscription, createCopy: () => Message): Promise<void> {
+    this.waiting += 1;
+    const delayMs = this.faults.notificationDelayMs;
+    const goesOn = delayMs === 0 || (await this.delivery.waitUnlessClosing(delayMs));
+    const { callback } = subscription.view.transport;
+    const isAccepted = goesOn && (await this.delivery.sendWithRetries(createCopy, callback));
+    this.waiting -= 1;
+    if (isAccepted) subscription.failures = 0;
+    else if (goesOn) this.countFailure(subscription);
+  }
+
+  private countFailure(subscription: Subscription): void {
+    subscription.failures += 1;
+    if (subscription.failures < this.limits.current.max_failed_notifications) return;
+    this.subscriptions.revokeUnasked(subscription, 'notification_failures_exceeded');
+  }
+}

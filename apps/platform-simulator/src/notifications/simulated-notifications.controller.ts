@@ -1,0 +1,27 @@
+import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
+import { RevokeSubscriptionDto } from './revocation.dto.js';
+import { SendNotificationDto } from './notification.dto.js';
+import { NotificationsService, type SentMessage } from './notifications.service.js';
+
+/** Sends messages of the platform on request. */
+@Controller('simulator')
+export class SimulatedNotificationsController {
+  constructor(
+    @Inject(NotificationsService) private readonly notifications: NotificationsService,
+    @Inject(SubscriptionsService) private readonly subscriptions: SubscriptionsService,
+  ) {}
+
+  @Post('notifications')
+  @HttpCode(200)
+  send(@Body() request: SendNotificationDto): Promise<SentMessage> {
+    return this.notifications.send(request);
+  }
+
+  @Post('revocations')
+  @HttpCode(200)
+  async revoke(@Body() request: RevokeSubscriptionDto): Promise<SentMessage> {
+    const { message, reply } = await this.subscriptions.revoke(request.subscription_id, request.status);
+    return { message_id: message.id, timestamp: message.timestamp, body: message.body, responses: [reply] };
+  }
+}

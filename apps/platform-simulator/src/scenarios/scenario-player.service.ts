@@ -1,0 +1,96 @@
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { NotificationGenerator } from '../notifications/notification-generator.service.js';
+import { NotificationSender } from '../notifications/notification-sender.service.js';
+import { StreamsService } from '../streams/streams.service.js';
+import { UsersService } from '../users/users.service.js';
+import { Random } from '../world/random.js';
+import { World } from '../world/world.js';
+import type { PlayScenarioDto } from './scenario.dto.js';
+import { scenarios, type Act, type Scenario, type ScenarioName } from './scenarios.js';
+
+// How many come along with a raid and do something at once.
+const crowd = 10;
+
+/** Plays a scenario. Who does what next follows from the seed. */
+@Injectable()
+export class ScenarioPlayer implements OnModuleDestroy {
+  playing: ScenarioName | null = null;
+  /** Ids of the users who were made for scenarios; another scenario takes them again. */
+  private readonly made: string[] = [];
+  private cast: readonly string[] = [];
+  private random = new Random('');
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    @Inject(World) private readonly world: World,
+    @Inject(UsersService) private readonly users: UsersService,
+    @Inject(StreamsService) private readonly streams: StreamsService,
+    @Inject(NotificationSender) private readonly sender: NotificationSender,
+    @Inject(NotificationGenerator) private readonly generator: NotificationGenerator,
+  ) {}
+
+  /** Plays this scenario instead of the one before; `none` only ends that. The rate stays until something sets it. */
+  play({ name, users, rate, every_ms }: PlayScenarioDto): void {
+    clearInterval(this.timer);
+    this.playing = null;
+    if (name === 'none') return;
+    const scenario: Scenario = scenarios[name];
+    this.random = new Random(`${this.world.seed}/${name}`);
+    this.cast = this.findCast(users ?? scenario.users);
+    this.playing = name;
+    if (scenario.beginsLive) this.cast.forEach((id) => this.goLive(id));
+    this.generator.setRate(rate ?? scenario.rate);
+    if (scenario.act === null) return;
+    const { kind, everyMs } = scenario.act;
+    this.act(kind);
+    this.timer = setInterval(() => this.act(kind), every_ms ?? everyMs);
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.timer);
+  }
+
+  private findCast(count: number): string[] {
+    if (count === 0) return this.world.channels.map(({ broadcaster }) => broadcaster.id);
+    const missing = count - this.made.length;
+    if (missing > 0) this.made.push(...this.users.create({ count: missing }).map(({ id }) => id));
+    return this.made.slice(0, count);
+  }
+
+  private act(kind: Act): void {
+    const present = this.cast.filter((id) => this.world.users.find(id) !== undefined);
+    switch (kind) {
+      case 'turn':
+        if (present.length > 0) this.turn(this.random.pick(present));
+        return;
+      case 'raid': {
+        const [raider, target] = this.random.sample(present, 2);
+        if (raider !== undefined && target !== undefined) this.raid(raider, target);
+      }
+    }
+  }
+
+  private turn(id: string): void {
+    if (this.world.isLive(id)) this.streams.end(id, {});
+    else this.goLive(id);
+  }
+
+  /** A stream ends, and its viewers come over to another. */
+  private raid(raider: string, target: string): void {
+    [raider, target].forEach((id) => this.goLive(id));
+    this.tell('channel.raid', target, raider);
+    this.streams.end(raider, {});
+    for (let count = 0; count < crowd; count += 1) {
+      this.tell('channel.follow', target);
+      this.tell('channel.chat.message', target);
+    }
+  }
+
+  private goLive(id: string): void {
+    if (!this.world.isLive(id)) this.streams.start({ user_id: id });
+  }
+
+  private tell(type: string, broadcasterId: string, otherBroadcasterId?: string): void {
+    this.sender.tell(this.world.describeEvent({ type, broadcasterId, otherBroadcasterId }, new Date()));
+  }
+}

@@ -1,0 +1,47 @@
+import { Broadcasts, findListed } from './broadcasts.js';
+import { countViewers, createStreamId, type Stream } from './stream.js';
+import { World } from '../world/world.js';
+
+const stream: Stream = {
+  ...{ id: '123456789012345', userId: '7', startedAt: 0, endedAt: null },
+  ...{ listedFrom: 0, listedUntil: Infinity, viewers: null },
+};
+
+describe(createStreamId.name, () => {
+  it('gives every stream of every user an id of its own, always the same', () => {
+    const ids = Array.from({ length: 20_000 }, (_, index) => createStreamId('seed', `${index % 200}`, index));
+    expect(new Set(ids).size).toBe(20_000);
+    expect(ids.every((id) => /^\d{15}$/.test(id))).toBe(true);
+    expect(createStreamId('seed', '0', 0)).toBe(ids[0]);
+    expect(createStreamId('other', '0', 0)).not.toBe(ids[0]);
+  });
+});
+
+describe(countViewers.name, () => {
+  it('wanders, never below nobody, and is the same when asked again', () => {
+    const hours = Array.from({ length: 500 }, (_, index) => index * 30_000);
+    const counts = hours.map((now) => countViewers(stream, now));
+    expect(new Set(counts).size).toBeGreaterThan(20);
+    expect(Math.min(...counts)).toBeGreaterThanOrEqual(0);
+    expect(hours.map((now) => countViewers(stream, now))).toEqual(counts);
+  });
+
+  it('stays as it was set', () => {
+    expect(countViewers({ ...stream, viewers: 12 }, 1e9)).toBe(12);
+  });
+});
+
+describe(Broadcasts.name, () => {
+  it('lists each of 10,000 live streams by its user without looking at the others', () => {
+    const world = new World('seed');
+    const users = Array.from({ length: 10_000 }, () => world.users.addMadeUp());
+    for (const { id } of users) world.broadcasts.start(world.channel(id), { now: 0 });
+    expect(world.broadcasts.liveCount).toBe(10_000);
+    const began = performance.now();
+    // A sweep of all, twenty times: looking through all for each would be two billion steps.
+    for (let sweep = 0; sweep < 20; sweep += 1) {
+      expect(users.every(({ id }) => findListed(world.channel(id), 1) !== undefined)).toBe(true);
+    }
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+});

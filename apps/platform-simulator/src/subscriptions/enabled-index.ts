@@ -1,0 +1,59 @@
+import type { EventPayload } from '../world/payloads/scene.js';
+import type { Audience } from '../world/world.js';
+import { MultiMap } from './multi-map.js';
+import { channelOf, channelsIn, matchesCondition, type Subscription } from './subscription.js';
+
+interface ByChannel {
+  subscriptions: MultiMap<Subscription>;
+  /** Made when asked for after a channel came or went. */
+  sortedChannels: string[] | null;
+}
+
+/** The enabled subscriptions by type and channel: who gets an event, and what somebody wants to hear about. */
+export class EnabledIndex implements Audience {
+  private readonly types = new Map<string, ByChannel>();
+
+  add(subscription: Subscription): void {
+    const { type, condition } = subscription.view;
+    const found = this.types.get(type) ?? { subscriptions: new MultiMap(), sortedChannels: null };
+    this.types.set(type, found);
+    if (found.subscriptions.add(channelOf(condition) ?? '', subscription)) found.sortedChannels = null;
+  }
+
+  delete(subscription: Subscription): void {
+    const { type, condition } = subscription.view;
+    const found = this.types.get(type);
+    if (found?.subscriptions.delete(channelOf(condition) ?? '', subscription)) found.sortedChannels = null;
+  }
+
+  /** The first one of a type, about this channel if one is named. */
+  findFirst(type: string, broadcasterId: string | undefined): Subscription | undefined {
+    const subscriptions = this.types.get(type)?.subscriptions;
+    const found = broadcasterId === undefined ? subscriptions?.first() : subscriptions?.get(broadcasterId);
+    return found?.values().next().value;
+  }
+
+  /** Those that get this event. */
+  findMatching(type: string, event: EventPayload): Subscription[] {
+    const subscriptions = this.types.get(type)?.subscriptions;
+    if (!subscriptions) return [];
+    return channelsIn(event)
+      .flatMap((channel) => [...subscriptions.get(channel)])
+      .filter(({ view }) => matchesCondition(view.condition, event));
+  }
+
+  has(type: string): boolean {
+    return this.types.get(type)?.subscriptions.first() !== undefined;
+  }
+
+  wants(type: string, broadcasterId: string): boolean {
+    return this.types.get(type)?.subscriptions.has(broadcasterId) ?? false;
+  }
+
+  channelsFor(type: string): readonly string[] {
+    const found = this.types.get(type);
+    if (!found) return [];
+    found.sortedChannels ??= [...found.subscriptions.keys()].sort();
+    return found.sortedChannels;
+  }
+}

@@ -1,0 +1,24 @@
+import { IsOptional, IsString } from 'class-validator';
+
+/** Query of `GET /helix/eventsub/subscriptions`: at most one filter, and where the page begins. */
+export class ListSubscriptionsDto {
+  @IsOptional()
+  @IsString()
+  status?: string;
+
+  @IsOptional()
+  @IsString()
+  type?: string;
+
+  @IsOptional()
+  @IsString()
+  user_id?: string;
+
+  @IsOptional()
+  @IsString()
+  subscription_id?: string;
+
+  @IsOptional()
+  @IsString()
+  after?: string;
+}

@@ -1,0 +1,44 @@
+import { findEventType } from '@stream-events/platform-catalogue';
+
+/** A type of event that the world can make by itself. */
+export interface SimulatedType {
+  readonly type: string;
+  readonly version: string;
+}
+
+interface LivelyEvent {
+  readonly type: string;
+  /** How often it happens next to the others. */
+  readonly weight: number;
+  /** Whether it also happens while the channel is offline. */
+  readonly happensOffline?: true;
+}
+
+/** What happens by itself, with the weights of a busy evening: mostly chat, now and then a stream that ends. */
+export const livelyEvents: readonly LivelyEvent[] = [
+  { type: 'stream.online', weight: 1, happensOffline: true },
+  { type: 'stream.offline', weight: 1, happensOffline: true },
+  { type: 'channel.update', weight: 2, happensOffline: true },
+  { type: 'channel.follow', weight: 12, happensOffline: true },
+  { type: 'channel.subscribe', weight: 5 },
+  { type: 'channel.subscription.gift', weight: 2 },
+  { type: 'channel.subscription.message', weight: 3 },
+  { type: 'channel.cheer', weight: 6 },
+  { type: 'channel.raid', weight: 2 },
+  { type: 'channel.chat.message', weight: 50 },
+  { type: 'channel.channel_points_custom_reward_redemption.add', weight: 8 },
+  { type: 'channel.ban', weight: 2 },
+  { type: 'channel.poll.begin', weight: 1 },
+  { type: 'channel.hype_train.begin', weight: 1 },
+];
+
+/** The types of event that the simulator makes by itself, each in its newest version. */
+export const simulatedTypes: readonly SimulatedType[] = livelyEvents.map(({ type }) => ({
+  type,
+  version: findEventType(type)?.version ?? '1',
+}));
+
+/** Whether an event of this type needs an audience, so that it happens by itself only while the channel is live. */
+export function needsStream(type: string): boolean {
+  return livelyEvents.some((lively) => lively.type === type && lively.happensOffline !== true);
+}

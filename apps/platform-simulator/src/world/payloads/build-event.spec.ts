@@ -1,0 +1,105 @@
+import { eventTypes, type EventType } from '@stream-events/platform-catalogue';
+import { createCondition } from '../../subscriptions/event-type.js';
+import { World } from '../world.js';
+import { buildEvent } from './build-event.js';
+
+const now = new Date('2026-08-02T20:00:00.000Z');
+
+// Several worlds, and several events of each, since many fields depend on chance.
+const worlds = Array.from({ length: 25 }, (_, index) => new World(`seed ${index}`));
+const eventsOfEach = 12;
+
+function createEvents({ type, version }: EventType): Record<string, unknown>[] {
+  return worlds.flatMap((world) => {
+    const broadcasterId = world.channels[0]!.broadcaster.id;
+    const request = { type, version, broadcasterId };
+    return Array.from({ length: eventsOfEach }, () => world.describeEvent(request, now).event);
+  });
+}
+
+/** What is wrong with an event by the fields of its type. */
+function findFaults(event: Record<string, unknown>, fields: Record<string, string>): string[] {
+  const unknown = Object.keys(event).filter((field) => fields[field] === undefined);
+  const wrong = Object.entries(fields).filter(([field, kind]) => !fits(event[field], kind));
+  return [
+    ...unknown.map((field) => `${field} is unknown`),
+    ...wrong.map(([field, kind]) => `${field} is no ${kind}: ${JSON.stringify(event[field])}`),
+  ];
+}
+
+/** Whether a value is of a kind as the catalogue writes it: `string`, `object[]|null`, `boolean?|null`. */
+function fits(value: unknown, kind: string): boolean {
+  if (value === undefined) return kind.includes('?');
+  if (value === null) return kind.endsWith('|null');
+  const base = kind.replace('|null', '').replace('?', '');
+  if (base.endsWith('[]')) {
+    return Array.isArray(value) && value.every((item) => fits(item, base.slice(0, -2)));
+  }
+  if (base === 'integer') return Number.isSafeInteger(value);
+  return typeof value === base && !Array.isArray(value);
+}
+
+describe(buildEvent.name, () => {
+  it.each(eventTypes.map((row) => [`${row.type} version ${row.version}`, row] as const))(
+    'makes valid events of %s',
+    (_, row) => {
+      for (const event of createEvents(row))
+        expect({ event, faults: findFaults(event, row.fields) }).toEqual({ event, faults: [] });
+    },
+  );
+
+  it('makes the events that a subscription asked for', () => {
+    const world = new World('seed');
+    const ask = (type: string, condition: Record<string, string>): Record<string, unknown> =>
+      world.describeEvent({ type, broadcasterId: '7', condition }, now).event;
+    expect(ask('channel.raid', { from_broadcaster_user_id: '7' })).toMatchObject({
+      from_broadcaster_user_id: '7',
+    });
+    expect(ask('channel.raid', { to_broadcaster_user_id: '7' })).toMatchObject({
+      to_broadcaster_user_id: '7',
+    });
+    expect(ask('user.update', { user_id: '8' })).toMatchObject({ user_id: '8' });
+    expect(ask('user.whisper.message', { user_id: '8' })).toMatchObject({ to_user_id: '8' });
+    expect(ask('user.authorization.grant', { client_id: 'c' })).toMatchObject({ client_id: 'c' });
+    const reward = 'channel.channel_points_custom_reward_redemption.add';
+    expect(ask(reward, { reward_id: 'r' })).toMatchObject({ reward: { id: 'r' } });
+  });
+
+  it('has a condition to ask with for every type', () => {
+    const world = new World('seed');
+    for (const row of eventTypes) {
+      const { type, version } = row;
+      const condition = createCondition(row, '7');
+      const { event } = world.describeEvent({ type, version, broadcasterId: '7', condition }, now);
+      expect({ type, faults: findFaults(event, row.fields) }).toEqual({ type, faults: [] });
+    }
+  });
+
+  it('fills exactly one detail of a chat notice, the one that it is about', () => {
+    const row = eventTypes.find(({ type }) => type === 'channel.chat.notification')!;
+    const others = ['badges', 'message', 'source_badges'];
+    const details = Object.entries(row.fields).flatMap(([field, kind]) =>
+      kind.startsWith('object') && !others.includes(field) ? [field] : [],
+    );
+    const notices = createEvents(row);
+    for (const notice of notices) {
+      expect(details.filter((detail) => notice[detail] !== null)).toEqual([notice.notice_type]);
+    }
+    expect(new Set(notices.map(({ notice_type }) => notice_type)).size).toBeGreaterThan(20);
+  });
+
+  it.each(['1', '2'])('tells the details of what a moderator did, version %s', (version) => {
+    const row = eventTypes.find(
+      (candidate) => candidate.type === 'channel.moderate' && candidate.version === version,
+    )!;
+    const actions = new Set<unknown>();
+    for (const event of createEvents(row)) {
+      const filled = Object.keys(row.fields).filter(
+        (field) => row.fields[field] === 'object|null' && event[field] !== null,
+      );
+      expect(filled.length).toBeLessThanOrEqual(1);
+      actions.add(event.action);
+    }
+    expect(actions.has('warn')).toBe(version === '2');
+  });
+});

@@ -1,0 +1,174 @@
+import type { Person } from '../population.js';
+import {
+  after,
+  identify,
+  identifyBroadcaster,
+  pickModerator,
+  type EventPayload,
+  type PayloadBuilders,
+  type Scene,
+} from './scene.js';
+
+/** What a channel does: streams, titles, advertisements, raids, shoutouts, and what it shares with others. */
+export const channelBuilders: PayloadBuilders = {
+  'stream.online': beginStream,
+  'stream.offline': endStream,
+  'channel.update': updateChannel,
+  'channel.ad_break.begin': beginAdBreak,
+  'channel.raid': raid,
+  'channel.shoutout.create': giveShoutout,
+  'channel.shoutout.receive': receiveShoutout,
+  'channel.shared_chat.begin': (scene) => ({ ...shareChat(scene), participants: listParticipants(scene) }),
+  'channel.shared_chat.update': (scene) => ({ ...shareChat(scene), participants: listParticipants(scene) }),
+  'channel.shared_chat.end': shareChat,
+  'channel.guest_star_session.begin': beginGuestStar,
+  'channel.guest_star_session.end': endGuestStar,
+  'channel.guest_star_guest.update': updateGuest,
+  'channel.guest_star_settings.update': updateGuestStarSettings,
+};
+
+/** The stream that is on; the one that would begin now when none is. */
+function beginStream({ channel, random, now }: Scene): EventPayload {
+  return {
+    id: channel.stream?.id ?? random.digits(15),
+    ...identify('broadcaster_user', channel.broadcaster),
+    type: 'live',
+    started_at: new Date(channel.stream?.startedAt ?? now).toISOString(),
+  };
+}
+
+/** The stream that is on, else the last one that was. */
+function endStream({ channel, random }: Scene): EventPayload {
+  const stream = channel.stream ?? channel.pastStreams.at(-1);
+  return { id: stream?.id ?? random.digits(15), ...identify('broadcaster_user', channel.broadcaster) };
+}
+
+function updateChannel({ random, channel }: Scene): EventPayload {
+  return {
+    ...identify('broadcaster_user', channel.broadcaster),
+    title: channel.title,
+    language: channel.language,
+    category_id: channel.category.id,
+    category_name: channel.category.name,
+    content_classification_labels: random.chance(0.2) ? ['ProfanityVulgarity'] : [],
+  };
+}
+
+function beginAdBreak(scene: Scene): EventPayload {
+  const { random, channel, now } = scene;
+  const isAutomatic = random.chance(0.5);
+  return {
+    duration_seconds: random.pick([30, 60, 90, 180]),
+    started_at: now.toISOString(),
+    is_automatic: isAutomatic,
+    ...identifyBroadcaster(scene),
+    ...identify('requester_user', isAutomatic ? channel.broadcaster : pickModerator(scene)),
+  };
+}
+
+/** The channel is raided, unless the subscription is about raids that leave it. */
+function raid({ random, channel, otherChannel, condition }: Scene): EventPayload {
+  const leaves = condition.from_broadcaster_user_id !== undefined;
+  const [from, to] = leaves ? [channel, otherChannel] : [otherChannel, channel];
+  return {
+    ...identify('from_broadcaster_user', from.broadcaster),
+    ...identify('to_broadcaster_user', to.broadcaster),
+    viewers: random.integer(3, 900),
+  };
+}
+
+function giveShoutout(scene: Scene): EventPayload {
+  const { random, otherChannel, now } = scene;
+  return {
+    ...identifyBroadcaster(scene),
+    ...identify('to_broadcaster_user', otherChannel.broadcaster),
+    ...identify('moderator_user', pickModerator(scene)),
+    viewer_count: random.integer(3, 900),
+    started_at: now.toISOString(),
+    // The platform allows one every two minutes, and one an hour of the same channel.
+    cooldown_ends_at: after(now, 120),
+    target_cooldown_ends_at: after(now, 3_600),
+  };
+}
+
+function receiveShoutout(scene: Scene): EventPayload {
+  const { random, otherChannel, now } = scene;
+  return {
+    ...identifyBroadcaster(scene),
+    ...identify('from_broadcaster_user', otherChannel.broadcaster),
+    viewer_count: random.integer(3, 900),
+    started_at: now.toISOString(),
+  };
+}
+
+function shareChat(scene: Scene): EventPayload {
+  const { random, channel, otherChannel } = scene;
+  const host = random.pick([channel, otherChannel]);
+  return {
+    session_id: random.uuid(),
+    ...identifyBroadcaster(scene),
+    ...identify('host_broadcaster_user', host.broadcaster),
+  };
+}
+
+function listParticipants({ channel, otherChannel }: Scene): EventPayload[] {
+  return [channel, otherChannel].map(({ broadcaster }) => identify('broadcaster_user', broadcaster));
+}
+
+// What the platform documents least: who moderates may be missing or null.
+function perhapsModerator(scene: Scene): EventPayload {
+  const { random } = scene;
+  if (random.chance(0.3)) return {};
+  const moderator: Person | null = random.chance(0.8) ? pickModerator(scene) : null;
+  return identify('moderator_user', moderator);
+}
+
+function beginGuestStar(scene: Scene): EventPayload {
+  return {
+    ...identifyBroadcaster(scene),
+    session_id: scene.random.uuid(),
+    started_at: scene.now.toISOString(),
+    ...perhapsModerator(scene),
+  };
+}
+
+function endGuestStar(scene: Scene): EventPayload {
+  const { random, channel, now } = scene;
+  return {
+    ...identifyBroadcaster(scene),
+    session_id: random.uuid(),
+    started_at: after(now, -random.integer(300, 7_200)),
+    ended_at: now.toISOString(),
+    ...(random.chance(0.5) && identify('host_user', channel.broadcaster)),
+    ...perhapsModerator(scene),
+  };
+}
+
+/** A guest takes or leaves a slot; an empty slot has no guest. */
+function updateGuest(scene: Scene): EventPayload {
+  const { random, viewer, channel } = scene;
+  const isPresent = random.chance(0.7);
+  return {
+    ...identifyBroadcaster(scene),
+    session_id: random.uuid(),
+    ...identify('moderator_user', random.chance(0.5) ? pickModerator(scene) : null),
+    ...identify('guest_user', isPresent ? viewer : null),
+    slot_id: isPresent ? String(random.integer(1, 5)) : null,
+    state: isPresent ? random.pick(['invited', 'accepted', 'ready', 'backstage', 'live']) : null,
+    ...identify('host_user', channel.broadcaster),
+    host_video_enabled: isPresent ? true : null,
+    host_audio_enabled: isPresent ? random.chance(0.9) : null,
+    host_volume: isPresent ? random.integer(0, 100) : null,
+  };
+}
+
+function updateGuestStarSettings(scene: Scene): EventPayload {
+  const { random } = scene;
+  return {
+    ...identifyBroadcaster(scene),
+    is_moderator_send_live_enabled: random.chance(0.5),
+    slot_count: random.integer(1, 5),
+    is_browser_source_audio_enabled: random.chance(0.8),
+    group_layout: random.pick(['tiled', 'screenshare', 'horizontal_top', 'vertical_left']),
+  };
+}

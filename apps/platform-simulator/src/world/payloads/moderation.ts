@@ -1,0 +1,101 @@
+import { createHeldText, createPhrase } from './chat-texts.js';
+import {
+  after,
+  identify,
+  identifyBoth,
+  identifyBroadcaster,
+  pickModerator,
+  type EventPayload,
+  type PayloadBuilders,
+  type Scene,
+} from './scene.js';
+
+const reasons = ['spam', 'insults', 'self-promotion', ''];
+const trustStatuses = ['none', 'active_monitoring', 'restricted'];
+
+/** What moderators do, but for AutoMod and the journal of actions. */
+export const moderationBuilders: PayloadBuilders = {
+  'channel.ban': ban,
+  'channel.unban': moderate,
+  'channel.unban_request.create': requestUnban,
+  'channel.unban_request.resolve': resolveUnbanRequest,
+  'channel.moderator.add': identifyBoth,
+  'channel.moderator.remove': identifyBoth,
+  'channel.vip.add': identifyBoth,
+  'channel.vip.remove': identifyBoth,
+  'channel.warning.acknowledge': identifyBoth,
+  'channel.warning.send': warn,
+  'channel.suspicious_user.message': suspect,
+  'channel.suspicious_user.update': (scene) => ({
+    ...moderate(scene),
+    low_trust_status: scene.random.pick(trustStatuses),
+  }),
+  'channel.shield_mode.begin': (scene) => ({ ...shield(scene), started_at: scene.now.toISOString() }),
+  'channel.shield_mode.end': (scene) => ({ ...shield(scene), ended_at: scene.now.toISOString() }),
+};
+
+function moderate(scene: Scene): EventPayload {
+  return { ...identifyBoth(scene), ...identify('moderator_user', pickModerator(scene)) };
+}
+
+function ban(scene: Scene): EventPayload {
+  const { random, now } = scene;
+  const isPermanent = random.chance(0.4);
+  const seconds = random.pick([60, 600, 3_600, 86_400]);
+  return {
+    ...moderate(scene),
+    reason: random.pick(reasons),
+    banned_at: now.toISOString(),
+    ends_at: isPermanent ? null : after(now, seconds),
+    is_permanent: isPermanent,
+  };
+}
+
+function requestUnban(scene: Scene): EventPayload {
+  const { random, now } = scene;
+  return {
+    id: random.uuid(),
+    ...identifyBoth(scene),
+    text: 'Sorry, I will be nicer from now on.',
+    created_at: now.toISOString(),
+  };
+}
+
+/** Who takes the request back needs no moderator. */
+function resolveUnbanRequest(scene: Scene): EventPayload {
+  const { random } = scene;
+  const status = random.pick(['approved', 'denied', 'canceled']);
+  const isCanceled = status === 'canceled';
+  return {
+    id: random.uuid(),
+    ...identifyBoth(scene),
+    ...identify('moderator_user', isCanceled ? null : pickModerator(scene)),
+    resolution_text: isCanceled || random.chance(0.3) ? null : createPhrase(random),
+    status,
+  };
+}
+
+function warn(scene: Scene): EventPayload {
+  const { random } = scene;
+  return {
+    ...moderate(scene),
+    reason: random.chance(0.8) ? random.pick(reasons) : null,
+    chat_rules_cited: random.chance(0.5) ? ['Be kind'] : null,
+  };
+}
+
+function suspect(scene: Scene): EventPayload {
+  const { random } = scene;
+  return {
+    ...identifyBoth(scene),
+    low_trust_status: random.pick(trustStatuses),
+    shared_ban_channel_ids: random.chance(0.3) ? [random.digits(9)] : [],
+    types: [random.pick(['manually_added', 'ban_evader', 'banned_in_shared_channel'])],
+    ban_evasion_evaluation: random.pick(['unknown', 'possible', 'likely']),
+    message: { message_id: random.uuid(), ...createHeldText(random) },
+  };
+}
+
+function shield(scene: Scene): EventPayload {
+  return { ...identifyBroadcaster(scene), ...identify('moderator_user', pickModerator(scene)) };
+}

@@ -1,0 +1,99 @@
+import { createCheerText, createPlainText, createTextWithEmotes, pickEmote } from './chat-texts.js';
+import {
+  identify,
+  identifyBoth,
+  identifyBroadcaster,
+  type EventPayload,
+  type PayloadBuilders,
+  type Scene,
+} from './scene.js';
+
+const tiers = ['1000', '1000', '1000', '2000', '3000'];
+
+/** What viewers do for a channel: follow, subscribe, give, cheer. */
+export const viewerBuilders: PayloadBuilders = {
+  'channel.follow': (scene) => ({ ...identifyBoth(scene), followed_at: scene.now.toISOString() }),
+  'channel.subscribe': subscribe,
+  'channel.subscription.end': subscribe,
+  'channel.subscription.gift': giveSubscriptions,
+  'channel.subscription.message': resubscribe,
+  'channel.cheer': cheer,
+  'channel.bits.use': useBits,
+};
+
+function subscribe(scene: Scene): EventPayload {
+  const { random } = scene;
+  return { ...identifyBoth(scene), tier: random.pick(tiers), is_gift: random.chance(0.3) };
+}
+
+function giveSubscriptions(scene: Scene): EventPayload {
+  const { random, viewer } = scene;
+  const isAnonymous = random.chance(0.2);
+  const total = random.pick([1, 1, 1, 5, 5, 10, 20]);
+  return {
+    ...identify('user', isAnonymous ? null : viewer),
+    ...identifyBroadcaster(scene),
+    total,
+    tier: random.pick(tiers),
+    cumulative_total: isAnonymous || random.chance(0.3) ? null : total + random.integer(0, 80),
+    is_anonymous: isAnonymous,
+  };
+}
+
+function resubscribe(scene: Scene): EventPayload {
+  const { random, viewer } = scene;
+  const months = viewer.subscribedMonths + 1;
+  return {
+    ...identifyBoth(scene),
+    tier: random.pick(tiers),
+    message: createTextWithEmotes(random),
+    cumulative_months: months,
+    streak_months: random.chance(0.5) ? random.integer(1, months) : null,
+    duration_months: random.pick([1, 1, 1, 3, 6]),
+  };
+}
+
+function cheer(scene: Scene): EventPayload {
+  const { random, viewer } = scene;
+  const isAnonymous = random.chance(0.25);
+  const { text, bits } = createCheerText(random);
+  return {
+    is_anonymous: isAnonymous,
+    ...identify('user', isAnonymous ? null : viewer),
+    ...identifyBroadcaster(scene),
+    message: text,
+    bits,
+  };
+}
+
+/** Bits spent in any of three ways; what was bought tells its details. */
+function useBits(scene: Scene): EventPayload {
+  const { random } = scene;
+  const type = random.pick(['cheer', 'power_up', 'custom_power_up']);
+  if (type === 'cheer') return cheerInBits(scene);
+  return {
+    ...identifyBoth(scene),
+    bits: random.pick([10, 50, 300]),
+    type,
+    message: random.chance(0.5) ? createPlainText(random) : null,
+    power_up: type === 'power_up' ? describePowerUp(scene) : null,
+    custom_power_up: type === 'power_up' ? null : { title: 'Confetti', reward_id: random.uuid() },
+  };
+}
+
+function cheerInBits(scene: Scene): EventPayload {
+  const { bits, text, fragments } = createCheerText(scene.random);
+  const plain = fragments.map(({ mention: _mention, ...fragment }) => fragment);
+  const message = { text, fragments: plain };
+  // What a cheer has no use for may be null or missing.
+  return { ...identifyBoth(scene), bits, type: 'cheer', message, power_up: null };
+}
+
+function describePowerUp({ random }: Scene): EventPayload {
+  const type = random.pick(['message_effect', 'celebration', 'gigantify_an_emote']);
+  return {
+    type,
+    emote: type === 'message_effect' ? null : pickEmote(random),
+    message_effect_id: type === 'message_effect' ? random.pick(['simmer', 'rainbow-eclipse']) : null,
+  };
+}
