@@ -70,20 +70,18 @@ export class StreamMaintenance {
     return count;
   }
 
-  /** Removes some samples of a stream that is gone; false when there is none. */
+  /** Removes some samples of streams that are gone; false when there are none left. */
   private async removeSamples(): Promise<boolean> {
-    const [removed] = await this.dataSource.query<{ id: string; removed_at: Date }[]>(
-      'SELECT * FROM removed_streams LIMIT 1',
-    );
-    if (!removed) return false;
     const [, count] = await this.dataSource.query<[unknown, number]>(
-      `DELETE FROM stream_samples WHERE stream = $1 AND at <= (
-         SELECT max(at) FROM (SELECT at FROM stream_samples WHERE stream = $1 AND at <= $2 ORDER BY at LIMIT ${maxRows}) AS oldest
-       )`,
-      [removed.id, removed.removed_at],
+      `DELETE FROM stream_samples USING (
+         SELECT stream, at FROM removed_streams JOIN stream_samples ON stream = id AND at <= removed_at LIMIT ${maxRows}
+       ) AS orphaned WHERE stream_samples.stream = orphaned.stream AND stream_samples.at = orphaned.at`,
     );
-    if (count < maxRows)
-      await this.dataSource.query('DELETE FROM removed_streams WHERE id = $1', [removed.id]);
-    return true;
+    if (count === maxRows) return true;
+    await this.dataSource.query(
+      `DELETE FROM removed_streams
+       WHERE NOT EXISTS (SELECT FROM stream_samples WHERE stream = removed_streams.id AND at <= removed_at)`,
+    );
+    return false;
   }
 }
