@@ -31,20 +31,25 @@ export class WorkerLoop {
   }
 
   private async run(): Promise<void> {
-    const { signal } = this.stopping;
+    const { stopping } = this;
     let backoffMs = 0;
-    while (!signal.aborted) {
+    while (!stopping.signal.aborted) {
       let pauseMs = 0;
       try {
-        if (!(await this.options.work(signal))) pauseMs = this.options.idleMs;
+        if (!(await this.options.work(stopping.signal))) pauseMs = this.options.idleMs;
         backoffMs = 0;
       } catch (error) {
-        if (!signal.aborted) this.options.onFailure(error);
+        this.report(error);
         backoffMs = Math.min(Math.max(2 * backoffMs, minBackoffMs), this.options.maxBackoffMs);
         pauseMs = backoffMs;
       }
       // Cut short by stop(). Jitter keeps instances that fail together from trying together.
-      await wait(pauseMs * (0.75 + Math.random() / 4), undefined, { signal }).catch(() => undefined);
+      await wait(pauseMs * (0.75 + Math.random() / 4), undefined, stopping).catch(() => undefined);
     }
+  }
+
+  /** What fails while it is being stopped is given up on purpose. */
+  private report(error: unknown): void {
+    if (!this.stopping.signal.aborted) this.options.onFailure(error);
   }
 }

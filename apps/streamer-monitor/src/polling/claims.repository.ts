@@ -12,6 +12,8 @@ export interface Claim {
 
 /** What one asks the platform about. */
 interface Question {
+  /** Any number of its own: who holds it may claim. */
+  lock: number;
   column: 'next_poll_at' | 'next_naming_at';
   /** So early a streamer is taken along when another one is due, so that batches stay full. */
   aheadSeconds: number;
@@ -19,8 +21,8 @@ interface Question {
   claimSeconds: number;
 }
 
-const stream: Question = { column: 'next_poll_at', aheadSeconds: 5, claimSeconds: 30 };
-const name: Question = { column: 'next_naming_at', aheadSeconds: 60, claimSeconds: 900 };
+const stream: Question = { lock: 7_243_002, column: 'next_poll_at', aheadSeconds: 5, claimSeconds: 30 };
+const name: Question = { lock: 7_243_003, column: 'next_naming_at', aheadSeconds: 60, claimSeconds: 900 };
 
 /**
  * Shares the streamers that are due among all instances: who claims some sets their time ahead. An instance that dies has set it
@@ -66,22 +68,25 @@ export class ClaimsRepository {
     return row?.count ?? 0;
   }
 
-  private async claim({ column, aheadSeconds, claimSeconds }: Question): Promise<Claim> {
-    const rows = await this.dataSource.query<
-      { id: string; platformId: string; claimedUntil: Milliseconds }[]
-    >(
-      `WITH due AS MATERIALIZED (
-         SELECT id FROM streamers
-         WHERE NOT disabled AND ${column} <= now() + interval '${aheadSeconds} seconds'
-           AND (SELECT min(${column}) FROM streamers WHERE NOT disabled) <= now()
-         ORDER BY ${column} LIMIT ${maxLookUp} FOR UPDATE SKIP LOCKED
-       ), claimed AS (
-         -- To the millisecond, as the claim is compared with afterwards.
-         UPDATE streamers SET ${column} = date_trunc('milliseconds', now() + interval '${claimSeconds} seconds')
-         FROM due WHERE streamers.id = due.id RETURNING streamers.id, platform_id, ${column} AS claimed_until
-       )
-       SELECT id, platform_id AS "platformId", ${epochMilliseconds('claimed_until')} AS "claimedUntil" FROM claimed`,
-    );
+  private async claim({ lock, column, aheadSeconds, claimSeconds }: Question): Promise<Claim> {
+    const rows = await this.dataSource.transaction(async (transaction) => {
+      // One after another: several at once would share what is left of a sweep, and ask about a few streamers each.
+      await transaction.query('SELECT pg_advisory_xact_lock($1)', [lock]);
+      // Who is being changed at this moment is left for the next time.
+      return transaction.query<{ id: string; platformId: string; claimedUntil: Milliseconds }[]>(
+        `WITH due AS MATERIALIZED (
+           SELECT id FROM streamers
+           WHERE NOT disabled AND ${column} <= now() + interval '${aheadSeconds} seconds'
+             AND (SELECT min(${column}) FROM streamers WHERE NOT disabled) <= now()
+           ORDER BY ${column} LIMIT ${maxLookUp} FOR UPDATE SKIP LOCKED
+         ), claimed AS (
+           -- To the millisecond, as the claim is compared with afterwards.
+           UPDATE streamers SET ${column} = date_trunc('milliseconds', now() + interval '${claimSeconds} seconds')
+           WHERE id = ANY(ARRAY(SELECT id FROM due)) RETURNING id, platform_id, ${column} AS claimed_until
+         )
+         SELECT id, platform_id AS "platformId", ${epochMilliseconds('claimed_until')} AS "claimedUntil" FROM claimed`,
+      );
+    });
     return {
       claimedUntil: rows[0]?.claimedUntil ?? 0,
       streamers: rows.map(({ id, platformId }) => ({ id, platformId })),

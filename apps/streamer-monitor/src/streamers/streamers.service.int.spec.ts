@@ -245,7 +245,9 @@ describe(StreamersService.name, () => {
         code: 'not_found',
       });
       expect(await store.count('streams')).toBe(0);
-      await eventually(async () => expect(await store.count('removed_streams')).toBe(0), { timeoutMs: 40_000 });
+      await eventually(async () => expect(await store.count('removed_streams')).toBe(0), {
+        timeoutMs: 40_000,
+      });
       expect(await store.count('stream_samples')).toBe(0);
     }, 60_000);
   });

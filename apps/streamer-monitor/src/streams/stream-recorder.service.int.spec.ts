@@ -54,6 +54,29 @@ describe(StreamRecorder.name, () => {
       expect((await store.streamer(streamer)).streaming).toBe(false);
     });
 
+    it('records the true streams when everything about a streamer is said at once, to several instances', async () => {
+      const streamer = await store.addStreamer();
+      const said = [0, 1, 2, 3].flatMap((index) => [
+        online(streamer, `s${index}`, index * 10 * minute),
+        offline(streamer, index * 10 * minute + 5 * minute, index % 2 === 0 ? `s${index}` : undefined),
+      ]);
+      const polls = [4, 14, 24, 34].map((at, index) =>
+        poll(at * minute, listed(streamer, `s${index}`, index * 10 * minute)),
+      );
+
+      await Promise.all([
+        ...[...said, ...said.toReversed()].map((event) => store.recorder.recordEvent(event)),
+        ...polls.map((said) => store.recorder.recordPoll(streamer.id, said)),
+      ]);
+
+      const streams = (await store.streamsOf(streamer)).map(({ streamId, startedAt, endedAt }) => [
+        streamId,
+        (startedAt.getTime() - epoch) / minute,
+        (endedAt!.getTime() - epoch) / minute,
+      ]);
+      expect(streams).toEqual([0, 1, 2, 3].map((index) => [`s${index}`, index * 10, index * 10 + 5]));
+    });
+
     it('follows a new name, but neither an old word of it nor another spelling', async () => {
       const streamer = await store.addStreamer({ platformUsername: 'MiRa', namedAt: new Date(epoch) });
       const nameAfter = async (login: string, at: number): Promise<string> => {
