@@ -23,7 +23,7 @@ interface LogRange {
 
 /**
  * Makes what events have said about a streamer anew from the event log. What polls have said stays, and so does what is older
- * than the log.
+ * than the log. Streamers who are disabled are left alone: what is said of them does not count.
  */
 @Injectable()
 export class StreamRebuilder {
@@ -54,7 +54,7 @@ export class StreamRebuilder {
       }));
       await this.streams.saveAnnounced(transaction, streamer.id, announced);
       await this.streams.saveOffline(transaction, streamer.id, offline);
-      const { latest } = await this.recorder.resolve(transaction, streamer.id, 0);
+      const latest = await this.recorder.resolve(transaction, streamer.id, 0);
       const changed = countDifferences(before, await this.readAll(transaction, streamer.id));
       const streaming = streamer.isStreamingKnown ? latest?.endedAt === null : streamer.streaming;
       const isVisible = streaming !== streamer.streaming;

@@ -43,11 +43,6 @@ export const confirmMissAfterMs = 20_000;
 // Twice the time between two polls, and some for an instance that has died in between.
 const maxPollGapMs = 2 * 60_000;
 
-/** The stream as a poll has seen it: whatever was missed before was a slip. */
-export function noteSeen<Facts extends StreamFacts>(facts: Facts, at: Milliseconds): Facts {
-  return { ...facts, seenAt: Math.max(at, facts.seenAt ?? at), missedAt: null, isMissConfirmed: false };
-}
-
 /** The stream after a poll without it, which counts only when the platform should have listed it. */
 export function noteMissed<Facts extends StreamFacts>(facts: Facts, at: Milliseconds): Facts {
   if (facts.seenAt === null && at < facts.startedAt + listingLagMs) return facts;

@@ -111,19 +111,19 @@ export class StreamRecorder {
   /**
    * Finds the ends of a locked streamer's streams that began at `from` or later, and of the one before them.
    *
-   * @returns the latest stream, as it is now, and how many have another end than before
+   * @returns the latest stream, as it is now
    */
   async resolve(
     transaction: EntityManager,
     streamerId: string,
     from: Milliseconds,
-  ): Promise<{ latest: RecordedStream | undefined; changed: number }> {
+  ): Promise<RecordedStream | undefined> {
     const { streams, offline } = await this.streams.readWindow(transaction, streamerId, from);
     const ends = resolveEnds(streams, offline);
     const resolved = streams.map((stream, index) => ({ ...stream, endedAt: ends[index] ?? null }));
     const changed = resolved.filter(({ endedAt }, index) => endedAt !== streams[index]?.endedAt);
     await this.streams.saveEnds(transaction, changed);
-    return { latest: resolved.at(-1), changed: changed.length };
+    return resolved.at(-1);
   }
 
   private async apply(
@@ -131,7 +131,7 @@ export class StreamRecorder {
     before: MonitoredStreamer,
     { streamer, from, nextPoll }: StreamerChange,
   ): Promise<void> {
-    const { latest } = await this.resolve(transaction, streamer.id, from);
+    const latest = await this.resolve(transaction, streamer.id, from);
     const streaming = latest?.endedAt === null;
     const isVisible = streaming !== before.streaming || streamer.platformUsername !== before.platformUsername;
     await this.streamers.save(
