@@ -1,20 +1,65 @@
 import { NestFactory } from '@nestjs/core';
 import type { INestMicroservice } from '@nestjs/common';
-import type { Contract } from '@stream-events/contracts';
+import {
+  createStreamer,
+  deleteStreamer,
+  getLatestStream,
+  getRebuild,
+  getStreamer,
+  getStreamHistory,
+  listMonitored,
+  listStreamers,
+  listStreams,
+  rebuildStreams,
+  updateStreamer,
+  type Contract,
+} from '@stream-events/contracts';
 import { connectDatabase, toUnavailable } from '@stream-events/database';
-import { ErrorResponder, NatsServerStrategy } from '@stream-events/messaging';
+import {
+  closeNats,
+  connectNats,
+  ErrorResponder,
+  NatsServerStrategy,
+  RequestClient,
+} from '@stream-events/messaging';
 import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
+import { EventIntake } from './consuming/event-intake.service.js';
+import { CreateStreamers1764230000000 } from './migrations/1764230000000-create-streamers.js';
+import { Naming } from './polling/naming.service.js';
+import { Poller } from './polling/poller.service.js';
+import { Rebuild } from './rebuild/rebuild.entity.js';
+import { RebuildService } from './rebuild/rebuild.service.js';
 import { variables, type StreamerMonitorConfig } from './streamer-monitor.config.js';
 import { StreamerMonitorModule } from './streamer-monitor.module.js';
+import { Streamer } from './streamers/streamer.entity.js';
+import { OfflineEvent } from './streams/offline-event.entity.js';
+import { StreamMaintenance } from './streams/stream-maintenance.service.js';
+import { RemovedStream, StreamSample } from './streams/stream-sample.entity.js';
+import { Stream } from './streams/stream.entity.js';
+
+// Six for events, two for polls, four for a rebuild, and some for requests.
+const databaseConnections = 16;
 
 /** The contracts that the streamer monitor answers. */
-const servedContracts: readonly Contract<object, object>[] = [];
+const servedContracts: readonly Contract<object, object>[] = [
+  listStreamers,
+  createStreamer,
+  getStreamer,
+  updateStreamer,
+  deleteStreamer,
+  listMonitored,
+  listStreams,
+  getLatestStream,
+  getStreamHistory,
+  rebuildStreams,
+  getRebuild,
+];
 
 /** What the streamer monitor keeps in its own schema. */
 export const schema = {
   name: 'streamer_monitor',
-  entities: [],
-  migrations: [],
+  entities: [OfflineEvent, Rebuild, RemovedStream, Stream, Streamer, StreamSample],
+  migrations: [CreateStreamers1764230000000],
 };
 
 /** The streamer monitor: who is live, and which streams there were. */
@@ -30,23 +75,38 @@ async function start(shell: Shell<StreamerMonitorConfig>) {
     applicationName: 'streamer-monitor',
     entities,
     migrations,
-    poolSize: 10,
+    poolSize: databaseConnections,
   });
+  const client = new RequestClient({ ...nats, name: 'streamer-monitor-client' });
+  await client.connect();
+  const connection = await connectNats({ ...nats, name: 'streamer-monitor-events' });
   const strategy = new NatsServerStrategy({
     ...nats,
     queue: 'streamer-monitor',
     contracts: servedContracts,
   });
   const app: INestMicroservice = await NestFactory.createMicroservice(
-    StreamerMonitorModule.register(shell, { dataSource }),
+    StreamerMonitorModule.register(shell, { dataSource, client, connection }),
     { strategy, logger: new NestLogger(logger), abortOnError: false },
   );
   app.useGlobalFilters(new ErrorResponder(logger, toUnavailable));
+  const background = [EventIntake, Poller, Naming, StreamMaintenance].map((part) => app.get(part));
+  for (const part of background) part.start();
   await app.listen();
 
   health.register('streamer monitor database', async () => {
     await dataSource.query('SELECT 1');
   });
   health.register('streamer monitor nats', () => strategy.ping());
-  return { close: () => closeAll([() => app.close(), () => dataSource.destroy()]) };
+  return {
+    // Nothing more comes in; what is in progress is written down; then the connections.
+    close: () =>
+      closeAll([
+        () => app.close(),
+        () => Promise.all([...background, app.get(RebuildService)].map((part) => part.stop())),
+        () => closeNats(connection),
+        () => client.close(),
+        () => dataSource.destroy(),
+      ]),
+  };
 }

@@ -1,0 +1,42 @@
+import { rename, type MonitoredStreamer } from '../streamers/monitored-streamers.repository.js';
+import type { Poll } from '../streams/stream-recorder.service.js';
+import type { RecordedStream } from '../streams/streams.repository.js';
+
+/**
+ * Whether a poll says of a streamer what is known anyway, as nearly all do: the same stream runs on, or there is still none. Such
+ * polls are written down for a whole batch at once.
+ */
+export function isRoutine(
+  streamer: MonitoredStreamer,
+  latest: RecordedStream | undefined,
+  poll: Poll,
+): boolean {
+  if (streamer.polledAt !== null && streamer.polledAt >= poll.at) return false;
+  return poll.stream
+    ? isRunningOn(streamer, latest, poll) && !isRenamed(streamer, poll)
+    : isStillAbsent(streamer, latest);
+}
+
+function isRunningOn(
+  streamer: MonitoredStreamer,
+  latest: RecordedStream | undefined,
+  { stream }: Poll,
+): boolean {
+  return (
+    streamer.isStreamingKnown &&
+    streamer.streaming &&
+    streamer.absentSince === null &&
+    latest?.streamId === stream?.streamId &&
+    latest?.endedAt === null &&
+    latest.seenAt !== null &&
+    latest.missedAt === null
+  );
+}
+
+function isStillAbsent(streamer: MonitoredStreamer, latest: RecordedStream | undefined): boolean {
+  return !streamer.streaming && (latest === undefined || (latest.endedAt !== null && latest.isMissConfirmed));
+}
+
+function isRenamed(streamer: MonitoredStreamer, { stream, at }: Poll): boolean {
+  return stream !== null && rename(streamer, stream.userLogin, at) !== streamer;
+}

@@ -1,0 +1,30 @@
+import type { PlatformStreamMessage } from '@stream-events/contracts';
+import type { SeenStream } from '../streams/streams.repository.js';
+
+// The platform's titles have 140 characters at most. A history holds a thousand, and is one message of at most 1 MiB.
+const maxTextLength = 200;
+const maxInteger = 2 ** 31 - 1;
+
+/** What the platform says of a stream, so that the database takes it: one odd title must not spoil a batch of a hundred. */
+export function toSeenStream(stream: PlatformStreamMessage): SeenStream {
+  return {
+    streamId: toStorable(stream.id),
+    startedAt: stream.startedAt,
+    userId: stream.userId,
+    userLogin: toStorable(stream.userLogin),
+    userName: toStorable(stream.userName),
+    gameId: toStorable(stream.gameId),
+    gameName: toStorable(stream.gameName),
+    type: toStorable(stream.type),
+    title: toStorable(stream.title),
+    viewerCount: Math.min(Math.max(stream.viewerCount, 0), maxInteger),
+    language: toStorable(stream.language),
+    thumbnailUrl: toStorable(stream.thumbnailUrl, 2_048),
+    tagIds: stream.tagIds === null ? null : toStorable(stream.tagIds, 2_048),
+    isMature: stream.isMature,
+  };
+}
+
+function toStorable(text: string, maxLength = maxTextLength): string {
+  return text.replaceAll('\0', '').slice(0, maxLength).toWellFormed();
+}

@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { listEvents, type ListPosition, type StoredEvent } from '@stream-events/contracts';
+import { RequestClient } from '@stream-events/messaging';
+import {
+  parseStoredEvent,
+  streamEventTypes,
+  UnreadableEventError,
+} from '../consuming/stream-event.external.js';
+import type { StreamEvent } from '../streams/stream-recorder.service.js';
+
+const pageSize = 100;
+
+/** Reads what was ever said about a streamer's streams from the event store. */
+@Injectable()
+export class EventLog {
+  constructor(private readonly client: RequestClient) {}
+
+  /** All of it, in no order; what makes no sense is left out, as it was when it came. */
+  async read(platformId: string): Promise<StreamEvent[]> {
+    const events: StreamEvent[] = [];
+    for (const eventType of streamEventTypes) {
+      let position: ListPosition | null | undefined;
+      do {
+        const filters = { eventType, broadcasterUserId: platformId };
+        const page = await this.client.request(listEvents, {
+          filters,
+          pageSize,
+          ...(position && { position }),
+        });
+        events.push(...page.events.flatMap(readEvent));
+        position = page.next;
+      } while (position);
+    }
+    return events;
+  }
+}
+
+function readEvent(event: StoredEvent): StreamEvent[] {
+  try {
+    const read = parseStoredEvent(event);
+    return read ? [read] : [];
+  } catch (error) {
+    if (error instanceof UnreadableEventError) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,159 @@
+import type { INestMicroservice } from '@nestjs/common';
+import { getRebuild, rebuildStreams, type RebuildReply } from '@stream-events/contracts';
+import { eventually, type TestNats } from '@stream-events/testing';
+import { v7 as uuidV7 } from 'uuid';
+import { toStoredEvent } from '../../test/events-stream.js';
+import { Caller, startMonitor, startMonitorNats, type MonitorInstance } from '../../test/monitor-process.js';
+import { MonitorStore } from '../../test/monitor-store.js';
+import { epoch, listed, offline, online } from '../../test/said.js';
+import { StandInEvents, StandInPlatform, startStandInConnector, startStandInEvents } from '../../test/stand-in-services.js'; // prettier-ignore
+import type { Streamer } from '../streamers/streamer.entity.js';
+import type { StreamEvent } from '../streams/stream-recorder.service.js';
+import { toSeenStream } from '../polling/seen-stream.js';
+import { RebuildService } from './rebuild.service.js';
+
+const second = 1_000;
+let store: MonitorStore;
+let nats: TestNats;
+let log: StandInEvents;
+let services: INestMicroservice[];
+let monitors: MonitorInstance[];
+let caller: Caller;
+
+beforeAll(async () => {
+  [store, nats] = await Promise.all([MonitorStore.create(), startMonitorNats()]);
+  log = new StandInEvents();
+  const platform = new StandInPlatform();
+  services = [await startStandInEvents(nats, log), await startStandInConnector(nats, platform)];
+  platform.isAway = true; // no polls in between
+  monitors = [await startMonitor(store.database, nats), await startMonitor(store.database, nats)];
+  caller = await Caller.connect(nats);
+});
+afterAll(async () => {
+  await caller.close();
+  await Promise.all(monitors.map((monitor) => monitor.close()));
+  await Promise.all(services.map((service) => service.close()));
+  await Promise.all([store.close(), nats.stop()]);
+});
+beforeEach(async () => {
+  await store.clear();
+  log.events = [];
+  log.isAway = false;
+});
+
+/** An event that was received when it happened, as the log says by its id. */
+function old(said: StreamEvent): StreamEvent {
+  const eventId = uuidV7({ msecs: said.at });
+  return said.kind === 'online'
+    ? { ...said, stream: { ...said.stream, eventId } }
+    : { ...said, offline: { ...said.offline, eventId } };
+}
+
+async function rebuild(): Promise<RebuildReply> {
+  await caller.ask(rebuildStreams, {});
+  return eventually(
+    async () => {
+      const reply = await caller.ask(getRebuild, {});
+      expect(reply.state).not.toBe('running');
+      return reply;
+    },
+    { timeoutMs: 20_000 },
+  );
+}
+
+async function summarize(streamer: Streamer) {
+  return (await store.streamsOf(streamer)).map(({ id, streamId, startedAt, endedAt }) => ({
+    id,
+    streamId,
+    startedAt: startedAt.getTime() - epoch,
+    endedAt: endedAt && endedAt.getTime() - epoch,
+  }));
+}
+
+describe(RebuildService.name, () => {
+  it('says that there was none', async () => {
+    expect(await caller.ask(getRebuild, {})).toMatchObject({ state: 'none', startedAt: null });
+  });
+
+  it('records streams that are lost again, under the same ids, and changes nothing the second time', async () => {
+    const streamer = await store.addStreamer();
+    const said = [0, 1, 2].flatMap((index) => [
+      old(online(streamer, `s${index}`, index * 1_000 * second)),
+      old(offline(streamer, index * 1_000 * second + 500 * second, index === 1 ? 's1' : undefined)),
+    ]);
+    for (const event of said) await store.recorder.recordEvent(event);
+    const before = await summarize(streamer);
+    log.events = said.map(toStoredEvent).reverse();
+    log.events.push(
+      { ...toStoredEvent(old(online(streamer, 'by-hand', 5_000 * second))), eventId: null },
+      { ...toStoredEvent(old(online(streamer, 'test', 5_000 * second))), origin: 'test' },
+    );
+    await store.dataSource.query('TRUNCATE streams, offline_events');
+
+    const first = await rebuild();
+    expect(first).toMatchObject({
+      state: 'done',
+      streamersDone: 1,
+      streamersTotal: 1,
+      streamsChanged: 3,
+      error: null,
+    });
+    expect(await summarize(streamer)).toEqual(before);
+    expect(await rebuild()).toMatchObject({ state: 'done', streamsChanged: 0 });
+  });
+
+  it('undoes what events are wrongly said to have said, and keeps what polls have seen and what is older than the log', async () => {
+    const streamer = await store.addStreamer();
+    await store.recorder.recordEvent(old(online(streamer, 'older', 0)));
+    const real = old(online(streamer, 'real', 1_000 * second));
+    log.events = [toStoredEvent(real)];
+    await store.recorder.recordEvent(real);
+    await store.recorder.recordEvent(old(offline(streamer, 1_500 * second)));
+    await store.recorder.recordEvent(old(online(streamer, 'wrong', 2_000 * second)));
+    const fresh = online(streamer, 'fresh', 4_000 * second);
+    await store.recorder.recordEvent(fresh);
+    const seen = toSeenStream(listed(streamer, 'seen', 3_000 * second));
+    await store.recorder.recordPoll(streamer.id, {
+      at: epoch + 3_100 * second,
+      stream: seen,
+      claimedUntil: null,
+    });
+
+    expect(await rebuild()).toMatchObject({ state: 'done', streamsChanged: 2 });
+
+    expect((await summarize(streamer)).map(({ streamId, endedAt }) => [streamId, endedAt])).toEqual([
+      ['older', 1_000 * second],
+      ['real', 3_000 * second],
+      ['seen', 4_000 * second],
+      ['fresh', null],
+    ]);
+  });
+
+  it('fails when the event log cannot be read, and can be started again', async () => {
+    await store.addStreamer();
+    log.isAway = true;
+    expect(await rebuild()).toMatchObject({ state: 'failed', error: expect.stringContaining('database') });
+    log.isAway = false;
+
+    expect(await rebuild()).toMatchObject({ state: 'done', streamersDone: 1 });
+  }, 40_000);
+
+  it('runs once, whoever starts it, and any instance tells how far it is', async () => {
+    for (let index = 0; index < 40; index += 1) await store.addStreamer();
+    const replies = await Promise.all(Array.from({ length: 10 }, () => caller.ask(rebuildStreams, {})));
+
+    expect(new Set(replies.map(({ startedAt }) => startedAt)).size).toBe(1);
+    expect(await rebuild()).toMatchObject({ state: 'done', streamersDone: 40 });
+  });
+
+  it('can be started again when the instance that did it was killed', async () => {
+    await store.addStreamer();
+    await store.dataSource.query(
+      `INSERT INTO rebuilds VALUES ($1, 'running', 3, 9, 1, now(), NULL, NULL, now() - interval '1 second')`,
+      [uuidV7({ msecs: epoch })],
+    );
+    expect(await caller.ask(getRebuild, {})).toMatchObject({ state: 'failed', streamersDone: 3, error: expect.stringContaining('again') }); // prettier-ignore
+
+    expect(await rebuild()).toMatchObject({ state: 'done', streamersDone: 1, streamersTotal: 1 });
+  });
+});

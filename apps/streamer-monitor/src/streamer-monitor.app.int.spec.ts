@@ -1,0 +1,73 @@
+import type { INestMicroservice } from '@nestjs/common';
+import { createStreamer, getLatestStream, getStreamer } from '@stream-events/contracts';
+import { eventually, type TestNats } from '@stream-events/testing';
+import { EventsStream } from '../test/events-stream.js';
+import { Caller, startMonitor, startMonitorNats, type MonitorInstance } from '../test/monitor-process.js';
+import { MonitorStore } from '../test/monitor-store.js';
+import { epoch, listed, offline, online } from '../test/said.js';
+import { StandInPlatform, startStandInConnector } from '../test/stand-in-services.js';
+import type { Streamer } from './streamers/streamer.entity.js';
+
+let store: MonitorStore;
+let nats: TestNats;
+let platform: StandInPlatform;
+let connector: INestMicroservice;
+let stream: EventsStream;
+let caller: Caller;
+let instances: MonitorInstance[];
+
+beforeAll(async () => {
+  [store, nats] = await Promise.all([MonitorStore.create(), startMonitorNats()]);
+  platform = new StandInPlatform();
+  connector = await startStandInConnector(nats, platform);
+  stream = await EventsStream.connect(nats);
+  caller = await Caller.connect(nats);
+});
+afterAll(async () => {
+  await Promise.all([caller.close(), stream.close(), connector.close()]);
+  await Promise.all([store.close(), nats.stop()]);
+});
+
+beforeEach(() => {
+  instances = [];
+});
+afterEach(async () => {
+  await Promise.all(instances.map((instance) => instance.close()));
+});
+
+describe('streamerMonitor', () => {
+  it('is ready without an EVENTS stream, records what is on it later, and goes on when an instance stops', async () => {
+    instances.push(await startMonitor(store.database, nats));
+    const startedAt = Date.now() - epoch - 60_000;
+    expect(await instances[0]!.health.report()).toMatchObject({ status: 'ok' });
+    platform.users = [{ id: '4711', login: 'mira', displayName: 'Mira' }];
+    const { id } = await caller.ask(createStreamer, {
+      platformUsername: 'Mira',
+      streaming: false,
+      disabled: false,
+    });
+    const streamer: Streamer = await store.streamer({ id } as Streamer); // holds: it looks at the id only
+
+    await stream.create();
+    platform.streams = [listed(streamer, 's1', startedAt, { title: 'the title' })];
+    await stream.publishEvent(online(streamer, 's1', startedAt));
+    await eventually(
+      async () =>
+        expect(await caller.ask(getLatestStream, { id })).toMatchObject({
+          streamId: 's1',
+          title: 'the title',
+          endedAt: null,
+        }),
+      { timeoutMs: 15_000 },
+    );
+    expect(await caller.ask(getStreamer, { id })).toMatchObject({ platformId: '4711', streaming: true });
+
+    instances.push(await startMonitor(store.database, nats));
+    await instances.shift()!.close();
+    platform.streams = [];
+    await stream.publishEvent(offline(streamer, Date.now() - epoch));
+    await eventually(async () =>
+      expect(await caller.ask(getStreamer, { id })).toMatchObject({ streaming: false }),
+    );
+  }, 40_000);
+});

@@ -1,0 +1,294 @@
+import type { INestMicroservice } from '@nestjs/common';
+import {
+  createStreamer,
+  deleteStreamer,
+  getLatestStream,
+  getStreamer,
+  listMonitored,
+  listStreamers,
+  ServiceError,
+  updateStreamer,
+  type CreateStreamerRequest,
+} from '@stream-events/contracts';
+import { eventually, type TestNats } from '@stream-events/testing';
+import { v7 as uuidV7 } from 'uuid';
+import { Caller, startMonitor, startMonitorNats, type MonitorInstance } from '../../test/monitor-process.js';
+import { MonitorStore } from '../../test/monitor-store.js';
+import { online } from '../../test/said.js';
+import { StandInPlatform, startStandInConnector } from '../../test/stand-in-services.js';
+import { maxStreamersPage, StreamersService } from './streamers.service.js';
+
+let store: MonitorStore;
+let nats: TestNats;
+let platform: StandInPlatform;
+let connector: INestMicroservice;
+let monitor: MonitorInstance;
+let caller: Caller;
+
+beforeAll(async () => {
+  [store, nats] = await Promise.all([MonitorStore.create(), startMonitorNats()]);
+  platform = new StandInPlatform();
+  connector = await startStandInConnector(nats, platform);
+  monitor = await startMonitor(store.database, nats);
+  caller = await Caller.connect(nats);
+});
+afterAll(async () => {
+  await caller.close();
+  await monitor.close();
+  await connector.close();
+  await Promise.all([store.close(), nats.stop()]);
+});
+beforeEach(async () => {
+  await store.clear();
+  platform.users = [{ id: '4711', login: 'mira', displayName: 'Mira' }];
+  platform.streams = [];
+  platform.isAway = false;
+  platform.gate = Promise.resolve();
+});
+
+const mira: CreateStreamerRequest = { platformUsername: 'MiRa', streaming: false, disabled: false };
+
+async function failureOf(request: Promise<unknown>): Promise<ServiceError> {
+  const error = await request.then(
+    () => new Error('it succeeded'),
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof ServiceError)) throw error;
+  return error;
+}
+
+async function countStreamers(): Promise<number> {
+  return (await caller.ask(listStreamers, {})).streamers.length;
+}
+
+describe(StreamersService.name, () => {
+  describe('create', () => {
+    it('monitors a user under the name as it was given, with the id of the platform, and hints at subscriptions', async () => {
+      const hints = platform.hints;
+      const created = await caller.ask(createStreamer, mira);
+
+      expect(created).toMatchObject({
+        platformUsername: 'MiRa',
+        platformId: '4711',
+        streaming: false,
+        disabled: false,
+      });
+      expect(await caller.ask(getStreamer, { id: created.id })).toMatchObject({ id: created.id });
+      expect(platform.userLookUps.at(-1)).toMatchObject({ logins: ['mira'], priority: 'interactive' });
+      await eventually(() => expect(platform.hints).toBe(hints + 1));
+    });
+
+    it('believes the caller about streaming until the platform has said something', async () => {
+      platform.isAway = true;
+      const streamer = await store.addStreamer({ streaming: true });
+      expect((await caller.ask(getStreamer, { id: streamer.id })).streaming).toBe(true);
+      platform.isAway = false;
+
+      await eventually(async () =>
+        expect((await caller.ask(getStreamer, { id: streamer.id })).streaming).toBe(false),
+      );
+      await caller.ask(updateStreamer, { id: streamer.id, streaming: true });
+      expect((await caller.ask(getStreamer, { id: streamer.id })).streaming).toBe(false);
+    }, 40_000);
+
+    it('refuses a name that the platform does not know, by its field', async () => {
+      const error = await failureOf(caller.ask(createStreamer, { ...mira, platformUsername: 'nobody_1' }));
+
+      expect(error).toMatchObject({ code: 'invalid', errors: { platform_username: [expect.stringContaining('nobody_1')] } }); // prettier-ignore
+      expect(await countStreamers()).toBe(0);
+    });
+
+    it('refuses a user who is monitored already, under any name', async () => {
+      await caller.ask(createStreamer, mira);
+      expect(await failureOf(caller.ask(createStreamer, { ...mira, platformUsername: 'MIRA' }))).toMatchObject({ code: 'conflict' }); // prettier-ignore
+      platform.users = [{ id: '4711', login: 'mira_new', displayName: 'Mira' }];
+
+      expect(await failureOf(caller.ask(createStreamer, { ...mira, platformUsername: 'mira_new' }))).toMatchObject({ code: 'conflict' }); // prettier-ignore
+      expect(await countStreamers()).toBe(1);
+    });
+
+    it('lets one of several creates at once win', async () => {
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 8 }, () => caller.ask(createStreamer, mira)),
+      );
+
+      const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+      expect(refused.map(({ reason }) => (reason as ServiceError).code)).toEqual(Array(7).fill('conflict'));
+      expect(await countStreamers()).toBe(1);
+    });
+
+    it('is unavailable while the platform is away, and stores nothing', async () => {
+      platform.isAway = true;
+
+      expect(await failureOf(caller.ask(createStreamer, mira))).toMatchObject({ code: 'unavailable' });
+      expect(await countStreamers()).toBe(0);
+    });
+
+    it('is unavailable within 5 s when the platform is too slow, and stores nothing, also when it answers at last', async () => {
+      let open = (): void => undefined;
+      platform.gate = new Promise((resolve) => (open = resolve));
+      const startedAt = performance.now();
+
+      const error = await failureOf(caller.ask(createStreamer, mira));
+      open();
+
+      expect(error.code).toBe('unavailable');
+      expect(performance.now() - startedAt).toBeLessThan(5_000);
+      // Another request of the same path, answered after what the first one may still have done.
+      await caller.ask(createStreamer, { ...mira, platformUsername: 'mira' });
+      expect(await countStreamers()).toBe(1);
+    });
+
+    it('stores nothing when the database is too slow, though the platform has answered', async () => {
+      const blocker = store.dataSource.createQueryRunner();
+      await blocker.startTransaction();
+      await blocker.query('LOCK TABLE streamers IN ACCESS EXCLUSIVE MODE');
+
+      const error = await failureOf(caller.ask(createStreamer, mira));
+      await blocker.commitTransaction();
+      await blocker.release();
+
+      expect(error.code).toBe('unavailable');
+      expect(await countStreamers()).toBe(0);
+    });
+  });
+
+  describe('update', () => {
+    it('changes the spelling, disabled and streaming without asking the platform', async () => {
+      const { id } = await caller.ask(createStreamer, mira);
+      const asked = platform.userLookUps.length;
+      platform.isAway = true;
+
+      const updated = await caller.ask(updateStreamer, {
+        id,
+        platformUsername: 'MIRA',
+        disabled: true,
+        streaming: true,
+      });
+
+      expect(updated).toMatchObject({ platformUsername: 'MIRA', disabled: true, streaming: true });
+      expect(platform.userLookUps).toHaveLength(asked);
+    });
+
+    it('takes another name only when it is the same user', async () => {
+      const { id } = await caller.ask(createStreamer, mira);
+      platform.users = [
+        { id: '4711', login: 'mira_new', displayName: 'Mira' },
+        { id: '4712', login: 'tom', displayName: 'Tom' },
+      ];
+
+      expect(await caller.ask(updateStreamer, { id, platformUsername: 'Mira_New' })).toMatchObject({ platformUsername: 'Mira_New', platformId: '4711' }); // prettier-ignore
+      for (const platformUsername of ['tom', 'nobody_1']) {
+        const error = await failureOf(caller.ask(updateStreamer, { id, platformUsername }));
+        expect(error).toMatchObject({ code: 'invalid', errors: { platform_username: [expect.any(String)] } });
+      }
+      platform.isAway = true;
+      expect(await failureOf(caller.ask(updateStreamer, { id, platformUsername: 'tom' }))).toMatchObject({ code: 'unavailable' }); // prettier-ignore
+    });
+
+    it('ends the running stream when the streamer is disabled, and looks again when enabled', async () => {
+      const streamer = await store.addStreamer();
+      await store.recorder.recordEvent(online(streamer, 's1', 0));
+      const hints = platform.hints;
+
+      const disabled = await caller.ask(updateStreamer, { id: streamer.id, disabled: true });
+      expect(disabled).toMatchObject({ disabled: true, streaming: false });
+      const ended = await caller.ask(getLatestStream, { id: streamer.id });
+      expect(ended.endedAt).toBeGreaterThan(Date.now() - 60_000);
+      expect(await store.recorder.recordEvent(online(streamer, 's2', 1_000))).toBe(false);
+      expect((await caller.ask(listMonitored, {})).platformIds).toEqual([]);
+
+      platform.streams = [
+        { ...listedStream, userId: streamer.platformId, userLogin: streamer.platformUsername },
+      ];
+      await caller.ask(updateStreamer, { id: streamer.id, disabled: false });
+      await eventually(async () =>
+        expect(await caller.ask(getLatestStream, { id: streamer.id })).toMatchObject({
+          streamId: 's1',
+          endedAt: null,
+        }),
+      );
+      expect((await caller.ask(getStreamer, { id: streamer.id })).streaming).toBe(true);
+      await eventually(() => expect(platform.hints).toBe(hints + 2));
+    });
+
+    it('does not know who is not there', async () => {
+      const id = uuidV7();
+      for (const request of [
+        caller.ask(getStreamer, { id }),
+        caller.ask(updateStreamer, { id, disabled: true }),
+        caller.ask(deleteStreamer, { id }),
+      ])
+        expect(await failureOf(request)).toMatchObject({ code: 'not_found' });
+    });
+  });
+
+  describe('delete', () => {
+    it('forgets a streamer with a long history within the time of a request, and the samples afterwards', async () => {
+      const streamer = await store.addStreamer();
+      await store.dataSource.query(
+        `INSERT INTO streams SELECT gen_random_uuid(), $1, 's' || n, '1', '', '', '', '', 'live', '', 0,
+           to_timestamp(n * 1000), to_timestamp(n * 1000 + 500), '', '', NULL, false, NULL, NULL, NULL, false
+         FROM generate_series(1, 5000) AS n`,
+        [streamer.id],
+      );
+      await store.dataSource.query(
+        `INSERT INTO stream_samples SELECT id, to_timestamp(n), 1, '', '', ''
+         FROM streams, generate_series(1, 20) AS n`,
+      );
+      const startedAt = performance.now();
+
+      await caller.ask(deleteStreamer, { id: streamer.id });
+
+      expect(performance.now() - startedAt).toBeLessThan(2_000);
+      expect(await failureOf(caller.ask(getStreamer, { id: streamer.id }))).toMatchObject({
+        code: 'not_found',
+      });
+      expect(await store.count('streams')).toBe(0);
+      await eventually(async () => expect(await store.count('removed_streams')).toBe(0), {
+        timeoutMs: 40_000,
+      });
+      expect(await store.count('stream_samples')).toBe(0);
+    }, 60_000);
+  });
+
+  describe('list', () => {
+    it('has all streamers, oldest first, page by page, and of those monitored the ids', async () => {
+      await store.dataSource.query(
+        `INSERT INTO streamers SELECT (lpad(to_hex(n), 12, '0') || '7000' || '8000000000000000')::uuid, 'u' || n, n::text, now(), false, true, n % 2 = 0, now(),
+           now(), NULL, NULL, now() + interval '1 hour', now() + interval '1 hour' FROM generate_series(1, $1) AS n`,
+        [maxStreamersPage + 1],
+      );
+
+      const first = await caller.ask(listStreamers, {});
+      const second = await caller.ask(listStreamers, { after: first.next! });
+
+      expect([...first.streamers, ...second.streamers].map(({ platformId }) => Number(platformId))).toEqual(
+        Array.from({ length: maxStreamersPage + 1 }, (_, index) => index + 1),
+      );
+      expect(second).toMatchObject({ next: null, streamers: [{ platformId: String(maxStreamersPage + 1) }] });
+      const asConnector = await Caller.connect(nats, 'platform-connector');
+      const { platformIds, next } = await asConnector.ask(listMonitored, {});
+      await asConnector.close();
+      expect(platformIds.slice(0, 3)).toEqual(['1', '3', '5']);
+      expect(next).toBeNull();
+    });
+  });
+});
+
+const listedStream = {
+  id: 's1',
+  userId: '',
+  userLogin: '',
+  userName: '',
+  gameId: '',
+  gameName: '',
+  type: 'live',
+  title: '',
+  viewerCount: 1,
+  startedAt: Date.UTC(2026, 0, 1),
+  language: 'en',
+  thumbnailUrl: '',
+  tagIds: null,
+  isMature: false,
+};

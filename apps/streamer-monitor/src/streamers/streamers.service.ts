@@ -1,0 +1,222 @@
+import { Injectable } from '@nestjs/common';
+import {
+  createStreamer,
+  maxMonitoredPage,
+  ServiceError,
+  updateStreamer,
+  type CreateStreamerRequest,
+  type UpdateStreamerRequest,
+} from '@stream-events/contracts';
+import { violatedConstraint } from '@stream-events/database';
+import { DataSource, type EntityManager } from 'typeorm';
+import { v7 as uuidV7 } from 'uuid';
+import { StreamRecorder } from '../streams/stream-recorder.service.js';
+import { Streamer } from './streamer.entity.js';
+import { SubscriptionHint } from './subscription-hint.js';
+import { UserLookUp } from './user-look-up.js';
+
+// What a reply needs to come back in time: a caller that has given up must find nothing stored.
+const replyMs = 250;
+/** The most streamers on a page: a reply is one message of at most 1 MiB. */
+export const maxStreamersPage = 1_000;
+
+export const namingIntervalMs = 15 * 60_000;
+
+const lowestId = '00000000-0000-0000-0000-000000000000';
+
+/** The streamers who are monitored, as their owners decide. */
+@Injectable()
+export class StreamersService {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly users: UserLookUp,
+    private readonly recorder: StreamRecorder,
+    private readonly hint: SubscriptionHint,
+  ) {}
+
+  /** One page, oldest first, and where the next one begins; null means the end. */
+  async list(after = lowestId): Promise<{ streamers: Streamer[]; next: string | null }> {
+    const rows = await this.dataSource
+      .createQueryBuilder(Streamer, 'streamer')
+      .where('streamer.id > :after', { after })
+      .orderBy('streamer.id')
+      .limit(maxStreamersPage + 1)
+      .getMany();
+    return toPage(rows, maxStreamersPage);
+  }
+
+  /** One page of the streamers who are not disabled. */
+  async listMonitored(
+    after = lowestId,
+  ): Promise<{ streamers: Pick<Streamer, 'id' | 'platformId'>[]; next: string | null }> {
+    const rows = await this.dataSource
+      .createQueryBuilder(Streamer, 'streamer')
+      .select(['streamer.id', 'streamer.platformId'])
+      .where('streamer.id > :after AND NOT streamer.disabled', { after })
+      .orderBy('streamer.id')
+      .limit(maxMonitoredPage + 1)
+      .getMany();
+    return toPage(rows, maxMonitoredPage);
+  }
+
+  /** @throws ServiceError `not_found` */
+  async get(id: string): Promise<Streamer> {
+    const streamer = await this.dataSource.manager.findOneBy(Streamer, { id });
+    if (!streamer) throw notFound(id);
+    return streamer;
+  }
+
+  /**
+   * Monitors a user of the platform.
+   *
+   * @throws ServiceError `invalid` when the platform does not know the name, `conflict` when the user is monitored already,
+   * `unavailable` when it does not answer in time: then nothing is stored
+   */
+  async create(request: CreateStreamerRequest): Promise<Streamer> {
+    const deadline = performance.now() + createStreamer.timeoutMs - replyMs;
+    const { id: platformId } = await this.users.findByName(request.platformUsername);
+    const now = new Date();
+    const streamer = await this.changeBefore(deadline, async (transaction) => {
+      const created = transaction.create(Streamer, {
+        ...request,
+        id: uuidV7(),
+        platformId,
+        namedAt: now,
+        isStreamingKnown: false,
+        createdAt: now,
+        updatedAt: now,
+        polledAt: null,
+        absentSince: null,
+        nextPollAt: now,
+        nextNamingAt: new Date(now.getTime() + namingIntervalMs),
+      });
+      await transaction.insert(Streamer, created);
+      return created;
+    }).catch((error: unknown) => {
+      if (violatedConstraint(error) !== 'streamers_platform_id_unique') throw error;
+      throw new ServiceError('conflict', `${request.platformUsername} is monitored already.`);
+    });
+    this.hint.send();
+    return streamer;
+  }
+
+  /**
+   * Changes a streamer. The platform is asked only about another name.
+   *
+   * @throws ServiceError `not_found`; `invalid` when the name is that of another user, or of nobody
+   */
+  async update(request: UpdateStreamerRequest): Promise<Streamer> {
+    const deadline = performance.now() + updateStreamer.timeoutMs - replyMs;
+    const { id, platformUsername } = request;
+    const known = await this.get(id);
+    if (platformUsername !== undefined && !isSameName(platformUsername, known.platformUsername))
+      await this.confirmName(platformUsername, known);
+    const { before, after } = await this.changeBefore(deadline, (transaction) =>
+      this.applyUpdate(transaction, request),
+    );
+    if (before.disabled !== after.disabled) this.hint.send();
+    return after;
+  }
+
+  /**
+   * Forgets a streamer and its streams; their samples, of which there may be very many, are removed afterwards.
+   *
+   * @throws ServiceError `not_found`
+   */
+  async delete(id: string): Promise<void> {
+    await this.dataSource.transaction(async (transaction) => {
+      await lock(transaction, id);
+      await transaction.query('DELETE FROM offline_events WHERE streamer_id = $1', [id]);
+      await transaction.query(
+        `WITH removed AS (DELETE FROM streams WHERE streamer_id = $1 RETURNING id)
+         INSERT INTO removed_streams (id, removed_at) SELECT id, now() FROM removed
+         ON CONFLICT (id) DO UPDATE SET removed_at = excluded.removed_at`,
+        [id],
+      );
+      await transaction.delete(Streamer, { id });
+    });
+    this.hint.send();
+  }
+
+  private async confirmName(platformUsername: string, streamer: Streamer): Promise<void> {
+    const user = await this.users.findByName(platformUsername);
+    if (user.id === streamer.platformId) return;
+    throw ServiceError.onField(
+      'platform_username',
+      `"${platformUsername}" is another user of the platform. To monitor that one, add a streamer.`,
+    );
+  }
+
+  private async applyUpdate(
+    transaction: EntityManager,
+    { id, platformUsername, streaming, disabled }: UpdateStreamerRequest,
+  ): Promise<{ before: Streamer; after: Streamer }> {
+    const before = await lock(transaction, id);
+    const isSwitched = disabled !== undefined && disabled !== before.disabled;
+    if (isSwitched && disabled) await this.recorder.giveUp(transaction, id);
+    // Whoever is switched is somebody of whom the platform has said nothing yet, and is asked about first.
+    const unknown = { streaming: false, isStreamingKnown: false, absentSince: null, nextPollAt: new Date() };
+    const after: Streamer = { ...before, ...(isSwitched && { disabled, ...unknown }) };
+    if (platformUsername !== undefined) {
+      if (!isSameName(platformUsername, before.platformUsername)) after.namedAt = new Date();
+      after.platformUsername = platformUsername;
+    }
+    if (streaming !== undefined && !after.isStreamingKnown) after.streaming = streaming;
+    if (isChanged(before, after)) after.updatedAt = new Date();
+    await transaction.update(Streamer, { id }, after);
+    return { before, after };
+  }
+
+  /**
+   * Runs a transaction that is undone when it is late.
+   *
+   * @throws ServiceError `unavailable` when it was
+   */
+  private async changeBefore<T>(
+    deadline: number,
+    change: (transaction: EntityManager) => Promise<T>,
+  ): Promise<T> {
+    return this.dataSource.transaction(async (transaction) => {
+      const remainingMs = Math.floor(deadline - performance.now());
+      if (remainingMs < 1) throw tooLate();
+      await transaction.query(`SELECT set_config('statement_timeout', $1, true)`, [String(remainingMs)]);
+      const result = await change(transaction);
+      if (performance.now() > deadline) throw tooLate();
+      return result;
+    });
+  }
+}
+
+async function lock(transaction: EntityManager, id: string): Promise<Streamer> {
+  const streamer = await transaction.findOne(Streamer, {
+    where: { id },
+    lock: { mode: 'pessimistic_write' },
+  });
+  if (!streamer) throw notFound(id);
+  return streamer;
+}
+
+function isSameName(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+function isChanged(before: Streamer, after: Streamer): boolean {
+  return (
+    before.platformUsername !== after.platformUsername ||
+    before.streaming !== after.streaming ||
+    before.disabled !== after.disabled
+  );
+}
+
+function toPage(rows: Streamer[], size: number): { streamers: Streamer[]; next: string | null } {
+  const streamers = rows.slice(0, size);
+  return { streamers, next: rows.length > size ? (streamers.at(-1)?.id ?? null) : null };
+}
+
+function notFound(id: string): ServiceError {
+  return new ServiceError('not_found', `There is no streamer ${id}.`);
+}
+
+function tooLate(): ServiceError {
+  return new ServiceError('unavailable', 'The answer came too late, so that nothing was changed. Try again.');
+}

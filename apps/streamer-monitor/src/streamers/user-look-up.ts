@@ -1,0 +1,29 @@
+import { Injectable } from '@nestjs/common';
+import { lookUpUsers, ServiceError, type PlatformUserMessage } from '@stream-events/contracts';
+import { RequestClient } from '@stream-events/messaging';
+
+/** Looks up who bears a name on the platform. */
+@Injectable()
+export class UserLookUp {
+  constructor(private readonly client: RequestClient) {}
+
+  /** @throws ServiceError `invalid` when nobody does, `unavailable` when the platform does not say */
+  async findByName(platformUsername: string): Promise<PlatformUserMessage> {
+    const login = platformUsername.toLowerCase();
+    const { users } = await this.lookUp(login);
+    const user = users.find((candidate) => candidate.login.toLowerCase() === login);
+    if (!user)
+      throw ServiceError.onField('platform_username', `The platform knows no user "${platformUsername}".`);
+    return user;
+  }
+
+  private async lookUp(login: string): Promise<{ users: PlatformUserMessage[] }> {
+    try {
+      return await this.client.request(lookUpUsers, { ids: [], logins: [login], priority: 'interactive' });
+    } catch (error) {
+      // A name that the platform does not even look for is nobody's.
+      if (error instanceof ServiceError && error.code === 'invalid') return { users: [] };
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import { resolveEnds } from './resolve-streams.js';
+import {
+  missesBeforeKnown,
+  noteMissed,
+  prolongAbsence,
+  streamRowId,
+  type StreamFacts,
+} from './stream-facts.js';
+
+const second = 1_000;
+const minute = 60 * second;
+
+function stream(startedAt: number, facts: Partial<StreamFacts> = {}): StreamFacts {
+  return {
+    streamId: String(startedAt),
+    startedAt,
+    seenAt: null,
+    missedAt: null,
+    isMissConfirmed: false,
+    ...facts,
+  };
+}
+
+const unnamed = (at: number) => ({ streamId: null, at });
+const named = (startedAt: number, at: number) => ({ streamId: String(startedAt), at });
+
+describe('resolveEnds', () => {
+  it('has a stream run of whose end nobody has said anything', () => {
+    expect(resolveEnds([stream(0)], [])).toEqual([null]);
+    expect(resolveEnds([stream(0, { missedAt: 400 * second })], [])).toEqual([null]);
+    expect(resolveEnds([], [unnamed(7)])).toEqual([]);
+  });
+
+  it('ends a stream by the event that names it, before all else', () => {
+    const gone = { missedAt: 20 * minute, isMissConfirmed: true };
+
+    expect(resolveEnds([stream(0, gone)], [unnamed(10 * minute), named(0, 15 * minute)])).toEqual([
+      15 * minute,
+    ]);
+    expect(resolveEnds([stream(0)], [named(0, 9), named(0, 7)])).toEqual([7]);
+    expect(resolveEnds([stream(0)], [named(5, 7)])).toEqual([null]);
+  });
+
+  it('ends a stream by the first event without a name before the next stream', () => {
+    const streams = [stream(0), stream(10 * minute), stream(20 * minute)];
+    const offline = [unnamed(18 * minute), unnamed(15 * minute), unnamed(20 * minute)];
+
+    expect(resolveEnds(streams, offline)).toEqual([10 * minute, 15 * minute, 20 * minute]);
+  });
+
+  it('leaves an event out that a poll contradicts, and takes the next one', () => {
+    const seen = stream(0, { seenAt: 6 * minute });
+
+    expect(resolveEnds([seen], [unnamed(minute)])).toEqual([null]);
+    expect(resolveEnds([seen], [named(0, minute)])).toEqual([null]);
+    expect(resolveEnds([seen], [unnamed(minute), unnamed(30 * minute)])).toEqual([30 * minute]);
+    expect(resolveEnds([seen], [unnamed(minute + 1)])).toEqual([minute + 1]);
+  });
+
+  it('ends a stream at the first poll that missed it, once that is certain', () => {
+    const facts = { seenAt: 0, missedAt: 2 * minute };
+
+    expect(resolveEnds([stream(0, { ...facts, isMissConfirmed: true })], [])).toEqual([2 * minute]);
+    expect(resolveEnds([stream(0, facts), stream(90 * minute)], [])).toEqual([2 * minute, null]);
+  });
+
+  it('does not prolong a stream by an event that comes long after polls have missed it', () => {
+    const gone = stream(0, { missedAt: 2 * minute, isMissConfirmed: true });
+
+    expect(resolveEnds([gone], [unnamed(3 * 24 * 60 * minute)])).toEqual([2 * minute]);
+    expect(resolveEnds([gone], [unnamed(7 * minute)])).toEqual([7 * minute]);
+    expect(resolveEnds([gone], [named(0, 60 * minute)])).toEqual([60 * minute]);
+  });
+
+  it('ends a stream when the next one begins, at the latest, and never before it began', () => {
+    const missedLate = stream(0, { missedAt: 5 * minute, isMissConfirmed: true });
+
+    expect(resolveEnds([stream(0), stream(minute)], [])).toEqual([minute, null]);
+    expect(resolveEnds([missedLate, stream(minute)], [])).toEqual([minute, null]);
+    expect(resolveEnds([stream(0), stream(minute)], [named(0, 2 * minute)])).toEqual([minute, null]);
+    expect(resolveEnds([stream(minute)], [named(minute, 0)])).toEqual([minute]);
+  });
+});
+
+describe('noteMissed', () => {
+  it('counts only when the platform should have listed the stream', () => {
+    const { startedAt, ...begun } = stream(0);
+
+    expect(noteMissed({ startedAt, ...begun }, 5 * minute - 1).missedAt).toBeNull();
+    expect(noteMissed({ startedAt, ...begun }, 5 * minute).missedAt).toBe(5 * minute);
+    expect(noteMissed(stream(0, { seenAt: second }), 2 * second).missedAt).toBe(2 * second);
+  });
+
+  it('is certain when polls 20 s apart have missed the stream', () => {
+    const once = noteMissed(stream(0, { seenAt: 0 }), minute);
+
+    expect(noteMissed(once, minute + 20 * second - 1)).toMatchObject({
+      missedAt: minute,
+      isMissConfirmed: false,
+    });
+    const twice = noteMissed(once, minute + 20 * second);
+    expect(twice).toMatchObject({ missedAt: minute, isMissConfirmed: true });
+    expect(noteMissed(twice, 9 * minute)).toEqual(twice);
+  });
+});
+
+describe('missesBeforeKnown', () => {
+  it('takes polls that found nobody live for misses of a stream that one learns of late', () => {
+    const absence = { since: 0, until: 60 * minute };
+
+    expect(missesBeforeKnown(10 * minute, absence)).toEqual({ missedAt: 15 * minute, isMissConfirmed: true });
+    expect(missesBeforeKnown(-20 * minute, absence)).toEqual({ missedAt: 0, isMissConfirmed: true });
+    expect(missesBeforeKnown(55 * minute, absence)).toEqual({
+      missedAt: 60 * minute,
+      isMissConfirmed: false,
+    });
+    expect(missesBeforeKnown(56 * minute, absence)).toEqual({ missedAt: null, isMissConfirmed: false });
+    expect(missesBeforeKnown(0, null)).toEqual({ missedAt: null, isMissConfirmed: false });
+  });
+
+  it('begins anew after a gap between polls', () => {
+    const absence = { since: 0, until: 10 * minute };
+
+    expect(prolongAbsence(absence, 12 * minute)).toEqual({ since: 0, until: 12 * minute });
+    expect(prolongAbsence(absence, 12 * minute + 1)).toEqual({
+      since: 12 * minute + 1,
+      until: 12 * minute + 1,
+    });
+    expect(prolongAbsence(null, 1)).toEqual({ since: 1, until: 1 });
+  });
+});
+
+describe('streamRowId', () => {
+  it('is the same for the same stream, whether its start was said to the second or not, and sorts by it', () => {
+    const id = streamRowId('7', '42', 1_700_000_000_000);
+
+    expect(streamRowId('7', '42', 1_700_000_000_999)).toBe(id);
+    expect(streamRowId('8', '42', 1_700_000_000_000)).not.toBe(id);
+    expect(streamRowId('7', '41', 1_700_000_001_000) > id).toBe(true);
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+  });
+});

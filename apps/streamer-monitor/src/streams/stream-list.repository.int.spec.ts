@@ -1,0 +1,89 @@
+import { maxStreamSamples, type ListPosition } from '@stream-events/contracts';
+import { v7 as uuidV7 } from 'uuid';
+import { MonitorStore } from '../../test/monitor-store.js';
+import { online } from '../../test/said.js';
+import type { Streamer } from '../streamers/streamer.entity.js';
+import { StreamListRepository } from './stream-list.repository.js';
+
+let store: MonitorStore;
+beforeAll(async () => {
+  store = await MonitorStore.create();
+});
+afterAll(() => store.close());
+beforeEach(() => store.clear());
+
+async function addStreams(streamer: Streamer, count: number): Promise<void> {
+  for (let index = 1; index <= count; index += 1)
+    await store.recorder.recordEvent(online(streamer, `s${index}`, index * 10_000));
+}
+
+async function readPage(streamer: Streamer, position?: ListPosition | null) {
+  const request = { streamerId: streamer.id, pageSize: 3, ...(position && { position }) };
+  const page = await store.list.list(request);
+  return { ...page!, ids: page!.streams.map(({ streamId }) => streamId) };
+}
+
+describe(StreamListRepository.name, () => {
+  describe('list', () => {
+    it('visits every stream once, newest first, on the way down and back, also while new ones come', async () => {
+      const streamer = await store.addStreamer();
+      await addStreams(streamer, 7);
+      await addStreams(await store.addStreamer(), 2);
+
+      const first = await readPage(streamer);
+      expect(first).toMatchObject({ ids: ['s7', 's6', 's5'], count: 7, previous: null });
+      await store.recorder.recordEvent(online(streamer, 's8', 80_000));
+      const second = await readPage(streamer, first.next);
+      const third = await readPage(streamer, second.next);
+      expect([second.ids, third.ids, third.next]).toEqual([['s4', 's3', 's2'], ['s1'], null]);
+
+      const back = await readPage(streamer, third.previous);
+      expect(back.ids).toEqual(['s4', 's3', 's2']);
+      const top = await readPage(streamer, back.previous);
+      expect(top.ids).toEqual(['s7', 's6', 's5']);
+      expect(await readPage(streamer, top.previous)).toMatchObject({ ids: ['s8'], previous: null });
+    });
+
+    it('is empty for a streamer without streams, and nothing for nobody', async () => {
+      const streamer = await store.addStreamer();
+
+      expect(await readPage(streamer)).toMatchObject({ ids: [], count: 0, next: null, previous: null });
+      expect(await store.list.list({ streamerId: uuidV7(), pageSize: 3 })).toBeNull();
+      expect(await store.list.findLatest(streamer.id)).toBeNull();
+    });
+  });
+
+  describe('readHistory', () => {
+    it.each([
+      [0, 0],
+      [1, 1],
+      [maxStreamSamples - 1, maxStreamSamples - 1],
+      [maxStreamSamples + 1, 501],
+      [7_003, 877],
+    ])('has of %d samples %d, evenly, with the first and the last', async (count, kept) => {
+      const streamer = await store.addStreamer();
+      await addStreams(streamer, 1);
+      const [stream] = await store.streamsOf(streamer);
+      await store.dataSource.query(
+        `INSERT INTO stream_samples SELECT $1, to_timestamp(n), n, '', '', '' FROM generate_series(1, $2::int) AS n`,
+        [stream!.id, count],
+      );
+
+      const viewers = (await store.list.readHistory(streamer.id, stream!.id))!.map(
+        ({ viewerCount }) => viewerCount,
+      );
+
+      expect(viewers).toHaveLength(kept);
+      expect(viewers.length).toBeLessThanOrEqual(maxStreamSamples);
+      if (count > 0) expect([viewers[0], viewers.at(-1)]).toEqual([1, count]);
+    });
+
+    it('is nothing for the stream of another streamer', async () => {
+      const streamer = await store.addStreamer();
+      await addStreams(streamer, 1);
+      const [stream] = await store.streamsOf(streamer);
+
+      expect(await store.list.readHistory(uuidV7(), stream!.id)).toBeNull();
+    });
+  });
+});

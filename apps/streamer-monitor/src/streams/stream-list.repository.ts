@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import {
+  maxStreamSamples,
+  type ListPosition,
+  type ListStreamsReply,
+  type ListStreamsRequest,
+  type StreamMessage,
+  type StreamSampleMessage,
+} from '@stream-events/contracts';
+import { DataSource } from 'typeorm';
+import { epochMilliseconds } from './streams.repository.js';
+
+const messageColumns = `id, stream_id AS "streamId", user_id AS "userId", user_login AS "userLogin", user_name AS "userName",
+  game_id AS "gameId", game_name AS "gameName", type, title, viewer_count AS "viewerCount",
+  ${epochMilliseconds('started_at')} AS "startedAt", ${epochMilliseconds('ended_at')} AS "endedAt",
+  language, thumbnail_url AS "thumbnailUrl", tag_ids AS "tagIds", is_mature AS "isMature"`;
+
+/** Reads streams as they are shown: pages by keyset, the latest, histories. */
+@Injectable()
+export class StreamListRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** One page, newest first, with the positions of its neighbours; null when there is no such streamer. */
+  async list({ streamerId, pageSize, position }: ListStreamsRequest): Promise<ListStreamsReply | null> {
+    const count = await this.count(streamerId);
+    if (count === null) return null;
+    const isOlder = position?.direction !== 'newer';
+    const rows = await this.readRows(streamerId, pageSize + 1, position);
+    const streams = rows.slice(0, pageSize);
+    const last = streams.at(-1);
+    const ahead: ListPosition | null =
+      rows.length > pageSize && last
+        ? { direction: isOlder ? 'older' : 'newer', id: last.id, inclusive: false }
+        : null;
+    const behind = position ? turnAround(position, streams[0]) : null;
+    return isOlder
+      ? { streams, count, next: ahead, previous: behind }
+      : { streams: streams.reverse(), count, next: behind, previous: ahead };
+  }
+
+  async findLatest(streamerId: string): Promise<StreamMessage | null> {
+    const [latest] = await this.readRows(streamerId, 1, undefined);
+    return latest ?? null;
+  }
+
+  /** How a stream changed, oldest first, thinned out evenly where it is long; null when there is no such stream. */
+  async readHistory(streamerId: string, streamRow: string): Promise<StreamSampleMessage[] | null> {
+    const streams = await this.dataSource.query<unknown[]>(
+      'SELECT FROM streams WHERE id = $1 AND streamer_id = $2',
+      [streamRow, streamerId],
+    );
+    if (streams.length === 0) return null;
+    // Every nth sample, and the last one.
+    return this.dataSource.query<StreamSampleMessage[]>(
+      `WITH numbered AS (
+         SELECT at, row_number() OVER (ORDER BY at) - 1 AS place, count(*) OVER () AS total
+         FROM stream_samples WHERE stream = $1
+       ), chosen AS (
+         SELECT at FROM numbered WHERE place % ceil(total / ${maxStreamSamples - 1}::numeric)::bigint = 0 OR place = total - 1
+       )
+       SELECT ${epochMilliseconds('at')} AS at, viewer_count AS "viewerCount", title, game_id AS "gameId",
+              game_name AS "gameName"
+       FROM chosen JOIN stream_samples USING (at) WHERE stream = $1 ORDER BY stream_samples.at`,
+      [streamRow],
+    );
+  }
+
+  private async count(streamerId: string): Promise<number | null> {
+    const [row] = await this.dataSource.query<{ count: number }[]>(
+      `SELECT (SELECT count(*)::int FROM streams WHERE streamer_id = streamers.id) AS count FROM streamers WHERE id = $1`,
+      [streamerId],
+    );
+    return row?.count ?? null;
+  }
+
+  /** In the order of travel. */
+  private async readRows(
+    streamerId: string,
+    limit: number,
+    position: ListPosition | undefined,
+  ): Promise<StreamMessage[]> {
+    const isOlder = position?.direction !== 'newer';
+    const order = isOlder ? 'DESC' : 'ASC';
+    const beyond = `AND id ${isOlder ? '<' : '>'}${position?.inclusive ? '=' : ''} $3`;
+    return this.dataSource.query<StreamMessage[]>(
+      `SELECT ${messageColumns} FROM streams WHERE streamer_id = $1 ${position ? beyond : ''} ORDER BY id ${order} LIMIT $2`,
+      [streamerId, limit, ...(position ? [position.id] : [])],
+    );
+  }
+}
+
+/** The position that leads back from a page: before its first stream, or where an empty page was asked for. */
+function turnAround(position: ListPosition, first: StreamMessage | undefined): ListPosition {
+  const direction = position.direction === 'older' ? 'newer' : 'older';
+  return first
+    ? { direction, id: first.id, inclusive: false }
+    : { direction, id: position.id, inclusive: !position.inclusive };
+}

@@ -1,0 +1,188 @@
+import { createLogger } from '@stream-events/service';
+import { MonitorStore } from '../../test/monitor-store.js';
+import { epoch, listed, offline, online } from '../../test/said.js';
+import type { Streamer } from '../streamers/streamer.entity.js';
+import { toSeenStream } from '../polling/seen-stream.js';
+import { StreamMaintenance } from './stream-maintenance.service.js';
+import { StreamRecorder, type Poll } from './stream-recorder.service.js';
+
+const second = 1_000;
+const minute = 60 * second;
+let store: MonitorStore;
+
+beforeAll(async () => {
+  store = await MonitorStore.create();
+});
+afterAll(() => store.close());
+beforeEach(() => store.clear());
+
+function poll(at: number, stream: Parameters<typeof toSeenStream>[0] | null): Poll {
+  return { at: epoch + at, stream: stream && toSeenStream(stream), claimedUntil: null };
+}
+
+async function dueInSeconds(streamer: Streamer): Promise<number> {
+  const [row] = await store.dataSource.query<{ due: number }[]>(
+    'SELECT extract(epoch FROM next_poll_at - now())::float8 AS due FROM streamers WHERE id = $1',
+    [streamer.id],
+  );
+  return row!.due;
+}
+
+const later = (): Date => new Date(Date.now() + 3_600_000);
+
+describe(StreamRecorder.name, () => {
+  describe('recordEvent', () => {
+    it('has a streamer looked up 5 s after going live, for title and viewers', async () => {
+      const streamer = await store.addStreamer({ nextPollAt: later() });
+
+      await store.recorder.recordEvent(online(streamer, 's1', 0));
+
+      expect(await dueInSeconds(streamer)).toBeGreaterThan(3);
+      expect(await dueInSeconds(streamer)).toBeLessThan(5);
+      expect(await store.streamer(streamer)).toMatchObject({ streaming: true, isStreamingKnown: true });
+    });
+
+    it('does not make hours of a stream that it learns of when it has long been over', async () => {
+      const streamer = await store.addStreamer({ nextPollAt: later() });
+      for (let at = 0; at <= 120 * minute; at += 90 * second)
+        await store.recorder.recordPoll(streamer.id, poll(at, null));
+
+      await store.recorder.recordEvent(online(streamer, 's1', 10 * minute, { at: 120 * minute }));
+
+      const [stream] = await store.streamsOf(streamer);
+      expect(stream?.endedAt?.getTime()).toBe(epoch + 15 * minute);
+      expect((await store.streamer(streamer)).streaming).toBe(false);
+    });
+
+    it('records the true streams when everything about a streamer is said at once, to several instances', async () => {
+      const streamer = await store.addStreamer();
+      const said = [0, 1, 2, 3].flatMap((index) => [
+        online(streamer, `s${index}`, index * 10 * minute),
+        offline(streamer, index * 10 * minute + 5 * minute, index % 2 === 0 ? `s${index}` : undefined),
+      ]);
+      const polls = [4, 14, 24, 34].map((at, index) =>
+        poll(at * minute, listed(streamer, `s${index}`, index * 10 * minute)),
+      );
+
+      await Promise.all([
+        ...[...said, ...said.toReversed()].map((event) => store.recorder.recordEvent(event)),
+        ...polls.map((said) => store.recorder.recordPoll(streamer.id, said)),
+      ]);
+
+      const streams = (await store.streamsOf(streamer)).map(({ streamId, startedAt, endedAt }) => [
+        streamId,
+        (startedAt.getTime() - epoch) / minute,
+        (endedAt!.getTime() - epoch) / minute,
+      ]);
+      expect(streams).toEqual([0, 1, 2, 3].map((index) => [`s${index}`, index * 10, index * 10 + 5]));
+    });
+
+    it('follows a new name, but neither an old word of it nor another spelling', async () => {
+      const streamer = await store.addStreamer({ platformUsername: 'MiRa', namedAt: new Date(epoch) });
+      const nameAfter = async (login: string, at: number): Promise<string> => {
+        await store.recorder.recordEvent(online(streamer, 's1', 0, { login, at }));
+        return (await store.streamer(streamer)).platformUsername;
+      };
+
+      expect(await nameAfter('mira', 1)).toBe('MiRa');
+      expect(await nameAfter('other', -1)).toBe('MiRa');
+      expect(await nameAfter('mira_new', 2)).toBe('mira_new');
+      expect(await nameAfter('mira', 1)).toBe('mira_new');
+    });
+  });
+
+  describe('recordPoll', () => {
+    it('looks again in 20 s when a stream is missed, and ends it at the first of two misses', async () => {
+      const streamer = await store.addStreamer({ nextPollAt: later() });
+      await store.recorder.recordPoll(streamer.id, poll(0, listed(streamer, 's1', -minute)));
+
+      await store.recorder.recordPoll(streamer.id, poll(45 * second, null));
+      expect(await dueInSeconds(streamer)).toBeLessThan(21);
+      expect((await store.streamer(streamer)).streaming).toBe(true);
+      await store.recorder.recordPoll(streamer.id, poll(66 * second, null));
+
+      const [stream] = await store.streamsOf(streamer);
+      expect(stream?.endedAt?.getTime()).toBe(epoch + 45 * second);
+      expect(await store.streamer(streamer)).toMatchObject({ streaming: false });
+    });
+
+    it('corrects the end by an event that comes later, and by a poll that sees the stream again', async () => {
+      const streamer = await store.addStreamer();
+      const said = listed(streamer, 's1', -minute);
+      const endAfter = async (at: number, stream: typeof said | null): Promise<number | undefined> => {
+        await store.recorder.recordPoll(streamer.id, poll(at, stream));
+        return (await store.streamsOf(streamer))[0]?.endedAt?.getTime();
+      };
+      await endAfter(0, said);
+      await endAfter(45 * second, null);
+      expect(await endAfter(90 * second, null)).toBe(epoch + 45 * second);
+      expect(await endAfter(135 * second, said)).toBeUndefined();
+      await endAfter(180 * second, null);
+      expect(await endAfter(225 * second, null)).toBe(epoch + 180 * second);
+
+      await store.recorder.recordEvent(offline(streamer, 140 * second));
+      expect((await store.streamsOf(streamer))[0]?.endedAt?.getTime()).toBe(epoch + 140 * second);
+    });
+
+    it('leaves out an answer that is older than the last one', async () => {
+      const streamer = await store.addStreamer();
+      await store.recorder.recordPoll(streamer.id, poll(minute, null));
+
+      expect(await store.recorder.recordPoll(streamer.id, poll(0, listed(streamer, 's1', 0)))).toBe(false);
+      expect(await store.streamsOf(streamer)).toEqual([]);
+    });
+
+    it('samples a new title or category at once, and viewers once a minute', async () => {
+      const streamer = await store.addStreamer();
+      const see = (at: number, overrides: Parameters<typeof listed>[3]) => {
+        const claim = { claimedUntil: 0, streamers: [{ id: streamer.id, platformId: streamer.platformId }] };
+        return store.polls.record(claim, {
+          streams: [listed(streamer, 's1', 0, overrides)],
+          askedAt: epoch + at,
+        });
+      };
+      await see(0, { viewerCount: 1 });
+      await see(45 * second, { viewerCount: 2 });
+      await see(90 * second, { viewerCount: 3 });
+      await see(95 * second, { viewerCount: 3, title: 'new\0 title' });
+      await see(100 * second, { viewerCount: 3, title: 'new title', gameId: '1', gameName: 'Chess' });
+      await see(200 * second, { viewerCount: 3, title: 'new title', gameId: '1', gameName: 'Chess' });
+
+      const [stream] = await store.streamsOf(streamer);
+      const samples = await store.list.readHistory(streamer.id, stream!.id);
+      expect(
+        samples?.map(({ at, viewerCount, title, gameId }) => [
+          (at - epoch) / second,
+          viewerCount,
+          title,
+          gameId,
+        ]),
+      ).toEqual([
+        [0, 1, 'hello', '509658'],
+        [90, 3, 'hello', '509658'],
+        [95, 3, 'new title', '509658'],
+        [100, 3, 'new title', '1'],
+      ]);
+    });
+  });
+});
+
+describe(StreamMaintenance.name, () => {
+  it('forgets old offline events by which no stream ends', async () => {
+    const streamer = await store.addStreamer();
+    const old = Date.now() - 8 * 24 * 60 * minute - epoch;
+    await store.recorder.recordEvent(online(streamer, 's1', old));
+    for (const at of [old - minute, old + minute, old + 2 * minute])
+      await store.recorder.recordEvent(offline(streamer, at));
+    await store.recorder.recordEvent(offline(streamer, Date.now() - epoch));
+
+    await new StreamMaintenance(store.dataSource, createLogger('test', 'silent')).run();
+
+    const kept = (await store.offlineEventsOf(streamer)).map(
+      ({ occurredAt }) => occurredAt.getTime() - epoch,
+    );
+    expect(kept.sort((one, other) => one - other)).toEqual([old + minute, expect.any(Number)]);
+    await store.recorder.recordEvent(online(streamer, 's2', Date.now() - epoch));
+    expect((await store.streamsOf(streamer))[0]?.endedAt?.getTime()).toBe(epoch + old + minute);
+  });
+});

@@ -1,0 +1,76 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** A stream: how it is shown, and below that what was said about it, from which its end follows (see `resolve-streams.ts`). */
+@Entity({ name: 'streams' })
+export class Stream {
+  /** See `streamRowId`: sorts by the start, and is the same when the stream is recorded again. */
+  @PrimaryColumn('uuid')
+  id!: string;
+
+  @Column('uuid', { name: 'streamer_id' })
+  streamerId!: string;
+
+  /** The platform's id of it. */
+  @Column('text', { name: 'stream_id' })
+  streamId!: string;
+
+  @Column('text', { name: 'user_id' })
+  userId!: string;
+
+  @Column('text', { name: 'user_login' })
+  userLogin!: string;
+
+  @Column('text', { name: 'user_name' })
+  userName!: string;
+
+  @Column('text', { name: 'game_id' })
+  gameId!: string;
+
+  @Column('text', { name: 'game_name' })
+  gameName!: string;
+
+  @Column('text')
+  type!: string;
+
+  @Column('text')
+  title!: string;
+
+  @Column('integer', { name: 'viewer_count' })
+  viewerCount!: number;
+
+  /** The earliest that was said: events say it to the millisecond, polls to the second. */
+  @Column('timestamptz', { name: 'started_at' })
+  startedAt!: Date;
+
+  /** Null while it is running. */
+  @Column('timestamptz', { name: 'ended_at', nullable: true })
+  endedAt!: Date | null;
+
+  @Column('text')
+  language!: string;
+
+  @Column('text', { name: 'thumbnail_url' })
+  thumbnailUrl!: string;
+
+  @Column('text', { name: 'tag_ids', nullable: true })
+  tagIds!: string | null;
+
+  @Column('boolean', { name: 'is_mature' })
+  isMature!: boolean;
+
+  /** The id of the first event that said it began; null when only polls know it. */
+  @Column('uuid', { name: 'announced_by', nullable: true })
+  announcedBy!: string | null;
+
+  /** The last poll that saw it. */
+  @Column('timestamptz', { name: 'seen_at', nullable: true })
+  seenAt!: Date | null;
+
+  /** The first poll after that which missed it. */
+  @Column('timestamptz', { name: 'missed_at', nullable: true })
+  missedAt!: Date | null;
+
+  /** Whether a second one has missed it as well. */
+  @Column('boolean', { name: 'is_miss_confirmed' })
+  isMissConfirmed!: boolean;
+}

@@ -1,0 +1,42 @@
+import { Controller } from '@nestjs/common';
+import {
+  getLatestStream,
+  getStreamHistory,
+  listStreams,
+  ServiceError,
+  type ListStreamsReply,
+  type ListStreamsRequest,
+  type StreamerRequest,
+  type StreamHistoryReply,
+  type StreamHistoryRequest,
+  type StreamMessage,
+} from '@stream-events/contracts';
+import { Handles } from '@stream-events/messaging';
+import { StreamListRepository } from './stream-list.repository.js';
+
+@Controller()
+export class StreamsController {
+  constructor(private readonly streams: StreamListRepository) {}
+
+  @Handles(listStreams)
+  async list(request: ListStreamsRequest): Promise<ListStreamsReply> {
+    const page = await this.streams.list(request);
+    if (!page) throw new ServiceError('not_found', `There is no streamer ${request.streamerId}.`);
+    return page;
+  }
+
+  @Handles(getLatestStream)
+  async getLatest({ id }: StreamerRequest): Promise<StreamMessage> {
+    const stream = await this.streams.findLatest(id);
+    if (!stream) throw new ServiceError('not_found', `There is no stream of a streamer ${id}.`);
+    return stream;
+  }
+
+  @Handles(getStreamHistory)
+  async getHistory({ streamerId, streamId }: StreamHistoryRequest): Promise<StreamHistoryReply> {
+    const samples = await this.streams.readHistory(streamerId, streamId);
+    if (!samples)
+      throw new ServiceError('not_found', `There is no stream ${streamId} of a streamer ${streamerId}.`);
+    return { samples };
+  }
+}

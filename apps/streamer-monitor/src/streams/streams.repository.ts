@@ -1,0 +1,235 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import {
+  streamRowId,
+  type Milliseconds,
+  type Misses,
+  type OfflineFact,
+  type StreamFacts,
+} from './stream-facts.js';
+
+/** The data source, or a transaction of it. */
+export type Queries = Pick<EntityManager, 'query'>;
+
+/** A stream as it is recorded. */
+export interface RecordedStream extends StreamFacts {
+  id: string;
+  streamerId: string;
+  endedAt: Milliseconds | null;
+  announcedBy: string | null;
+}
+
+/** Streams of a streamer from some time on, and what was said of their ends. */
+export interface StreamWindow {
+  /** By start. */
+  streams: RecordedStream[];
+  offline: OfflineFact[];
+}
+
+/** A stream that an event has announced. */
+export interface AnnouncedStream {
+  /** The id of the event. */
+  eventId: string;
+  streamId: string;
+  startedAt: Milliseconds;
+  type: string;
+  userId: string;
+  userLogin: string;
+  userName: string;
+}
+
+/** A stream as a poll has seen it. */
+export interface SeenStream {
+  streamId: string;
+  startedAt: Milliseconds;
+  userId: string;
+  userLogin: string;
+  userName: string;
+  gameId: string;
+  gameName: string;
+  type: string;
+  title: string;
+  viewerCount: number;
+  language: string;
+  thumbnailUrl: string;
+  tagIds: string | null;
+  isMature: boolean;
+}
+
+/** An event that said that a streamer went offline. */
+export interface RecordedOffline extends OfflineFact {
+  /** The id of the event. */
+  eventId: string;
+}
+
+/** SQL of a time in milliseconds since 1970. */
+export function epochMilliseconds(column: string): string {
+  return `floor(extract(epoch FROM ${column}) * 1000)::float8`;
+}
+
+const streamColumns = `id, streamer_id AS "streamerId", stream_id AS "streamId", announced_by AS "announcedBy",
+  ${epochMilliseconds('started_at')} AS "startedAt", ${epochMilliseconds('ended_at')} AS "endedAt",
+  ${epochMilliseconds('seen_at')} AS "seenAt", ${epochMilliseconds('missed_at')} AS "missedAt",
+  is_miss_confirmed AS "isMissConfirmed"`;
+
+// Clocks that differ may have an event named before its stream began.
+const clockTolerance = "interval '1 hour'";
+
+/** Reads and writes what was said about streams; always in a transaction that has locked the streamer. */
+@Injectable()
+export class StreamsRepository {
+  /** The latest stream of each of these streamers that has one. */
+  async readLatest(queries: Queries, streamerIds: readonly string[]): Promise<RecordedStream[]> {
+    return queries.query<RecordedStream[]>(
+      `SELECT latest.* FROM unnest($1::uuid[]) AS wanted (id) CROSS JOIN LATERAL (
+         SELECT ${streamColumns} FROM streams WHERE streamer_id = wanted.id
+         ORDER BY started_at DESC, stream_id DESC LIMIT 1
+       ) AS latest`,
+      [streamerIds],
+    );
+  }
+
+  async find(queries: Queries, streamerId: string, streamId: string): Promise<RecordedStream | undefined> {
+    const [stream] = await queries.query<RecordedStream[]>(
+      `SELECT ${streamColumns} FROM streams WHERE streamer_id = $1 AND stream_id = $2`,
+      [streamerId, streamId],
+    );
+    return stream;
+  }
+
+  /** All that decides about streams which began at `from` or later, and about the one before them. */
+  async readWindow(queries: Queries, streamerId: string, from: Milliseconds): Promise<StreamWindow> {
+    const streams = await queries.query<RecordedStream[]>(
+      `WITH first AS (
+         SELECT coalesce((SELECT max(started_at) FROM streams WHERE streamer_id = $1 AND started_at < $2), $2) AS at
+       )
+       SELECT ${streamColumns} FROM streams WHERE streamer_id = $1 AND started_at >= (SELECT at FROM first)
+       ORDER BY started_at, stream_id`,
+      [streamerId, new Date(from)],
+    );
+    const [first] = streams;
+    const offline = first
+      ? await queries.query<OfflineFact[]>(
+          `SELECT stream_id AS "streamId", ${epochMilliseconds('occurred_at')} AS at FROM offline_events
+           WHERE streamer_id = $1 AND occurred_at >= $2::timestamptz - ${clockTolerance}`,
+          [streamerId, new Date(first.startedAt)],
+        )
+      : [];
+    return { streams, offline };
+  }
+
+  /**
+   * Writes down that events have announced streams; the earliest start that was ever said counts. Which polls have missed a stream
+   * counts only when it is new.
+   */
+  async saveAnnounced(
+    queries: Queries,
+    streamerId: string,
+    announced: readonly (AnnouncedStream & Misses)[],
+  ): Promise<void> {
+    const rows = announced.map((stream) => ({
+      ...stream,
+      id: streamRowId(stream.userId, stream.streamId, stream.startedAt),
+      startedAt: new Date(stream.startedAt),
+      missedAt: stream.missedAt === null ? null : new Date(stream.missedAt),
+    }));
+    await queries.query(saveAnnouncedStreams, [streamerId, JSON.stringify(rows)]);
+  }
+
+  /** Writes down what a poll has seen: streams as they are now, and in their histories what differs. */
+  async saveSeen(
+    queries: Queries,
+    at: Milliseconds,
+    seen: readonly { streamerId: string; stream: SeenStream }[],
+  ): Promise<void> {
+    if (seen.length === 0) return;
+    const rows = JSON.stringify(
+      seen.map(({ streamerId, stream }) => ({
+        ...stream,
+        id: streamRowId(stream.userId, stream.streamId, stream.startedAt),
+        streamerId,
+        startedAt: new Date(stream.startedAt),
+      })),
+    );
+    await queries.query(saveSeenStreams, [rows, new Date(at)]);
+    await queries.query(saveSamples, [rows, new Date(at)]);
+  }
+
+  async saveMisses(queries: Queries, { id, missedAt, isMissConfirmed }: RecordedStream): Promise<void> {
+    await queries.query('UPDATE streams SET missed_at = $2, is_miss_confirmed = $3 WHERE id = $1', [
+      id,
+      missedAt === null ? null : new Date(missedAt),
+      isMissConfirmed,
+    ]);
+  }
+
+  /** Writes down that an event said that the streamer went offline. Idempotent by the event's id. */
+  async saveOffline(
+    queries: Queries,
+    streamerId: string,
+    offline: readonly RecordedOffline[],
+  ): Promise<void> {
+    await queries.query(
+      `INSERT INTO offline_events (id, streamer_id, stream_id, occurred_at)
+       SELECT offline.id, $1, offline.stream_id, offline.occurred_at
+       FROM unnest($2::uuid[], $3::text[], $4::timestamptz[]) AS offline (id, stream_id, occurred_at)
+       ON CONFLICT DO NOTHING`,
+      [
+        streamerId,
+        offline.map(({ eventId }) => eventId),
+        offline.map(({ streamId }) => streamId),
+        offline.map(({ at }) => new Date(at)),
+      ],
+    );
+  }
+
+  async saveEnds(queries: Queries, ends: readonly Pick<RecordedStream, 'id' | 'endedAt'>[]): Promise<void> {
+    if (ends.length === 0) return;
+    await queries.query(
+      `UPDATE streams SET ended_at = ends.ended_at
+       FROM unnest($1::uuid[], $2::timestamptz[]) AS ends (id, ended_at) WHERE streams.id = ends.id`,
+      [ends.map(({ id }) => id), ends.map(({ endedAt }) => (endedAt === null ? null : new Date(endedAt)))],
+    );
+  }
+}
+
+const saveAnnouncedStreams = `
+  INSERT INTO streams (id, streamer_id, stream_id, user_id, user_login, user_name, game_id, game_name, type, title, viewer_count,
+    started_at, language, thumbnail_url, is_mature, announced_by, missed_at, is_miss_confirmed)
+  SELECT id, $1, "streamId", "userId", "userLogin", "userName", '', '', type, '', 0, "startedAt", '', '', false, "eventId",
+    "missedAt", "isMissConfirmed"
+  FROM json_to_recordset($2::json) AS announced (id uuid, "eventId" uuid, "streamId" text, "startedAt" timestamptz, type text,
+    "userId" text, "userLogin" text, "userName" text, "missedAt" timestamptz, "isMissConfirmed" boolean)
+  ON CONFLICT ON CONSTRAINT streams_streamer_stream_unique DO UPDATE SET
+    started_at = least(streams.started_at, excluded.started_at),
+    announced_by = least(streams.announced_by, excluded.announced_by)`;
+
+const seenRows = `json_to_recordset($1::json) AS seen (id uuid, "streamerId" uuid, "streamId" text, "userId" text,
+  "userLogin" text, "userName" text, "gameId" text, "gameName" text, type text, title text, "viewerCount" integer,
+  "startedAt" timestamptz, language text, "thumbnailUrl" text, "tagIds" text, "isMature" boolean)`;
+
+const saveSeenStreams = `
+  INSERT INTO streams (id, streamer_id, stream_id, user_id, user_login, user_name, game_id, game_name, type, title, viewer_count,
+    started_at, language, thumbnail_url, tag_ids, is_mature, seen_at, is_miss_confirmed)
+  SELECT id, "streamerId", "streamId", "userId", "userLogin", "userName", "gameId", "gameName", type, title, "viewerCount",
+    "startedAt", language, "thumbnailUrl", "tagIds", "isMature", $2, false
+  FROM ${seenRows}
+  ON CONFLICT ON CONSTRAINT streams_streamer_stream_unique DO UPDATE SET
+    user_login = excluded.user_login, user_name = excluded.user_name, game_id = excluded.game_id,
+    game_name = excluded.game_name, type = excluded.type, title = excluded.title, viewer_count = excluded.viewer_count,
+    started_at = least(streams.started_at, excluded.started_at), language = excluded.language,
+    thumbnail_url = excluded.thumbnail_url, tag_ids = excluded.tag_ids, is_mature = excluded.is_mature,
+    seen_at = excluded.seen_at, missed_at = NULL, is_miss_confirmed = false`;
+
+// A new title or category at once; viewers, which change all the time, once a minute: a chart needs no more.
+const saveSamples = `
+  INSERT INTO stream_samples (stream, at, viewer_count, title, game_id, game_name)
+  SELECT streams.id, $2, seen."viewerCount", seen.title, seen."gameId", seen."gameName"
+  FROM ${seenRows}
+  JOIN streams ON streams.streamer_id = seen."streamerId" AND streams.stream_id = seen."streamId"
+  LEFT JOIN LATERAL (
+    SELECT * FROM stream_samples WHERE stream = streams.id ORDER BY at DESC LIMIT 1
+  ) AS last ON true
+  WHERE last.at IS NULL OR last.title <> seen.title OR last.game_id <> seen."gameId"
+    OR (last.viewer_count <> seen."viewerCount" AND last.at <= $2::timestamptz - interval '1 minute')
+  ON CONFLICT DO NOTHING`;

@@ -1,0 +1,69 @@
+import { natsUsers, type Contract } from '@stream-events/contracts';
+import { RequestClient } from '@stream-events/messaging';
+import { createLogger, Health, Registry, type RunningService } from '@stream-events/service';
+import type { TestDatabase, TestNats } from '@stream-events/testing';
+import { startTestNats } from '@stream-events/testing';
+import { streamerMonitor } from '../src/streamer-monitor.app.js';
+
+/** An instance of the streamer monitor, with all its parts running. */
+export interface MonitorInstance extends RunningService {
+  health: Health;
+  metrics: Registry;
+}
+
+export async function startMonitor(database: TestDatabase, nats: TestNats): Promise<MonitorInstance> {
+  const health = new Health();
+  const metrics = new Registry();
+  const service = await streamerMonitor.start({
+    config: {
+      HOST: '127.0.0.1',
+      ADMIN_PORT: 0,
+      DATABASE_URL: database.url,
+      NATS_URL: [nats.urlFor('streamer-monitor')],
+      LOG_LEVEL: 'silent',
+    },
+    logger: createLogger('test', 'silent'),
+    health,
+    metrics,
+  });
+  return { health, metrics, close: () => service.close() };
+}
+
+export function startMonitorNats(): Promise<TestNats> {
+  return startTestNats(Object.values(natsUsers));
+}
+
+/** Asks as the gateway does. */
+export class Caller {
+  private constructor(private readonly client: RequestClient) {}
+
+  static async connect(nats: TestNats, user = 'gateway'): Promise<Caller> {
+    const client = new RequestClient({ urls: [nats.urlFor(user)], name: user });
+    await client.connect();
+    return new Caller(client);
+  }
+
+  ask<Request extends object, Reply extends object>(
+    contract: Contract<Request, Reply>,
+    request: Request,
+  ): Promise<Reply> {
+    return this.client.request(contract, request);
+  }
+
+  close(): Promise<void> {
+    return this.client.close();
+  }
+}
+
+/** The sum of a metric over its labels, or of those that match. */
+export async function metricOf(
+  metrics: Registry,
+  name: string,
+  labels: Record<string, string> = {},
+): Promise<number> {
+  const metric = await metrics.getSingleMetric(name)?.get();
+  const matching = (metric?.values ?? []).filter((value) =>
+    Object.entries(labels).every(([label, expected]) => value.labels[label] === expected),
+  );
+  return matching.reduce((sum, { value }) => sum + value, 0);
+}

@@ -1,0 +1,105 @@
+import { connectDatabase } from '@stream-events/database';
+import { createLogger } from '@stream-events/service';
+import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import type { DataSource } from 'typeorm';
+import { v7 as uuidV7 } from 'uuid';
+import { PollRecorder } from '../src/polling/poll-recorder.service.js';
+import { schema } from '../src/streamer-monitor.app.js';
+import { MonitoredStreamersRepository } from '../src/streamers/monitored-streamers.repository.js';
+import { Streamer } from '../src/streamers/streamer.entity.js';
+import { OfflineEvent } from '../src/streams/offline-event.entity.js';
+import { StreamListRepository } from '../src/streams/stream-list.repository.js';
+import { StreamRecorder } from '../src/streams/stream-recorder.service.js';
+import { Stream } from '../src/streams/stream.entity.js';
+import { StreamsRepository } from '../src/streams/streams.repository.js';
+
+/** Streamers and streams in a database of the test's own. */
+export class MonitorStore {
+  readonly streamers = new MonitoredStreamersRepository();
+  readonly streams = new StreamsRepository();
+  readonly recorder: StreamRecorder;
+  readonly polls: PollRecorder;
+  readonly list: StreamListRepository;
+
+  private constructor(
+    readonly database: TestDatabase,
+    readonly dataSource: DataSource,
+  ) {
+    this.recorder = new StreamRecorder(dataSource, this.streamers, this.streams);
+    const logger = createLogger('test', 'silent');
+    this.polls = new PollRecorder(dataSource, this.streamers, this.streams, this.recorder, logger);
+    this.list = new StreamListRepository(dataSource);
+  }
+
+  static async create(): Promise<MonitorStore> {
+    const database = await createTestDatabase();
+    return new MonitorStore(database, await connectMonitor(database, 10));
+  }
+
+  async close(): Promise<void> {
+    await this.dataSource.destroy();
+    await this.database.drop();
+  }
+
+  async clear(): Promise<void> {
+    await this.dataSource.query(
+      'TRUNCATE streamers, streams, offline_events, stream_samples, removed_streams, rebuilds',
+    );
+  }
+
+  /** A streamer of whom the platform has said nothing; a test names only what it is about. */
+  async addStreamer(overrides: Partial<Streamer> = {}): Promise<Streamer> {
+    const id = uuidV7();
+    const now = new Date();
+    const streamer = this.dataSource.manager.create(Streamer, {
+      id,
+      platformUsername: 'mira',
+      platformId: id.slice(-12),
+      namedAt: new Date(0),
+      streaming: false,
+      isStreamingKnown: false,
+      disabled: false,
+      createdAt: now,
+      updatedAt: now,
+      polledAt: null,
+      absentSince: null,
+      nextPollAt: now,
+      nextNamingAt: new Date(now.getTime() + 900_000),
+      ...overrides,
+    });
+    await this.dataSource.manager.insert(Streamer, streamer);
+    return streamer;
+  }
+
+  streamer({ id }: Streamer): Promise<Streamer> {
+    return this.dataSource.manager.findOneByOrFail(Streamer, { id });
+  }
+
+  /** By start. */
+  streamsOf({ id }: Streamer): Promise<Stream[]> {
+    return this.dataSource.manager.find(Stream, { where: { streamerId: id }, order: { startedAt: 'ASC' } });
+  }
+
+  offlineEventsOf({ id }: Streamer): Promise<OfflineEvent[]> {
+    return this.dataSource.manager.findBy(OfflineEvent, { streamerId: id });
+  }
+
+  async count(table: 'stream_samples' | 'removed_streams' | 'streams'): Promise<number> {
+    const [row] = await this.dataSource.query<{ count: number }[]>(
+      `SELECT count(*)::int AS count FROM ${table}`,
+    );
+    return row?.count ?? 0;
+  }
+}
+
+/** Connects to a test's own database, with the monitor's schema in it. */
+export function connectMonitor(database: TestDatabase, poolSize: number): Promise<DataSource> {
+  return connectDatabase({
+    url: database.url,
+    schema: schema.name,
+    entities: schema.entities,
+    migrations: schema.migrations,
+    applicationName: 'test',
+    poolSize,
+  });
+}

@@ -1,0 +1,143 @@
+import { Controller, Module, type DynamicModule, type INestMicroservice } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import {
+  listEvents,
+  lookUpStreams,
+  lookUpUsers,
+  reconcileSubscriptions,
+  ServiceError,
+  type AcceptedReply,
+  type Contract,
+  type EmptyRequest,
+  type ListEventsReply,
+  type ListEventsRequest,
+  type LookUpStreamsReply,
+  type LookUpStreamsRequest,
+  type LookUpUsersReply,
+  type LookUpUsersRequest,
+  type PlatformStreamMessage,
+  type PlatformUserMessage,
+  type StoredEvent,
+} from '@stream-events/contracts';
+import { ErrorResponder, Handles, NatsServerStrategy } from '@stream-events/messaging';
+import { createLogger } from '@stream-events/service';
+import type { TestNats } from '@stream-events/testing';
+
+/** What the stand-in connector answers, and what it was asked. */
+export class StandInPlatform {
+  users: PlatformUserMessage[] = [];
+  streams: PlatformStreamMessage[] = [];
+  isAway = false;
+  /** When look-ups of streams were asked, by the clock of the connector. */
+  now: () => number = () => Date.now();
+  /** Every answer waits for it. */
+  gate: Promise<void> = Promise.resolve();
+  readonly streamLookUps: string[][] = [];
+  readonly userLookUps: LookUpUsersRequest[] = [];
+  hints = 0;
+
+  async answer(): Promise<void> {
+    await this.gate;
+    if (this.isAway) throw new ServiceError('unavailable', 'The platform does not answer.');
+  }
+}
+
+@Controller()
+class StandInConnectorController {
+  constructor(private readonly platform: StandInPlatform) {}
+
+  @Handles(lookUpUsers)
+  async lookUpUsers(request: LookUpUsersRequest): Promise<LookUpUsersReply> {
+    this.platform.userLookUps.push(request);
+    await this.platform.answer();
+    const { ids, logins } = request;
+    return {
+      users: this.platform.users.filter(({ id, login }) => ids.includes(id) || logins.includes(login)),
+    };
+  }
+
+  @Handles(lookUpStreams)
+  async lookUpStreams({ userIds }: LookUpStreamsRequest): Promise<LookUpStreamsReply> {
+    this.platform.streamLookUps.push(userIds);
+    const askedAt = this.platform.now();
+    await this.platform.answer();
+    return { streams: this.platform.streams.filter(({ userId }) => userIds.includes(userId)), askedAt };
+  }
+
+  @Handles(reconcileSubscriptions)
+  async reconcile(_request: EmptyRequest): Promise<AcceptedReply> {
+    this.platform.hints += 1;
+    await this.platform.answer();
+    return {};
+  }
+}
+
+/** The events that the stand-in events service has, newest first. */
+export class StandInEvents {
+  events: StoredEvent[] = [];
+  isAway = false;
+}
+
+@Controller()
+class StandInEventsController {
+  constructor(private readonly log: StandInEvents) {}
+
+  /** Two a page, so that there are pages. */
+  @Handles(listEvents)
+  async list({ filters, position }: ListEventsRequest): Promise<ListEventsReply> {
+    if (this.log.isAway) throw new ServiceError('unavailable', 'The database is not available.');
+    const matching = this.log.events.filter(
+      (event) =>
+        event.eventType === filters.eventType &&
+        (JSON.parse(event.eventData) as Record<string, unknown>).broadcaster_user_id === // holds: tests write objects
+          filters.broadcasterUserId,
+    );
+    const begin = position ? matching.findIndex(({ id }) => id === position.id) + 1 : 0;
+    const events = matching.slice(begin, begin + 2);
+    const last = events.at(-1);
+    const isEnd = begin + 2 >= matching.length || !last;
+    const next = isEnd ? null : { direction: 'older' as const, id: last.id, inclusive: false };
+    return Promise.resolve({ events, next, previous: null });
+  }
+}
+
+@Module({})
+class StandInModule {
+  static with(controller: new (part: never) => object, part: object): DynamicModule {
+    const provider = { provide: part.constructor, useValue: part };
+    return { module: StandInModule, controllers: [controller], providers: [provider] };
+  }
+}
+
+/** Answers for the platform connector on a real broker. */
+export function startStandInConnector(nats: TestNats, platform: StandInPlatform): Promise<INestMicroservice> {
+  const contracts = [lookUpUsers, lookUpStreams, reconcileSubscriptions];
+  return serve(
+    nats,
+    'platform-connector',
+    contracts,
+    StandInModule.with(StandInConnectorController, platform),
+  );
+}
+
+/** Answers for the events service on a real broker. */
+export function startStandInEvents(nats: TestNats, log: StandInEvents): Promise<INestMicroservice> {
+  return serve(nats, 'events', [listEvents], StandInModule.with(StandInEventsController, log));
+}
+
+async function serve(
+  nats: TestNats,
+  user: string,
+  contracts: readonly Contract<object, object>[],
+  module: DynamicModule,
+): Promise<INestMicroservice> {
+  const strategy = new NatsServerStrategy({ urls: [nats.urlFor(user)], name: user, queue: user, contracts });
+  const service = await NestFactory.createMicroservice(module, {
+    strategy,
+    logger: false,
+    abortOnError: false,
+  });
+  service.useGlobalFilters(new ErrorResponder(createLogger('test', 'silent'), (error) => error));
+  await service.listen();
+  return service;
+}
