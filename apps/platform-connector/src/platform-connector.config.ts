@@ -1,4 +1,4 @@
-import { adminPort, optionalText, optionalUrl, sharedVariables, type ConfigOf } from '@stream-events/service';
+import { adminPort, optionalUrl, sharedVariables, type ConfigOf } from '@stream-events/service';
 
 /** The environment of the platform connector. */
 export const variables = {
@@ -8,10 +8,10 @@ export const variables = {
   NATS_URL: sharedVariables.NATS_URL,
   SECRET_KEY: sharedVariables.SECRET_KEY,
   PLATFORM: sharedVariables.PLATFORM,
-  PLATFORM_CLIENT_ID: optionalText(
+  PLATFORM_CLIENT_ID: sharedVariables.PLATFORM_CLIENT_ID,
     'Client id of your application on the platform; without it nothing real can be asked (a simulated platform takes anybody)',
   ),
-  PLATFORM_CLIENT_SECRET: optionalText('Client secret of your application on the platform', { secret: true }),
+  PLATFORM_CLIENT_SECRET: sharedVariables.PLATFORM_CLIENT_SECRET,
   PLATFORM_WEBHOOK_SECRET: sharedVariables.PLATFORM_WEBHOOK_SECRET,
   PLATFORM_API_URL: optionalUrl(
     'Base URL of the platform’s API; unless given that of the real one, or of a simulator on this machine',

@@ -2,7 +2,7 @@ import { Random } from '../world/random.js';
 import { createUserName } from './user-names.js';
 import type { User } from './user.js';
 
-/** What a user is made from; what is missing follows from the seed. */
+/** What a user is made from; what is missing follows from the login. */
 export interface NewUser {
   login: string;
   name?: string | undefined;
@@ -15,14 +15,14 @@ export const maxMadeAtOnce = 20_000;
 /** A bound on memory. */
 export const maxUsers = 50_000;
 
-/** Everyone who has an account, found by id and by login. Ids and made-up names follow from the seed. */
+/** Everyone who has an account, found by id and by login. Made-up names follow from the seed. */
 export class UserDirectory {
   private readonly byId = new Map<string, User>();
   private readonly byLogin = new Map<string, User>();
   private readonly removed = new Set<string>();
   private readonly names: Random;
 
-  constructor(private readonly seed: string) {
+  constructor(seed: string) {
     this.names = new Random(`${seed}/names`);
   }
 
