@@ -1,5 +1,7 @@
 import { adminPort, optionalUrl, sharedVariables, type ConfigOf } from '@stream-events/service';
 
+const schemes = ['http', 'https'];
+
 /** The environment of the platform connector. */
 export const variables = {
   HOST: sharedVariables.HOST,
@@ -9,21 +11,16 @@ export const variables = {
   SECRET_KEY: sharedVariables.SECRET_KEY,
   PLATFORM: sharedVariables.PLATFORM,
   PLATFORM_CLIENT_ID: sharedVariables.PLATFORM_CLIENT_ID,
-    'Client id of your application on the platform; without it nothing real can be asked (a simulated platform takes anybody)',
-  ),
   PLATFORM_CLIENT_SECRET: sharedVariables.PLATFORM_CLIENT_SECRET,
   PLATFORM_WEBHOOK_SECRET: sharedVariables.PLATFORM_WEBHOOK_SECRET,
-  PLATFORM_API_URL: optionalUrl(
-    'Base URL of the platform’s API; unless given that of the real one, or of a simulator on this machine',
-    ['http', 'https'],
-  ),
+  PLATFORM_API_URL: optionalUrl('Base URL of the platform’s API; the real one unless given', schemes),
   PLATFORM_AUTH_URL: optionalUrl(
-    'Base URL of the platform’s OAuth 2 endpoints; unless given that of the real one, or of a simulator on this machine',
-    ['http', 'https'],
+    'Base URL of the platform’s OAuth 2 endpoints; the real one unless given',
+    schemes,
   ),
   PLATFORM_EVENTSUB_URL: optionalUrl(
     'Base URL of the platform’s subscriptions; `eventsub` under PLATFORM_API_URL unless given',
-    ['http', 'https'],
+    schemes,
   ),
   PUBLIC_URL: sharedVariables.PUBLIC_URL,
   LOG_LEVEL: sharedVariables.LOG_LEVEL,
