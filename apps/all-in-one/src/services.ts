@@ -77,15 +77,15 @@ export async function startServices(
     const simulatorUrl =
       config.PLATFORM === 'simulator' ? await startSimulator(starter, { config, platform, say }) : undefined;
 
+    say('Streamer monitor: starting');
+    await starter.start(streamerMonitor, { ...shared, NATS_URL: servers.natsUrlFor('streamer-monitor') });
+
     say('Platform connector: starting');
     await starter.start(platformConnector, {
       ...shared,
       NATS_URL: servers.natsUrlFor('platform-connector'),
       ...(simulatorUrl && addressesOfSimulator(simulatorUrl, api.url)),
     });
-
-    say('Streamer monitor: starting');
-    await starter.start(streamerMonitor, { ...shared, NATS_URL: servers.natsUrlFor('streamer-monitor') });
 
     if (simulatorUrl && api.owner)
       await monitorDemoStreamers({ ...api, simulatorUrl, token: api.owner.token });

@@ -98,12 +98,13 @@ export class Reconciler {
     if (Object.keys(tally).length > 0) this.logger.info({ actions: tally }, 'subscriptions reconciled');
     const name = problem?.name;
     if (name === this.lastProblem) return;
+    if (problem) {
+      this.failureLog.warn('subscriptions stay as they are for now: tried again until it works', {
+        err: problem,
+      });
+      if (this.failureLog.isStarting) return;
+    }
     this.lastProblem = name;
-    if (problem)
-      this.logger.warn(
-        { err: problem },
-        'subscriptions stay as they are for now: tried again until it works',
-      );
-    else this.logger.info('subscriptions are reconciled again');
+    if (!problem) this.logger.info('subscriptions are reconciled again');
   }
 }
