@@ -1,0 +1,46 @@
+/** What was answered, and after how long. */
+export interface Answer<Body> {
+  status: number;
+  body: Body;
+  ms: number;
+}
+
+export interface JsonRequest {
+  headers?: Readonly<Record<string, string>>;
+  body?: unknown;
+}
+
+// Longer than anything here may take; a hang must not stop the trial.
+const limitMs = 20_000;
+
+/** Sends JSON and reads JSON; what is no JSON is an empty answer of its status. */
+export async function requestJson<Body>(
+  method: string,
+  url: string,
+  { headers = {}, body }: JsonRequest = {},
+): Promise<Answer<Body>> {
+  const startedAt = performance.now();
+  const response = await fetch(url, {
+    method,
+    headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    signal: AbortSignal.timeout(limitMs),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const ms = performance.now() - startedAt;
+  return { status: response.status, body: parse<Body>(text), ms };
+}
+
+/** Throws unless it was a success. */
+export function expectSuccess<Body>(what: string, { status, body }: Answer<Body>): Body {
+  if (status >= 200 && status < 300) return body;
+  throw new Error(`${what} was answered ${status}: ${JSON.stringify(body)}`);
+}
+
+function parse<Body>(text: string): Body {
+  try {
+    return JSON.parse(text) as Body; // holds as far as the trial compares what it reads
+  } catch {
+    return {} as Body; // holds for no caller that has looked at the status
+  }
+}
