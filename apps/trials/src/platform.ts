@@ -15,10 +15,10 @@ import { runSweeping } from './platform/sweeping.js';
 const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
 const size: Size = flags.quick
   ? {
-      streamers: 1_000,
+      streamers: 2_000,
       changingStreamers: 100,
       changingSeconds: 30,
-      sweeps: 1,
+      sweeps: 2,
       outageSeconds: 12,
       baselineSeconds: 4,
     }

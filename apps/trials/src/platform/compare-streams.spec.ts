@@ -39,6 +39,7 @@ describe(compareStreams.name, () => {
   it.each([
     ['that a message told', {}],
     ['that a poll saw', { events: [], looks: [begun + 30 * second] }],
+    ['that runs, as a poll will see it', { events: [], truth: [{ ...evidence().truth[0]!, endedAt: null }] }],
   ])('finds a stream missing %s', (_, changes) => {
     expect(kindsOf({ recorded: [], ...changes })).toEqual(['missing']);
   });

@@ -54,7 +54,9 @@ export function compareStreams(evidence: StreamerEvidence): Comparison {
     return record ? [{ stream: record, truth: stream }] : [];
   });
   const missed = truth.filter(({ id }) => !byId.has(id));
-  const missing = missed.filter((stream) => announced.has(stream.id) || wasSeen(stream, evidence.looks));
+  const missing = missed.filter(
+    (stream) => announced.has(stream.id) || isSeenByPolls(stream, evidence.looks),
+  );
   const ends = found.flatMap((pair) => compareEnd(pair, evidence));
   const starts = found.map(({ stream, truth: { startedAt } }) => stream.startedAt - startedAt);
   return {
@@ -85,10 +87,10 @@ function findUnknown(recorded: readonly RecordedStream[], trueIds: ReadonlySet<s
   });
 }
 
-/** Whether the platform was asked about the streamer while the stream was on. */
-function wasSeen({ startedAt, endedAt }: TrueStream, looks: readonly number[]): boolean {
-  const until = endedAt ?? Infinity;
-  return looks.some((at) => at > startedAt + lookMarginMs && at < until - lookMarginMs);
+/** Whether the platform was asked about the streamer while the stream was on; of one that runs, it will be. */
+function isSeenByPolls({ startedAt, endedAt }: TrueStream, looks: readonly number[]): boolean {
+  if (endedAt === null) return true;
+  return looks.some((at) => at > startedAt + lookMarginMs && at < endedAt - lookMarginMs);
 }
 
 interface EndComparison {

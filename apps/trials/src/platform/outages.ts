@@ -56,6 +56,8 @@ export async function runOutages(bed: PlatformBed): Promise<PartReport> {
   // Each attempt takes a name that is not monitored yet.
   const users = (await platform.addUsers(400)).values();
   try {
+    // V8 compiles what is hot within some seconds.
+    await wait(size.baselineSeconds * 1_000);
     for (const outage of planOutages(size.outageSeconds)) {
       await measureBaseline();
       const result = await suffer(bed, { outage, probe, users });

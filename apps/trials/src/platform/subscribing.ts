@@ -8,7 +8,7 @@ import type { Cost, SimulatedSubscription } from './simulated-platform.js';
 
 const types = ['stream.online', 'stream.offline'] as const;
 // Beside the 800 calls a minute that the platform allows, 20,000 calls would take 25 minutes.
-const raisedRateLimit = 10_000_000;
+const raisedRateLimit = 600_000;
 /** What the platform allows: https://dev.twitch.tv/docs/api/guide/#how-it-works */
 const realRateLimit = 800;
 // Some of what adds streamers: a person, a page, an import.
