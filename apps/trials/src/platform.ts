@@ -19,7 +19,7 @@ const size: Size = flags.quick
       changingStreamers: 100,
       changingSeconds: 30,
       sweeps: 2,
-      outageSeconds: 12,
+      outageSeconds: 10,
       baselineSeconds: 4,
     }
   : {
@@ -27,8 +27,8 @@ const size: Size = flags.quick
       changingStreamers: 500,
       changingSeconds: 120,
       sweeps: 2,
-      outageSeconds: 30,
-      baselineSeconds: 10,
+      outageSeconds: 20,
+      baselineSeconds: 8,
     };
 
 // In this order: the later parts find the streamers of the first one.

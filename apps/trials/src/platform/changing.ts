@@ -9,7 +9,7 @@ import {
   type Difference,
 } from './compare-streams.js';
 import { eachOf } from './each-of.js';
-import type { StreamerRecord } from './gateway-client.js';
+import type { Streamer } from './gateway-client.js';
 import { say, waitFor, type PlatformBed } from './platform-bed.js';
 import { formatCount, formatSeconds, type PartReport } from './promise.js';
 import { readStreamEvents } from './stream-events.js';
@@ -72,23 +72,20 @@ export async function runChanging(bed: PlatformBed): Promise<PartReport> {
 }
 
 /** The oldest, which have subscriptions, and some of the newest, which have none. */
-function chooseStreamers(streamers: readonly StreamerRecord[], count: number): StreamerRecord[] {
+function chooseStreamers(streamers: readonly Streamer[], count: number): Streamer[] {
   const newest = Math.floor(count / polledOnlyOneIn);
   return [...streamers.slice(0, count - newest), ...streamers.slice(-newest)];
 }
 
 /** Says how often somebody went on or off. */
-async function change(
-  { platform, size }: PlatformBed,
-  streamers: readonly StreamerRecord[],
-): Promise<number> {
+async function change({ platform, size }: PlatformBed, streamers: readonly Streamer[]): Promise<number> {
   const changedAt = new Map<string, number>();
   const live = new Set<string>();
   const until = performance.now() + size.changingSeconds * 1_000;
   let changes = 0;
   while (performance.now() < until) {
     const now = performance.now();
-    const { platform_id: userId = '' } = streamers[Math.floor(Math.random() * streamers.length)] ?? {};
+    const { platformId: userId = '' } = streamers[Math.floor(Math.random() * streamers.length)] ?? {};
     if (now - (changedAt.get(userId) ?? -Infinity) >= shortestMs) {
       await (live.has(userId) ? platform.goOffline(userId) : platform.goLive(userId));
       if (!live.delete(userId)) live.add(userId);
@@ -102,19 +99,19 @@ async function change(
 
 async function compareAll(
   { side, client, platform, databaseUrl }: PlatformBed,
-  streamers: readonly StreamerRecord[],
+  streamers: readonly Streamer[],
   since: number,
 ): Promise<Comparison> {
   const events = groupBy(await readStreamEvents(databaseUrl, since), ({ userId }) => userId);
   const looks = new Map<string, number[]>();
   for (const { at, userIds } of side.tap.looks.filter((look) => look.at >= since))
     for (const userId of userIds) looks.set(userId, [...(looks.get(userId) ?? []), at]);
-  const comparisons = await eachOf(streamers, concurrency, async ({ id, platform_id }) =>
+  const comparisons = await eachOf(streamers, concurrency, async ({ id, platformId }) =>
     compareStreams({
-      truth: await platform.readStreams(platform_id),
+      truth: await platform.readStreams(platformId),
       recorded: await client.readStreams(id),
-      events: events.get(platform_id) ?? [],
-      looks: looks.get(platform_id) ?? [],
+      events: events.get(platformId) ?? [],
+      looks: looks.get(platformId) ?? [],
     }),
   );
   return {
@@ -131,9 +128,9 @@ async function compareAll(
 async function readSightings(
   { client }: PlatformBed,
   { foundByPolls }: Comparison,
-  streamers: readonly StreamerRecord[],
+  streamers: readonly Streamer[],
 ): Promise<number[]> {
-  const idOf = new Map(streamers.map(({ id, platform_id }) => [platform_id, id]));
+  const idOf = new Map(streamers.map(({ id, platformId }) => [platformId, id]));
   const sightings = await eachOf(foundByPolls, concurrency, async ({ stream, truth }) => {
     const seenAt = await client.readFirstSighting(idOf.get(truth.userId) ?? '', stream.id);
     return seenAt === undefined ? [] : [Math.max(0, seenAt - truth.startedAt)];

@@ -1,10 +1,18 @@
 import { expectSuccess, requestJson, type Answer } from './json-request.js';
 
 /** A streamer, as the API prints it. */
-export interface StreamerRecord {
+interface StreamerRecord {
   id: string;
-  platform_username: string;
   platform_id: string;
+  created: string;
+}
+
+/** A streamer who is monitored. */
+export interface Streamer {
+  id: string;
+  platformId: string;
+  /** Milliseconds since 1970, to the second. */
+  createdAt: number;
 }
 
 /** A stream, as the API prints it, to the second; times in milliseconds since 1970. */
@@ -48,13 +56,18 @@ export class GatewayClient {
     });
   }
 
-  addStreamer(login: string): Promise<Answer<StreamerRecord>> {
+  addStreamer(login: string): Promise<Answer<unknown>> {
     return this.request('POST', '/api/v1/streamers', { platform_username: login });
   }
 
   /** The oldest one first. */
-  listStreamers(): Promise<StreamerRecord[]> {
-    return this.read('/api/v1/streamers');
+  async listStreamers(): Promise<Streamer[]> {
+    const records = await this.read<StreamerRecord[]>('/api/v1/streamers');
+    return records.map(({ id, platform_id, created }) => ({
+      id,
+      platformId: platform_id,
+      createdAt: parseTime(created),
+    }));
   }
 
   readStatus(): Promise<PlatformStatus> {

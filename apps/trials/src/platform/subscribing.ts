@@ -61,7 +61,7 @@ export async function runSubscribing(bed: PlatformBed): Promise<PartReport> {
       filledMs,
       costs: watch.costs,
       status: await client.readStatus(),
-      oldest: streamers.slice(0, max / types.length).map(({ platform_id }) => platform_id),
+      oldest: streamers.slice(0, max / types.length).map(({ platformId }) => platformId),
     });
   } finally {
     await watch.stop();

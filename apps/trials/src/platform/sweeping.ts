@@ -34,19 +34,18 @@ interface Killing {
   /** Until everybody had been looked at again. */
   ms: number | undefined;
   forgotten: number;
-  streamers: number;
 }
 
 /** Watches whole sweeps over all streamers, then kills one monitor in the middle of one. */
 export async function runSweeping(bed: PlatformBed): Promise<PartReport> {
   const streamers = await bed.client.listStreamers();
-  const users = new Set(streamers.map(({ platform_id }) => platform_id));
-  // What was added together is polled together: batches find themselves within one sweep.
-  await wait(intervalMs);
+  const users = new Set(streamers.map(({ platformId }) => platformId));
+  // Calls are full from the second sweep on: the first one is of those who have just been added.
+  await wait(Math.max(0, (streamers.at(-1)?.createdAt ?? 0) + intervalMs - Date.now()));
   const sweeping = await watchSweeps(bed, users);
   for (const { calls, repeats, seconds } of sweeping.sweeps)
     say(`a sweep: ${calls} calls in ${seconds.toFixed(1)} s, ${repeats} streamers twice`);
-  const killing = await killMonitor(bed, users.size);
+  const killing = await killMonitor(bed, users);
   say(`one monitor killed: all looked at again after ${formatSeconds(killing.ms ?? Number.NaN)}`);
   return report(users.size, sweeping, killing);
 }
@@ -89,10 +88,12 @@ async function watchSweeps(bed: PlatformBed, users: ReadonlySet<string>): Promis
   };
 }
 
-async function killMonitor({ side, databaseUrl }: PlatformBed, streamers: number): Promise<Killing> {
+async function killMonitor({ side, databaseUrl }: PlatformBed, users: ReadonlySet<string>): Promise<Killing> {
   const [, monitor] = side.monitors;
   if (!monitor) throw new Error('there is no second monitor to kill');
-  await wait(intervalMs / 2);
+  const before = side.tap.looks.length;
+  const isHalfway = (): boolean => countUsers(side.tap.looks.slice(before)) >= users.size / 2;
+  await waitFor(() => isHalfway() || undefined, { limitMs: 2 * intervalMs, everyMs: 50 });
   await monitor.kill('SIGKILL');
   const killedAt = new Date().toISOString();
   const startedAt = performance.now();
@@ -102,7 +103,7 @@ async function killMonitor({ side, databaseUrl }: PlatformBed, streamers: number
       `SELECT count(*)::int AS count FROM streamer_monitor.streamers
        WHERE NOT disabled AND (polled_at IS NULL OR polled_at < '${killedAt}')`,
     );
-    return row?.count ?? streamers;
+    return row?.count ?? users.size;
   };
   const everyone = await waitFor(async () => ((await countForgotten()) === 0 ? true : undefined), {
     limitMs: 2 * intervalMs,
@@ -111,7 +112,7 @@ async function killMonitor({ side, databaseUrl }: PlatformBed, streamers: number
   const ms = everyone ? performance.now() - startedAt : undefined;
   const forgotten = await countForgotten();
   await monitor.start();
-  return { ms, forgotten, streamers };
+  return { ms, forgotten };
 }
 
 function report(streamers: number, sweeping: Sweeping, killing: Killing): PartReport {
@@ -167,6 +168,10 @@ function report(streamers: number, sweeping: Sweeping, killing: Killing): PartRe
       },
     ],
   };
+}
+
+function countUsers(looks: readonly Look[]): number {
+  return new Set(looks.flatMap(({ userIds }) => userIds)).size;
 }
 
 function sum(numbers: readonly number[]): number {
