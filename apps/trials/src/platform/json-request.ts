@@ -28,7 +28,8 @@ export async function requestJson<Body>(
   });
   const text = await response.text();
   const ms = performance.now() - startedAt;
-  return { status: response.status, body: parse<Body>(text), ms };
+  // Holds as far as the trial compares what it reads, and looks at the status before.
+  return { status: response.status, body: parse(text) as Body, ms };
 }
 
 /** Throws unless it was a success. */
@@ -37,10 +38,10 @@ export function expectSuccess<Body>(what: string, { status, body }: Answer<Body>
   throw new Error(`${what} was answered ${status}: ${JSON.stringify(body)}`);
 }
 
-function parse<Body>(text: string): Body {
+function parse(text: string): unknown {
   try {
-    return JSON.parse(text) as Body; // holds as far as the trial compares what it reads
+    return JSON.parse(text);
   } catch {
-    return {} as Body; // holds for no caller that has looked at the status
+    return {}; // no answer of the service's own
   }
 }

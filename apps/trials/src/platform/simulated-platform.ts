@@ -133,7 +133,10 @@ export class SimulatedPlatform {
       client_secret: clientSecret,
       grant_type: 'client_credentials',
     });
-    const answer = await requestJson<{ access_token: string }>('POST', `${this.url}/oauth2/token?${query}`);
+    const answer = await requestJson<{ access_token: string }>(
+      'POST',
+      `${this.url}/oauth2/token?${query.toString()}`,
+    );
     return expectSuccess('/oauth2/token', answer).access_token;
   }
 

@@ -1,11 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { maxLookUp } from '@stream-events/contracts';
 import { table } from '../measure/document.js';
 import { cpuSeconds, memoryMegabytes } from '../measure/processes.js';
 import { quantile } from '../measure/quantile.js';
 import { runSql } from '../system/servers.js';
 import { say, waitFor, type PlatformBed } from './platform-bed.js';
 import type { Look } from '../system/platform-tap.js';
-import { formatCount, formatSeconds, type PartReport } from './promise.js';
+import { formatCount, formatSeconds, type KeptPromise, type PartReport } from './promise.js';
 import { measureGaps, splitSweeps, type Sweep } from './sweeps.js';
 
 /** How often every streamer is looked at. */
@@ -13,7 +14,7 @@ const intervalMs = 45_000;
 /** A batch takes along who is due within this time, so that it is full. */
 const aheadMs = 5_000;
 // What a busy machine and a call may take on top of that.
-const marginMs = 5_000;
+const limitMs = intervalMs + 5_000;
 const streamsRoute = 'GET /helix/streams';
 const claimed = 'streamer_monitor_polls_claimed_total';
 
@@ -51,41 +52,52 @@ export async function runSweeping(bed: PlatformBed): Promise<PartReport> {
 }
 
 async function watchSweeps(bed: PlatformBed, users: ReadonlySet<string>): Promise<Sweeping> {
-  const { side, platform, size } = bed;
-  const read = async () => ({
-    requests: await platform.readRequests(),
-    claimed: await Promise.all(side.monitors.map((monitor) => monitor.metric(claimed))),
-    tooMany: side.tap.statuses.get(429) ?? 0,
-    cpu: Object.fromEntries(Object.entries(bed.processes).map(([name, pid]) => [name, cpuSeconds(pid)])),
-    looks: side.tap.looks.length,
-    at: performance.now(),
-  });
-  const before = await read();
+  const { side, size } = bed;
+  const before = await takeReading(bed);
   const looks = (): Look[] => side.tap.looks.slice(before.looks);
   await waitFor(() => (splitSweeps(looks(), users).length >= size.sweeps ? true : undefined), {
     limitMs: 2 * size.sweeps * intervalMs,
     everyMs: 500,
   });
-  const after = await read();
+  const after = await takeReading(bed);
   const seconds = (after.at - before.at) / 1_000;
-  const requests = Object.entries(after.requests).map(([route, count]): [string, number] => [
-    route,
-    count - (before.requests[route] ?? 0),
-  ]);
   return {
     sweeps: splitSweeps(looks(), users),
     seconds,
     gaps: measureGaps(looks()),
-    requests: Object.fromEntries(requests.filter(([, count]) => count > 0)),
+    requests: subtract(after.requests, before.requests),
     tapped: after.looks - before.looks,
     tooMany: after.tooMany - before.tooMany,
     shares: after.claimed.map((count, index) => count - (before.claimed[index] ?? 0)),
-    usage: Object.entries(bed.processes).map(([name, pid]) => [
+    usage: Object.entries(subtract(after.cpu, before.cpu)).map(([name, cpu]) => [
       name,
-      (((after.cpu[name] ?? 0) - (before.cpu[name] ?? 0)) / seconds) * 100,
-      memoryMegabytes(pid),
+      (cpu / seconds) * 100,
+      after.megabytes[name] ?? Number.NaN,
     ]),
   };
+}
+
+/** Everything that is counted, at this moment. */
+async function takeReading({ platform, side, processes }: PlatformBed) {
+  const mapPids = (read: (pid: number) => number): Record<string, number> =>
+    Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, read(pid)]));
+  return {
+    requests: await platform.readRequests(),
+    claimed: await Promise.all(side.monitors.map((monitor) => monitor.metric(claimed))),
+    tooMany: side.tap.statuses.get(429) ?? 0,
+    cpu: mapPids(cpuSeconds),
+    megabytes: mapPids(memoryMegabytes),
+    looks: side.tap.looks.length,
+    at: performance.now(),
+  };
+}
+
+/** What was counted between two readings; what was not is left out. */
+function subtract(after: Record<string, number>, before: Record<string, number>): Record<string, number> {
+  const differences = Object.entries(after).map(
+    ([name, count]) => [name, count - (before[name] ?? 0)] as const,
+  );
+  return Object.fromEntries(differences.filter(([, difference]) => difference > 0));
 }
 
 async function killMonitor({ side, databaseUrl }: PlatformBed, users: ReadonlySet<string>): Promise<Killing> {
@@ -116,12 +128,7 @@ async function killMonitor({ side, databaseUrl }: PlatformBed, users: ReadonlySe
 }
 
 function report(streamers: number, sweeping: Sweeping, killing: Killing): PartReport {
-  const { sweeps, seconds, gaps, requests, tapped, tooMany, shares, usage } = sweeping;
-  const batches = Math.ceil(streamers / 100);
-  const calls = requests[streamsRoute] ?? 0;
-  const shortest = quantile(gaps, 0);
-  const longest = quantile(gaps, 1);
-  const limitMs = intervalMs + marginMs;
+  const { seconds, requests, usage } = sweeping;
   return {
     title: 'Sweeps',
     paragraphs: [
@@ -137,43 +144,56 @@ function report(streamers: number, sweeping: Sweeping, killing: Killing): PartRe
         usage.map(([name, cpu, megabytes]) => [name, `${cpu.toFixed(1)} %`, `${megabytes.toFixed(0)} MiB`]),
       ),
     ],
-    promises: [
-      {
-        promise: `A sweep over ${formatCount(streamers)} streamers takes ${batches} calls`,
-        measured: `${sweeps.map((sweep) => sweep.calls).join(', ')} calls; ${formatCount(calls)} by the platform's count, ${formatCount(tapped)} by the tap's`,
-        isKept: sweeps.length > 0 && sweeps.every((sweep) => sweep.calls === batches),
-      },
-      {
-        promise: `No streamer is looked at twice in a sweep, nor sooner than ${(intervalMs - aheadMs) / 1_000} s after the last time, nor later than ${limitMs / 1_000} s`,
-        measured: `${sweeps.map(({ repeats }) => repeats).join(', ')} twice; ${formatSeconds(shortest)} to ${formatSeconds(longest)}`,
-        isKept:
-          sweeps.every(({ repeats }) => repeats === 0) &&
-          shortest >= intervalMs - aheadMs &&
-          longest <= limitMs,
-      },
-      {
-        promise: 'Both monitors take part',
-        measured: `${shares.map(formatCount).join(' and ')} streamers looked at`,
-        isKept: shares.every((share) => share > 0),
-      },
-      {
-        promise: 'The rate limit of 800 calls a minute is kept',
-        measured: `${formatCount(Math.round((sum(Object.values(requests)) / seconds) * 60))} calls a minute, ${tooMany} answered 429`,
-        isKept: tooMany === 0,
-      },
-      {
-        promise: `One monitor is killed (SIGKILL) in the middle of a sweep: everybody has been looked at again within ${limitMs / 1_000} s, nobody is forgotten`,
-        measured: `${killing.ms === undefined ? 'not all' : `all after ${formatSeconds(killing.ms)}`}, ${formatCount(killing.forgotten)} forgotten`,
-        isKept: killing.ms !== undefined && killing.ms <= limitMs && killing.forgotten === 0,
-      },
-    ],
+    promises: [...promiseSweeps(streamers, sweeping), ...promiseShares(sweeping), promiseKilling(killing)],
+  };
+}
+
+function promiseSweeps(streamers: number, { sweeps, gaps, requests, tapped }: Sweeping): KeptPromise[] {
+  const batches = Math.ceil(streamers / maxLookUp);
+  const counts = `${formatCount(requests[streamsRoute] ?? 0)} by the platform's count, ${formatCount(tapped)} by the tap's`;
+  const [shortest, longest] = [quantile(gaps, 0), quantile(gaps, 1)];
+  return [
+    {
+      promise: `A sweep over ${formatCount(streamers)} streamers takes ${batches} calls`,
+      measured: `${sweeps.map(({ calls }) => calls).join(', ')} calls; ${counts}`,
+      isKept: sweeps.length > 0 && sweeps.every(({ calls }) => calls === batches),
+    },
+    {
+      promise: `No streamer is looked at twice in a sweep, nor sooner than ${(intervalMs - aheadMs) / 1_000} s after the last time, nor later than ${limitMs / 1_000} s`,
+      measured: `${sweeps.map(({ repeats }) => repeats).join(', ')} twice; ${formatSeconds(shortest)} to ${formatSeconds(longest)}`,
+      isKept:
+        sweeps.every(({ repeats }) => repeats === 0) &&
+        shortest >= intervalMs - aheadMs &&
+        longest <= limitMs,
+    },
+  ];
+}
+
+function promiseShares({ shares, requests, seconds, tooMany }: Sweeping): KeptPromise[] {
+  const calls = Object.values(requests).reduce((total, count) => total + count, 0);
+  return [
+    {
+      promise: 'Both monitors take part',
+      measured: `${shares.map(formatCount).join(' and ')} streamers looked at`,
+      isKept: shares.every((share) => share > 0),
+    },
+    {
+      promise: 'The rate limit of 800 calls a minute is kept',
+      measured: `${formatCount(Math.round((calls / seconds) * 60))} calls a minute, ${tooMany} answered 429`,
+      isKept: tooMany === 0,
+    },
+  ];
+}
+
+function promiseKilling({ ms, forgotten }: Killing): KeptPromise {
+  const time = ms === undefined ? 'not all' : `all after ${formatSeconds(ms)}`;
+  return {
+    promise: `One monitor is killed (SIGKILL) in the middle of a sweep: everybody has been looked at again within ${limitMs / 1_000} s, nobody is forgotten`,
+    measured: `${time}, ${formatCount(forgotten)} forgotten`,
+    isKept: ms !== undefined && ms <= limitMs && forgotten === 0,
   };
 }
 
 function countUsers(looks: readonly Look[]): number {
   return new Set(looks.flatMap(({ userIds }) => userIds)).size;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }
