@@ -6,6 +6,7 @@ import { runOutages } from './platform/outages.js';
 import { PlatformBed, say, type Size } from './platform/platform-bed.js';
 import type { PartReport } from './platform/promise.js';
 import { printPromises, printReport } from './platform/report.js';
+import { runShowing } from './platform/showing.js';
 import { runSubscribing } from './platform/subscribing.js';
 import { runSweeping } from './platform/sweeping.js';
 
@@ -35,6 +36,7 @@ const size: Size = flags.quick
 const parts = {
   subscribing: runSubscribing,
   sweeping: runSweeping,
+  showing: runShowing,
   changing: runChanging,
   outages: runOutages,
 };
