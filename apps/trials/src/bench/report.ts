@@ -1,4 +1,6 @@
+import { table } from '../measure/document.js';
 import type { ProfileShares } from '../measure/profile.js';
+import { median } from '../measure/quantile.js';
 import type { Measurement, MemorySample } from './measurement.js';
 import type { SubjectName } from './subject.js';
 
@@ -181,11 +183,6 @@ function medianOf(runs: readonly Measurement[]): Measurement {
   return middle;
 }
 
-function median(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  return sorted[sorted.length >> 1] ?? Number.NaN;
-}
-
 function allCpu({ cpuMicroseconds }: Measurement): number {
   return Object.values(cpuMicroseconds).reduce((sum, microseconds) => sum + microseconds, 0);
 }
@@ -193,9 +190,4 @@ function allCpu({ cpuMicroseconds }: Measurement): number {
 /** Without the load, which does not belong to the service. */
 function serviceCpu(measurement: Measurement | undefined): number {
   return measurement ? allCpu(measurement) - (measurement.cpuMicroseconds.load ?? 0) : Number.NaN;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }

@@ -1,3 +1,5 @@
+import { table } from '../measure/document.js';
+import { median, quantile } from '../measure/quantile.js';
 import type { Finding } from './checker.js';
 import type { Scenario } from './scenarios.js';
 import type { ScenarioResult } from './test-bed.js';
@@ -121,15 +123,7 @@ function formatCount(count: number): string {
 }
 
 function formatTimes(times: readonly number[]): string {
-  const sorted = [...times].sort((a, b) => a - b);
-  const median = sorted[sorted.length >> 1];
-  const max = sorted.at(-1);
-  if (median === undefined || max === undefined) return '';
+  if (times.length === 0) return '';
   const seconds = (ms: number): string => (ms / 1_000).toFixed(1);
-  return `${seconds(median)} / ${seconds(max)}`;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+  return `${seconds(median(times))} / ${seconds(quantile(times, 1))}`;
 }

@@ -1,0 +1,150 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { runSql } from '../system/servers.js';
+import { say, waitFor, type PlatformBed } from './platform-bed.js';
+import { printOutages } from './outages-report.js';
+import { formatSeconds, type PartReport } from './promise.js';
+import type { SimulatedPlatform, SimulatedUser } from './simulated-platform.js';
+import { SpeedProbe, type Speeds } from './speed-probe.js';
+
+/** Something that happens to the platform's interface. */
+interface Outage {
+  name: string;
+  /** Whether nothing of the platform can be used meanwhile. */
+  isTotal: boolean;
+  seconds: number;
+  begin(platform: SimulatedPlatform): Promise<unknown>;
+}
+
+/** One `POST /streamers` during an outage. */
+export interface Attempt {
+  status: number;
+  ms: number;
+}
+
+/** What was measured during an outage and after it. */
+export interface OutageResult {
+  name: string;
+  isTotal: boolean;
+  seconds: number;
+  speeds: Speeds;
+  attempts: Attempt[];
+  /** Streamers stored meanwhile. */
+  stored: number;
+  /** From the end of the outage until a streamer could be added; undefined when it was never so. */
+  recoveryMs: number | undefined;
+  /** From then until polling had caught up with everybody. */
+  caughtUpMs: number | undefined;
+}
+
+const tryEveryMs = 4_000;
+const recoveryLimitMs = 60_000;
+const lag = 'streamer_monitor_poll_lag_seconds';
+// Who is due is asked for within moments when all is well.
+const caughtUpLagSeconds = 5;
+
+/** Lets the platform fail in every way, and measures what that does to everything that does not need it. */
+export async function runOutages(bed: PlatformBed): Promise<PartReport> {
+  const { client, system, platform, size } = bed;
+  const probe = new SpeedProbe(client, system);
+  const baselines: Speeds[] = [];
+  const results: OutageResult[] = [];
+  const measureBaseline = async (): Promise<void> => {
+    await probe.take();
+    await wait(size.baselineSeconds * 1_000);
+    baselines.push(await probe.take());
+  };
+  // Each attempt takes a name that is not monitored yet.
+  const users = (await platform.addUsers(400)).values();
+  try {
+    // V8 compiles what is hot within some seconds.
+    await wait(size.baselineSeconds * 1_000);
+    for (const outage of planOutages(size.outageSeconds)) {
+      await measureBaseline();
+      const result = await suffer(bed, { outage, probe, users });
+      results.push(result);
+      const { recoveryMs, attempts } = result;
+      say(
+        `${outage.name}: POST ${attempts.map(({ status }) => status).join(' ')}; again after ${formatSeconds(recoveryMs ?? Number.NaN)}`,
+      );
+    }
+    await measureBaseline();
+  } finally {
+    await platform.setApiFault({ mode: 'ok' });
+    await probe.stop();
+  }
+  return printOutages(baselines, results);
+}
+
+function planOutages(seconds: number): Outage[] {
+  const total = (
+    name: string,
+    mode: 'down' | 'slow' | 'garbage' | 'error' | 'rate_limited',
+    lasting = seconds,
+  ) => ({
+    name,
+    isTotal: true,
+    seconds: lasting,
+    begin: (platform: SimulatedPlatform) => platform.setApiFault({ mode, for_ms: lasting * 1_000 }),
+  });
+  return [
+    total('down: connections are closed', 'down'),
+    total('slow: every answer takes 30 s', 'slow', 1.5 * seconds),
+    total('garbage: 200 and no JSON', 'garbage'),
+    total('error: 500', 'error'),
+    // As long as the platform's own limit takes to recover.
+    total('rate limited: 429', 'rate_limited', 3 * seconds),
+    {
+      name: 'all access tokens revoked',
+      isTotal: false,
+      seconds: seconds / 2,
+      begin: (platform) => platform.revokeTokens(),
+    },
+  ];
+}
+
+async function suffer(
+  bed: PlatformBed,
+  { outage, probe, users }: { outage: Outage; probe: SpeedProbe; users: Iterator<SimulatedUser> },
+): Promise<OutageResult> {
+  const { name, isTotal, seconds } = outage;
+  const before = await countStreamers(bed);
+  await outage.begin(bed.platform);
+  const endsAt = performance.now() + seconds * 1_000;
+  const attempts: Attempt[] = [];
+  while (performance.now() < endsAt - tryEveryMs - 1_000) {
+    const nextAt = performance.now() + tryEveryMs;
+    attempts.push(await attemptToAdd(bed, users));
+    await wait(Math.max(0, nextAt - performance.now()));
+  }
+  const stored = (await countStreamers(bed)) - before;
+  await wait(Math.max(0, endsAt - performance.now()));
+  const speeds = await probe.take();
+  const recoveryMs = await measure(async () => (await attemptToAdd(bed, users)).status === 201);
+  const caughtUpMs = await measure(
+    async () => ((await bed.side.monitors[0]?.metric(lag)) ?? Infinity) < caughtUpLagSeconds,
+  );
+  return { name, isTotal, seconds, speeds, attempts, stored, recoveryMs, caughtUpMs };
+}
+
+async function measure(isSo: () => Promise<boolean>): Promise<number | undefined> {
+  const startedAt = performance.now();
+  return waitFor(async () => ((await isSo()) ? performance.now() - startedAt : undefined), {
+    limitMs: recoveryLimitMs,
+    everyMs: 250,
+  });
+}
+
+async function attemptToAdd({ client }: PlatformBed, users: Iterator<SimulatedUser>): Promise<Attempt> {
+  const next = users.next();
+  if (next.done === true) throw new Error('there are no names left to try');
+  const { status, ms } = await client.addStreamer(next.value.login);
+  return { status, ms };
+}
+
+async function countStreamers({ databaseUrl }: PlatformBed): Promise<number> {
+  const [row] = await runSql<{ count: number }>(
+    databaseUrl,
+    'SELECT count(*)::int AS count FROM streamer_monitor.streamers',
+  );
+  return row?.count ?? 0;
+}

@@ -1,0 +1,23 @@
+import { runSql } from '../system/servers.js';
+
+/** What a message of the platform said about a streamer that went on or off, by the platform's clock. */
+export interface StreamEvent {
+  kind: 'online' | 'offline';
+  userId: string;
+  /** The platform's id; an offline message has none. */
+  streamId: string | null;
+  /** Milliseconds since 1970. */
+  at: number;
+}
+
+/** The messages about streams that have arrived since a time: what was lost on the way is not among them. */
+export function readStreamEvents(databaseUrl: string, since: number): Promise<StreamEvent[]> {
+  return runSql<StreamEvent>(
+    databaseUrl,
+    `SELECT substr(event_type, 8) AS kind, event_data ->> 'broadcaster_user_id' AS "userId",
+       event_data ->> 'id' AS "streamId", (extract(epoch FROM occurred_at) * 1000)::float8 AS at
+     FROM events.events
+     WHERE event_type IN ('stream-online', 'stream-offline') AND origin = 'platform' AND event_id IS NOT NULL
+       AND occurred_at >= to_timestamp(${since / 1_000})`,
+  );
+}

@@ -1,0 +1,183 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { quantile } from '../measure/quantile.js';
+import { eachOf } from './each-of.js';
+import { say, waitFor, type PlatformBed } from './platform-bed.js';
+import { formatCount, formatSeconds, type KeptPromise, type PartReport } from './promise.js';
+import type { Cost, SimulatedSubscription } from './simulated-platform.js';
+
+/** What every streamer takes of the platform's limit. */
+export const types = ['stream.online', 'stream.offline'] as const;
+// Beside the 800 calls a minute that the platform allows, 20,000 calls would take 25 minutes.
+const raisedRateLimit = 600_000;
+/** What the platform allows: https://dev.twitch.tv/docs/api/guide/#how-it-works */
+const realRateLimit = 800;
+// Some of what adds streamers: a person, a page, an import.
+const concurrency = 16;
+// Every streamer takes two; when there is no change for so long, there will be none.
+const fillLimitMs = 240_000;
+
+/** What came of adding the streamers while the platform has room for half of them. */
+interface Subscribing {
+  added: number;
+  refused: Record<string, number>;
+  addingMs: number;
+  filledMs: number | undefined;
+  costs: Cost[];
+  /** Who is subscribed to both types by the platform's list, and what else is in that list. */
+  subscribed: ReadonlySet<string>;
+  others: number;
+  /** Ids of the oldest streamers, as many as there is room for. */
+  oldest: readonly string[];
+}
+
+/** Adds all streamers, and waits until the platform has no room left for subscriptions. */
+export async function runSubscribing(bed: PlatformBed): Promise<PartReport> {
+  const { platform, client, size } = bed;
+  const max = size.streamers; // two types for each: room for half of them
+  await platform.setLimits({ rate_limit: raisedRateLimit, max_total_cost: max });
+  await client.activateOnly(types);
+  const users = await platform.addUsers(size.streamers);
+  const watch = watchCosts(bed);
+  try {
+    const startedAt = performance.now();
+    const refused = await addStreamers(
+      bed,
+      users.map(({ login }) => login),
+    );
+    const addingMs = performance.now() - startedAt;
+    const count = Object.values(refused).reduce((sum, each) => sum + each, 0);
+    say(`${size.streamers - count} streamers added in ${formatSeconds(addingMs)}`);
+    const { isFilled, list } = await waitUntilFilled(bed, max);
+    const filledMs = isFilled ? performance.now() - startedAt : undefined;
+    say(isFilled ? `subscribed after ${formatSeconds(filledMs ?? 0)}` : 'not all are subscribed in time');
+    const streamers = await client.listStreamers();
+    return report(max, {
+      ...judge(list),
+      added: streamers.length,
+      refused,
+      addingMs,
+      filledMs,
+      costs: watch.costs,
+      oldest: streamers.slice(0, max / types.length).map(({ platformId }) => platformId),
+    });
+  } finally {
+    await watch.stop();
+    await platform.setLimits({ rate_limit: realRateLimit });
+  }
+}
+
+/** Says how many were answered something else than 201, by status. */
+async function addStreamers(
+  { client }: PlatformBed,
+  logins: readonly string[],
+): Promise<Record<string, number>> {
+  const refused: Record<string, number> = {};
+  await eachOf(logins, concurrency, async (login) => {
+    const { status } = await client.addStreamer(login);
+    if (status !== 201) refused[status] = (refused[status] ?? 0) + 1;
+  });
+  return refused;
+}
+
+/** Asks the platform all the time how much of its limit is taken. */
+function watchCosts({ platform }: PlatformBed): { costs: Cost[]; stop(): Promise<void> } {
+  const costs: Cost[] = [];
+  const ending = new AbortController();
+  const watching = (async () => {
+    while (!ending.signal.aborted) {
+      costs.push(await platform.readCost());
+      await wait(500);
+    }
+  })();
+  watching.catch(() => undefined); // `stop` throws it
+  return {
+    costs,
+    stop: async () => {
+      ending.abort();
+      await watching;
+    },
+  };
+}
+
+/** The whole list at the end, or as it was when the time was over. */
+async function waitUntilFilled(
+  { platform }: PlatformBed,
+  max: number,
+): Promise<{ isFilled: boolean; list: SimulatedSubscription[] }> {
+  let lastSaid = performance.now();
+  const list = await waitFor(
+    async () => {
+      const { total } = await platform.readCost();
+      if (performance.now() - lastSaid > 10_000) {
+        say(`cost ${total} of ${max}`);
+        lastSaid = performance.now();
+      }
+      const all = total < max ? [] : await platform.readSubscriptions();
+      return all.length >= max && all.every(({ status }) => status === 'enabled') ? all : undefined;
+    },
+    { limitMs: fillLimitMs, everyMs: 1_000 },
+  );
+  return { isFilled: list !== undefined, list: list ?? (await platform.readSubscriptions()) };
+}
+
+function judge(list: readonly SimulatedSubscription[]): { subscribed: ReadonlySet<string>; others: number } {
+  const typesOf = new Map<string, Set<string>>();
+  for (const { type, status, condition } of list) {
+    const userId = condition.broadcaster_user_id;
+    if (userId === undefined || status !== 'enabled') continue;
+    typesOf.set(userId, (typesOf.get(userId) ?? new Set()).add(type));
+  }
+  const complete = [...typesOf].filter(([, seen]) => types.every((type) => seen.has(type)));
+  return {
+    subscribed: new Set(complete.map(([userId]) => userId)),
+    others: list.length - types.length * complete.length,
+  };
+}
+
+function report(max: number, result: Subscribing): PartReport {
+  const { added, addingMs } = result;
+  const perSecond = Math.round((added / addingMs) * 1_000);
+  return {
+    title: 'More streamers than the platform has room for',
+    paragraphs: [
+      `${formatCount(added)} streamers were added by \`POST /api/v1/streamers\`, ${concurrency} at a time, in ${formatSeconds(addingMs)}: ${formatCount(perSecond)} a second, each with a look-up on the platform. Two types of event were active, stream.online and stream.offline, which cost 1 each; the platform's limit on the total cost was ${formatCount(max)}. So that this part took minutes and not half an hour, the platform's rate limit was raised for the time of adding and subscribing; then it was the real one, ${realRateLimit} calls a minute.`,
+    ],
+    promises: [...promiseSubscriptions(result), promiseCost(max, result)],
+  };
+}
+
+function promiseSubscriptions({
+  added,
+  refused,
+  filledMs,
+  subscribed,
+  others,
+  oldest,
+}: Subscribing): KeptPromise[] {
+  const missing = oldest.filter((id) => !subscribed.has(id)).length;
+  const time = filledMs === undefined ? 'not in time' : `after ${formatSeconds(filledMs)}`;
+  return [
+    {
+      promise: 'Every streamer is added',
+      measured: `${formatCount(added)}; refused: ${JSON.stringify(refused)}`,
+      isKept: Object.keys(refused).length === 0,
+    },
+    {
+      promise: `Exactly the oldest ${formatCount(oldest.length)} are subscribed, by the platform's own list`,
+      measured: `${formatCount(subscribed.size)} are, ${formatCount(missing)} of the oldest are not, ${formatCount(others)} subscriptions are of others; ${time}`,
+      isKept: filledMs !== undefined && missing === 0 && others === 0 && subscribed.size === oldest.length,
+    },
+  ];
+}
+
+function promiseCost(max: number, { costs }: Subscribing): KeptPromise {
+  const highest = quantile(
+    costs.map(({ total }) => total),
+    1,
+  );
+  return {
+    promise: 'The total cost is never above the limit',
+    measured: `at most ${formatCount(highest)} in ${formatCount(costs.length)} looks`,
+    isKept: highest <= max,
+  };
+}

@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { freePort, ServiceProcess, type AppName } from '@stream-events/testing';
+import { PlatformTap } from './platform-tap.js';
+import type { Servers } from './servers.js';
+import type { System } from './system.js';
+
+/** The simulated platform, and what stands between it and the rest of a system, as processes of their own. */
+export interface PlatformSide {
+  simulator: ServiceProcess;
+  connectors: ServiceProcess[];
+  monitors: ServiceProcess[];
+  /** All that the connectors say to the platform goes through it. */
+  tap: PlatformTap;
+  application: Application;
+  stop(): Promise<void>;
+}
+
+/** As whom the connectors talk to the platform. */
+export interface Application {
+  clientId: string;
+  clientSecret: string;
+}
+
+/** Starts the simulator, silent by itself, and two of each service, on the database and the first gateway of a system. */
+export async function startPlatformSide(
+  servers: Servers,
+  databaseUrl: string,
+  system: System,
+): Promise<PlatformSide> {
+  const application = { clientId: 'trial', clientSecret: randomBytes(16).toString('hex') };
+  const simulator = await createSimulator(application);
+  await simulator.start();
+  const tap = await PlatformTap.start(simulator.url);
+  const secretKey = randomBytes(32).toString('hex');
+  const createConnector = async (): Promise<ServiceProcess> =>
+    new ServiceProcess('platform-connector', {
+      ...(await environmentOf('platform-connector', servers, databaseUrl)),
+      ...credentialsOf(application),
+      SECRET_KEY: secretKey,
+      PLATFORM: 'simulator',
+      PLATFORM_API_URL: `${tap.url}/helix`,
+      PLATFORM_AUTH_URL: `${tap.url}/oauth2`,
+      PLATFORM_WEBHOOK_SECRET: system.webhookSecret,
+      PUBLIC_URL: system.gateways[0]?.url ?? '',
+    });
+  const createMonitor = async (): Promise<ServiceProcess> =>
+    new ServiceProcess('streamer-monitor', await environmentOf('streamer-monitor', servers, databaseUrl));
+  const connectors = [await createConnector(), await createConnector()];
+  const monitors = [await createMonitor(), await createMonitor()];
+  const services = [...connectors, ...monitors];
+  const stop = async (): Promise<void> => {
+    await Promise.all(services.map((service) => service.stop()));
+    await tap.stop();
+    await simulator.stop();
+  };
+  try {
+    await Promise.all(services.map((service) => service.start()));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { simulator, connectors, monitors, tap, application, stop };
+}
+
+async function createSimulator(application: Application): Promise<ServiceProcess> {
+  return new ServiceProcess('platform-simulator', {
+    ...(await basics()),
+    ...credentialsOf(application),
+    PORT: String(await freePort()),
+    SIMULATOR_RATE: '0',
+    SIMULATOR_SEED: 'trial',
+  });
+}
+
+async function environmentOf(app: AppName, servers: Servers, databaseUrl: string) {
+  return { ...(await basics()), DATABASE_URL: databaseUrl, NATS_URL: servers.nats.urlFor(app) };
+}
+
+async function basics(): Promise<Record<string, string>> {
+  return { HOST: '127.0.0.1', ADMIN_PORT: String(await freePort()), LOG_LEVEL: 'warn' };
+}
+
+function credentialsOf({ clientId, clientSecret }: Application): Record<string, string> {
+  return { PLATFORM_CLIENT_ID: clientId, PLATFORM_CLIENT_SECRET: clientSecret };
+}

@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** A call in which the platform was asked who of some users is live. */
+export interface Look {
+  /** Milliseconds since 1970. */
+  at: number;
+  userIds: readonly string[];
+}
+
+const looks = /GET \/helix\/streams\?(\S*) HTTP\/1\.1$/;
+const statuses = /HTTP\/1\.1 (\d{3})(?: |$)/;
+
+/**
+ * Stands between the connectors and the simulated platform, passes everything on as it is, and writes down who was asked
+ * about and how it was answered: an observer who does not take the service's word for it.
+ */
+export class PlatformTap {
+  readonly looks: Look[] = [];
+  /** How often each status was answered. */
+  readonly statuses = new Map<number, number>();
+  private readonly sockets = new Set<Socket>();
+
+  private constructor(
+    private readonly server: Server,
+    readonly url: string,
+  ) {}
+
+  /** Listens on a port of its own in front of the platform. */
+  static async start(platformUrl: string): Promise<PlatformTap> {
+    const { hostname, port } = new URL(platformUrl);
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address() as AddressInfo; // holds: it listens on TCP
+    const tap = new PlatformTap(server, `http://127.0.0.1:${address.port}`);
+    server.on('connection', (client) => tap.join(client, connect(Number(port), hostname)));
+    return tap;
+  }
+
+  async stop(): Promise<void> {
+    const closed = once(this.server, 'close');
+    this.server.close();
+    for (const socket of this.sockets) socket.destroy();
+    await closed;
+  }
+
+  private join(client: Socket, platform: Socket): void {
+    for (const [socket, other] of [
+      [client, platform],
+      [platform, client],
+    ] as const) {
+      this.sockets.add(socket);
+      socket.on('error', () => undefined); // a close follows
+      socket.on('close', () => {
+        this.sockets.delete(socket);
+        other.destroy();
+      });
+      socket.pipe(other);
+    }
+    readLines(client, (line) => this.noteRequest(line));
+    readLines(platform, (line) => this.noteAnswer(line));
+  }
+
+  private noteRequest(line: string): void {
+    const query = looks.exec(line)?.[1];
+    if (query === undefined) return;
+    this.looks.push({ at: Date.now(), userIds: new URLSearchParams(query).getAll('user_id') });
+  }
+
+  private noteAnswer(line: string): void {
+    const status = Number(statuses.exec(line)?.[1] ?? 0);
+    if (status > 0) this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+  }
+}
+
+/** A body without a line's end stands before the next head in the same line: patterns look at the line's end, or anywhere. */
+function readLines(socket: Socket, onLine: (line: string) => void): void {
+  let rest = '';
+  socket.on('data', (chunk) => {
+    const lines = (rest + chunk.toString('latin1')).split('\r\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(line);
+  });
+}
