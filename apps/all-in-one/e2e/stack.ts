@@ -376,7 +376,10 @@ export class Stack {
   private async authorizeAtPlatform(): Promise<Record<string, string>> {
     const { PLATFORM_CLIENT_ID: client_id, PLATFORM_CLIENT_SECRET: client_secret } = application;
     const grant = new URLSearchParams({ client_id, client_secret, grant_type: 'client_credentials' });
-    const { json } = await this.simulate<{ access_token: string }>('POST', `/oauth2/token?${grant}`);
+    const { json } = await this.simulate<{ access_token: string }>(
+      'POST',
+      `/oauth2/token?${grant.toString()}`,
+    );
     return { authorization: `Bearer ${json.access_token}`, 'client-id': client_id };
   }
 
