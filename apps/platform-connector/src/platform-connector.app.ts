@@ -29,11 +29,14 @@ import { EventTypesService } from './event-types/event-types.service.js';
 import { CreateAppTokensAndRateBudgets1764200000000 } from './migrations/1764200000000-create-app-tokens-and-rate-budgets.js';
 import { CreateSubscriptions1764210000000 } from './migrations/1764210000000-create-subscriptions.js';
 import { CreateCatalogue1764220000000 } from './migrations/1764220000000-create-catalogue.js';
+import { CreateStoreIdentity1764240000000 } from './migrations/1764240000000-create-store-identity.js';
 import { variables, type PlatformConnectorConfig } from './platform-connector.config.js';
 import { PlatformConnectorModule } from './platform-connector.module.js';
 import { AppToken } from './platform/app-token.entity.js';
 import { PlatformHttp } from './platform/platform-http.js';
 import { RateBudgetRow } from './platform/rate-budget.entity.js';
+import { claimStoreFor } from './platform/store-identity.js';
+import { StoreIdentity } from './platform/store-identity.entity.js';
 import { toServiceError } from './platform/unavailable-error.js';
 import { Reconciler } from './subscriptions/reconciler.service.js';
 import { Reconciliation } from './subscriptions/reconciliation.entity.js';
@@ -63,12 +66,14 @@ export const schema = {
     RateBudgetRow,
     Reconciliation,
     Scope,
+    StoreIdentity,
     Subscription,
   ],
   migrations: [
     CreateAppTokensAndRateBudgets1764200000000,
     CreateSubscriptions1764210000000,
     CreateCatalogue1764220000000,
+    CreateStoreIdentity1764240000000,
   ],
 };
 
@@ -87,6 +92,7 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
     migrations,
     poolSize: 10,
   });
+  await claimStoreFor(config.PLATFORM, dataSource);
   await seedCatalogue(dataSource);
   const client = new RequestClient({ ...nats, name: 'platform-connector-client' });
   await client.connect();

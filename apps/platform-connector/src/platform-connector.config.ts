@@ -13,9 +13,9 @@ export const variables = {
   PLATFORM_CLIENT_ID: sharedVariables.PLATFORM_CLIENT_ID,
   PLATFORM_CLIENT_SECRET: sharedVariables.PLATFORM_CLIENT_SECRET,
   PLATFORM_WEBHOOK_SECRET: sharedVariables.PLATFORM_WEBHOOK_SECRET,
-  PLATFORM_API_URL: optionalUrl('Base URL of the platform’s API; the real one unless given', schemes),
+  PLATFORM_API_URL: optionalUrl('Base URL of the platform’s API; that of PLATFORM unless given', schemes),
   PLATFORM_AUTH_URL: optionalUrl(
-    'Base URL of the platform’s OAuth 2 endpoints; the real one unless given',
+    'Base URL of the platform’s OAuth 2 endpoints; that of PLATFORM unless given',
     schemes,
   ),
   PLATFORM_EVENTSUB_URL: optionalUrl(

@@ -1,3 +1,4 @@
+import { PlatformCallError } from '../src/platform/platform-call-error.js';
 import {
   PlatformUnavailableError,
   type CreateOutcome,
@@ -25,6 +26,8 @@ export class StandInPlatform implements Platform {
   /** The status that new subscriptions have, and that they have when they are next listed. */
   newStatus = 'enabled';
   verifiedStatus = 'enabled';
+  /** Streamers about whom it answers nothing to use, whatever is asked. */
+  readonly failingStreamers = new Set<string>();
   /** Streamers that it knows nothing of. */
   readonly unknownStreamers = new Set<string>();
   saysIdOnConflict = true;
@@ -82,6 +85,8 @@ export class StandInPlatform implements Platform {
 
   async createSubscription(wanted: NewSubscription): Promise<CreateOutcome> {
     if (this.isAway) throw away();
+    if (this.failingStreamers.has(wanted.condition.broadcaster_user_id ?? ''))
+      throw new PlatformCallError('server_error', 'The platform failed with status 500.');
     const outcome = this.tryToCreate(wanted);
     this.lastCreationAt = performance.now();
     await this.beforeCreationAnswer();

@@ -65,7 +65,8 @@ class StreamerCoverage {
 
   @ApiProperty({
     type: 'integer',
-    description: 'Who are only polled: there is no room under the platform’s limit, or it refuses',
+    description:
+      'Who are only polled: there is no room under the platform’s limit, it refuses, or it was not told where to send',
     example: 3,
   })
   polled_only!: number;
@@ -75,7 +76,7 @@ class PlatformFailure {
   @ApiProperty({ description: 'UTC, to the second', example: exampleTime })
   at!: string;
 
-  @ApiProperty({ description: 'What failed, and how', example: 'GET users: no answer within 3 s' })
+  @ApiProperty({ description: 'What failed, and how', example: 'The platform did not answer in time.' })
   message!: string;
 }
 

@@ -79,15 +79,19 @@ describe('EventTypesService', () => {
     expect(await codeOf('conduit.shard.disabled', false)).toBe('done');
   });
 
-  it('subscribes the application once to what is about it', async () => {
+  it.each([
+    ['app', { PLATFORM_CLIENT_ID: 'app', PLATFORM_CLIENT_SECRET: 'of the app' }],
+    // The simulated platform needs none to be configured.
+    ['stream-events', { PLATFORM: 'simulator' }],
+  ])('subscribes the application %s once to what is about it', async (clientId, environment) => {
     setup.monitored.ids = ['1', '2'];
-    await setup.startInstance({ PLATFORM_CLIENT_ID: 'app', PLATFORM_CLIENT_SECRET: 'of the app' });
+    await setup.startInstance(environment);
     await set('user-authorization-revoke', true);
     await eventually(() => {
       const conditions = [...setup.platform.subscriptions.values()]
         .filter(({ type }) => type === 'user.authorization.revoke')
         .map(({ condition }) => condition);
-      expect(conditions).toEqual([{ client_id: 'app' }]);
+      expect(conditions).toEqual([{ client_id: clientId }]);
     });
   });
 

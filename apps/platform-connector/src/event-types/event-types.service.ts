@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError, type EventTypeMessage } from '@stream-events/contracts';
 import { eventTypes, type EventType } from '@stream-events/platform-catalogue';
-import { CONFIG, LOGGER, type Logger } from '@stream-events/service';
-import type { PlatformConnectorConfig } from '../platform-connector.config.js';
+import { LOGGER, type Logger } from '@stream-events/service';
+import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { ReconciliationRepository } from '../subscriptions/reconciliation.repository.js';
 import { byPreference, findByAnyName, unsupportedReason, type ConditionValues } from './event-type-rules.js';
 import { EventTypesRepository, type SubscriptionCount } from './event-types.repository.js';
@@ -15,15 +15,15 @@ export class EventTypesService {
   constructor(
     private readonly choices: EventTypesRepository,
     private readonly reconciliation: ReconciliationRepository,
-    @Inject(CONFIG) private readonly config: PlatformConnectorConfig,
+    @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.values = { clientId: config.PLATFORM_CLIENT_ID };
+    this.values = { clientId: settings.credentials?.clientId };
   }
 
   /** Adds the types that this version of the system is the first to know. */
   async start(): Promise<void> {
-    await this.choices.seed(eventTypes, this.config.PLATFORM);
+    await this.choices.seed(eventTypes, this.settings.platform);
   }
 
   /** All types and versions. */

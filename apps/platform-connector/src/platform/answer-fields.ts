@@ -30,17 +30,21 @@ export function readOptionalText(fields: JsonFields, name: string): string {
   return typeof text === 'string' ? toStorable(text) : '';
 }
 
-/** A whole number from 0 on. */
+// Of the database's integer columns; in seconds, a lifetime.
+const largestCount = 2 ** 31 - 1;
+
+/** A whole number from 0 to 2,147,483,647. */
 export function readCount(fields: JsonFields, name: string): number {
   const count = readOptionalCount(fields, name);
   if (count === undefined) throw malformed(`${name} is no whole number`);
   return count;
 }
 
-/** A whole number from 0 on that may be missing. */
+/** The same, which may be missing. */
 export function readOptionalCount(fields: JsonFields, name: string): number | undefined {
   const count = fields[name];
-  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
+  const isCount = typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= largestCount;
+  return isCount ? count : undefined;
 }
 
 /** A time in milliseconds since 1970. */

@@ -175,6 +175,7 @@ describe(AppTokens.name, () => {
     ['no token', '{"expires_in":1}'],
     ['a token that fits into no header', '{"access_token":"a\\nb","expires_in":1}'],
     ['no end', '{"access_token":"abc"}'],
+    ['an end beyond all dates', '{"access_token":"abc","expires_in":9007199254740991}'],
   ])('refuses an answer with %s', async (_what, body) => {
     const instance = await setup.createInstance();
     setup.fake.fault = (_call, response) => answerWith(response, 200, body);

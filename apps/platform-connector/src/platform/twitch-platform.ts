@@ -1,16 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { LookUpPriority, PlatformStreamMessage, PlatformUserMessage } from '@stream-events/contracts';
 import { readErrorMessage } from './errors.external.js';
+import { PlatformCallError } from './platform-call-error.js';
 import { PlatformClient } from './platform-client.js';
 import type { PlatformAnswer } from './platform-http.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
-import {
-  PlatformUnavailableError,
-  type CreateOutcome,
-  type NewSubscription,
-  type Platform,
-  type PlatformSubscriptionPage,
-} from './platform.js';
+import type { CreateOutcome, NewSubscription, Platform, PlatformSubscriptionPage } from './platform.js';
 import { streamLimits, subscriptionLimits, userLimits } from './retry-schedule.js';
 import { readStreams, toStreamsQuery } from './streams.external.js';
 import {
@@ -20,9 +15,6 @@ import {
   toSubscriptionBody,
 } from './subscriptions.external.js';
 import { readUsers, toUsersQuery } from './users.external.js';
-
-// A status that the documentation does not name: something else than the platform answers, or it has changed.
-const unexpectedRetrySeconds = 60;
 
 /** Twitch, or what speaks as Twitch does: the simulator. */
 @Injectable()
@@ -113,9 +105,7 @@ function bodyOf(answer: PlatformAnswer, status: number): unknown {
   return answer.body;
 }
 
-function unexpected({ status, body }: PlatformAnswer): PlatformUnavailableError {
-  return new PlatformUnavailableError(
-    `The platform refused the call with status ${status}: ${readErrorMessage(body)}`,
-    unexpectedRetrySeconds,
-  );
+function unexpected({ status, body }: PlatformAnswer): PlatformCallError {
+  const message = `The platform refused the call with status ${status}: ${readErrorMessage(body)}`;
+  return new PlatformCallError('unexpected_status', message);
 }

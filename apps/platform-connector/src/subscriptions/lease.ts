@@ -9,6 +9,7 @@ export class Lease {
   private readonly losing = new AbortController();
   private readonly renewTimer: NodeJS.Timeout;
   private lossTimer: NodeJS.Timeout;
+  private isEnded = false;
 
   /** @param renew says whether the lease is still ours */
   constructor(private readonly renew: () => Promise<boolean>) {
@@ -21,6 +22,7 @@ export class Lease {
   }
 
   end(): void {
+    this.isEnded = true;
     clearInterval(this.renewTimer);
     clearTimeout(this.lossTimer);
   }
@@ -29,7 +31,7 @@ export class Lease {
     const askedAt = performance.now();
     // Not answered is not lost: the next try may be, and if none is, the timer says so.
     const isOurs = await this.renew().catch(() => undefined);
-    if (isOurs === undefined) return;
+    if (isOurs === undefined || this.isEnded) return;
     clearTimeout(this.lossTimer);
     // From when it was asked for: the answer may have taken long.
     this.lossTimer = this.loseIn(isOurs ? askedAt + trustedMs - performance.now() : 0);

@@ -122,6 +122,16 @@ export function turnedDown(
   return { ...own, status, reason, attempts, retryAt: now + pauseAfter(attempts), statusSince };
 }
 
+/** The platform did not say what became of it: tried again later, so that it keeps none of the others waiting. */
+export function putOff(
+  own: OwnSubscription,
+  { message, now }: { message: string; now: number },
+): OwnSubscription {
+  const attempts = own.attempts + 1;
+  const reason = `It is tried again, as it could not be created: ${message}`;
+  return { ...own, reason, attempts, retryAt: now + pauseAfter(attempts) };
+}
+
 /** The platform says that it exists: the next listing shows it, unless it is another's. */
 export function alreadyThere(own: OwnSubscription, now: number): OwnSubscription {
   if (own.attempts > 0) {

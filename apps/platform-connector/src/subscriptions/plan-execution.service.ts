@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { PlatformCallError } from '../platform/platform-call-error.js';
 import { PlatformUnavailableError } from '../platform/platform.js';
 import {
   alreadyThere,
   limitReached,
   observed,
+  putOff,
   refused,
   turnedDown,
   type OwnSubscription,
@@ -25,8 +27,10 @@ export interface ExecutionContext {
 export interface Execution {
   /** How often what came of it: `{"create done": 4}`. */
   tally: Record<string, number>;
-  /** Whether all of the plan was tried. */
+  /** Whether all of the plan was tried, and what failed has a time of its own to be tried again. */
   isComplete: boolean;
+  /** The latest call that failed while others did not. */
+  failure: PlatformCallError | null;
   /** Why it ended early; null when the platform answered. */
   unavailable: PlatformUnavailableError | null;
 }
@@ -35,6 +39,8 @@ export interface Execution {
 const concurrency = 4;
 // What is wanted changes while a long plan is carried out: then the rest is planned anew.
 const maxDurationMs = 15_000;
+// A call may fail for what it is about, and must not keep the others waiting; so many say that it is not about that.
+const maxFailures = 20;
 
 /** Carries a plan out on the platform, and writes down each step as it is done: a crash loses nothing but what is in flight. */
 @Injectable()
@@ -48,7 +54,7 @@ export class PlanExecution {
   /** @throws when the database fails */
   async run(actions: readonly Action[], context: ExecutionContext): Promise<Execution> {
     const queue = alternate(actions);
-    const execution: Execution = { tally: {}, isComplete: false, unavailable: null };
+    const execution: Execution = { tally: {}, isComplete: false, failure: null, unavailable: null };
     const deadline = performance.now() + maxDurationMs;
     const failures: unknown[] = [];
     let next = 0;
@@ -62,7 +68,8 @@ export class PlanExecution {
     };
     await Promise.all(Array.from({ length: concurrency }, work));
     if (failures.length > 0) throw failures[0];
-    execution.isComplete = next === queue.length && execution.unavailable === null;
+    execution.isComplete =
+      next === queue.length && execution.unavailable === null && !('delete failed' in execution.tally);
     return execution;
   }
 
@@ -79,9 +86,17 @@ export class PlanExecution {
       note(action.kind === 'create' ? await this.create(action.own, clock) : await this.delete(action));
     } catch (error) {
       if (!(error instanceof PlatformUnavailableError)) throw error;
-      note('unavailable');
-      execution.unavailable = error;
+      const isAlone = error instanceof PlatformCallError;
+      note(isAlone ? 'failed' : 'unavailable');
+      if (!isAlone || (tally[`${action.kind} failed`] ?? 0) >= maxFailures) execution.unavailable = error;
+      if (!isAlone) return;
+      execution.failure = error;
+      if (action.kind === 'create') await this.putOff(action.own, error, clock());
     }
+  }
+
+  private async putOff(own: OwnSubscription, { message }: Error, now: number): Promise<void> {
+    await this.subscriptions.save({ before: own, after: putOff(own, { message, now }) });
   }
 
   private async create(own: OwnSubscription, clock: () => number): Promise<ActionResult> {

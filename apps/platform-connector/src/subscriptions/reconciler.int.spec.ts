@@ -119,6 +119,28 @@ describe('Reconciler', () => {
     await untilSubscribed(...both('1', '2'));
   });
 
+  it('goes on with the others when the platform fails at some, and tries these again when their pause is over', async () => {
+    setup.platform.failingStreamers.add('1').add('2').add('3');
+    setup.monitored.ids = ['1', '2', '3', '4', '5'];
+    await setup.startInstance();
+    await untilSubscribed(...both('4', '5'));
+    await untilStatuses({
+      ...Object.fromEntries(both('1', '2', '3').map((name) => [name, 'waiting'])),
+      ...Object.fromEntries(both('4', '5').map((name) => [name, 'enabled'])),
+    });
+    await eventually(async () => {
+      const rows = await setup.dataSource.query<{ reason: string | null }[]>(
+        `SELECT reason FROM subscriptions WHERE status = 'waiting' AND retry_at > now()`,
+      );
+      const failed = expect.stringContaining('The platform failed with status 500.');
+      expect(rows).toEqual(Array.from({ length: 6 }, () => ({ reason: failed })));
+    });
+
+    setup.platform.failingStreamers.clear();
+    await setup.passTime();
+    await untilSubscribed(...both('1', '2', '3', '4', '5'));
+  });
+
   it('follows the choice of event types', async () => {
     await monitor('1');
 

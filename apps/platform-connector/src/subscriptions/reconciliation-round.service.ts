@@ -22,7 +22,7 @@ const roundIntervalMs = 60_000;
 // A streamer monitor that restarts is back in seconds.
 const monitorPauseMs = 5_000;
 const maxPlatformPauseMs = 60_000;
-// When the platform counts otherwise than we do, its list says what it counts; and only its list shows strays that are left.
+// When the platform counts otherwise than we do, or did not answer, its list says how it is; and only its list shows strays that are left.
 const relistMs = 30_000;
 // Verification takes the platform about a second.
 const minListingPauseMs = 2_000;
@@ -116,13 +116,15 @@ export class ReconciliationRound {
 }
 
 function endAfter(
-  { tally, isComplete, unavailable }: Execution,
+  { tally, isComplete, failure, unavailable }: Execution,
   { count, hasStrays }: { count: number; hasStrays: boolean },
 ): RoundEnd {
-  const pauseMs = unavailable ? pauseOf(unavailable) : 0;
+  const error = unavailable ?? failure;
+  const pauseMs = error ? pauseOf(error) : 0;
   // What was deleted has made room, or is to be made anew.
   const hasMore = !isComplete || 'delete done' in tally;
-  const isRelisted = 'create limit_reached' in tally || (hasStrays && !isComplete);
+  const isRelisted =
+    'create limit_reached' in tally || 'create failed' in tally || (hasStrays && !isComplete);
   return endOfRound({
     isComplete: !hasMore,
     dueInMs: hasMore ? pauseMs : roundIntervalMs,

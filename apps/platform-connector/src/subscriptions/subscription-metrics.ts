@@ -29,7 +29,7 @@ const knownStatuses = [
 ];
 
 /** What became of something that was to be done on the platform. */
-export type ActionResult = 'done' | 'exists' | 'limit_reached' | 'refused' | 'unavailable';
+export type ActionResult = 'done' | 'exists' | 'limit_reached' | 'refused' | 'failed' | 'unavailable';
 
 /** Tells how the subscriptions are. */
 @Injectable()
