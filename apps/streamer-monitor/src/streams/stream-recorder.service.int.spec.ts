@@ -4,7 +4,7 @@ import { epoch, listed, offline, online } from '../../test/said.js';
 import type { Streamer } from '../streamers/streamer.entity.js';
 import { toSeenStream } from '../polling/seen-stream.js';
 import { StreamMaintenance } from './stream-maintenance.service.js';
-import { StreamRecorder, type Poll } from './stream-recorder.service.js';
+import { StreamRecorder, type Poll, type StreamEvent } from './stream-recorder.service.js';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -75,6 +75,24 @@ describe(StreamRecorder.name, () => {
         (endedAt!.getTime() - epoch) / minute,
       ]);
       expect(streams).toEqual([0, 1, 2, 3].map((index) => [`s${index}`, index * 10, index * 10 + 5]));
+    });
+
+    it('keeps a streamer live who came back before the platform said the stream before was over', async () => {
+      const streamer = await store.addStreamer();
+      const endsAfter = async (...events: StreamEvent[]) => {
+        for (const event of events) await store.recorder.recordEvent(event);
+        const streams = await store.streamsOf(streamer);
+        return streams.map(({ endedAt }) => endedAt && (endedAt.getTime() - epoch) / second);
+      };
+      await endsAfter(online(streamer, 's1', 0), online(streamer, 's2', 100 * second));
+
+      expect(await endsAfter(offline(streamer, 103 * second))).toEqual([100, null]);
+      expect(await endsAfter(online(streamer, 's3', 200 * second))).toEqual([100, 200, null]);
+      expect(await endsAfter(offline(streamer, 201 * second))).toEqual([100, 200, null]);
+      expect((await store.streamer(streamer)).streaming).toBe(true);
+      // With the end of the first one, what came after the other starts was about these, after all.
+      expect(await endsAfter(offline(streamer, 90 * second))).toEqual([90, 103, 201]);
+      expect((await store.streamer(streamer)).streaming).toBe(false);
     });
 
     it('follows a new name, but neither an old word of it nor another spelling', async () => {
