@@ -135,6 +135,12 @@ function latestNotice({ outage }: History, { startedAt, endedAt, listedFor, onli
   return isInOutage ? Math.max(missable, outage.until + pollEvery) : missable;
 }
 
+/** Which polls had missed a stream is forgotten when the next one is seen: one that is announced only then ends by the next start. */
+function isAnnouncedAfterNext({ streams }: History, { startedAt, online }: TrueStream): boolean {
+  const announcedAt = startedAt + Math.min(...online.delays);
+  return streams.some((other) => other.startedAt > startedAt && other.startedAt <= announcedAt);
+}
+
 /** An event without a name that comes soon after the start may be about the former stream, of whose end nobody has said anything. */
 function isEndSaid({ streams }: History, { startedAt, endedAt, offline }: TrueStream): boolean {
   if (offline.delays.length === 0) return false;
@@ -221,7 +227,8 @@ describe(StreamRecorder.name, () => {
           if (isEndSaid(history, stream)) expect(endedAt).toBe(stream.endedAt);
           expect(endedAt).toBeGreaterThanOrEqual(stream.endedAt);
           // An event without a name, of a stream that nobody knows, may come 5 min after polls have missed this one.
-          expect(endedAt).toBeLessThanOrEqual(latestNotice(history, stream) + 5 * minute);
+          if (!isAnnouncedAfterNext(history, stream))
+            expect(endedAt).toBeLessThanOrEqual(latestNotice(history, stream) + 5 * minute);
         }
         const told = history.streams.filter(({ online: { delays } }) => delays.length > 0);
         expect(recorded.map(({ id }) => id)).toEqual(expect.arrayContaining(told.map(({ id }) => id)));
