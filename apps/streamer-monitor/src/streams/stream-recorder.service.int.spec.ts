@@ -204,4 +204,18 @@ describe(StreamMaintenance.name, () => {
     await store.recorder.recordEvent(online(streamer, 's2', Date.now() - epoch));
     expect((await store.streamsOf(streamer))[0]?.endedAt?.getTime()).toBe(epoch + old + minute);
   });
+
+  it('keeps an old offline event that may be about the former stream, as the end of the next one depends on it', async () => {
+    const streamer = await store.addStreamer();
+    const old = Date.now() - 8 * 24 * 60 * minute - epoch;
+    await store.recorder.recordEvent(online(streamer, 's1', old));
+    await store.recorder.recordEvent(online(streamer, 's2', old + minute));
+    for (const at of [old + minute + 3 * second, old + minute + 6 * second])
+      await store.recorder.recordEvent(offline(streamer, at));
+
+    await new StreamMaintenance(store.dataSource, createLogger('test', 'silent')).run();
+
+    await store.recorder.recordEvent(online(streamer, 's3', Date.now() - epoch));
+    expect((await store.streamsOf(streamer))[1]?.endedAt?.getTime()).toBe(epoch + old + minute + 6 * second);
+  });
 });
