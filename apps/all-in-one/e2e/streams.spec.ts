@@ -211,10 +211,14 @@ describe('streams', () => {
       await platform.goLive(user.id);
       await platform.goOffline(user.id);
     }
-    await eventually(async () => expect(await readStreams(stack, streamer.id)).toHaveLength(5), {
-      timeoutMs: 10_000,
-    });
-    const all = await readStreams(stack, streamer.id);
+    const all = await eventually(
+      async () => {
+        const streams = await readStreams(stack, streamer.id);
+        expect(streams.filter(({ ended_at }) => ended_at !== null)).toHaveLength(5);
+        return streams;
+      },
+      { timeoutMs: 10_000 },
+    );
     const path = `${streamersPath}/${streamer.id}/streams/`;
     const walked: StreamRecord[][] = [];
     let url: string | null = `${path}?page_size=2`;
@@ -263,10 +267,14 @@ describe('streams', () => {
       await platform.goLive(user.id);
       await platform.goOffline(user.id);
     }
-    await eventually(async () => expect(await readStreams(stack, streamer.id)).toHaveLength(3), {
-      timeoutMs: 10_000,
-    });
-    const before = await readStreams(stack, streamer.id);
+    const before = await eventually(
+      async () => {
+        const streams = await readStreams(stack, streamer.id);
+        expect(streams.map(({ ended_at }) => ended_at !== null)).toEqual([true, true, true]);
+        return streams;
+      },
+      { timeoutMs: 10_000 },
+    );
     await stack.query('DELETE FROM streamer_monitor.streams WHERE stream_id = $1', [before[1]!.stream_id]);
     const path = `${streamersPath}/rebuild`;
     expect((await stack.request('POST', path)).status).toBe(202);

@@ -20,7 +20,7 @@ const size: Size = flags.quick
       changingStreamers: 100,
       changingSeconds: 30,
       sweeps: 2,
-      outageSeconds: 10,
+      outageSeconds: 8,
       baselineSeconds: 4,
     }
   : {
@@ -28,8 +28,8 @@ const size: Size = flags.quick
       changingStreamers: 500,
       changingSeconds: 120,
       sweeps: 2,
-      outageSeconds: 20,
-      baselineSeconds: 8,
+      outageSeconds: 15,
+      baselineSeconds: 5,
     };
 
 // In this order: the later parts find the streamers of the first one.

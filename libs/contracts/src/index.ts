@@ -11,6 +11,7 @@ export * from './events/parked-messages.contract.js';
 export * from './events/read-events.contract.js';
 export * from './events/store-events.contract.js';
 export * from './json-object.js';
+export * from './list-page.js';
 export * from './nats-users.js';
 export * from './platform/catalogue.contract.js';
 export * from './platform/look-up.contract.js';

@@ -1,6 +1,7 @@
 import { findFreePort } from '@stream-events/embedded';
 
 export type { NatsUser } from '@stream-events/embedded';
+export { describeSchema } from './describe-schema.js';
 export { createGuardedDirectory, type GuardedDirectory } from './guarded-directory.js';
 export { eventually, type EventuallyOptions } from './eventually.js';
 export { startTestNats, type TestNats } from './nats-server.js';

@@ -32,6 +32,7 @@ describe(IntakeService.name, () => {
         eventType: 'channel-cheer',
         eventSource: '✓',
         eventData,
+        occurredAt: 1_764_000_000_123,
       });
 
       expect(await store.intake.store([event])).toEqual(stored([event]));

@@ -127,7 +127,7 @@ describe(ParkingService.name, () => {
       expect(await store.parking.retry(event.id)).toEqual({ id: event.id, outcome: 'stored' });
 
       const { idempotencyKey: _, ...expected } = event;
-      expect(await store.list.find(event.id)).toEqual(expected);
+      expect(await store.list.find(event.id)).toEqual({ ...expected, occurredAt: null });
       expect(store.handedToRelay.flatMap((batch) => batch.events.map(({ id }) => id))).toEqual([event.id]);
       expect(await store.parked.count()).toBe(0);
       await expect(store.parking.retry(event.id)).rejects.toMatchObject({ code: 'not_found' });

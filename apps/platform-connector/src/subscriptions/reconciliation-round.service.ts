@@ -26,7 +26,7 @@ const maxPlatformPauseMs = 60_000;
 const relistMs = 30_000;
 // Verification takes the platform about a second.
 const minListingPauseMs = 2_000;
-// One call for a hundred: a list of 10,000 once a minute is an eighth of the rate limit.
+// One call for a hundred that are there: a list of 10,000 once a minute is an eighth of the rate limit.
 const listingPauseMsPerSubscription = 6;
 
 /** One reconciliation: what is wanted against what is there. */
@@ -111,7 +111,7 @@ export class ReconciliationRound {
       newId: v7,
     });
     await this.subscriptions.apply(plan);
-    return { plan, count: own.length + plan.add.length };
+    return { plan, count: own.filter(({ subscriptionId }) => subscriptionId !== null).length };
   }
 }
 

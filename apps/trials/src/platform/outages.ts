@@ -88,11 +88,11 @@ function planOutages(seconds: number): Outage[] {
   });
   return [
     total('down: connections are closed', 'down'),
-    total('slow: every answer takes 30 s', 'slow', 1.5 * seconds),
+    total('slow: every answer takes 30 s', 'slow', 2 * seconds),
     total('garbage: 200 and no JSON', 'garbage'),
     total('error: 500', 'error'),
     // As long as the platform's own limit takes to recover.
-    total('rate limited: 429', 'rate_limited', 3 * seconds),
+    total('rate limited: 429', 'rate_limited', 4 * seconds),
     {
       name: 'all access tokens revoked',
       isTotal: false,

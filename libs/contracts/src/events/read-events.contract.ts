@@ -1,18 +1,16 @@
 import { Type } from 'class-transformer';
 import {
   IsArray,
-  IsBoolean,
   IsIn,
   IsInt,
   IsObject,
   IsOptional,
   IsString,
   IsUUID,
-  Max,
-  Min,
   ValidateNested,
 } from 'class-validator';
 import { defineContract } from '../contract.js';
+import { PageReply, PageRequest } from '../list-page.js';
 import { eventOrigins, type EventOrigin, type StoredEvent } from './event-record.js';
 
 /** The filters of the event list; all given ones must match. */
@@ -68,38 +66,11 @@ export class EventFilters {
   until?: number;
 }
 
-/**
- * A place between two events in the list. `older` reads down from it, `newer` reads up; `inclusive` counts the
- * event with this very id as beyond the place.
- */
-export class ListPosition {
-  @IsIn(['older', 'newer'])
-  direction!: 'older' | 'newer';
-
-  @IsUUID('all')
-  id!: string;
-
-  @IsBoolean()
-  inclusive!: boolean;
-}
-
-export class ListEventsRequest {
+export class ListEventsRequest extends PageRequest {
   @IsObject()
   @ValidateNested()
   @Type(() => EventFilters)
   filters!: EventFilters;
-
-  @IsInt()
-  @Min(1)
-  @Max(100)
-  pageSize!: number;
-
-  /** Where the page begins; the newest page without it. */
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ListPosition)
-  position?: ListPosition;
 }
 
 export class StoredEventMessage implements StoredEvent {
@@ -127,27 +98,13 @@ export class StoredEventMessage implements StoredEvent {
   occurredAt?: number | null | undefined;
 }
 
-export class ListEventsReply {
+export class ListEventsReply extends PageReply {
   /** Newest first. Maybe fewer than asked for, even none, when the page's budget of bytes or rows was used up. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => StoredEventMessage)
   events!: StoredEventMessage[];
-
-  /** Where older events go on; null alone means the end. */
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ListPosition)
-  next!: ListPosition | null;
-
-  /** Where newer events go on; null when there are none yet. */
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ListPosition)
-  previous!: ListPosition | null;
 }
 
 /** One page of the event list. */

@@ -70,11 +70,8 @@ export const lookUpUsers = defineContract({
   timeoutMs: 4_000,
 });
 
-/** A stream that is running. */
-export class PlatformStreamMessage {
-  @IsString()
-  id!: string;
-
+/** What the platform says of a stream. */
+export class PlatformStreamDetails {
   @IsString()
   userId!: string;
 
@@ -106,6 +103,7 @@ export class PlatformStreamMessage {
   @IsString()
   language!: string;
 
+  /** With the literal placeholders `{width}` and `{height}`. */
   @IsString()
   thumbnailUrl!: string;
 
@@ -115,6 +113,12 @@ export class PlatformStreamMessage {
 
   @IsBoolean()
   isMature!: boolean;
+}
+
+/** A stream that is running. */
+export class PlatformStreamMessage extends PlatformStreamDetails {
+  @IsString()
+  id!: string;
 }
 
 export class LookUpStreamsRequest {

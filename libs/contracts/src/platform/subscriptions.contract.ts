@@ -7,12 +7,10 @@ import {
   IsOptional,
   IsString,
   IsUUID,
-  Max,
-  Min,
   ValidateNested,
 } from 'class-validator';
 import { defineContract, EmptyRequest } from '../contract.js';
-import { ListPosition } from '../events/read-events.contract.js';
+import { CountedPageReply, PageRequest } from '../list-page.js';
 
 /**
  * A subscription that is wanted: of one event type for one streamer. `status` is the platform's (`enabled`,
@@ -59,48 +57,20 @@ export class SubscriptionMessage {
   updatedAt!: number;
 }
 
-export class ListSubscriptionsRequest {
-  @IsInt()
-  @Min(1)
-  @Max(100)
-  pageSize!: number;
-
-  /** Where the page begins; the newest page without it. */
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ListPosition)
-  position?: ListPosition;
-
+export class ListSubscriptionsRequest extends PageRequest {
   /** Only those of this status. */
   @IsOptional()
   @IsString()
   status?: string;
 }
 
-export class ListSubscriptionsReply {
+export class ListSubscriptionsReply extends CountedPageReply {
   /** Newest first, by id. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => SubscriptionMessage)
   subscriptions!: SubscriptionMessage[];
-
-  /** How many match in all. */
-  @IsInt()
-  count!: number;
-
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ListPosition)
-  next!: ListPosition | null;
-
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ListPosition)
-  previous!: ListPosition | null;
 }
 
 /** One page of the subscriptions. */

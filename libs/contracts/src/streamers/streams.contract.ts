@@ -2,23 +2,21 @@ import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   IsArray,
-  IsBoolean,
   IsIn,
   IsInt,
   IsObject,
   IsOptional,
   IsString,
   IsUUID,
-  Max,
-  Min,
   ValidateNested,
 } from 'class-validator';
 import { defineContract, EmptyRequest } from '../contract.js';
-import { ListPosition } from '../events/read-events.contract.js';
+import { CountedPageReply, PageRequest } from '../list-page.js';
+import { PlatformStreamDetails } from '../platform/look-up.contract.js';
 import { StreamerRequest } from './streamers.contract.js';
 
 /** A stream of a streamer. */
-export class StreamMessage {
+export class StreamMessage extends PlatformStreamDetails {
   /** UUIDv7 of `startedAt`: sorts by the time when the stream began. */
   @IsUUID('all')
   id!: string;
@@ -27,96 +25,25 @@ export class StreamMessage {
   @IsString()
   streamId!: string;
 
-  @IsString()
-  userId!: string;
-
-  @IsString()
-  userLogin!: string;
-
-  @IsString()
-  userName!: string;
-
-  @IsString()
-  gameId!: string;
-
-  @IsString()
-  gameName!: string;
-
-  @IsString()
-  type!: string;
-
-  @IsString()
-  title!: string;
-
-  @IsInt()
-  viewerCount!: number;
-
-  /** Milliseconds since 1970. */
-  @IsInt()
-  startedAt!: number;
-
   /** Milliseconds since 1970; null while the stream is running. */
   @IsOptional()
   @IsInt()
   endedAt!: number | null;
-
-  @IsString()
-  language!: string;
-
-  /** With the literal placeholders `{width}` and `{height}`. */
-  @IsString()
-  thumbnailUrl!: string;
-
-  @IsOptional()
-  @IsString()
-  tagIds!: string | null;
-
-  @IsBoolean()
-  isMature!: boolean;
 }
 
-export class ListStreamsRequest {
+/** Its positions name streams. */
+export class ListStreamsRequest extends PageRequest {
   @IsUUID('all')
   streamerId!: string;
-
-  @IsInt()
-  @Min(1)
-  @Max(100)
-  pageSize!: number;
-
-  /** Where the page begins; the newest page without it. Its ids are those of streams. */
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ListPosition)
-  position?: ListPosition;
 }
 
-export class ListStreamsReply {
+export class ListStreamsReply extends CountedPageReply {
   /** Newest `startedAt` first. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => StreamMessage)
   streams!: StreamMessage[];
-
-  /** How many streams the streamer has in all. */
-  @IsInt()
-  count!: number;
-
-  /** Where older streams go on; null means the end. */
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ListPosition)
-  next!: ListPosition | null;
-
-  /** Where newer streams go on; null when there are none. */
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ListPosition)
-  previous!: ListPosition | null;
 }
 
 /** One page of a streamer's streams. */
