@@ -15,7 +15,7 @@ import {
 
 // What the events of the platform change, shows within this time.
 const soon = { timeoutMs: 5_000 };
-// Without them: a sweep of 45 s, a second look after 20 s, and what a busy machine needs.
+// Without them: a sweep of 45 s, a second look after 25 s, and what a busy machine needs.
 const afterPolling = { timeoutMs: 90_000 };
 
 describe('streams', () => {

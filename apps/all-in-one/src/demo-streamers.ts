@@ -15,8 +15,20 @@ const requestTimeoutMs = 10_000;
 const attempts = 5;
 const pauseMs = 1_000;
 
-/** Monitors the broadcasters of the simulated platform, so that there is something to see at once: by the API, as a user would. */
-export async function monitorDemoStreamers({ url, token, simulatorUrl }: Demo): Promise<void> {
+/**
+ * Monitors the broadcasters of the simulated platform, so that there is something to see at once: by the API, as a user would. All
+ * else works without them: what fails is said, and keeps nobody from the token that the first start shows.
+ */
+export async function monitorDemoStreamers(demo: Demo, say: (line: string) => void): Promise<void> {
+  try {
+    await monitorAll(demo);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    say(`Simulated streamers: not all are monitored, add them yourself (${reason})`);
+  }
+}
+
+async function monitorAll({ url, token, simulatorUrl }: Demo): Promise<void> {
   const world = await fetch(`${simulatorUrl}/simulator`, { signal: AbortSignal.timeout(requestTimeoutMs) });
   const { broadcasters } = (await world.json()) as { broadcasters: { login: string }[] }; // holds: our own simulator answers
   for (const { login } of broadcasters) await monitor(login, { url, token });

@@ -88,7 +88,7 @@ export async function startServices(
     });
 
     if (simulatorUrl && api.owner)
-      await monitorDemoStreamers({ ...api, simulatorUrl, token: api.owner.token });
+      await monitorDemoStreamers({ ...api, simulatorUrl, token: api.owner.token }, say);
     const firstOwner = api.owner && { ...api.owner, password: config.OWNER_PASSWORD ? undefined : password };
     return { url: api.url, simulatorUrl, firstOwner, stop: () => starter.stop() };
   } catch (error) {

@@ -76,6 +76,8 @@ class StandInConnectorController {
 export class StandInEvents {
   events: StoredEvent[] = [];
   isAway = false;
+  /** What happens while somebody reads, after the page is chosen. */
+  whileRead: () => Promise<unknown> = () => Promise.resolve();
 }
 
 @Controller()
@@ -97,7 +99,8 @@ class StandInEventsController {
     const last = events.at(-1);
     const isEnd = begin + 2 >= matching.length || !last;
     const next = isEnd ? null : { direction: 'older' as const, id: last.id, inclusive: false };
-    return Promise.resolve({ events, next, previous: null });
+    await this.log.whileRead();
+    return { events, next, previous: null };
   }
 }
 

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { maxLookUp } from '@stream-events/contracts';
 import { DataSource } from 'typeorm';
 import type { Milliseconds } from '../streams/stream-facts.js';
+import { pollAheadMs } from '../streams/stream-recorder.service.js';
 import { epochMilliseconds } from '../streams/streams.repository.js';
 
 /** Streamers that nobody else asks the platform about until a time. */
@@ -16,13 +17,13 @@ interface Question {
   lock: number;
   column: 'next_poll_at' | 'next_naming_at';
   /** So early a streamer is taken along when another one is due, so that batches stay full. */
-  aheadSeconds: number;
+  aheadMs: number;
   /** The time limit of the question and of writing down the answer, so that who is late has lost the claim. */
   claimSeconds: number;
 }
 
-const stream: Question = { lock: 7_243_002, column: 'next_poll_at', aheadSeconds: 5, claimSeconds: 30 };
-const name: Question = { lock: 7_243_003, column: 'next_naming_at', aheadSeconds: 60, claimSeconds: 900 };
+const stream: Question = { lock: 7_243_002, column: 'next_poll_at', aheadMs: pollAheadMs, claimSeconds: 30 };
+const name: Question = { lock: 7_243_003, column: 'next_naming_at', aheadMs: 60_000, claimSeconds: 900 };
 
 /**
  * Shares the streamers that are due among all instances: who claims some sets their time ahead. An instance that dies has set it
@@ -68,7 +69,7 @@ export class ClaimsRepository {
     return row?.count ?? 0;
   }
 
-  private async claim({ lock, column, aheadSeconds, claimSeconds }: Question): Promise<Claim> {
+  private async claim({ lock, column, aheadMs, claimSeconds }: Question): Promise<Claim> {
     const rows = await this.dataSource.transaction(async (transaction) => {
       // One after another: several at once would share what is left of a sweep, and ask about a few streamers each.
       await transaction.query('SELECT pg_advisory_xact_lock($1)', [lock]);
@@ -76,7 +77,7 @@ export class ClaimsRepository {
       return transaction.query<{ id: string; platformId: string; claimedUntil: Milliseconds }[]>(
         `WITH due AS MATERIALIZED (
            SELECT id FROM streamers
-           WHERE NOT disabled AND ${column} <= now() + interval '${aheadSeconds} seconds'
+           WHERE NOT disabled AND ${column} <= now() + interval '${aheadMs} milliseconds'
              AND (SELECT min(${column}) FROM streamers WHERE NOT disabled) <= now()
            ORDER BY ${column} LIMIT ${maxLookUp} FOR UPDATE SKIP LOCKED
          ), claimed AS (
@@ -99,7 +100,10 @@ export class ClaimsRepository {
     inSeconds: number,
   ): Promise<void> {
     await this.dataSource.query(
-      `UPDATE streamers SET ${column} = now() + interval '${inSeconds} seconds' WHERE id = ANY($1::uuid[]) AND ${column} = $2`,
+      // Locked in the order in which everybody locks several.
+      `UPDATE streamers SET ${column} = now() + interval '${inSeconds} seconds' WHERE id IN (
+         SELECT id FROM streamers WHERE id = ANY($1::uuid[]) AND ${column} = $2 ORDER BY id FOR UPDATE
+       )`,
       [streamers.map(({ id }) => id), new Date(claimedUntil)],
     );
   }

@@ -20,7 +20,7 @@ const stopLimitMs = 5_000;
  * ```
  *  nobody due: 0.5 s        ┌──── look-up failed: due at once, wait 0.5 s, 1 s … 15 s ────┐
  *       ▼                   ▼                                                             │
- *    claim up to 100 ──▶ claimed for 30 s ──▶ look up ──answer──▶ write down ──▶ due in 45 s, or in 20 s to confirm a miss
+ *    claim up to 100 ──▶ claimed for 30 s ──▶ look up ──answer──▶ write down ──▶ due in 45 s, or in 25 s to confirm a miss
  *                           │ died, or the database is away
  *                           └──▶ due again when the claim has run out
  * ```

@@ -39,6 +39,7 @@ beforeEach(async () => {
   await store.clear();
   log.events = [];
   log.isAway = false;
+  log.whileRead = () => Promise.resolve();
 });
 
 /** An event that was received when it happened, as the log says by its id. */
@@ -110,8 +111,6 @@ describe(RebuildService.name, () => {
     await store.recorder.recordEvent(real);
     await store.recorder.recordEvent(old(offline(streamer, 1_500 * second)));
     await store.recorder.recordEvent(old(online(streamer, 'wrong', 2_000 * second)));
-    const fresh = online(streamer, 'fresh', 4_000 * second);
-    await store.recorder.recordEvent(fresh);
     const seen = toSeenStream(listed(streamer, 'seen', 3_000 * second));
     await store.recorder.recordPoll(streamer.id, {
       at: epoch + 3_100 * second,
@@ -124,8 +123,25 @@ describe(RebuildService.name, () => {
     expect((await summarize(streamer)).map(({ streamId, endedAt }) => [streamId, endedAt])).toEqual([
       ['older', 1_000 * second],
       ['real', 3_000 * second],
-      ['seen', 4_000 * second],
-      ['fresh', null],
+      ['seen', null],
+    ]);
+  });
+
+  it('keeps what is recorded while the log is being read, however long ago it was received', async () => {
+    const streamer = await store.addStreamer();
+    const first = old(online(streamer, 'first', 0));
+    await store.recorder.recordEvent(first);
+    log.events = [toStoredEvent(first)];
+    const late = [old(offline(streamer, 500 * second)), old(online(streamer, 'late', 1_000 * second))];
+    log.whileRead = async () => {
+      for (const event of late) await store.recorder.recordEvent(event);
+    };
+
+    expect(await rebuild()).toMatchObject({ state: 'done' });
+
+    expect((await summarize(streamer)).map(({ streamId, endedAt }) => [streamId, endedAt])).toEqual([
+      ['first', 500 * second],
+      ['late', null],
     ]);
   });
 

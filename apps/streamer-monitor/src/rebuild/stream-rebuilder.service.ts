@@ -1,25 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { firstIdAt, receivedAt } from '@stream-events/contracts';
+import { receivedAt } from '@stream-events/contracts';
 import { DataSource, type EntityManager } from 'typeorm';
 import { absenceOf, MonitoredStreamersRepository } from '../streamers/monitored-streamers.repository.js';
-import { missesBeforeKnown, type Milliseconds } from '../streams/stream-facts.js';
+import { missesBeforeKnown } from '../streams/stream-facts.js';
 import { StreamRecorder, type StreamEvent } from '../streams/stream-recorder.service.js';
 import {
   StreamsRepository,
   type AnnouncedStream,
-  type RecordedOffline,
   type RecordedStream,
 } from '../streams/streams.repository.js';
 import { EventLog } from './event-log.js';
-
-// An event may be recorded while the log is being read, or a little before it can be read there.
-const tooFreshMs = 60_000;
-
-/** The ids that events have which the log must hold, if they are true: from its oldest event on, until it was read. */
-interface LogRange {
-  from: string;
-  until: string;
-}
 
 /**
  * Makes what events have said about a streamer anew from the event log. What polls have said stays, and so does what is older
@@ -37,16 +27,17 @@ export class StreamRebuilder {
 
   /** Says how many streams were added, changed or removed. */
   async rebuild(platformId: string): Promise<number> {
-    const until = firstIdAt(Date.now() - tooFreshMs);
+    // Before the log is read: an event is in the log before it is recorded here, and more may come meanwhile.
+    const recorded = await this.readRecorded(platformId);
     const events = await this.log.read(platformId);
     const online = events.flatMap((event) => (event.kind === 'online' ? [event.stream] : []));
     const offline = events.flatMap((event) => (event.kind === 'offline' ? [event.offline] : []));
-    const range = { from: findOldest(events), until };
+    const unsaid = findUnsaid(recorded, events);
     return this.dataSource.transaction(async (transaction) => {
       const streamer = await this.streamers.lockByPlatformId(transaction, platformId);
       if (!streamer) return 0;
       const before = await this.readAll(transaction, streamer.id);
-      await removeUnsaid(transaction, { streamerId: streamer.id, online, offline, range });
+      await removeUnsaid(transaction, { streamerId: streamer.id, unsaid, online });
       const absence = absenceOf(streamer);
       const announced = mergeAnnouncements(online).map((stream) => ({
         ...stream,
@@ -68,34 +59,52 @@ export class StreamRebuilder {
     });
   }
 
+  /** The ids of the events that are recorded as having said something. */
+  private async readRecorded(platformId: string): Promise<string[]> {
+    const rows = await this.dataSource.query<{ id: string }[]>(
+      `SELECT said.id FROM streamers CROSS JOIN LATERAL (
+         SELECT id FROM offline_events WHERE streamer_id = streamers.id
+         UNION ALL
+         SELECT announced_by FROM streams WHERE streamer_id = streamers.id AND announced_by IS NOT NULL
+       ) AS said WHERE platform_id = $1`,
+      [platformId],
+    );
+    return rows.map(({ id }) => id);
+  }
+
   private async readAll(transaction: EntityManager, streamerId: string): Promise<RecordedStream[]> {
     return (await this.streams.readWindow(transaction, streamerId, 0)).streams;
   }
 }
 
-/** Removes what events are said to have said, and have not. */
+/** The events that the log must hold, if they are true, and does not hold. What is older than the log may have left it. */
+function findUnsaid(recorded: readonly string[], events: readonly StreamEvent[]): string[] {
+  const said = new Set(events.map(eventIdOf));
+  const oldest = [...said].reduce((least, id) => Math.min(least, receivedAt(id)), Infinity);
+  return recorded.filter((id) => receivedAt(id) >= oldest && !said.has(id));
+}
+
+function eventIdOf(event: StreamEvent): string {
+  return event.kind === 'online' ? event.stream.eventId : event.offline.eventId;
+}
+
+/** Removes what these events are wrongly recorded to have said; a stream stays that polls have seen, or another event has announced. */
 async function removeUnsaid(
   transaction: EntityManager,
   {
     streamerId,
+    unsaid,
     online,
-    offline,
-    range,
-  }: {
-    streamerId: string;
-    online: readonly AnnouncedStream[];
-    offline: readonly RecordedOffline[];
-    range: LogRange;
-  },
+  }: { streamerId: string; unsaid: readonly string[]; online: readonly AnnouncedStream[] },
 ): Promise<void> {
+  await transaction.query('DELETE FROM offline_events WHERE streamer_id = $1 AND id = ANY($2::uuid[])', [
+    streamerId,
+    unsaid,
+  ]);
   await transaction.query(
-    `DELETE FROM offline_events WHERE streamer_id = $1 AND id >= $2 AND id < $3 AND id <> ALL($4::uuid[])`,
-    [streamerId, range.from, range.until, offline.map(({ eventId }) => eventId)],
-  );
-  await transaction.query(
-    `DELETE FROM streams WHERE streamer_id = $1 AND announced_by >= $2 AND announced_by < $3 AND seen_at IS NULL
-       AND stream_id <> ALL($4::text[])`,
-    [streamerId, range.from, range.until, online.map(({ streamId }) => streamId)],
+    `DELETE FROM streams WHERE streamer_id = $1 AND announced_by = ANY($2::uuid[]) AND seen_at IS NULL
+       AND stream_id <> ALL($3::text[])`,
+    [streamerId, unsaid, online.map(({ streamId }) => streamId)],
   );
 }
 
@@ -111,14 +120,6 @@ function mergeAnnouncements(online: readonly AnnouncedStream[]): AnnouncedStream
     });
   }
   return [...merged.values()];
-}
-
-/** The smallest id that an event of the log's time can have; without events, one that none has. */
-function findOldest(events: readonly StreamEvent[]): string {
-  const times: Milliseconds[] = events.map((event) =>
-    receivedAt(event.kind === 'online' ? event.stream.eventId : event.offline.eventId),
-  );
-  return firstIdAt(times.reduce((oldest, time) => Math.min(oldest, time), Infinity));
 }
 
 function countDifferences(before: readonly RecordedStream[], after: readonly RecordedStream[]): number {

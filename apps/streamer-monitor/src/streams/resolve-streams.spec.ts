@@ -72,6 +72,45 @@ describe('resolveEnds', () => {
     expect(resolveEnds([gone], [named(0, 60 * minute)])).toEqual([60 * minute]);
   });
 
+  it('takes an event without a name that comes within 10 s after a start for one about the former stream, if that one has no end', () => {
+    const streams = [stream(0), stream(10 * minute)];
+    const late = unnamed(10 * minute + 3 * second);
+    const own = unnamed(12 * minute);
+
+    expect(resolveEnds(streams, [late])).toEqual([10 * minute, null]);
+    expect(resolveEnds(streams, [own, late])).toEqual([10 * minute, 12 * minute]);
+    expect(resolveEnds(streams, [late, named(10 * minute, 11 * minute)])).toEqual([10 * minute, 11 * minute]);
+    expect(resolveEnds(streams, [unnamed(9 * minute), late])).toEqual([9 * minute, late.at]);
+    expect(resolveEnds(streams, [named(0, 9 * minute), late])).toEqual([9 * minute, late.at]);
+    expect(resolveEnds([stream(0, { missedAt: 9 * minute }), stream(10 * minute)], [late])).toEqual([9 * minute, late.at]); // prettier-ignore
+    expect(resolveEnds(streams, [unnamed(10 * minute + 10 * second)])).toEqual([10 * minute, 10 * minute + 10 * second]); // prettier-ignore
+    expect(resolveEnds([stream(10 * minute)], [late])).toEqual([late.at]);
+  });
+
+  it('takes such an event for one about the new stream after all when polls have not seen that one since', () => {
+    const late = unnamed(10 * minute + 3 * second);
+    const gone = { missedAt: 15 * minute, isMissConfirmed: true };
+    const endsWith = (facts: Partial<StreamFacts>, ...more: { streamId: null; at: number }[]) =>
+      resolveEnds([stream(0), stream(10 * minute, facts)], [late, ...more]);
+
+    expect(endsWith(gone)).toEqual([10 * minute, late.at]);
+    expect(endsWith({ ...gone, seenAt: 11 * minute })).toEqual([10 * minute, 15 * minute]);
+    expect(endsWith(gone, unnamed(12 * minute))).toEqual([10 * minute, 12 * minute]);
+  });
+
+  it('follows a streamer who comes back at once again and again', () => {
+    const streams = [stream(0), stream(minute), stream(2 * minute), stream(3 * minute)];
+    const late = [minute, 2 * minute, 3 * minute].map((at) => unnamed(at + second));
+
+    expect(resolveEnds(streams, late)).toEqual([minute, 2 * minute, 3 * minute, null]);
+  });
+
+  it('does not take a poll that missed a stream after the next one began for its end', () => {
+    const streams = [stream(0, { seenAt: 0, missedAt: 11 * minute }), stream(10 * minute)];
+
+    expect(resolveEnds(streams, [unnamed(10 * minute + second)])).toEqual([10 * minute, null]);
+  });
+
   it('ends a stream when the next one begins, at the latest, and never before it began', () => {
     const missedLate = stream(0, { missedAt: 5 * minute, isMissConfirmed: true });
 

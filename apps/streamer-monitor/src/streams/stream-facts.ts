@@ -37,6 +37,9 @@ export interface Absence {
 /** The platform lists a stream up to so long after its start, and up to so long after its end. In practice it is a minute or two. */
 export const listingLagMs = 5 * 60_000;
 
+/** The platform may say so long after the start of a stream that the former one is over: it says so within seconds. */
+export const lateWordMs = 10_000;
+
 /** One answer without a stream may be a slip of the platform's caches: two that are so far apart are not. */
 export const confirmMissAfterMs = 20_000;
 

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
+import { lateWordMs } from './stream-facts.js';
 
 const intervalMs = 10_000;
 // An hour more or less of what is kept for a week is nothing.
@@ -8,7 +9,7 @@ const forgetIntervalMs = 3_600_000;
 // A statement on so many rows is short.
 const maxRows = 5_000;
 
-/** Removes what nobody needs any more: samples of streams that are gone, and offline events by which no stream ends. */
+/** Removes what nobody needs any more: samples of streams that are gone, and offline events by which nothing is decided. */
 @Injectable()
 export class StreamMaintenance {
   private readonly failureLog: FailureLog;
@@ -54,8 +55,8 @@ export class StreamMaintenance {
   }
 
   /**
-   * An event that names a stream, or by which one ends, is needed whenever the ends are found again. Only a week of them is looked
-   * at: what is older was kept for such a reason.
+   * An event that names a stream, by which one ends, or which came so soon after a start that it may be about the former stream, is
+   * needed whenever the ends are found again. Only a week of them is looked at: what is older was kept for such a reason.
    */
   private async forgetOfflineEvents(): Promise<number> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
@@ -63,7 +64,8 @@ export class StreamMaintenance {
          SELECT id FROM offline_events AS old
          WHERE occurred_at BETWEEN now() - interval '14 days' AND now() - interval '7 days' AND NOT EXISTS (
            SELECT FROM streams WHERE streams.streamer_id = old.streamer_id
-             AND (streams.stream_id = old.stream_id OR streams.ended_at = old.occurred_at)
+             AND (streams.stream_id = old.stream_id OR streams.ended_at = old.occurred_at
+               OR old.occurred_at - streams.started_at BETWEEN interval '0' AND interval '${lateWordMs} milliseconds')
          ) LIMIT ${maxRows}
        )`,
     );

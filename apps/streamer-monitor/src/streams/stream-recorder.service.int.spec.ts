@@ -4,7 +4,7 @@ import { epoch, listed, offline, online } from '../../test/said.js';
 import type { Streamer } from '../streamers/streamer.entity.js';
 import { toSeenStream } from '../polling/seen-stream.js';
 import { StreamMaintenance } from './stream-maintenance.service.js';
-import { StreamRecorder, type Poll } from './stream-recorder.service.js';
+import { StreamRecorder, type Poll, type StreamEvent } from './stream-recorder.service.js';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -77,6 +77,24 @@ describe(StreamRecorder.name, () => {
       expect(streams).toEqual([0, 1, 2, 3].map((index) => [`s${index}`, index * 10, index * 10 + 5]));
     });
 
+    it('keeps a streamer live who came back before the platform said the stream before was over', async () => {
+      const streamer = await store.addStreamer();
+      const endsAfter = async (...events: StreamEvent[]) => {
+        for (const event of events) await store.recorder.recordEvent(event);
+        const streams = await store.streamsOf(streamer);
+        return streams.map(({ endedAt }) => endedAt && (endedAt.getTime() - epoch) / second);
+      };
+      await endsAfter(online(streamer, 's1', 0), online(streamer, 's2', 100 * second));
+
+      expect(await endsAfter(offline(streamer, 103 * second))).toEqual([100, null]);
+      expect(await endsAfter(online(streamer, 's3', 200 * second))).toEqual([100, 200, null]);
+      expect(await endsAfter(offline(streamer, 201 * second))).toEqual([100, 200, null]);
+      expect((await store.streamer(streamer)).streaming).toBe(true);
+      // With the end of the first one, what came after the other starts was about these, after all.
+      expect(await endsAfter(offline(streamer, 90 * second))).toEqual([90, 103, 201]);
+      expect((await store.streamer(streamer)).streaming).toBe(false);
+    });
+
     it('follows a new name, but neither an old word of it nor another spelling', async () => {
       const streamer = await store.addStreamer({ platformUsername: 'MiRa', namedAt: new Date(epoch) });
       const nameAfter = async (login: string, at: number): Promise<string> => {
@@ -92,12 +110,13 @@ describe(StreamRecorder.name, () => {
   });
 
   describe('recordPoll', () => {
-    it('looks again in 20 s when a stream is missed, and ends it at the first of two misses', async () => {
+    it('looks again in 25 s when a stream is missed, and ends it at the first of two misses', async () => {
       const streamer = await store.addStreamer({ nextPollAt: later() });
       await store.recorder.recordPoll(streamer.id, poll(0, listed(streamer, 's1', -minute)));
 
       await store.recorder.recordPoll(streamer.id, poll(45 * second, null));
-      expect(await dueInSeconds(streamer)).toBeLessThan(21);
+      // At the earliest 5 s before that: then the second miss still counts.
+      expect(await dueInSeconds(streamer)).toBeLessThan(26);
       expect((await store.streamer(streamer)).streaming).toBe(true);
       await store.recorder.recordPoll(streamer.id, poll(66 * second, null));
 
@@ -184,5 +203,19 @@ describe(StreamMaintenance.name, () => {
     expect(kept.sort((one, other) => one - other)).toEqual([old + minute, expect.any(Number)]);
     await store.recorder.recordEvent(online(streamer, 's2', Date.now() - epoch));
     expect((await store.streamsOf(streamer))[0]?.endedAt?.getTime()).toBe(epoch + old + minute);
+  });
+
+  it('keeps an old offline event that may be about the former stream, as the end of the next one depends on it', async () => {
+    const streamer = await store.addStreamer();
+    const old = Date.now() - 8 * 24 * 60 * minute - epoch;
+    await store.recorder.recordEvent(online(streamer, 's1', old));
+    await store.recorder.recordEvent(online(streamer, 's2', old + minute));
+    for (const at of [old + minute + 3 * second, old + minute + 6 * second])
+      await store.recorder.recordEvent(offline(streamer, at));
+
+    await new StreamMaintenance(store.dataSource, createLogger('test', 'silent')).run();
+
+    await store.recorder.recordEvent(online(streamer, 's3', Date.now() - epoch));
+    expect((await store.streamsOf(streamer))[1]?.endedAt?.getTime()).toBe(epoch + old + minute + 6 * second);
   });
 });

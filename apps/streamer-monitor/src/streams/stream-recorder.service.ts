@@ -8,7 +8,13 @@ import {
   type NextPoll,
 } from '../streamers/monitored-streamers.repository.js';
 import { resolveEnds } from './resolve-streams.js';
-import { missesBeforeKnown, noteMissed, prolongAbsence, type Milliseconds } from './stream-facts.js';
+import {
+  confirmMissAfterMs,
+  missesBeforeKnown,
+  noteMissed,
+  prolongAbsence,
+  type Milliseconds,
+} from './stream-facts.js';
 import {
   StreamsRepository,
   type AnnouncedStream,
@@ -35,8 +41,10 @@ export interface Poll {
 const pollAfterOnlineMs = 5_000;
 /** How long after a poll the next one is due: below a minute, as viewers are charted by the minute. */
 export const pollIntervalMs = 45_000;
-// Two misses must be 20 s apart to count; the clocks of who plans and who asks may differ a little.
-const pollAfterMissMs = 20_500;
+/** So early a streamer is polled along with another one who is due, so that batches stay full. */
+export const pollAheadMs = 5_000;
+// Polled ahead as well, the second miss must count; the clocks of who plans and who asks may differ a little.
+const pollAfterMissMs = confirmMissAfterMs + pollAheadMs + 500;
 
 /** What changes with a streamer besides its streams. */
 interface StreamerChange {

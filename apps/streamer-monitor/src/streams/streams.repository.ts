@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import {
+  lateWordMs,
   streamRowId,
   type Milliseconds,
   type Misses,
@@ -97,11 +98,19 @@ export class StreamsRepository {
     return stream;
   }
 
-  /** All that decides about streams which began at `from` or later, and about the one before them. */
+  /**
+   * All that decides about streams which began at `from` or later, and about the one before them: back to a stream whose end does
+   * not depend on the former one, as no event without a name came soon after its start (see `resolve-streams.ts`).
+   */
   async readWindow(queries: Queries, streamerId: string, from: Milliseconds): Promise<StreamWindow> {
     const streams = await queries.query<RecordedStream[]>(
       `WITH first AS (
-         SELECT coalesce((SELECT max(started_at) FROM streams WHERE streamer_id = $1 AND started_at < $2), $2) AS at
+         SELECT coalesce((
+           SELECT started_at FROM streams WHERE streamer_id = $1 AND started_at < $2 AND NOT EXISTS (
+             SELECT FROM offline_events WHERE streamer_id = $1 AND stream_id IS NULL
+               AND occurred_at >= started_at AND occurred_at < started_at + interval '${lateWordMs} milliseconds'
+           ) ORDER BY started_at DESC LIMIT 1
+         ), '-infinity') AS at
        )
        SELECT ${streamColumns} FROM streams WHERE streamer_id = $1 AND started_at >= (SELECT at FROM first)
        ORDER BY started_at, stream_id`,

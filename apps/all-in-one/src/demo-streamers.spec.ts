@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { monitorDemoStreamers } from './demo-streamers.js';
+
+let server: Server;
+let url: string;
+/** How `POST /api/v1/streamers` is answered, one after another; the last one again and again. */
+let statuses: number[];
+let asked: string[];
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    if (request.url === '/simulator') {
+      response.end(JSON.stringify({ broadcasters: [{ login: 'mira' }, { login: 'tom' }] }));
+      return;
+    }
+    request.setEncoding('utf8').once('data', (body: string) => asked.push(body));
+    response.statusCode = (statuses.length > 1 ? statuses.shift() : statuses[0]) ?? 500;
+    response.end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // holds: it listens on a port
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  asked = [];
+});
+
+async function monitor(simulatorUrl = url): Promise<string[]> {
+  const said: string[] = [];
+  await monitorDemoStreamers({ url, token: 'token', simulatorUrl }, (line) => said.push(line));
+  return said;
+}
+
+describe(monitorDemoStreamers.name, () => {
+  it('monitors every broadcaster, again when it is refused, and not those who are monitored', async () => {
+    statuses = [503, 201, 409];
+
+    expect(await monitor()).toEqual([]);
+    expect(asked.map((body) => JSON.parse(body) as unknown)).toEqual(
+      ['mira', 'mira', 'tom'].map((login) => ({ platform_username: login })),
+    );
+  });
+
+  it('says what does not work, and lets the start go on', async () => {
+    statuses = [503];
+
+    expect(await monitor()).toEqual([expect.stringContaining('mira could not be monitored: 503')]);
+    expect(await monitor('http://127.0.0.1:1')).toEqual([expect.stringContaining('not all are monitored')]);
+  }, 20_000);
+});
