@@ -292,6 +292,7 @@ export class Stack {
     const monitor = new ServiceProcess('streamer-monitor', {
       ...(await this.shared()),
       NATS_URL: this.nats.urlFor('streamer-monitor'),
+      PLATFORM: 'simulator',
       ...this.environment,
     });
     this.monitors.push(monitor);

@@ -9,7 +9,7 @@ import {
   retryParkedMessage,
   storeEvents,
 } from '@stream-events/contracts';
-import { connectDatabase, createPool, toUnavailable } from '@stream-events/database';
+import { claimStoreFor, connectDatabase, createPool, toUnavailable } from '@stream-events/database';
 import {
   closeNats,
   connectNats,
@@ -43,7 +43,6 @@ import { StreamPublisher } from './relay/stream-publisher.js';
 import { StreamWatch } from './relay/stream-watch.service.js';
 import { Event } from './store/event.entity.js';
 import { ReceivedMessage } from './store/received-message.entity.js';
-import { claimStoreFor } from './store/store-identity.js';
 import { StoreMaintenance } from './store/store-maintenance.service.js';
 
 const variables = {

@@ -10,7 +10,7 @@ import {
   setEventType,
   type Contract,
 } from '@stream-events/contracts';
-import { connectDatabase } from '@stream-events/database';
+import { claimStoreFor, connectDatabase, StoreIdentity } from '@stream-events/database';
 import {
   closeNats,
   connectNats,
@@ -35,8 +35,6 @@ import { PlatformConnectorModule } from './platform-connector.module.js';
 import { AppToken } from './platform/app-token.entity.js';
 import { PlatformHttp } from './platform/platform-http.js';
 import { RateBudgetRow } from './platform/rate-budget.entity.js';
-import { claimStoreFor } from './platform/store-identity.js';
-import { StoreIdentity } from './platform/store-identity.entity.js';
 import { toServiceError } from './platform/unavailable-error.js';
 import { Reconciler } from './subscriptions/reconciler.service.js';
 import { Reconciliation } from './subscriptions/reconciliation.entity.js';

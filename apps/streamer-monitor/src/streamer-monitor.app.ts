@@ -14,7 +14,7 @@ import {
   updateStreamer,
   type Contract,
 } from '@stream-events/contracts';
-import { connectDatabase, toUnavailable } from '@stream-events/database';
+import { claimStoreFor, connectDatabase, StoreIdentity, toUnavailable } from '@stream-events/database';
 import {
   closeNats,
   connectNats,
@@ -25,6 +25,7 @@ import {
 import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
 import { EventIntake } from './consuming/event-intake.service.js';
 import { CreateStreamers1764230000000 } from './migrations/1764230000000-create-streamers.js';
+import { CreateStoreIdentity1764250000000 } from './migrations/1764250000000-create-store-identity.js';
 import { Naming } from './polling/naming.service.js';
 import { Poller } from './polling/poller.service.js';
 import { Rebuild } from './rebuild/rebuild.entity.js';
@@ -58,8 +59,8 @@ const servedContracts: readonly Contract<object, object>[] = [
 /** What the streamer monitor keeps in its own schema. */
 export const schema = {
   name: 'streamer_monitor',
-  entities: [OfflineEvent, Rebuild, RemovedStream, Stream, Streamer, StreamSample],
-  migrations: [CreateStreamers1764230000000],
+  entities: [OfflineEvent, Rebuild, RemovedStream, StoreIdentity, Stream, Streamer, StreamSample],
+  migrations: [CreateStreamers1764230000000, CreateStoreIdentity1764250000000],
 };
 
 /** The streamer monitor: who is live, and which streams there were. */
@@ -77,6 +78,7 @@ async function start(shell: Shell<StreamerMonitorConfig>) {
     migrations,
     poolSize: databaseConnections,
   });
+  await claimStoreFor(config.PLATFORM, dataSource);
   const client = new RequestClient({ ...nats, name: 'streamer-monitor-client' });
   await client.connect();
   const connection = await connectNats({ ...nats, name: 'streamer-monitor-events' });

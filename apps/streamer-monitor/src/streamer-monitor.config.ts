@@ -6,6 +6,7 @@ export const variables = {
   ADMIN_PORT: adminPort(9002),
   DATABASE_URL: sharedVariables.DATABASE_URL,
   NATS_URL: sharedVariables.NATS_URL,
+  PLATFORM: sharedVariables.PLATFORM,
   LOG_LEVEL: sharedVariables.LOG_LEVEL,
 };
 

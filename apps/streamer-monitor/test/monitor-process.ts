@@ -20,6 +20,7 @@ export async function startMonitor(database: TestDatabase, nats: TestNats): Prom
       ADMIN_PORT: 0,
       DATABASE_URL: database.url,
       NATS_URL: [nats.urlFor('streamer-monitor')],
+      PLATFORM: 'simulator',
       LOG_LEVEL: 'silent',
     },
     logger: createLogger('test', 'silent'),

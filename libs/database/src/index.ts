@@ -1,2 +1,3 @@
 export * from './connect-database.js';
 export * from './database-error.js';
+export * from './store-identity.js';

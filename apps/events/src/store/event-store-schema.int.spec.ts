@@ -1,9 +1,9 @@
+import { claimStoreFor } from '@stream-events/database';
 import { v7 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
 import { newEvent } from '../../test/new-event.js';
 import { partitionAt } from './partitions.js';
 import { PartitionsRepository } from './partitions.repository.js';
-import { claimStoreFor } from './store-identity.js';
 
 let store: EventStore;
 beforeAll(async () => {
@@ -137,7 +137,7 @@ describe(claimStoreFor.name, () => {
 
     await expect(claimStoreFor('simulator', store.dataSource)).resolves.toBeUndefined();
     await expect(claimStoreFor('twitch', store.dataSource)).rejects.toThrow(
-      'holds events of platform simulator, but PLATFORM is twitch',
+      'holds the data of platform simulator, but PLATFORM is twitch',
     );
   });
 });

@@ -37,7 +37,6 @@ export async function startPlatformSide(
       ...(await environmentOf('platform-connector', servers, databaseUrl)),
       ...credentialsOf(application),
       SECRET_KEY: secretKey,
-      PLATFORM: 'simulator',
       PLATFORM_API_URL: `${tap.url}/helix`,
       PLATFORM_AUTH_URL: `${tap.url}/oauth2`,
       PLATFORM_WEBHOOK_SECRET: system.webhookSecret,
@@ -73,7 +72,12 @@ async function createSimulator(application: Application): Promise<ServiceProcess
 }
 
 async function environmentOf(app: AppName, servers: Servers, databaseUrl: string) {
-  return { ...(await basics()), DATABASE_URL: databaseUrl, NATS_URL: servers.nats.urlFor(app) };
+  return {
+    ...(await basics()),
+    DATABASE_URL: databaseUrl,
+    NATS_URL: servers.nats.urlFor(app),
+    PLATFORM: 'simulator',
+  };
 }
 
 async function basics(): Promise<Record<string, string>> {

@@ -1,0 +1,13 @@
+import { createStoreIdentity } from '@stream-events/database';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Which platform all that is kept here is about. */
+export class CreateStoreIdentity1764250000000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(createStoreIdentity);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only: restore a backup instead.'));
+  }
+}
