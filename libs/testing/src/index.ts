@@ -1,15 +1,9 @@
-import { findFreePort } from '@stream-events/embedded';
-
 export type { NatsUser } from '@stream-events/embedded';
 export { describeSchema } from './describe-schema.js';
+export { freePort } from './free-port.js';
 export { createGuardedDirectory, type GuardedDirectory } from './guarded-directory.js';
 export { eventually, type EventuallyOptions } from './eventually.js';
 export { startTestNats, type TestNats } from './nats-server.js';
 export { startPostgresServer, type TestPostgres } from './postgres-server.js';
 export { ServiceProcess, type AppName, type Exit } from './service-process.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';
-
-/** A TCP port that is free on 127.0.0.1 at this moment. */
-export function freePort(): Promise<number> {
-  return findFreePort(0);
-}
