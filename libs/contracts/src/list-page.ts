@@ -64,3 +64,28 @@ export class CountedPageReply extends PageReply {
   @IsInt()
   count!: number;
 }
+
+/** A page as it was read: in the order of travel, which is upwards for `newer`. */
+export interface ReadPage {
+  /** The id of its first item; undefined when it is empty. */
+  firstId: string | undefined;
+  /** The id beyond which there may be more; null when there is not. */
+  continueAfter: string | null;
+}
+
+/** The neighbours of a page that was asked for at a position, or of the newest one without it. */
+export function findNeighbours(position: ListPosition | undefined, page: ReadPage): PageReply {
+  const { firstId, continueAfter } = page;
+  const direction = position?.direction ?? 'older';
+  const ahead = continueAfter === null ? null : { direction, id: continueAfter, inclusive: false };
+  const behind = position ? turnAround(position, firstId) : null;
+  return direction === 'older' ? { next: ahead, previous: behind } : { next: behind, previous: ahead };
+}
+
+/** The position that leads back from a page: before its first item, or where an empty page was asked for. */
+function turnAround(position: ListPosition, firstId: string | undefined): ListPosition {
+  const direction = position.direction === 'older' ? 'newer' : 'older';
+  return firstId === undefined
+    ? { direction, id: position.id, inclusive: !position.inclusive }
+    : { direction, id: firstId, inclusive: false };
+}

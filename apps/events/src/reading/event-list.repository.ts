@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import {
+  findNeighbours,
   isStorableText,
   type EventFilters,
   type ListEventsReply,
   type ListEventsRequest,
-  type ListPosition,
   type StoredEvent,
 } from '@stream-events/contracts';
 import { DataSource } from 'typeorm';
@@ -25,19 +25,11 @@ export class EventListRepository {
 
   /** One page, newest first, with the positions of its neighbours. */
   async list(request: ListEventsRequest): Promise<ListEventsReply> {
-    const position = request.position ?? null;
     if (!canMatch(request.filters)) return { events: [], next: null, previous: null };
-    const isOlder = position?.direction !== 'newer';
+    const isOlder = request.position?.direction !== 'newer';
     const { events, continueAfter } = await this.readPage(request, isOlder);
-
-    const ahead: ListPosition | null =
-      continueAfter === null
-        ? null
-        : { direction: isOlder ? 'older' : 'newer', id: continueAfter, inclusive: false };
-    const behind = position && turnAround(position, events[0]);
-    return isOlder
-      ? { events, next: ahead, previous: behind }
-      : { events: events.reverse(), next: behind, previous: ahead };
+    const neighbours = findNeighbours(request.position, { firstId: events[0]?.id, continueAfter });
+    return { events: isOlder ? events : events.reverse(), ...neighbours };
   }
 
   /** An event by its id, or a test event by its `event_id`. */
@@ -71,14 +63,6 @@ function toPage(rows: PageRow[], pageSize: number): Page {
   const kept = rows.slice(0, pageSize);
   const events = kept.map(({ found: _found, bytes: _bytes, ...event }) => event);
   return { events, continueAfter: found > kept.length ? (kept.at(-1)?.id ?? null) : null };
-}
-
-/** The position that leads back from a page: before its first event, or where an empty page was asked for. */
-function turnAround(position: ListPosition, first: StoredEvent | undefined): ListPosition {
-  const direction = position.direction === 'older' ? 'newer' : 'older';
-  return first
-    ? { direction, id: first.id, inclusive: false }
-    : { direction, id: position.id, inclusive: !position.inclusive };
 }
 
 /** Text that cannot be stored matches nothing. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import {
+  findNeighbours,
   isStorableText,
-  type ListPosition,
   type ListSubscriptionsReply,
   type ListSubscriptionsRequest,
   type SubscriptionMessage,
@@ -22,23 +22,16 @@ export class SubscriptionListRepository {
 
   /** One page, with the positions of its neighbours. */
   async list(request: ListSubscriptionsRequest): Promise<ListSubscriptionsReply> {
-    const { pageSize, status = null } = request;
-    const position = request.position ?? null;
+    const { pageSize, position, status = null } = request;
     if (status !== null && !isStorableText(status))
       return { subscriptions: [], count: 0, next: null, previous: null };
     const isOlder = position?.direction !== 'newer';
     const [rows, count] = await Promise.all([this.readPage(request, isOlder), this.count(status)]);
 
     const subscriptions = rows.slice(0, pageSize);
-    const last = subscriptions.at(-1);
-    const ahead: ListPosition | null =
-      rows.length > pageSize && last
-        ? { direction: isOlder ? 'older' : 'newer', id: last.id, inclusive: false }
-        : null;
-    const behind = position && turnAround(position, subscriptions[0]);
-    return isOlder
-      ? { subscriptions, count, next: ahead, previous: behind }
-      : { subscriptions: subscriptions.reverse(), count, next: behind, previous: ahead };
+    const continueAfter = rows.length > pageSize ? (subscriptions.at(-1)?.id ?? null) : null;
+    const neighbours = findNeighbours(position, { firstId: subscriptions[0]?.id, continueAfter });
+    return { subscriptions: isOlder ? subscriptions : subscriptions.reverse(), count, ...neighbours };
   }
 
   /** The page's rows in the order of travel, and one more when there are more. */
@@ -61,12 +54,4 @@ export class SubscriptionListRepository {
     );
     return row?.count ?? 0;
   }
-}
-
-/** The position that leads back from a page: before its first row, or where an empty page was asked for. */
-function turnAround(position: ListPosition, first: SubscriptionMessage | undefined): ListPosition {
-  const direction = position.direction === 'older' ? 'newer' : 'older';
-  return first
-    ? { direction, id: first.id, inclusive: false }
-    : { direction, id: position.id, inclusive: !position.inclusive };
 }

@@ -65,6 +65,7 @@ export class SubscriptionMetrics {
       help: 'When the subscriptions were last as they should be, as far as the platform lets them; every instance tells the same',
       registers: [metrics],
       async collect() {
+        // The database may be away: then nothing is known.
         const facts = await reconciliation.read().catch(() => undefined);
         this.set((facts?.completedAt ?? Number.NaN) / 1_000);
       },

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  findNeighbours,
   maxStreamSamples,
   type ListPosition,
   type ListStreamsReply,
@@ -27,15 +28,9 @@ export class StreamListRepository {
     const isOlder = position?.direction !== 'newer';
     const rows = await this.readRows(streamerId, pageSize + 1, position);
     const streams = rows.slice(0, pageSize);
-    const last = streams.at(-1);
-    const ahead: ListPosition | null =
-      rows.length > pageSize && last
-        ? { direction: isOlder ? 'older' : 'newer', id: last.id, inclusive: false }
-        : null;
-    const behind = position ? turnAround(position, streams[0]) : null;
-    return isOlder
-      ? { streams, count, next: ahead, previous: behind }
-      : { streams: streams.reverse(), count, next: behind, previous: ahead };
+    const continueAfter = rows.length > pageSize ? (streams.at(-1)?.id ?? null) : null;
+    const neighbours = findNeighbours(position, { firstId: streams[0]?.id, continueAfter });
+    return { streams: isOlder ? streams : streams.reverse(), count, ...neighbours };
   }
 
   async findLatest(streamerId: string): Promise<StreamMessage | null> {
@@ -87,12 +82,4 @@ export class StreamListRepository {
       [streamerId, limit, ...(position ? [position.id] : [])],
     );
   }
-}
-
-/** The position that leads back from a page: before its first stream, or where an empty page was asked for. */
-function turnAround(position: ListPosition, first: StreamMessage | undefined): ListPosition {
-  const direction = position.direction === 'older' ? 'newer' : 'older';
-  return first
-    ? { direction, id: first.id, inclusive: false }
-    : { direction, id: position.id, inclusive: !position.inclusive };
 }
