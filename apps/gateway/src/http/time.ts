@@ -7,3 +7,6 @@ export function printTime(time: number): string {
 export function printTimeOrNull(time: number | null): string | null {
   return time === null ? null : printTime(time);
 }
+
+/** A time as the API prints it, for its description. */
+export const exampleTime = '2026-11-21T07:30:00+0000';

@@ -1,8 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { PlatformStatusReply } from '@stream-events/contracts';
-import { printTime, printTimeOrNull } from '../http/time.js';
-
-const exampleTime = '2026-11-21T07:30:00+0000';
+import { exampleTime, printTime, printTimeOrNull } from '../http/time.js';
 
 class CredentialsState {
   @ApiProperty({

@@ -1,8 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { SubscriptionMessage } from '@stream-events/contracts';
-import { printTime } from '../http/time.js';
-
-const exampleTime = '2026-11-21T07:30:00+0000';
+import { exampleTime, printTime } from '../http/time.js';
 
 /** A subscription on the platform that is wanted, as the API shows one. */
 export class SubscriptionRecord {

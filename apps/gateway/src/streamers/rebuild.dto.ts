@@ -1,8 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { RebuildReply } from '@stream-events/contracts';
-import { printTimeOrNull } from '../http/time.js';
-
-const exampleTime = '2026-11-21T07:30:00+0000';
+import { exampleTime, printTimeOrNull } from '../http/time.js';
 
 /** How far the latest rebuilding of streams from the events is. */
 export class RebuildRecord {

@@ -1,8 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { StreamMessage, StreamSampleMessage } from '@stream-events/contracts';
-import { printTime, printTimeOrNull } from '../http/time.js';
+import { exampleTime, printTime, printTimeOrNull } from '../http/time.js';
 
-const exampleTime = '2026-11-21T07:30:00+0000';
 const exampleTitle = 'Speedrunning all evening';
 const game = { id: '493057', name: 'Celeste' };
 
