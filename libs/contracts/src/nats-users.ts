@@ -1,4 +1,4 @@
-import { eventsStreamName } from './events/event-subject.js';
+import { eventsStreamName, replaySubjects } from './events/event-subject.js';
 import { intakeSubject } from './events/intake-stream.js';
 
 /** Who may do what on NATS. Every service has a user of its own; replies go to inboxes that no other user can read. */
@@ -37,8 +37,15 @@ const consumingEvents = [
 export const natsUsers = {
   gateway: {
     name: 'gateway',
-    publish: ['request.>', intakeSubject],
-    subscribe: [`${inboxPrefix('gateway')}.>`],
+    publish: [
+      'request.>',
+      intakeSubject,
+      replaySubjects,
+      ...consumingEvents,
+      // Catching up leaves consumers behind, many a second.
+      `$JS.API.CONSUMER.DELETE.${eventsStreamName}.>`,
+    ],
+    subscribe: [replaySubjects, `${inboxPrefix('gateway')}.>`],
     servesRequests: false,
   },
   events: {

@@ -8,6 +8,8 @@ export interface NatsOptions {
   urls: readonly string[];
   /** Shown in the server's connection list. */
   name: string;
+  /** The NATS account: that of the services, where requests are, unless said otherwise; `EVENTS`: where the EVENTS stream is. */
+  account?: 'EVENTS';
 }
 
 // Long enough for a broker that starts together with the service, short enough for an orchestrator to notice.

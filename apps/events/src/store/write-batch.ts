@@ -1,7 +1,6 @@
-import type { NewEvent } from '@stream-events/contracts';
+import { readEventColumns, type EventColumns, type NewEvent } from '@stream-events/contracts';
 import type { Pool } from 'pg';
 import { encodeBigintArray, encodeTextArray, encodeUuidArray } from './binary-arrays.js';
-import { readEventColumns, type EventColumns } from './event-columns.js';
 import { receivedMessageKey } from './received-message-key.js';
 
 /** A new event with its key and its filter columns, ready to be written. */

@@ -2,6 +2,9 @@
 export const eventOrigins = ['platform', 'test'] as const;
 export type EventOrigin = (typeof eventOrigins)[number];
 
+/** The origin that an event says when it is delivered live once more. Nothing is stored with it. */
+export const replayOrigin = 'replay';
+
 /** An event as the services hand it to each other. `eventData` is JSON text, exactly as it was received. */
 export interface StoredEvent {
   /** UUIDv7, minted when the event was received: its first 48 bits are the time. */
@@ -26,18 +29,27 @@ export const occurredAtHeader = 'Occurred-At';
  * `event_data` is spliced in as text, so key order, big numbers and escapes survive.
  */
 export function printEventRecord(event: StoredEvent): string {
-  const isTest = event.origin === 'test';
-  const id = isTest ? 'null' : `"${event.id}"`;
-  return (
-    `{"id":${id},"event_id":${JSON.stringify(event.eventId)},"event_type":${JSON.stringify(event.eventType)},` +
-    `"event_source":${JSON.stringify(event.eventSource)},"event_data":${event.eventData},` +
-    `"created":"${printCreated(event)}","origin":"${event.origin}"}`
-  );
+  return printRecordOf(event, event.origin);
+}
+
+/** Prints the record of an event that goes out again: as it was then, but for its origin. */
+export function printReplayRecord(event: StoredEvent): string {
+  return printRecordOf(event, replayOrigin);
 }
 
 /** When the event was received: milliseconds since 1970, read from its id. */
 export function receivedAt(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
+function printRecordOf(event: StoredEvent, origin: string): string {
+  const isTest = event.origin === 'test';
+  const id = isTest ? 'null' : `"${event.id}"`;
+  return (
+    `{"id":${id},"event_id":${JSON.stringify(event.eventId)},"event_type":${JSON.stringify(event.eventType)},` +
+    `"event_source":${JSON.stringify(event.eventSource)},"event_data":${event.eventData},` +
+    `"created":"${printCreated(event)}","origin":"${origin}"}`
+  );
 }
 
 /** The last time that a UUIDv7 can hold, in 48 bits: the year 10889. */

@@ -21,9 +21,24 @@ export function eventSubject(
   eventType: string,
   broadcasterUserId: string | null,
 ): string {
+  return `events.${origin}.${describeEvent(eventType, broadcasterUserId)}`;
+}
+
+/** Replays, on core NATS: whoever listens gets them, nothing keeps them. */
+export const replaySubjects = 'live.replay.>';
+
+/** The subject on which an event goes out once more: `live.replay.<event_type>.<broadcaster_user_id or _>`. */
+export function replaySubject(eventType: string, broadcasterUserId: string | null): string {
+  return `live.replay.${describeEvent(eventType, broadcasterUserId)}`;
+}
+
+/** The NATS header of a replay that is meant for the live connections of this name only. */
+export const connectionNameHeader = 'Connection-Name';
+
+function describeEvent(eventType: string, broadcasterUserId: string | null): string {
   const type = encodeToken(eventType);
   const broadcaster = broadcasterUserId !== null && /^[\w-]{1,64}$/.test(broadcasterUserId);
-  return `events.${origin}.${type.length > maxEncodedTypeBytes ? '_long' : type}.${broadcaster ? broadcasterUserId : '_'}`;
+  return `${type.length > maxEncodedTypeBytes ? '_long' : type}.${broadcaster ? broadcasterUserId : '_'}`;
 }
 
 function encodeToken(text: string): string {

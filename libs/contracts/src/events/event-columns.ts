@@ -1,6 +1,7 @@
-import { foldCase, isJsonObject, isTextWithin, type JsonObject } from '@stream-events/contracts';
+import { isJsonObject, type JsonObject } from '../json-object.js';
+import { foldCase, isTextWithin } from '../text.js';
 
-/** What the filters of the list ask for, read from an event's data. */
+/** What filters ask for, read from an event's data: the store keeps it as columns, live delivery reads it on the way. */
 export interface EventColumns {
   broadcasterUserId: string | null;
   userId: string | null;
@@ -28,7 +29,11 @@ const actorPlaces: readonly { path: readonly string[]; prefix: string }[] = [
 
 /** Reads the filterable values from the text of an event's data; text that is no JSON object has none. */
 export function readEventColumns(eventType: string, eventData: string): EventColumns {
-  const data = parseObject(eventData);
+  return pickEventColumns(eventType, parseObject(eventData));
+}
+
+/** Reads the filterable values from an event's data. */
+export function pickEventColumns(eventType: string, data: JsonObject): EventColumns {
   const isRaid = raidTypes.includes(eventType);
   const actor = findActor(data);
   return {

@@ -1,0 +1,231 @@
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import type { Interruption } from './event-feed.service.js';
+import type { HistoryPage } from './event-history.service.js';
+import type { FanOut, Member } from './fan-out.js';
+import { frameOf, gapFrame, keepAliveFrame, readyFrame, type GapReason } from './frames.js';
+import type { LiveEvent } from './live-event.js';
+import { compileFilter, type LiveFilter } from './live-filter.js';
+import type { CloseReason, LiveSink } from './live-sink.js';
+import { locate, type EventSource } from './locate.js';
+import type { Position } from './position.js';
+
+/** What a client asks for when it connects. */
+export interface LiveRequest {
+  filter: LiveFilter;
+  /** The last position that it has; without one it gets what comes from now on. */
+  after?: string | undefined;
+  /** Whether it wants to be told regularly that the connection is alive. */
+  keepAlive: boolean;
+  /** What it calls itself: replays can be meant for the connections of a name. */
+  name?: string | undefined;
+}
+
+/** What a connection works with. */
+export interface LiveSurroundings extends EventSource {
+  fanOut: FanOut;
+  /** After it has ended, whoever ended it. */
+  onClosed(connection: LiveConnection, reason: CloseReason | 'left'): void;
+}
+
+/** The most that may wait for a client to take it. */
+export const maxBufferedBytes = 1024 ** 2;
+
+// A piece of what is caught up on. The client takes it before it gets the next one.
+const pieceBytes = 64 * 1024;
+const ringPage = 128;
+const retryMs = 500;
+
+type EventsPage = Extract<HistoryPage, { kind: 'events' }>;
+
+/**
+ * One client's live connection.
+ *
+ * ```
+ *                           position is no use: gap
+ *                         ┌──────────────────────────┐
+ *  opened ── locating ──▶ catching up ──at the end──▶ live ──▶ closed (from everywhere)
+ *                           ▲  │  ▲                    │
+ *             next piece    └──┘  └────────────────────┘
+ *             when the last       it has not taken 1 MiB, or
+ *             one is taken        the stream was interrupted: gap
+ * ```
+ *
+ * A client that catches up is slower than the others, and in nobody's way. It is cut when it takes nothing for ten seconds,
+ * or was live and falls behind all that the ring has.
+ */
+export class LiveConnection implements Member {
+  readonly filter: LiveFilter;
+  private readonly passes: ((event: LiveEvent) => boolean) | undefined;
+  private readonly ending = new AbortController();
+  /** The next sequence that the client has not been sent. */
+  private cursor = 0;
+  private isLive = false;
+  /** Each catching up ends the one before. */
+  private turn = 0;
+
+  constructor(
+    readonly request: LiveRequest,
+    private readonly sink: LiveSink,
+    private readonly surroundings: LiveSurroundings,
+  ) {
+    this.filter = request.filter;
+    this.passes = compileFilter(request.filter);
+  }
+
+  get format(): LiveSink['format'] {
+    return this.sink.format;
+  }
+
+  /** Begins to deliver; done when the client is live, or gone. */
+  async start(): Promise<void> {
+    const { feed } = this.surroundings;
+    const { signal } = this.ending;
+    const turn = (this.turn += 1);
+    while (turn === this.turn) {
+      try {
+        if (!feed.ring) await feed.untilCurrent(signal);
+        const { after } = this.request;
+        const found =
+          after === undefined ? feed.nextSequence : await locate(after, this.surroundings, signal);
+        if (turn !== this.turn) return;
+        if (typeof found === 'number') this.cursor = found;
+        else this.skipTo(feed.nextSequence, found);
+        return await this.catchUp(false);
+      } catch {
+        // The broker is away, or the client.
+        await this.pause();
+      }
+    }
+  }
+
+  /** Gets events as they come. */
+  deliver(frames: Buffer, sequences: { first: number; last: number }): void {
+    if (!this.isLive) return;
+    if (this.sink.bufferedBytes + frames.length <= maxBufferedBytes) {
+      this.sink.write(frames);
+      this.cursor = sequences.last + 1;
+      return;
+    }
+    this.cursor = sequences.first;
+    void this.catchUp(true);
+  }
+
+  /** Gets an event once more, out of the order of positions; it is lost for a client that is slow at the moment. */
+  replay(event: LiveEvent): void {
+    if (this.passes && !this.passes(event)) return;
+    const frame = frameOf(event, this.format);
+    if (this.sink.bufferedBytes + frame.length <= maxBufferedBytes) this.sink.write(frame);
+  }
+
+  /** The stream does not go on where the client is. */
+  interrupt({ reason, nextSequence }: Interruption): void {
+    if (this.ending.signal.aborted) return;
+    // One that is being located is not anywhere yet: what was found so far may be wrong now.
+    if (this.cursor === 0) return void this.start();
+    this.skipTo(nextSequence, reason);
+    void this.catchUp(false);
+  }
+
+  /** Tells a client that wants to know that the connection is alive. */
+  keepAlive(position: Position): void {
+    const isWanted = this.request.keepAlive || this.format === 'server_sent';
+    // Whoever catches up is being sent something, or is slow.
+    if (isWanted && this.isLive && this.sink.bufferedBytes === 0)
+      this.sink.write(keepAliveFrame(position, this.format));
+  }
+
+  /** Ends it; `left`: the client has gone. */
+  close(reason: CloseReason | 'left', text?: string): void {
+    if (this.ending.signal.aborted) return;
+    this.ending.abort();
+    this.leave();
+    if (reason !== 'left') this.sink.close(reason, text);
+    this.surroundings.onClosed(this, reason);
+  }
+
+  /** Sends everything from the cursor on, at the client's pace, until there is no more; then it is live. */
+  private async catchUp(wasLive: boolean): Promise<void> {
+    this.leave();
+    const { turn } = this;
+    const { feed } = this.surroundings;
+    while (await this.isReady(turn)) {
+      if (this.cursor >= feed.nextSequence) return this.goLive(wasLive);
+      if (wasLive && this.cursor < (feed.ring?.firstSequence ?? 0)) return this.close('too_slow');
+      const page = await this.readPage();
+      if (turn !== this.turn) return;
+      if (page?.kind === 'events') await this.send(page, turn);
+      else if (page) this.skipTo(feed.nextSequence, page.kind);
+      // Others have their turn, too.
+      await nextTurn();
+    }
+  }
+
+  /** Waits until the client has taken what it was sent; false when this catching up is over. */
+  private async isReady(turn: number): Promise<boolean> {
+    const isDrained = await this.sink.drained();
+    if (turn !== this.turn) return false;
+    if (!isDrained) this.close('too_slow');
+    return isDrained;
+  }
+
+  /** What comes next; undefined while the broker does not say. */
+  private async readPage(): Promise<HistoryPage | undefined> {
+    const { feed, history } = this.surroundings;
+    const { ring, nextSequence } = feed;
+    if (!ring) return undefined;
+    if (this.cursor >= ring.firstSequence) {
+      const events = ring.slice(this.cursor, ringPage);
+      const last = events.length < ringPage ? undefined : events.at(-1);
+      return { kind: 'events', events, next: last ? last.sequence + 1 : nextSequence };
+    }
+    try {
+      const place = { epoch: ring.epoch, from: this.cursor, until: ring.firstSequence - 1 };
+      return await history.read(place, this.ending.signal);
+    } catch {
+      await this.pause();
+      return undefined;
+    }
+  }
+
+  private async send({ events, next }: EventsPage, turn: number): Promise<void> {
+    let frames: Buffer[] = [];
+    let bytes = 0;
+    for (const event of events) {
+      this.cursor = event.sequence + 1;
+      if (this.passes && !this.passes(event)) continue;
+      const frame = frameOf(event, this.format);
+      frames.push(frame);
+      bytes += frame.length;
+      if (bytes < pieceBytes) continue;
+      this.sink.write(Buffer.concat(frames));
+      [frames, bytes] = [[], 0];
+      if (!(await this.isReady(turn))) return;
+    }
+    if (frames.length > 0) this.sink.write(Buffer.concat(frames));
+    this.cursor = next;
+  }
+
+  private goLive(wasLive: boolean): void {
+    const { fanOut, feed } = this.surroundings;
+    this.isLive = true;
+    fanOut.join(this);
+    const ready = !wasLive && feed.head && readyFrame(feed.head, this.format);
+    if (ready) this.sink.write(ready);
+  }
+
+  private skipTo(sequence: number, reason: GapReason): void {
+    this.cursor = sequence;
+    const gap = gapFrame(reason, this.format);
+    if (gap) this.sink.write(gap);
+  }
+
+  private leave(): void {
+    this.turn += 1;
+    if (this.isLive) this.surroundings.fanOut.leave(this);
+    this.isLive = false;
+  }
+
+  private async pause(): Promise<void> {
+    await wait(retryMs, undefined, { signal: this.ending.signal }).catch(() => undefined);
+  }
+}
