@@ -38,8 +38,8 @@ export class LiveSocket {
   }
 
   /** Connects with positions, and waits until the client is live. */
-  static async ready(gatewayUrl: string, first: object): Promise<LiveSocket> {
-    const live = await LiveSocket.open(gatewayUrl, { positions: true, ...first });
+  static async ready(gatewayUrl: string, first: object, path = socketPath): Promise<LiveSocket> {
+    const live = await LiveSocket.open(gatewayUrl, { positions: true, ...first }, { path });
     await eventually(() => expect(live.messages.some(({ event }) => event === 'ready')).toBe(true));
     return live;
   }
