@@ -97,17 +97,13 @@ export class LiveEdges {
           AccessTokens,
           TokenWatch,
           { provide: EventFeed, useValue: feed },
+          // The ring has everything: nobody asks for more.
           { provide: EventHistory, useValue: {} },
           {
             provide: LiveConnections,
-            // holds: connections use nothing else of a feed, and no history while the ring has everything
-            useFactory: () =>
-              new LiveConnections(
-                feed as unknown as EventFeed,
-                {} as unknown as EventHistory,
-                shell.metrics,
-                limits.connections,
-              ),
+            inject: [EventFeed, EventHistory],
+            useFactory: (source: EventFeed, history: EventHistory) =>
+              new LiveConnections(source, history, shell.metrics, limits.connections),
           },
           {
             provide: WebSockets,

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http';
+import { ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { canonicalUrl, pathOf } from './paths.js';
 
@@ -13,8 +13,26 @@ type TakeSocket = (request: IncomingMessage, socket: Duplex, head: Buffer) => vo
 export function takeWebSocketUpgrades(server: Server, path: string, take: TakeSocket): void {
   server.on('upgrade', (request, socket, head) => {
     const isWebSocket = request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket';
-    if (isWebSocket && pathOf(canonicalUrl(request.url ?? '/')) === path) take(request, socket, head);
-    else answerWithoutUpgrade(server, { request, socket, head });
+    onceAnswered(socket, () => {
+      if (isWebSocket && pathOf(canonicalUrl(request.url ?? '/')) === path) take(request, socket, head);
+      else answerWithoutUpgrade(server, { request, socket, head });
+    });
+  });
+}
+
+/** Goes on when the answers to earlier requests on the connection are out; not at all when it ends before. */
+function onceAnswered(socket: Duplex, goOn: () => void): void {
+  // Node keeps it there for itself, and has no other word for it.
+  const answer: unknown = '_httpMessage' in socket ? socket._httpMessage : undefined;
+  if (!(answer instanceof ServerResponse)) return goOn();
+  // Nobody else listens meanwhile.
+  const onError = (): void => void socket.destroy();
+  socket.on('error', onError);
+  answer.once('close', () => {
+    // What has ended may still have its error to tell.
+    if (socket.destroyed) return;
+    socket.off('error', onError);
+    onceAnswered(socket, goOn);
   });
 }
 

@@ -418,7 +418,10 @@ describe(WebSockets.name, () => {
       const clients = await Promise.all(
         Array.from({ length: 50 }, (_, index) => edges.connect(index % 5 === 0 ? undefined : { token })),
       );
-      for (const [index, { socket }] of clients.entries()) index % 2 ? socket.terminate() : socket.close();
+      for (const [index, { socket }] of clients.entries()) {
+        if (index % 2 === 0) socket.terminate();
+        else socket.close();
+      }
       await Promise.all(clients.map(({ closed }) => closed));
     }
 

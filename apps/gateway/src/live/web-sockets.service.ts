@@ -123,7 +123,6 @@ export class WebSockets {
   private async admit(webSocket: WebSocket, socket: Duplex, request: IncomingMessage): Promise<void> {
     const query = readLiveQuery(request.url ?? '/');
     const { token, fields } = await this.readIntroduction(webSocket, request.headers.authorization);
-    if (webSocket.readyState !== WebSocket.OPEN) return;
     if (!(await this.tokens.identify(token))) throw new ServiceError('unauthenticated', 'Invalid token.');
     const { request: liveRequest, positions } = parseLiveFields({ ...query, ...fields });
     // It may have left meanwhile, or the process begun to stop.
