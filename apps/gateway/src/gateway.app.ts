@@ -19,6 +19,8 @@ import { GatewayModule, type GatewayConnections } from './gateway.module.js';
 import { createHttpServer } from './http/http-server.js';
 import { RouteMethods } from './http/route-methods.js';
 import { CreateUsers1763700000000 } from './migrations/1763700000000-create-users.js';
+import { LiveConnections } from './live/live-connections.service.js';
+import { WebSockets } from './live/web-sockets.service.js';
 import { AccessToken } from './users/access-token.entity.js';
 import { LoginFailure } from './users/login-failure.entity.js';
 import { LoginFailures } from './users/login-failures.repository.js';
@@ -50,6 +52,7 @@ async function start(shell: Shell<GatewayConfig>) {
   await Promise.all([client.connect(), intakePublisher.connect()]);
   const app = await createApp(shell, { dataSource, client, intakePublisher, routes: new RouteMethods() });
   serveApiDescription(app);
+  app.get(WebSockets).attach(app.getHttpServer());
 
   const owner =
     config.OWNER_USERNAME && config.OWNER_PASSWORD
@@ -81,6 +84,9 @@ async function start(shell: Shell<GatewayConfig>) {
     close: () => {
       clearInterval(pruning);
       return closeAll([
+        // Live connections stay open for as long as their clients like, and would keep the server waiting.
+        () => app.get(LiveConnections).stop(),
+        () => app.get(WebSockets).stop(),
         () => app.close(),
         () => client.close(),
         () => intakePublisher.close(),

@@ -12,6 +12,12 @@ import { ProblemFilter } from './http/problem.filter.js';
 import { PublicUrl } from './http/public-url.js';
 import { RouteMethods } from './http/route-methods.js';
 import { EventIntake } from './events/event-intake.service.js';
+import { EventFeed } from './live/event-feed.service.js';
+import { EventHistory } from './live/event-history.service.js';
+import { LiveConnections } from './live/live-connections.service.js';
+import { LiveController } from './live/live.controller.js';
+import { TokenWatch } from './live/token-watch.service.js';
+import { WebSockets } from './live/web-sockets.service.js';
 import { ListLinks } from './paging/list-links.js';
 import { ParkedMessagesController } from './parking/parked-messages.controller.js';
 import { PlatformController } from './platform/platform.controller.js';
@@ -47,12 +53,13 @@ export class GatewayModule {
     return {
       module: GatewayModule,
       imports: [ShellModule.register(shell)],
-      // Fixed paths come before ids: the webhook's before the event's, rebuilding before the streamer's.
+      // Fixed paths come before ids: the webhook's and the stream's before the event's, rebuilding before the streamer's.
       controllers: [
         HealthController,
         LoginController,
         UsersController,
         WebhookController,
+        LiveController,
         EventsController,
         ParkedMessagesController,
         RebuildController,
@@ -70,14 +77,19 @@ export class GatewayModule {
         { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: APP_GUARD, useClass: AccessGuard },
         AccessTokens,
+        EventFeed,
+        EventHistory,
         EventIntake,
         EventsService,
         IntakeFallback,
         ListLinks,
+        LiveConnections,
         LoginFailures,
         PublicUrl,
+        TokenWatch,
         UsersService,
         WebhookService,
+        WebSockets,
       ],
     };
   }
