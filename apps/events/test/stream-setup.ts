@@ -57,7 +57,10 @@ export class StreamSetup {
   /** A broker that has no stream yet. */
   static async start(): Promise<StreamSetup> {
     const nats = await startTestNats(Object.values(natsUsers));
-    return new StreamSetup(nats, await connectNats({ urls: [nats.urlFor('events')], name: 'test', account: 'EVENTS' }));
+    return new StreamSetup(
+      nats,
+      await connectNats({ urls: [nats.urlFor('events')], name: 'test', account: 'EVENTS' }),
+    );
   }
 
   async close(): Promise<void> {
@@ -86,7 +89,7 @@ export class StreamSetup {
       name: 'test-relay',
       account: 'EVENTS',
     });
-    const publisher = new StreamPublisher(connection, inboxPrefix(natsUsers['events.events'].name));
+    const publisher = new StreamPublisher(connection, inboxPrefix('events.events'));
     const metrics = new Registry();
     const logger = createLogger('test', 'silent');
     const stream = await EventsStream.open(connection, streamOptions);

@@ -9,8 +9,7 @@ export interface NatsAccount {
 
 /** What an account gets from the account `from`: messages (`stream`), or answers to its requests (`service`). */
 export type NatsImport = { from: string } & (
-  | { stream: string }
-  | { service: string; responseType: 'Singleton' | 'Stream' }
+  { stream: string } | { service: string; responseType: 'Singleton' | 'Stream' }
 );
 
 /** A user of the nats-server and what it may do: allow-lists of subjects (`*` and `>` as in NATS). */

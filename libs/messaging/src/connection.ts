@@ -48,10 +48,9 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
       if (Date.now() > deadline || isAuthorizationError(error)) {
         const hosts = options.urls.map((text) => new URL(text).host).join(', ');
         const user = userOf(options);
-        throw new Error(
-          `could not connect to NATS at ${hosts}${user && ` as ${user}`}: ${describe(error)}`,
-          { cause: error },
-        );
+        throw new Error(`could not connect to NATS at ${hosts}${user && ` as ${user}`}: ${describe(error)}`, {
+          cause: error,
+        });
       }
       await wait(500);
     }

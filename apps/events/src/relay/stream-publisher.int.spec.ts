@@ -29,7 +29,7 @@ describe(StreamPublisher.name, () => {
   it('tells when the broker has lost the files of the stream, which it finds out at the next one', async () => {
     const connection = await connectNats({ urls: [nats.urlFor('events')], name: 'test', account: 'EVENTS' });
     await (await EventsStream.open(connection, streamOptions)).create('00000000');
-    const publisher = new StreamPublisher(connection, inboxPrefix(natsUsers['events.events'].name));
+    const publisher = new StreamPublisher(connection, inboxPrefix('events.events'));
     const large = (count: number) =>
       Array.from({ length: count }, () => ({
         ...newEvent({ eventData: JSON.stringify({ text: 'x'.repeat(500_000) }) }),
