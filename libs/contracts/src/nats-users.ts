@@ -124,8 +124,12 @@ function eventsUser(service: string, publish: readonly string[]): NatsUser {
 
 /**
  * The users of the system. `subscriber` is for other services of yours: it reads events by pull consumers and hears
- * replays, and nothing else; it can neither use nor change the durable consumers of our services. Consumers that were named
- * at random, as those of the gateways, are safe as long as nobody but their owner may list consumers.
+ * replays, and nothing else. It can neither ask nor change nor acknowledge the durable consumers of our services, and
+ * cannot find those that have random names, as those of the gateways, since it may not list any.
+ *
+ * One thing no permission of nats-server 2.9 forbids: by a push consumer that delivers to the subject on which a durable
+ * consumer is pulled, it can have that give events to nobody, again and again. They are delivered again after `ack_wait`,
+ * and our services do not rely on events alone.
  */
 export const natsUsers = {
   gateway: serviceUser('gateway', {

@@ -276,6 +276,24 @@ describe('natsUsers.subscriber', () => {
     await insider.close();
   });
 
+  // Nothing in nats-server 2.9 forbids it. What our services read so, they also find by asking the platform.
+  it('can have a durable consumer of ours give events away, which are then delivered again', async () => {
+    const { consumers } = await jetstreamManager(events);
+    await consumers.update(eventsStreamName, durable, { ack_wait: nanos(1_000) });
+    const deliver_subject = `${api}.CONSUMER.MSG.NEXT.${ofDurable}`;
+    const push = { ack_policy: AckPolicy.None, deliver_policy: DeliverPolicy.All };
+    await createConsumer({ ...push, name: 'attack', deliver_subject });
+    await eventually(async () => expect(await readState()).toMatchObject({ consumer: { num_pending: 0 } }));
+
+    const consumer = await jetstream(events).consumers.get(eventsStreamName, durable);
+    const texts: string[] = [];
+    for await (const message of await consumer.fetch({ max_messages: stored.length, expires: 10_000 })) {
+      texts.push(message.string());
+      message.ack();
+    }
+    expect(texts.sort()).toEqual(stored);
+  });
+
   it('cannot acknowledge what another consumer was given, by the reply of a request', async () => {
     const consumer = await jetstream(events).consumers.get(eventsStreamName, durable);
     const message = await consumer.next();
