@@ -127,9 +127,9 @@ function eventsUser(service: string, publish: readonly string[]): NatsUser {
  * replays, and nothing else. It can neither ask nor change nor acknowledge the durable consumers of our services, and
  * cannot find those that have random names, as those of the gateways, since it may not list any.
  *
- * One thing no permission of nats-server 2.9 forbids: by a push consumer that delivers to the subject on which a durable
- * consumer is pulled, it can have that give events to nobody, again and again. They are delivered again after `ack_wait`,
- * and our services do not rely on events alone.
+ * One thing nats-server 2.9 does not prevent (2.12 does): by a push consumer that delivers to the subject on which a durable
+ * consumer is pulled, it can have that give events to nobody. They are delivered again after `ack_wait`, and our services do
+ * not rely on events alone.
  */
 export const natsUsers = {
   gateway: serviceUser('gateway', {

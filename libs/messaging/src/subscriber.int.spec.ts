@@ -276,14 +276,17 @@ describe('natsUsers.subscriber', () => {
     await insider.close();
   });
 
-  // Nothing in nats-server 2.9 forbids it. What our services read so, they also find by asking the platform.
-  it('can have a durable consumer of ours give events away, which are then delivered again', async () => {
+  // nats-server 2.9 does give them away; 2.12 does not. What our services read so, they also find by asking the platform.
+  it('cannot keep events from a durable consumer of ours for longer than its ack_wait', async () => {
     const { consumers } = await jetstreamManager(events);
     await consumers.update(eventsStreamName, durable, { ack_wait: nanos(1_000) });
     const deliver_subject = `${api}.CONSUMER.MSG.NEXT.${ofDurable}`;
     const push = { ack_policy: AckPolicy.None, deliver_policy: DeliverPolicy.All };
+    const proof = listen(events, 'proof.pushed');
+    await events.flush();
     await createConsumer({ ...push, name: 'attack', deliver_subject });
-    await eventually(async () => expect(await readState()).toMatchObject({ consumer: { num_pending: 0 } }));
+    await createConsumer({ ...push, name: 'proof', deliver_subject: 'proof.pushed' });
+    await eventually(() => expect(proof).toHaveLength(stored.length));
 
     const consumer = await jetstream(events).consumers.get(eventsStreamName, durable);
     const texts: string[] = [];
