@@ -12,6 +12,10 @@ import { ProblemFilter } from './http/problem.filter.js';
 import { PublicUrl } from './http/public-url.js';
 import { RouteMethods } from './http/route-methods.js';
 import { EventIntake } from './events/event-intake.service.js';
+import { EventFeed } from './live/event-feed.service.js';
+import { EventHistory } from './live/event-history.service.js';
+import { EventsStream } from './live/events-stream.js';
+import { LiveConnections } from './live/live-connections.service.js';
 import { ListLinks } from './paging/list-links.js';
 import { ParkedMessagesController } from './parking/parked-messages.controller.js';
 import { PlatformController } from './platform/platform.controller.js';
@@ -35,6 +39,7 @@ export interface GatewayConnections {
   dataSource: DataSource;
   client: RequestClient;
   intakePublisher: IntakePublisher;
+  eventsStream: EventsStream;
   routes: RouteMethods;
 }
 
@@ -42,7 +47,7 @@ export interface GatewayConnections {
 export class GatewayModule {
   static register(
     shell: Shell<GatewayConfig>,
-    { dataSource, client, intakePublisher, routes }: GatewayConnections,
+    { dataSource, client, intakePublisher, eventsStream, routes }: GatewayConnections,
   ): DynamicModule {
     return {
       module: GatewayModule,
@@ -66,14 +71,18 @@ export class GatewayModule {
         { provide: DataSource, useValue: dataSource },
         { provide: RequestClient, useValue: client },
         { provide: IntakePublisher, useValue: intakePublisher },
+        { provide: EventsStream, useValue: eventsStream },
         { provide: RouteMethods, useValue: routes },
         { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: APP_GUARD, useClass: AccessGuard },
         AccessTokens,
+        EventFeed,
+        EventHistory,
         EventIntake,
         EventsService,
         IntakeFallback,
         ListLinks,
+        LiveConnections,
         LoginFailures,
         PublicUrl,
         UsersService,
