@@ -18,6 +18,8 @@ import { gatewayVariables, type GatewayConfig } from './gateway.config.js';
 import { GatewayModule, type GatewayConnections } from './gateway.module.js';
 import { createHttpServer } from './http/http-server.js';
 import { RouteMethods } from './http/route-methods.js';
+import { EventFeed } from './live/event-feed.service.js';
+import { EventsStream } from './live/events-stream.js';
 import { CreateUsers1763700000000 } from './migrations/1763700000000-create-users.js';
 import { LiveConnections } from './live/live-connections.service.js';
 import { WebSockets } from './live/web-sockets.service.js';
@@ -49,10 +51,14 @@ async function start(shell: Shell<GatewayConfig>) {
   const dataSource = await connectDatabase(databaseOptions(config.DATABASE_URL));
   const client = new RequestClient({ urls: config.NATS_URL, name: 'gateway' });
   const intakePublisher = new IntakePublisher({ urls: config.NATS_URL, name: 'gateway-intake' });
-  await Promise.all([client.connect(), intakePublisher.connect()]);
-  const app = await createApp(shell, { dataSource, client, intakePublisher, routes: new RouteMethods() });
+  const eventsStream = new EventsStream({ urls: config.NATS_URL, name: 'gateway-live', account: 'EVENTS' });
+  await Promise.all([client.connect(), intakePublisher.connect(), eventsStream.connect()]);
+  const routes = new RouteMethods();
+  const app = await createApp(shell, { dataSource, client, intakePublisher, eventsStream, routes });
   serveApiDescription(app);
   app.get(WebSockets).attach(app.getHttpServer());
+  const feed = app.get(EventFeed);
+  feed.start();
 
   const owner =
     config.OWNER_USERNAME && config.OWNER_PASSWORD
@@ -73,6 +79,7 @@ async function start(shell: Shell<GatewayConfig>) {
     await dataSource.query('SELECT 1');
   });
   health.register('gateway nats', () => client.ping());
+  health.register('gateway live feed', () => feed.check());
   await app.listen(config.PORT, config.HOST);
   const url = await app.getUrl();
   logger.info({ url }, 'gateway listens');
@@ -88,6 +95,8 @@ async function start(shell: Shell<GatewayConfig>) {
         () => app.get(LiveConnections).stop(),
         () => app.get(WebSockets).stop(),
         () => app.close(),
+        () => feed.stop(),
+        () => eventsStream.close(),
         () => client.close(),
         () => intakePublisher.close(),
         () => dataSource.destroy(),
@@ -123,7 +132,9 @@ export async function printOpenApi(): Promise<OpenAPIObject> {
   const nats = { urls: config.NATS_URL, name: 'gateway' };
   const client = new RequestClient(nats);
   const intakePublisher = new IntakePublisher(nats);
-  const app = await createApp(shell, { dataSource, client, intakePublisher, routes: new RouteMethods() });
+  const eventsStream = new EventsStream(nats);
+  const routes = new RouteMethods();
+  const app = await createApp(shell, { dataSource, client, intakePublisher, eventsStream, routes });
   return describeApi(app);
 }
 

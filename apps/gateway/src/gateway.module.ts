@@ -18,6 +18,7 @@ import { LiveConnections } from './live/live-connections.service.js';
 import { LiveController } from './live/live.controller.js';
 import { TokenWatch } from './live/token-watch.service.js';
 import { WebSockets } from './live/web-sockets.service.js';
+import { EventsStream } from './live/events-stream.js';
 import { ListLinks } from './paging/list-links.js';
 import { ParkedMessagesController } from './parking/parked-messages.controller.js';
 import { PlatformController } from './platform/platform.controller.js';
@@ -41,6 +42,7 @@ export interface GatewayConnections {
   dataSource: DataSource;
   client: RequestClient;
   intakePublisher: IntakePublisher;
+  eventsStream: EventsStream;
   routes: RouteMethods;
 }
 
@@ -48,7 +50,7 @@ export interface GatewayConnections {
 export class GatewayModule {
   static register(
     shell: Shell<GatewayConfig>,
-    { dataSource, client, intakePublisher, routes }: GatewayConnections,
+    { dataSource, client, intakePublisher, eventsStream, routes }: GatewayConnections,
   ): DynamicModule {
     return {
       module: GatewayModule,
@@ -73,6 +75,7 @@ export class GatewayModule {
         { provide: DataSource, useValue: dataSource },
         { provide: RequestClient, useValue: client },
         { provide: IntakePublisher, useValue: intakePublisher },
+        { provide: EventsStream, useValue: eventsStream },
         { provide: RouteMethods, useValue: routes },
         { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: APP_GUARD, useClass: AccessGuard },

@@ -69,7 +69,8 @@ export class LiveConnections {
       onEvent: (event) => this.fanOut.publish(event),
       onInterrupted: (interruption) => this.interrupt(interruption),
     });
-    this.keepAliveTimer = setInterval(() => this.keepAlive(), keepAliveMs);
+    // What only describes the API makes this, too, and is not to be kept from ending.
+    this.keepAliveTimer = setInterval(() => this.keepAlive(), keepAliveMs).unref();
   }
 
   /** The tokens of all connections, each once. */
