@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiQuery } from '@nestjs/swagger';
+import { ApiParam, ApiQuery } from '@nestjs/swagger';
 import { PageParameters } from '../paging/page-parameters.decorator.js';
 
 const parameters: readonly { name: string; description: string; example: string }[] = [
@@ -39,4 +39,13 @@ export function EventFilterParameters(): MethodDecorator {
     ...parameters.map((parameter) => ApiQuery({ ...parameter, required: false, type: String })),
     PageParameters('Events'),
   );
+}
+
+/** Describes the path of one event. */
+export function DescribesEventId(): MethodDecorator {
+  return ApiParam({
+    name: 'id',
+    description: 'The id of an event, or its event_id; that of a test event is the only one it has',
+    schema: { type: 'string', example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11' },
+  });
 }
