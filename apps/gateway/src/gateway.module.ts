@@ -12,6 +12,9 @@ import { ProblemFilter } from './http/problem.filter.js';
 import { PublicUrl } from './http/public-url.js';
 import { RouteMethods } from './http/route-methods.js';
 import { EventIntake } from './events/event-intake.service.js';
+import { EventFeed } from './live/event-feed.service.js';
+import { EventHistory } from './live/event-history.service.js';
+import { LiveConnections } from './live/live-connections.service.js';
 import { ListLinks } from './paging/list-links.js';
 import { ParkedMessagesController } from './parking/parked-messages.controller.js';
 import { PlatformController } from './platform/platform.controller.js';
@@ -70,10 +73,13 @@ export class GatewayModule {
         { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: APP_GUARD, useClass: AccessGuard },
         AccessTokens,
+        EventFeed,
+        EventHistory,
         EventIntake,
         EventsService,
         IntakeFallback,
         ListLinks,
+        LiveConnections,
         LoginFailures,
         PublicUrl,
         UsersService,
