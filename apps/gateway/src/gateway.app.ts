@@ -18,7 +18,12 @@ import { gatewayVariables, type GatewayConfig } from './gateway.config.js';
 import { GatewayModule, type GatewayConnections } from './gateway.module.js';
 import { createHttpServer } from './http/http-server.js';
 import { RouteMethods } from './http/route-methods.js';
+import { LiveConnections } from './live/live-connections.service.js';
 import { CreateUsers1763700000000 } from './migrations/1763700000000-create-users.js';
+import { CreateReplays1764400000000 } from './migrations/1764400000000-create-replays.js';
+import { ReplayChannel } from './replays/replay-channel.js';
+import { ReplayRunner } from './replays/replay-runner.service.js';
+import { Replay } from './replays/replay.entity.js';
 import { AccessToken } from './users/access-token.entity.js';
 import { LoginFailure } from './users/login-failure.entity.js';
 import { LoginFailures } from './users/login-failures.repository.js';
@@ -30,8 +35,8 @@ import { IntakePublisher } from './webhook/intake-publisher.js';
 /** What the gateway keeps in its own schema. */
 export const schema = {
   name: 'gateway',
-  entities: [User, AccessToken, LoginFailure],
-  migrations: [CreateUsers1763700000000],
+  entities: [User, AccessToken, LoginFailure, Replay],
+  migrations: [CreateUsers1763700000000, CreateReplays1764400000000],
 };
 
 /** The gateway: the public edge. Its running service says where it listens and who the first owner is. */
@@ -47,8 +52,17 @@ async function start(shell: Shell<GatewayConfig>) {
   const dataSource = await connectDatabase(databaseOptions(config.DATABASE_URL));
   const client = new RequestClient({ urls: config.NATS_URL, name: 'gateway' });
   const intakePublisher = new IntakePublisher({ urls: config.NATS_URL, name: 'gateway-intake' });
+  const replayChannel = new ReplayChannel({ urls: config.NATS_URL, name: 'gateway-replays' }, logger);
   await Promise.all([client.connect(), intakePublisher.connect()]);
-  const app = await createApp(shell, { dataSource, client, intakePublisher, routes: new RouteMethods() });
+  const app = await createApp(shell, {
+    dataSource,
+    client,
+    intakePublisher,
+    replayChannel,
+    routes: new RouteMethods(),
+  });
+  const live = app.get(LiveConnections);
+  await replayChannel.connect((event, connectionName) => live.replay(event, connectionName));
   serveApiDescription(app);
 
   const owner =
@@ -70,6 +84,7 @@ async function start(shell: Shell<GatewayConfig>) {
     await dataSource.query('SELECT 1');
   });
   health.register('gateway nats', () => client.ping());
+  app.get(ReplayRunner).start();
   await app.listen(config.PORT, config.HOST);
   const url = await app.getUrl();
   logger.info({ url }, 'gateway listens');
@@ -81,7 +96,9 @@ async function start(shell: Shell<GatewayConfig>) {
     close: () => {
       clearInterval(pruning);
       return closeAll([
+        () => app.get(ReplayRunner).stop(),
         () => app.close(),
+        () => replayChannel.close(),
         () => client.close(),
         () => intakePublisher.close(),
         () => dataSource.destroy(),
@@ -117,7 +134,14 @@ export async function printOpenApi(): Promise<OpenAPIObject> {
   const nats = { urls: config.NATS_URL, name: 'gateway' };
   const client = new RequestClient(nats);
   const intakePublisher = new IntakePublisher(nats);
-  const app = await createApp(shell, { dataSource, client, intakePublisher, routes: new RouteMethods() });
+  const replayChannel = new ReplayChannel(nats, shell.logger);
+  const app = await createApp(shell, {
+    dataSource,
+    client,
+    intakePublisher,
+    replayChannel,
+    routes: new RouteMethods(),
+  });
   return describeApi(app);
 }
 

@@ -18,6 +18,11 @@ import { LiveConnections } from './live/live-connections.service.js';
 import { ListLinks } from './paging/list-links.js';
 import { ParkedMessagesController } from './parking/parked-messages.controller.js';
 import { PlatformController } from './platform/platform.controller.js';
+import { EventReplayController } from './replays/event-replay.controller.js';
+import { ReplayChannel } from './replays/replay-channel.js';
+import { ReplayRunner } from './replays/replay-runner.service.js';
+import { ReplaysController } from './replays/replays.controller.js';
+import { ReplaysRepository } from './replays/replays.repository.js';
 import { ScopesController } from './scopes/scopes.controller.js';
 import { RebuildController } from './streamers/rebuild.controller.js';
 import { StreamersController } from './streamers/streamers.controller.js';
@@ -38,6 +43,7 @@ export interface GatewayConnections {
   dataSource: DataSource;
   client: RequestClient;
   intakePublisher: IntakePublisher;
+  replayChannel: ReplayChannel;
   routes: RouteMethods;
 }
 
@@ -45,7 +51,7 @@ export interface GatewayConnections {
 export class GatewayModule {
   static register(
     shell: Shell<GatewayConfig>,
-    { dataSource, client, intakePublisher, routes }: GatewayConnections,
+    { dataSource, client, intakePublisher, replayChannel, routes }: GatewayConnections,
   ): DynamicModule {
     return {
       module: GatewayModule,
@@ -57,6 +63,8 @@ export class GatewayModule {
         UsersController,
         WebhookController,
         EventsController,
+        EventReplayController,
+        ReplaysController,
         ParkedMessagesController,
         RebuildController,
         StreamersController,
@@ -69,6 +77,7 @@ export class GatewayModule {
         { provide: DataSource, useValue: dataSource },
         { provide: RequestClient, useValue: client },
         { provide: IntakePublisher, useValue: intakePublisher },
+        { provide: ReplayChannel, useValue: replayChannel },
         { provide: RouteMethods, useValue: routes },
         { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: APP_GUARD, useClass: AccessGuard },
@@ -82,6 +91,8 @@ export class GatewayModule {
         LiveConnections,
         LoginFailures,
         PublicUrl,
+        ReplayRunner,
+        ReplaysRepository,
         UsersService,
         WebhookService,
       ],

@@ -1,5 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiParam, ApiQuery } from '@nestjs/swagger';
+import { ApiParam, ApiProperty, ApiQuery } from '@nestjs/swagger';
+import { IsText } from '@stream-events/contracts';
+import { MayBeAbsent } from '../http/json-body.decorator.js';
 import { PageParameters } from '../paging/page-parameters.decorator.js';
 
 const parameters: readonly { name: string; description: string; example: string }[] = [
@@ -39,6 +41,18 @@ export function EventFilterParameters(): MethodDecorator {
     ...parameters.map((parameter) => ApiQuery({ ...parameter, required: false, type: String })),
     PageParameters('Events'),
   );
+}
+
+/** A filter of the event list as a field of a body, described like the parameter of its name; empty is no filter. */
+export function EventFilterField(): PropertyDecorator {
+  return (target, property) => {
+    const parameter = parameters.find(({ name }) => name === property);
+    if (!parameter) throw new Error(`the event list has no filter ${String(property)}`);
+    const { description, example } = parameter;
+    ApiProperty({ type: String, description, example, required: false, maxLength: 255 })(target, property);
+    MayBeAbsent()(target, property);
+    IsText(0, 255)(target, property);
+  };
 }
 
 /** Describes the path of one event. */
