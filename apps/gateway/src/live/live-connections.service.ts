@@ -63,7 +63,7 @@ export class LiveConnections {
       onEvent: (event) => this.fanOut.publish(event),
       onInterrupted: (interruption) => this.interrupt(interruption),
     });
-    this.keepAliveTimer = setInterval(() => this.keepAlive(), keepAliveMs);
+    this.keepAliveTimer = setInterval(() => this.keepAlive(), keepAliveMs).unref();
   }
 
   /** The tokens of all connections, each once. */
