@@ -25,7 +25,8 @@ export function refill({ rate, credit, at }: Pacing, now: number): Pacing {
 
 /** How many may go out at once. */
 export function countDue({ credit }: Pacing): number {
-  return Math.floor(credit);
+  // What rounding has taken from a whole one must not cost it another pause.
+  return Math.floor(credit + 1e-6);
 }
 
 /** After so many have gone out. */
