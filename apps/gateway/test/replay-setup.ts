@@ -11,10 +11,9 @@ import {
 } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
-import type { ReplayOrder } from '../src/replays/replays.repository.js';
+import { ReplaysRepository, type ReplayOrder } from '../src/replays/replays.repository.js';
 import { ReplayChannel } from '../src/replays/replay-channel.js';
 import { ReplayRunner } from '../src/replays/replay-runner.service.js';
-import { ReplaysRepository } from '../src/replays/replays.repository.js';
 import { connectGateway } from './connect-gateway.js';
 
 /** An event that went out again, as a gateway got it. */
@@ -43,6 +42,8 @@ export class ReplaySetup {
     readonly database: TestDatabase,
     readonly nats: TestNats,
     readonly events: ServiceProcess,
+    /** The test’s own, which no gateway that dies takes along. */
+    readonly dataSource: DataSource,
   ) {}
 
   static async start(): Promise<ReplaySetup> {
@@ -61,12 +62,13 @@ export class ReplaySetup {
       LOG_LEVEL: 'error',
     });
     await events.start();
-    return new ReplaySetup(database, nats, events);
+    return new ReplaySetup(database, nats, events, await connectGateway(database, 1));
   }
 
   async stop(): Promise<void> {
     await this.events.stop();
     await this.nats.stop();
+    await this.dataSource.destroy();
     await this.database.drop();
   }
 
@@ -106,7 +108,7 @@ export class ReplaySetup {
   }
 }
 
-/** So many events, one in each millisecond from `from` on; every n-th one as said. */
+/** So many events, one in each millisecond from `from` on. */
 export function eventsFrom(
   from: number,
   count: number,

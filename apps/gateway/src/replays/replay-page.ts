@@ -1,5 +1,6 @@
-import { firstIdAt, listEvents, type ListPosition, type StoredEvent } from '@stream-events/contracts';
+import { listEvents, type ListPosition, type StoredEvent } from '@stream-events/contracts';
 import type { RequestClient } from '@stream-events/messaging';
+import { NIL } from 'uuid';
 import { textFilters } from '../events/event-list.query.js';
 import type { Replay } from './replay.entity.js';
 
@@ -23,11 +24,12 @@ export async function readReplayPage(
   replay: Replay,
   after: string | null,
 ): Promise<ReplayPage> {
-  const since = replay.since.getTime();
-  const filters = { ...toEventFilters(replay), since, until: replay.until.getTime() };
+  const { since, until } = replay;
+  const filters = { ...toEventFilters(replay), since: since.getTime(), until: until.getTime() };
+  // The first page begins where `since` says.
   const position: ListPosition =
     after === null
-      ? { direction: 'newer', id: firstIdAt(since), inclusive: true }
+      ? { direction: 'newer', id: NIL, inclusive: true }
       : { direction: 'newer', id: after, inclusive: false };
   const page = await client.request(listEvents, { filters, pageSize, position });
   // Pages are newest first whichever way they lead, and newer ones are before them.

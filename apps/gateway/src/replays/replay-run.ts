@@ -79,7 +79,7 @@ export class ReplayRun {
       }
     }
     // Should this fail, a few events go out twice.
-    await this.note().catch((error: unknown) => this.takeFailure(error));
+    await this.note().catch((error: unknown) => this.takeFailure(toUnavailable(error)));
   }
 
   /** Does what comes next; says how long to wait before the step after it, or undefined when there is none. */

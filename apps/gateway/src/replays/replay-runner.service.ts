@@ -47,7 +47,8 @@ export class ReplayRunner {
   /** Leaves what runs here to other gateways. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    await within(stopLimitMs, Promise.all([this.takingOver.stop(), ...this.running]));
+    await within(stopLimitMs, this.takingOver.stop());
+    await within(stopLimitMs, Promise.all(this.running));
     // Should this fail, they go on when the leases have ended.
     await within(stopLimitMs, this.replays.release(this.gateway));
   }
