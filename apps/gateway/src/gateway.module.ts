@@ -22,6 +22,11 @@ import { EventsStream } from './live/events-stream.js';
 import { ListLinks } from './paging/list-links.js';
 import { ParkedMessagesController } from './parking/parked-messages.controller.js';
 import { PlatformController } from './platform/platform.controller.js';
+import { EventReplayController } from './replays/event-replay.controller.js';
+import { ReplayChannel } from './replays/replay-channel.js';
+import { ReplayRunner } from './replays/replay-runner.service.js';
+import { ReplaysController } from './replays/replays.controller.js';
+import { ReplaysRepository } from './replays/replays.repository.js';
 import { ScopesController } from './scopes/scopes.controller.js';
 import { RebuildController } from './streamers/rebuild.controller.js';
 import { StreamersController } from './streamers/streamers.controller.js';
@@ -43,6 +48,7 @@ export interface GatewayConnections {
   client: RequestClient;
   intakePublisher: IntakePublisher;
   eventsStream: EventsStream;
+  replayChannel: ReplayChannel;
   routes: RouteMethods;
 }
 
@@ -50,7 +56,7 @@ export interface GatewayConnections {
 export class GatewayModule {
   static register(
     shell: Shell<GatewayConfig>,
-    { dataSource, client, intakePublisher, eventsStream, routes }: GatewayConnections,
+    { dataSource, client, intakePublisher, eventsStream, replayChannel, routes }: GatewayConnections,
   ): DynamicModule {
     return {
       module: GatewayModule,
@@ -63,6 +69,8 @@ export class GatewayModule {
         WebhookController,
         LiveController,
         EventsController,
+        EventReplayController,
+        ReplaysController,
         ParkedMessagesController,
         RebuildController,
         StreamersController,
@@ -76,6 +84,7 @@ export class GatewayModule {
         { provide: RequestClient, useValue: client },
         { provide: IntakePublisher, useValue: intakePublisher },
         { provide: EventsStream, useValue: eventsStream },
+        { provide: ReplayChannel, useValue: replayChannel },
         { provide: RouteMethods, useValue: routes },
         { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: APP_GUARD, useClass: AccessGuard },
@@ -90,6 +99,8 @@ export class GatewayModule {
         LoginFailures,
         PublicUrl,
         TokenWatch,
+        ReplayRunner,
+        ReplaysRepository,
         UsersService,
         WebhookService,
         WebSockets,

@@ -32,8 +32,8 @@ function setUp(): void {
 
 function connect(request: Partial<LiveRequest> = {}, sink = new MadeSink()): MadeSink {
   const connection = new LiveConnection({ filter: {}, keepAlive: false, ...request }, sink, {
-    feed: feed, // holds: it has all that the class shows
-    history: feed.history, // as above
+    feed,
+    history: feed.history,
     fanOut,
     onClosed: (closed) => (connections = connections.filter((other) => other !== closed)),
   });
