@@ -76,7 +76,7 @@ export const natsUsers = {
   subscriber: {
     name: 'subscriber',
     publish: consumingEvents,
-    subscribe: [`${inboxPrefix('subscriber')}.>`],
+    subscribe: [replaySubjects, `${inboxPrefix('subscriber')}.>`],
     servesRequests: false,
   },
 } as const satisfies Record<string, NatsUser>;
