@@ -9,11 +9,11 @@ import type { LiveEvent } from './live-event.js';
 import type { CloseReason, LiveSink } from './live-sink.js';
 
 /** The most live connections of one process: each is a file descriptor and some 50 KiB, at worst 1 MiB more. */
-const maxConnections = 10_000;
+export const maxConnections = 10_000;
 /** The most with one token, so that one client that goes wild leaves room for others. */
-const maxPerToken = 1_000;
-// Below the minute after which proxies cut what is silent.
-const keepAliveMs = 15_000;
+export const maxPerToken = 1_000;
+/** Below the minute after which proxies cut what is silent. */
+export const keepAliveMs = 15_000;
 
 /** Who connects. */
 export interface LiveClient {
