@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { root, prepare } from './prepare.mjs';
+import { printPage } from './pages.mjs';
 
 /** Writes the generated files of a directory, or only says which of them are stale. */
 export async function generate({ write, directory = root }) {
@@ -23,6 +24,8 @@ async function printFiles(directory) {
     'deploy/nats.conf': await printNatsConfig(),
     'docs/openapi.json': await printOpenApi(),
     'docs/asyncapi.json': await printAsyncApi(),
+    'docs/events.md': await printPage(`${directory}docs/events.md`),
+    'docs/live.md': await printPage(`${directory}docs/live.md`),
   };
 }
 

@@ -76,7 +76,7 @@ describe('natsUsers', () => {
   it.each<[UserName, string[]]>([
     ['gateway', ['_INBOX_gateway.>']],
     ['events', ['request.events.>', 'request.events.store', '_INBOX_events.>']],
-    ['subscriber', ['_INBOX_subscriber.>']],
+    ['subscriber', ['live.replay.>', '_INBOX_subscriber.>']],
   ])('lets %s subscribe to what it needs', async (user, subjects) => {
     expect(await findRefused(user, subjects, subscribe)).toEqual([]);
   });

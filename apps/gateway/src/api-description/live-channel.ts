@@ -1,5 +1,5 @@
 import type { JsonObject } from '@stream-events/contracts';
-import { eventFilterParameters } from '../events/event-filter-parameters.js';
+import { filterParameters } from '../events/event-filter-parameters.js';
 import { gapFrame, gapReasons, keepAliveFrame, readyFrame } from '../live/frames.js';
 import { keepAliveMs } from '../live/live-connections.service.js';
 import { closeReasons } from '../live/live-sink.js';
@@ -16,20 +16,20 @@ const position = {
   examples: [printPosition(examplePosition)],
 };
 
-const filters = Object.fromEntries(
-  eventFilterParameters.map(({ name, description, example }) => [
-    name,
-    { type: 'string', description, examples: [example] },
-  ]),
-);
-
-const typeList = {
+const eventTypeList = {
   type: 'array',
   items: { type: 'string' },
   maxItems: 100,
-  description: 'Any of these event types',
+  description: 'Any of these event types; in the query of the URL, repeated',
   examples: [['channel-raid', 'channel-follow']],
 };
+
+const filters = Object.fromEntries(
+  filterParameters.map(({ name, description, example }) => {
+    const schema = { type: 'string', description, examples: [example] };
+    return [name, name === 'event_type' ? { oneOf: [schema, eventTypeList] } : schema];
+  }),
+);
 
 /** What a client may ask for, beside filters. */
 const wishes = {
@@ -62,7 +62,6 @@ export const liveMessages = {
         token: { type: 'string', description: 'The key of your access token' },
         ...wishes,
         ...filters,
-        event_type: { oneOf: [filters.event_type, typeList] },
       },
     },
     examples: [

@@ -91,7 +91,7 @@ const parameters = {
   broadcaster_user_id: {
     description:
       'The id of the channel, if the event data name one that has 1 to 64 characters of `A-Z a-z 0-9 - _`; ' +
-      `else \`${broadcasterToken(null)}\``,
+      `else \`${broadcasterToken(null)}\`, as on raids, which name two channels`,
     examples: [exampleData.broadcaster_user_id, null].map(broadcasterToken),
   },
 };

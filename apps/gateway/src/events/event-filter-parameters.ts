@@ -3,7 +3,7 @@ import { ApiQuery } from '@nestjs/swagger';
 import { PageParameters } from '../paging/page-parameters.decorator.js';
 
 /** What events are filtered by, by the names that clients use. */
-export const eventFilterParameters: readonly { name: string; description: string; example: string }[] = [
+export const filterParameters: readonly { name: string; description: string; example: string }[] = [
   { name: 'event_type', description: 'Event type, exactly', example: 'channel-raid' },
   { name: 'user_id', description: 'Id of the acting user', example: '12826' },
   { name: 'user_name', description: 'Name of the acting user, in any case', example: 'some_viewer' },
@@ -37,7 +37,7 @@ export const eventFilterParameters: readonly { name: string; description: string
 /** Describes the query of the event list. */
 export function EventFilterParameters(): MethodDecorator {
   return applyDecorators(
-    ...eventFilterParameters.map((parameter) => ApiQuery({ ...parameter, required: false, type: String })),
+    ...filterParameters.map((parameter) => ApiQuery({ ...parameter, required: false, type: String })),
     PageParameters('Events'),
   );
 }
