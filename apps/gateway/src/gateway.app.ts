@@ -51,8 +51,8 @@ async function start(shell: Shell<GatewayConfig>) {
   const intakePublisher = new IntakePublisher({ urls: config.NATS_URL, name: 'gateway-intake' });
   await Promise.all([client.connect(), intakePublisher.connect()]);
   const app = await createApp(shell, { dataSource, client, intakePublisher, routes: new RouteMethods() });
-  serveApiDescription(app);
   serveStreamDescription(app);
+  serveApiDescription(app);
 
   const owner =
     config.OWNER_USERNAME && config.OWNER_PASSWORD

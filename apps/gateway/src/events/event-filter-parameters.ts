@@ -2,8 +2,15 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
 import { PageParameters } from '../paging/page-parameters.decorator.js';
 
-/** What events are filtered by, by the names that clients use. */
-export const filterParameters: readonly { name: string; description: string; example: string }[] = [
+/** A parameter of a query. */
+export interface TextParameter {
+  name: string;
+  description: string;
+  example: string;
+}
+
+/** The filters of the event list. */
+export const filterParameters: readonly TextParameter[] = [
   { name: 'event_type', description: 'Event type, exactly', example: 'channel-raid' },
   { name: 'user_id', description: 'Id of the acting user', example: '12826' },
   { name: 'user_name', description: 'Name of the acting user, in any case', example: 'some_viewer' },
@@ -36,8 +43,10 @@ export const filterParameters: readonly { name: string; description: string; exa
 
 /** Describes the query of the event list. */
 export function EventFilterParameters(): MethodDecorator {
-  return applyDecorators(
-    ...filterParameters.map((parameter) => ApiQuery({ ...parameter, required: false, type: String })),
-    PageParameters('Events'),
-  );
+  return applyDecorators(...filterParameters.map(DescribesText), PageParameters('Events'));
+}
+
+/** Describes a parameter of the query that is text and may be left out. */
+export function DescribesText(parameter: TextParameter): MethodDecorator {
+  return ApiQuery({ ...parameter, required: false, type: String });
 }
