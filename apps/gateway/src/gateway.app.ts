@@ -1,5 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { JsonObject } from '@stream-events/contracts';
 import { connectDatabase, createDataSource } from '@stream-events/database';
 import { RequestClient } from '@stream-events/messaging';
 import {
@@ -13,6 +14,7 @@ import {
   type Shell,
 } from '@stream-events/service';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { describeStreams, serveStreamDescription } from './api-description/async-api.js';
 import { describeApi, serveApiDescription } from './api-description/open-api.js';
 import { gatewayVariables, type GatewayConfig } from './gateway.config.js';
 import { GatewayModule, type GatewayConnections } from './gateway.module.js';
@@ -63,6 +65,7 @@ async function start(shell: Shell<GatewayConfig>) {
   const app = await createApp(shell, connections);
   const live = app.get(LiveConnections);
   await replayChannel.connect((event, connectionName) => live.replay(event, connectionName));
+  serveStreamDescription(app);
   serveApiDescription(app);
   app.get(WebSockets).attach(app.getHttpServer());
   const feed = app.get(EventFeed);
@@ -149,6 +152,11 @@ export async function printOpenApi(): Promise<OpenAPIObject> {
   const connections = { dataSource, client, intakePublisher, eventsStream, replayChannel, routes };
   const app = await createApp(shell, connections);
   return describeApi(app);
+}
+
+/** The description of what comes by itself, made like that of the API. */
+export async function printAsyncApi(): Promise<JsonObject> {
+  return describeStreams(await printOpenApi());
 }
 
 async function createApp(

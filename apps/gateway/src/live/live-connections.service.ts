@@ -16,9 +16,9 @@ export interface LiveLimits {
   perToken: number;
 }
 
-const defaultLimits: LiveLimits = { connections: 10_000, perToken: 1_000 };
-// Below the minute after which proxies cut what is silent.
-const keepAliveMs = 15_000;
+export const defaultLimits: LiveLimits = { connections: 10_000, perToken: 1_000 };
+/** Below the minute after which proxies cut what is silent. */
+export const keepAliveMs = 15_000;
 
 /** Who connects. */
 export interface LiveClient {
