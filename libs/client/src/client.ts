@@ -38,7 +38,11 @@ export interface Client {
    * or 5xx is an `error`, the problem document; only a network failure is thrown.
    */
   api: ApiClient<paths>;
-  /** Events as they come, in order, each once, over any number of connections: `for await (const event of client.live())`. */
+  /**
+   * Events as they come, in order, each once, over any number of connections: `for await (const event of client.live())`.
+   *
+   * @throws TypeError when `after` cannot be a position
+   */
   live(options?: LiveOptions): LiveEvents;
 }
 
@@ -48,23 +52,24 @@ const defaultSilenceMs = 45_000;
 /**
  * Makes a client; it connects when it is used.
  *
- * @throws TypeError when the address is no URL, or the token cannot be sent
+ * @throws TypeError when the address is no URL, or the token cannot be one
  */
 export function createClient({ url, token, fetch = globalThis.fetch }: ClientOptions): Client {
   const baseUrl = new URL(url).href.replace(/\/+$/, '');
   const headers = { Authorization: `Token ${token}` };
-  refuseUnsendable(headers);
+  refuseUnsendable('token', token);
   return {
     api: createApiClient<paths>({ baseUrl, headers, fetch }),
     live: ({ filters = {}, name, after, silenceMs = defaultSilenceMs, ...callbacks } = {}) => {
-      if (after !== undefined) refuseUnsendable({ 'Last-Event-ID': after });
+      if (after) refuseUnsendable('position', after);
       const request = { fetch, url: baseUrl + printStreamPath(filters, name), headers, silenceMs };
-      return new LiveEvents(request, callbacks, after);
+      return new LiveEvents(request, callbacks, after || undefined);
     },
   };
 }
 
-/** What no connection could ever send is told at once, not tried for ever. */
-function refuseUnsendable(headers: Record<string, string>): void {
-  new Headers(headers);
+/** What no header can carry is refused at once, not tried for ever; and without saying it: a token is a secret. */
+function refuseUnsendable(what: string, value: string): void {
+  if (!/^[\x20-\x7e]+$/.test(value))
+    throw new TypeError(`The ${what} is none: it has characters of no header`);
 }

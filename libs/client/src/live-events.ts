@@ -69,7 +69,7 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
 
   /**
    * The place up to which everything was handed over: what `after` takes to go on from there. It also moves on when no event
-   * passes the filters; undefined before the first connection.
+   * passes the filters. Before the first connection it is what `after` was.
    */
   get position(): string | undefined {
     return this.last;
