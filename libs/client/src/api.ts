@@ -252,6 +252,46 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/platform-events/stream': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get events live, as server-sent events
+     * @description Each event is a message whose `data` is its record and whose `id` is its position; a replay has no id. Connect again with the last id to get what was missed: in order, without gap and duplicate. Where that is impossible, a message of type `gap` says so, with a `reason`. Messages with an id only say where the stream is. Before the service ends the stream, a message of type `closed` says why, with a `code`. Browsers: use fetch, since EventSource cannot send the token.
+     */
+    get: operations['live_stream'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/ws/platform-events': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get events live, over a WebSocket
+     * @description The first message is `{"token": "<key>"}`, within 10 seconds, unless the handshake has the header `Authorization`. It may also have the parameters below, by the same names, which win over those of the URL. Then every message is the record of an event. Close codes: 4400 a wrong parameter, 4401 no valid token, 4408 the client read too slowly, 4429 too many connections of the token, 1012 the service restarts, 1013 it is overloaded.
+     */
+    get: operations['live_webSocket'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/platform-events': {
     parameters: {
       query?: never;
@@ -285,7 +325,7 @@ export interface paths {
     };
     /**
      * Show an event
-     * @description Any event; a test event by its event_id.
+     * @description Any event; one without an id by its event_id.
      */
     get: operations['events_show'];
     put?: never;
@@ -311,6 +351,74 @@ export interface paths {
      */
     post: operations['events_test'];
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/platform-events/{id}/replay': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Replay an event
+     * @description It goes out again to all live connections whose filters it passes, with origin `replay` and without a position. Nothing is stored, and no state changes. A connection that is slow at the moment may miss it. Takes no body.
+     */
+    post: operations['eventreplay_replay'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/replays': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List replays of ranges, newest first
+     * @description Owners only. Those that run, and of the others the newest: 100 in all are kept.
+     */
+    get: operations['replays_list'];
+    put?: never;
+    /**
+     * Replay a range of events
+     * @description Owners only. The stored events of the range that pass all the filters go out again, oldest first, like a replay of each. It goes on when a gateway ends or a part of the service was down; a few events may go out twice then. At most 10 run at a time.
+     */
+    post: operations['replays_begin'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/replays/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Show how far a replay of a range is
+     * @description Owners only.
+     */
+    get: operations['replays_show'];
+    put?: never;
+    post?: never;
+    /**
+     * Cancel or remove a replay of a range
+     * @description Owners only. One that runs is cancelled, and sends nothing more a second later; one that has ended is removed.
+     */
+    delete: operations['replays_remove'];
     options?: never;
     head?: never;
     patch?: never;
@@ -1067,6 +1175,248 @@ export interface components {
       event_data: {
         [key: string]: unknown;
       };
+    };
+    ReplayedEventRecord: {
+      /**
+       * Format: uuid
+       * @description Null on test events
+       * @example 019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11
+       */
+      id: string | null;
+      /**
+       * @description The platform’s message id, or the id of a test event; null on events that a client added
+       * @example f8a34c0f-53b5-4f1d-9d6f-0c8d1f3c2b10
+       */
+      event_id: string | null;
+      /**
+       * @description Kind of event
+       * @example stream-offline
+       */
+      event_type: string;
+      /**
+       * @description `PlatformSub` from the platform’s subscriptions, `TestCall` from tests, else as the client sent it
+       * @example PlatformSub
+       */
+      event_source: string;
+      /**
+       * @description The payload, exactly as it was received
+       * @example {
+       *       "broadcaster_user_id": "47019283",
+       *       "broadcaster_user_login": "mira_plays",
+       *       "broadcaster_user_name": "Mira_Plays"
+       *     }
+       */
+      event_data: {
+        [key: string]: unknown;
+      };
+      /**
+       * @description When the service received it: to the second with +0000; test events to the microsecond with +00:00
+       * @example 2026-11-21T07:30:00+0000
+       */
+      created: string;
+      /**
+       * @description Whatever it was before
+       * @example replay
+       * @enum {string}
+       */
+      origin: 'replay';
+    };
+    ReplayBody: {
+      /**
+       * @description Event type, exactly
+       * @example channel-raid
+       */
+      event_type?: string;
+      /**
+       * @description Id of the acting user
+       * @example 12826
+       */
+      user_id?: string;
+      /**
+       * @description Name of the acting user, in any case
+       * @example some_viewer
+       */
+      user_name?: string;
+      /**
+       * @description Id of the reward that was redeemed
+       * @example 92af127c-7326-4483-a52b-b0da0be61c01
+       */
+      reward_id?: string;
+      /**
+       * @description Name of the raiding channel, in any case; raids only
+       * @example raider
+       */
+      raid_from?: string;
+      /**
+       * @description Name of the raided channel, in any case; raids only
+       * @example mira_plays
+       */
+      raid_to?: string;
+      /**
+       * @description Id of the channel, exactly
+       * @example 47019283
+       */
+      broadcaster_user_id?: string;
+      /**
+       * @description platform or test
+       * @example platform
+       */
+      origin?: string;
+      /**
+       * @description Event source, exactly
+       * @example PlatformSub
+       */
+      event_source?: string;
+      /**
+       * @description The platform’s message id, or the event_id of a test event
+       * @example f8a34c0f-53b5-4f1d-9d6f-0c8d1f3c2b10
+       */
+      event_id?: string;
+      /**
+       * @description From events created at or after this ISO 8601 time on
+       * @example 2026-11-21T06:30:00Z
+       */
+      since: string;
+      /**
+       * @description Up to events created before this ISO 8601 time; now unless given, and at most
+       * @example 2026-11-21T07:30:00+0000
+       */
+      until?: string;
+      /**
+       * @description Events a second
+       * @default 20
+       * @example 20
+       */
+      rate: number;
+      /**
+       * @description For the live connections that call themselves so only; trimmed. Null: for all
+       * @default null
+       * @example alerts-overlay
+       */
+      connection: string | null;
+    };
+    ReplayFilters: {
+      /**
+       * @description Event type, exactly
+       * @example channel-raid
+       */
+      event_type?: string;
+      /**
+       * @description Id of the acting user
+       * @example 12826
+       */
+      user_id?: string;
+      /**
+       * @description Name of the acting user, in any case
+       * @example some_viewer
+       */
+      user_name?: string;
+      /**
+       * @description Id of the reward that was redeemed
+       * @example 92af127c-7326-4483-a52b-b0da0be61c01
+       */
+      reward_id?: string;
+      /**
+       * @description Name of the raiding channel, in any case; raids only
+       * @example raider
+       */
+      raid_from?: string;
+      /**
+       * @description Name of the raided channel, in any case; raids only
+       * @example mira_plays
+       */
+      raid_to?: string;
+      /**
+       * @description Id of the channel, exactly
+       * @example 47019283
+       */
+      broadcaster_user_id?: string;
+      /**
+       * @description platform or test
+       * @example platform
+       */
+      origin?: string;
+      /**
+       * @description Event source, exactly
+       * @example PlatformSub
+       */
+      event_source?: string;
+      /**
+       * @description The platform’s message id, or the event_id of a test event
+       * @example f8a34c0f-53b5-4f1d-9d6f-0c8d1f3c2b10
+       */
+      event_id?: string;
+    };
+    ReplayRecord: {
+      /**
+       * Format: uuid
+       * @description Assigned by the service
+       * @example 019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11
+       */
+      id: string;
+      /**
+       * @description `running` also while it waits for a part of the service that is down
+       * @example running
+       * @enum {string}
+       */
+      status: 'running' | 'done' | 'cancelled' | 'failed';
+      /** @description The filters that were given */
+      filters: components['schemas']['ReplayFilters'];
+      /**
+       * @description Where the range begins
+       * @example 2026-11-21T06:30:00+0000
+       */
+      since: string;
+      /**
+       * @description Where the range ends
+       * @example 2026-11-21T07:30:00+0000
+       */
+      until: string;
+      /**
+       * @description Events a second
+       * @example 20
+       */
+      rate: number;
+      /**
+       * @description The live connections that get it; null: all
+       * @example null
+       */
+      connection: string | null;
+      /**
+       * @description How many events went out
+       * @example 412
+       */
+      replayed: number;
+      /**
+       * @description Up to events of this time the range is dealt with; null before the first
+       * @example 2026-11-21T06:47:12+0000
+       */
+      replayed_until: string | null;
+      /**
+       * @description How much of the range’s time is dealt with; 100 when it is done
+       * @example 28
+       */
+      percent: number;
+      /**
+       * @description When it was begun
+       * @example 2026-11-21T07:30:00+0000
+       */
+      created: string;
+      /**
+       * @description When it ended; null while it runs
+       * @example null
+       */
+      finished: string | null;
+      /**
+       * @description User name of the owner who began it
+       * @example admin
+       */
+      created_by: string;
+      /**
+       * @description Why it failed
+       * @example null
+       */
+      error: string | null;
     };
     ParkedMessageItem: {
       /**
@@ -3250,6 +3600,252 @@ export interface operations {
       };
     };
   };
+  live_stream: {
+    parameters: {
+      query?: {
+        /** @description Event type, exactly; repeated: any of them */
+        event_type?: string[];
+        /** @description Id of the acting user */
+        user_id?: string;
+        /** @description Name of the acting user, in any case */
+        user_name?: string;
+        /** @description Id of the reward that was redeemed */
+        reward_id?: string;
+        /** @description Name of the raiding channel, in any case; raids only */
+        raid_from?: string;
+        /** @description Name of the raided channel, in any case; raids only */
+        raid_to?: string;
+        /** @description Id of the channel, exactly */
+        broadcaster_user_id?: string;
+        /** @description platform or test */
+        origin?: string;
+        /** @description Event source, exactly */
+        event_source?: string;
+        /** @description The platform’s message id, or the event_id of a test event */
+        event_id?: string;
+        /** @description Created at or after this ISO 8601 time */
+        since?: string;
+        /** @description Created before this ISO 8601 time */
+        until?: string;
+        /** @description The last position that the client has: what came after it is sent first */
+        after?: string;
+        /** @description What the connection is called: a replay can be meant for those of a name */
+        name?: string;
+      };
+      header?: {
+        /** @description The last position that the client has; it wins over `after` */
+        'Last-Event-ID'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Events, for as long as the client reads */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example id: 5f3a9c1e-1041-6a1f0c11
+           *     data: {"id":"019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11","event_id":null,"event_type":"channel-raid",…}
+           */
+          'text/event-stream': string;
+        };
+      };
+      /** @description A parameter is wrong */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Bad Request",
+           *       "status": 400,
+           *       "detail": "A parameter is wrong.",
+           *       "errors": {
+           *         "<field or parameter>": [
+           *           "what is wrong with it"
+           *         ]
+           *       }
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description No valid token */
+      401: {
+        headers: {
+          /** @description Always `Token` */
+          'WWW-Authenticate'?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Unauthorized",
+           *       "status": 401,
+           *       "detail": "No valid token."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description The token has too many live connections */
+      429: {
+        headers: {
+          /** @description Seconds to wait */
+          'Retry-After'?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Too Many Requests",
+           *       "status": 429,
+           *       "detail": "The token has too many live connections."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description A part of the service that this needs is down */
+      503: {
+        headers: {
+          /** @description Seconds to wait */
+          'Retry-After'?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Service Unavailable",
+           *       "status": 503,
+           *       "detail": "A part of the service that this needs is down."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  live_webSocket: {
+    parameters: {
+      query?: {
+        /** @description Event type, exactly; repeated: any of them */
+        event_type?: string[];
+        /** @description Id of the acting user */
+        user_id?: string;
+        /** @description Name of the acting user, in any case */
+        user_name?: string;
+        /** @description Id of the reward that was redeemed */
+        reward_id?: string;
+        /** @description Name of the raiding channel, in any case; raids only */
+        raid_from?: string;
+        /** @description Name of the raided channel, in any case; raids only */
+        raid_to?: string;
+        /** @description Id of the channel, exactly */
+        broadcaster_user_id?: string;
+        /** @description platform or test */
+        origin?: string;
+        /** @description Event source, exactly */
+        event_source?: string;
+        /** @description The platform’s message id, or the event_id of a test event */
+        event_id?: string;
+        /** @description Created at or after this ISO 8601 time */
+        since?: string;
+        /** @description Created before this ISO 8601 time */
+        until?: string;
+        /** @description The last position that the client has: what came after it is sent first */
+        after?: string;
+        /** @description What the connection is called: a replay can be meant for those of a name */
+        name?: string;
+        /** @description Whether records have their `position`, and a gap or the start is told of */
+        positions?: boolean;
+        /** @description Whether `{"event":"keep_alive"}` comes when nothing else does */
+        keep_alive?: boolean;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The connection is a WebSocket now */
+      101: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The handshake is wrong */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Bad Request",
+           *       "status": 400,
+           *       "detail": "The handshake is wrong.",
+           *       "errors": {
+           *         "<field or parameter>": [
+           *           "what is wrong with it"
+           *         ]
+           *       }
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description The request asks for no WebSocket */
+      426: {
+        headers: {
+          /** @description Always `websocket` */
+          Upgrade?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Upgrade Required",
+           *       "status": 426,
+           *       "detail": "The request asks for no WebSocket."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too many connections wait for their token, or the service restarts */
+      503: {
+        headers: {
+          /** @description Seconds to wait */
+          'Retry-After'?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Service Unavailable",
+           *       "status": 503,
+           *       "detail": "Too many connections wait for their token, or the service restarts."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   events_list: {
     parameters: {
       query?: {
@@ -3487,7 +4083,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description The id of an event, or the event_id of a test event */
+        /** @description The id of an event, or its event_id; that of a test event is the only one it has */
         id: string;
       };
       cookie?: never;
@@ -3661,6 +4257,501 @@ export interface operations {
            *       "title": "Unsupported Media Type",
            *       "status": 415,
            *       "detail": "The body is not application/json."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description A part of the service that this needs is down */
+      503: {
+        headers: {
+          /** @description Seconds to wait */
+          'Retry-After'?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Service Unavailable",
+           *       "status": 503,
+           *       "detail": "A part of the service that this needs is down."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  eventreplay_replay: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of an event, or its event_id; that of a test event is the only one it has */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The event as it went out */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ReplayedEventRecord'];
+        };
+      };
+      /** @description No valid token */
+      401: {
+        headers: {
+          /** @description Always `Token` */
+          'WWW-Authenticate'?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Unauthorized",
+           *       "status": 401,
+           *       "detail": "No valid token."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description There is no such event */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Not Found",
+           *       "status": 404,
+           *       "detail": "There is no such event."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description A part of the service that this needs is down */
+      503: {
+        headers: {
+          /** @description Seconds to wait */
+          'Retry-After'?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Service Unavailable",
+           *       "status": 503,
+           *       "detail": "A part of the service that this needs is down."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  replays_list: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The replays */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ReplayRecord'][];
+        };
+      };
+      /** @description No valid token */
+      401: {
+        headers: {
+          /** @description Always `Token` */
+          'WWW-Authenticate'?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Unauthorized",
+           *       "status": 401,
+           *       "detail": "No valid token."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description The token is not an owner’s */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Forbidden",
+           *       "status": 403,
+           *       "detail": "The token is not an owner’s."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description A part of the service that this needs is down */
+      503: {
+        headers: {
+          /** @description Seconds to wait */
+          'Retry-After'?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Service Unavailable",
+           *       "status": 503,
+           *       "detail": "A part of the service that this needs is down."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  replays_begin: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ReplayBody'];
+      };
+    };
+    responses: {
+      /** @description It runs: ask for its progress */
+      201: {
+        headers: {
+          /** @description Path of the created record */
+          Location?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ReplayRecord'];
+        };
+      };
+      /** @description A field or the body is missing or wrong */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Bad Request",
+           *       "status": 400,
+           *       "detail": "A field or the body is missing or wrong.",
+           *       "errors": {
+           *         "<field or parameter>": [
+           *           "what is wrong with it"
+           *         ]
+           *       }
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description No valid token */
+      401: {
+        headers: {
+          /** @description Always `Token` */
+          'WWW-Authenticate'?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Unauthorized",
+           *       "status": 401,
+           *       "detail": "No valid token."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description The token is not an owner’s */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Forbidden",
+           *       "status": 403,
+           *       "detail": "The token is not an owner’s."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description 10 replays run already */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Conflict",
+           *       "status": 409,
+           *       "detail": "10 replays run already."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description The body is over 256 KiB */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Content Too Large",
+           *       "status": 413,
+           *       "detail": "The body is over 256 KiB."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description The body is not application/json */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Unsupported Media Type",
+           *       "status": 415,
+           *       "detail": "The body is not application/json."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description A part of the service that this needs is down */
+      503: {
+        headers: {
+          /** @description Seconds to wait */
+          'Retry-After'?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Service Unavailable",
+           *       "status": 503,
+           *       "detail": "A part of the service that this needs is down."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  replays_show: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the replay */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The replay */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ReplayRecord'];
+        };
+      };
+      /** @description No valid token */
+      401: {
+        headers: {
+          /** @description Always `Token` */
+          'WWW-Authenticate'?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Unauthorized",
+           *       "status": 401,
+           *       "detail": "No valid token."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description The token is not an owner’s */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Forbidden",
+           *       "status": 403,
+           *       "detail": "The token is not an owner’s."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description There is no such replay */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Not Found",
+           *       "status": 404,
+           *       "detail": "There is no such replay."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description A part of the service that this needs is down */
+      503: {
+        headers: {
+          /** @description Seconds to wait */
+          'Retry-After'?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Service Unavailable",
+           *       "status": 503,
+           *       "detail": "A part of the service that this needs is down."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  replays_remove: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the replay */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Cancelled, or removed */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description No valid token */
+      401: {
+        headers: {
+          /** @description Always `Token` */
+          'WWW-Authenticate'?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Unauthorized",
+           *       "status": 401,
+           *       "detail": "No valid token."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description The token is not an owner’s */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Forbidden",
+           *       "status": 403,
+           *       "detail": "The token is not an owner’s."
+           *     }
+           */
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description There is no such replay */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "about:blank",
+           *       "title": "Not Found",
+           *       "status": 404,
+           *       "detail": "There is no such replay."
            *     }
            */
           'application/problem+json': components['schemas']['Problem'];
