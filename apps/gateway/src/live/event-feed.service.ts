@@ -133,14 +133,14 @@ export class EventFeed {
     await untilAborted(this.readingToEnd.join(), signal);
   }
 
-  private get isStopped(): boolean {
+  private isStopped(): boolean {
     return this.stopping.signal.aborted;
   }
 
   private async run(): Promise<void> {
-    while (!this.isStopped) {
+    while (!this.isStopped()) {
       const cause = await this.readUntilDisturbed().catch(String);
-      if (this.isStopped) return;
+      if (this.isStopped()) return;
       this.noteFailure(cause);
       await this.backOff();
     }
@@ -157,7 +157,7 @@ export class EventFeed {
       onIdle: (sequence) => this.onIdle(track, sequence, plan),
     });
     this.reader = reader;
-    if (this.isStopped) reader.end('the service stops');
+    if (this.isStopped()) reader.end('the service stops');
     this.adoptWhenLoaded(track, plan);
     // Else the first message says whether the stream is still what was read.
     if (plan.from === track.nextSequence) this.onProgress(track);
