@@ -69,7 +69,8 @@ export class LiveConnections {
       onEvent: (event) => this.fanOut.publish(event),
       onInterrupted: (interruption) => this.interrupt(interruption),
     });
-    this.keepAliveTimer = setInterval(() => this.keepAlive(), keepAliveMs);
+    // The API is described by a process that has no connections, and ends when nothing is left to do.
+    this.keepAliveTimer = setInterval(() => this.keepAlive(), keepAliveMs).unref();
   }
 
   /** The tokens of all connections, each once. */
