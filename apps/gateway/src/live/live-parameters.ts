@@ -36,8 +36,12 @@ function DescribesEventTypes(): MethodDecorator {
     required: false,
     description: 'Event type, exactly; repeated: any of them',
     explode: true,
-    schema: { type: 'array', items: { type: 'string' }, maxItems: maxEventTypes },
-    example: ['channel-raid', 'channel-cheer'],
+    schema: {
+      type: 'array',
+      items: { type: 'string' },
+      maxItems: maxEventTypes,
+      example: ['channel-raid', 'channel-cheer'],
+    },
   });
 }
 

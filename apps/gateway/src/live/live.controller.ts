@@ -12,8 +12,8 @@ import { parseLiveFields, readLiveQuery } from './live-request.js';
 import { ServerSentSink } from './server-sent.sink.js';
 import { webSocketPath } from './web-sockets.service.js';
 
-// A client that leaves something lying for so long has gone without a word.
-const stallLimitMs = 30_000;
+// A client that takes nothing for so long does not read, also when too little is waiting for it to matter.
+const stallLimitMs = 10_000;
 
 const exampleStream = [
   'id: 5f3a9c1e-1041-6a1f0c11',

@@ -92,4 +92,27 @@ describe('readers that stop reading', () => {
     },
     limitMs,
   );
+
+  it(
+    'are cut on server-sent events also when little is waiting and nothing more comes',
+    async () => {
+      await edges.untilLive(1);
+      const { socket, text } = await openPausedStream();
+      await edges.untilLive(2);
+      const server = sockets.at(-1)!;
+      while (server.writableLength === 0) {
+        edges.feed.publish({ event_data: { text: 'x'.repeat(textBytes) } });
+        // Once round the loop: by then the system has taken what it has room for.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(server.writableLength).toBeLessThan(maxBufferedBytes / 2);
+
+      await eventually(async () => expect(await edges.liveCount()).toBe(1), { timeoutMs: 25_000 });
+      const ended = once(socket, 'end');
+      socket.resume();
+      await ended;
+      expect(text()).toContain('event: closed\ndata: {"code":4408');
+    },
+    limitMs,
+  );
 });

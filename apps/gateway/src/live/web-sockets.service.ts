@@ -37,7 +37,7 @@ const maxMessagePieces = 256;
 // What a client does not take of its last frames within this time is dropped with its socket.
 const closeLimitMs = 5_000;
 
-// A constant of its own, since the last three options are newer than the types.
+// A constant of its own, since some options are newer than the types.
 const serverOptions = {
   noServer: true,
   clientTracking: false,
@@ -58,16 +58,17 @@ const reasonByCode: Partial<Record<ErrorCode, CloseReason>> = {
  * Live events over WebSockets: lets clients in.
  *
  * ```
- *              first message, or Authorization        valid: 4400, 4429 or
- *  handshake ─────────▶ waiting ──────▶ token checked ────────────────────▶ LiveConnection
- *      │                   │                  │
- *     503            10 s: 4401        not valid: 4401
+ *                     first message, or
+ *                       Authorization                    valid
+ *  handshake ──▶ waiting ──────────▶ checking the token ───────▶ LiveConnection
+ *      │            │                  │
+ *     503      10 s: 4401    4401, 4400, 4429, 1013
  * ```
  */
 @Injectable()
 export class WebSockets {
   private readonly server = new WebSocketServer(serverOptions);
-  /** Those that have not shown a valid token yet. */
+  /** Those that have not shown a valid token yet, or are being turned away. */
   private readonly waiting = new Set<WebSocket>();
   private readonly failures: FailureLog;
   private isStopped = false;
@@ -115,8 +116,6 @@ export class WebSockets {
       await this.admit(webSocket, socket, request);
     } catch (error) {
       this.turnAway(webSocket, toServiceError(error));
-    } finally {
-      this.waiting.delete(webSocket);
     }
   }
 
@@ -132,6 +131,7 @@ export class WebSockets {
       tokenHash: hashToken(token),
       makeSink: () => new WebSocketSink(webSocket, socket, positions ? 'positioned' : 'plain'),
     });
+    this.waiting.delete(webSocket);
     webSocket.once('close', () => connection.close('left'));
   }
 
