@@ -10,7 +10,7 @@ import {
 import { connectNats } from '@stream-events/messaging';
 import { startTestNats, type TestNats } from '@stream-events/testing';
 import { v7 } from 'uuid';
-import { EventsStream } from '../src/live/events-stream.js';
+import { EventsStream } from '../src/live/reading/events-stream.js';
 
 /** A gateway's stream, which tests can take away from it without the broker. */
 class HoldableStream extends EventsStream {

@@ -1,7 +1,7 @@
 import { createLogger, Registry } from '@stream-events/service';
 import { EventsBroker, newIds } from '../../test/events-broker.js';
-import { EventFeed } from './event-feed.service.js';
-import { EventHistory } from './event-history.service.js';
+import { EventFeed } from './reading/event-feed.service.js';
+import { EventHistory } from './reading/event-history.service.js';
 import { locate } from './locate.js';
 
 const epoch = '0ddba115';

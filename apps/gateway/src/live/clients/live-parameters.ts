@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
-import { DescribesText, filterParameters } from '../events/event-filter-parameters.js';
+import { DescribesText, filterParameters } from '../../events/event-filter-parameters.js';
 import { maxEventTypes } from './live-request.js';
 
 /** Describes the query of a stream of server-sent events. */

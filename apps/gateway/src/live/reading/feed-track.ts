@@ -1,7 +1,7 @@
 import { EventRing } from './event-ring.js';
 import type { StreamMessage } from './events-stream.js';
-import { LiveEvent } from './live-event.js';
-import { checkOfStart, type Position } from './position.js';
+import { LiveEvent } from '../live-event.js';
+import { checkOfStart, type Position } from '../position.js';
 import { RecentIds } from './recent-ids.js';
 
 /** As many as a ring has at most. */

@@ -5,14 +5,14 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { ServiceError, type ErrorCode } from '@stream-events/contracts';
 import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import { WebSocket, WebSocketServer } from 'ws';
-import { printProblem, toServiceError } from '../http/problem.js';
-import { takeWebSocketUpgrades } from '../http/web-socket-upgrades.js';
-import { readToken } from '../users/access.guard.js';
-import { AccessTokens, hashToken } from '../users/access-tokens.service.js';
+import { printProblem, toServiceError } from '../../http/problem.js';
+import { takeWebSocketUpgrades } from '../../http/web-socket-upgrades.js';
+import { readToken } from '../../users/access.guard.js';
+import { AccessTokens, hashToken } from '../../users/access-tokens.service.js';
 import { untilFirstMessage } from './first-message.js';
-import { LiveConnections } from './live-connections.service.js';
+import { LiveConnections } from '../live-connections.service.js';
 import { parseLiveFields, readLiveMessage, readLiveQuery, type LiveFields } from './live-request.js';
-import type { CloseReason } from './live-sink.js';
+import type { CloseReason } from '../live-sink.js';
 import { closeWebSocket, WebSocketSink } from './web-socket.sink.js';
 
 /** Where WebSockets connect; aliases come on top. */

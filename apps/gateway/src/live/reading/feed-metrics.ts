@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from '@stream-events/service';
-import type { GapReason } from './frames.js';
+import type { GapReason } from '../frames.js';
 
 /** What is measured of the feed. */
 export class FeedMetrics {

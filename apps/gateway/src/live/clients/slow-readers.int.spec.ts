@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { eventually } from '@stream-events/testing';
-import { LiveEdges } from '../../test/live-edges.js';
-import { maxBufferedBytes } from './live-connection.js';
+import { LiveEdges } from '../../../test/live-edges.js';
+import { maxBufferedBytes } from '../live-connection.js';
 
 // A client that takes nothing is cut after 10 s, and its socket goes within 5 s more.
 const limitMs = 60_000;

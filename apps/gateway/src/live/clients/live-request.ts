@@ -1,10 +1,10 @@
 import { isJsonObject, isTextWithin, ServiceError, type EventFilters } from '@stream-events/contracts';
-import { textFilters, timeFilters } from '../events/event-list.query.js';
-import { queryOf } from '../http/paths.js';
-import { parseTime } from '../http/time.js';
-import { ParameterFaults } from '../paging/page-parameters.js';
-import type { LiveRequest } from './live-connection.js';
-import type { LiveFilter } from './live-filter.js';
+import { textFilters, timeFilters } from '../../events/event-list.query.js';
+import { queryOf } from '../../http/paths.js';
+import { parseTime } from '../../http/time.js';
+import { ParameterFaults } from '../../paging/page-parameters.js';
+import type { LiveRequest } from '../live-connection.js';
+import type { LiveFilter } from '../live-filter.js';
 
 /** What a client says when it connects, by the names of the API: the parameters of its URL, or its first message. */
 export type LiveFields = Readonly<Record<string, unknown>>;

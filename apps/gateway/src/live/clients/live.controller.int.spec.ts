@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { eventually } from '@stream-events/testing';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { LiveEdges, type EdgeLimits } from '../../test/live-edges.js';
-import { AccessTokens } from '../users/access-tokens.service.js';
+import { LiveEdges, type EdgeLimits } from '../../../test/live-edges.js';
+import { AccessTokens } from '../../users/access-tokens.service.js';
 import { LiveController } from './live.controller.js';
 
 const path = '/api/v1/platform-events/stream';

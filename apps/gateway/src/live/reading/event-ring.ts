@@ -1,4 +1,4 @@
-import type { LiveEvent } from './live-event.js';
+import type { LiveEvent } from '../live-event.js';
 
 // Most clients come back within minutes: at 20 events a second the last 20,000 are a quarter of an hour.
 const maxEvents = 20_000;

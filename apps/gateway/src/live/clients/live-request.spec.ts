@@ -1,6 +1,6 @@
 import { ServiceError, type FieldErrors } from '@stream-events/contracts';
 import fc from 'fast-check';
-import { textFilters } from '../events/event-list.query.js';
+import { textFilters } from '../../events/event-list.query.js';
 import {
   maxEventTypes,
   parseLiveFields,

@@ -1,4 +1,4 @@
-import type { LiveEvent } from './live-event.js';
+import type { LiveEvent } from '../live-event.js';
 
 /** What the stream had at the sequences of a page. */
 export interface EventPage {

@@ -1,4 +1,4 @@
-import { LiveEvent } from './live-event.js';
+import { LiveEvent } from '../live-event.js';
 import { PageCache } from './page-cache.js';
 
 function page(recordBytes: number) {

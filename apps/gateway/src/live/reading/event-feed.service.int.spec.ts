@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { createLogger, Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
-import { EventsBroker, newIds } from '../../test/events-broker.js';
+import { EventsBroker, newIds } from '../../../test/events-broker.js';
 import { EventFeed, type Interruption } from './event-feed.service.js';
 
 let broker: EventsBroker;

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { ClientOutput } from './client-output.js';
-import type { FrameFormat } from './frames.js';
-import { closeReasons, type CloseReason, type LiveSink } from './live-sink.js';
+import type { FrameFormat } from '../frames.js';
+import { closeReasons, type CloseReason, type LiveSink } from '../live-sink.js';
 
 /** The most bytes of a close reason: a control frame holds 125, two of which are the code (RFC 6455 §5.5). */
 const maxReasonBytes = 123;

@@ -1,6 +1,6 @@
 import type { StreamState } from './events-stream.js';
 import type { FeedTrack } from './feed-track.js';
-import type { GapReason } from './frames.js';
+import type { GapReason } from '../frames.js';
 
 /** How to go on reading. */
 export type ReadingPlan =

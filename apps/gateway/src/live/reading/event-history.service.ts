@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Registry } from '@stream-events/service';
 import { EventsStream, type StreamMessage } from './events-stream.js';
-import { LiveEvent } from './live-event.js';
+import { LiveEvent } from '../live-event.js';
 import { PageCache, type EventPage } from './page-cache.js';
 import { pageLength, type FoundMessages } from './page-reader.js';
 import { PageReaders } from './page-readers.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
-import { AccessTokens } from '../users/access-tokens.service.js';
-import { LiveConnections } from './live-connections.service.js';
+import { AccessTokens } from '../../users/access-tokens.service.js';
+import { LiveConnections } from '../live-connections.service.js';
 
 // A rotated token or a disabled user loses open connections within a second: a round takes milliseconds.
 const intervalMs = 800;

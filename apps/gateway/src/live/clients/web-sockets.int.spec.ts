@@ -5,9 +5,9 @@ import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { eventually } from '@stream-events/testing';
 import { WebSocket } from 'ws';
-import { LiveEdges, type EdgeLimits, type TestClient } from '../../test/live-edges.js';
-import { User } from '../users/user.entity.js';
-import { AccessTokens } from '../users/access-tokens.service.js';
+import { LiveEdges, type EdgeLimits, type TestClient } from '../../../test/live-edges.js';
+import { User } from '../../users/user.entity.js';
+import { AccessTokens } from '../../users/access-tokens.service.js';
 import { WebSockets } from './web-sockets.service.js';
 
 describe(WebSockets.name, () => {

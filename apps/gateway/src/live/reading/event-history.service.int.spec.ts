@@ -1,6 +1,6 @@
 import { Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
-import { EventsBroker, newIds } from '../../test/events-broker.js';
+import { EventsBroker, newIds } from '../../../test/events-broker.js';
 import { EventHistory, type HistoryPage } from './event-history.service.js';
 
 let broker: EventsBroker;

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { EventRing } from './event-ring.js';
-import { LiveEvent } from './live-event.js';
+import { LiveEvent } from '../live-event.js';
 
 function eventAt(sequence: number, record: Buffer = Buffer.from('{}')): LiveEvent {
   return new LiveEvent(String(sequence), record, '0ddba115', sequence);
