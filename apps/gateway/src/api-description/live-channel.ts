@@ -1,6 +1,7 @@
 import type { JsonObject } from '@stream-events/contracts';
 import { filterParameters } from '../events/event-filter-parameters.js';
 import { gapFrame, gapReasons, keepAliveFrame, readyFrame } from '../live/frames.js';
+import { maxEventTypes, maxNameLength } from '../live/clients/live-request.js';
 import { keepAliveMs } from '../live/live-connections.service.js';
 import { closeReasons } from '../live/live-sink.js';
 import { positionPattern, printPosition } from '../live/position.js';
@@ -19,7 +20,7 @@ const position = {
 const eventTypeList = {
   type: 'array',
   items: { type: 'string' },
-  maxItems: 100,
+  maxItems: maxEventTypes,
   description: 'Any of these event types; in the query of the URL, repeated',
   examples: [['channel-raid', 'channel-follow']],
 };
@@ -43,6 +44,7 @@ const wishes = {
   keep_alive: flag(`Whether \`keep_alive\` is told every ${keepAliveMs / 1_000} seconds`),
   name: {
     type: 'string',
+    maxLength: maxNameLength,
     description: 'What you call yourself: a replay can be meant for the connections of a name',
     examples: ['my-overlay'],
   },

@@ -103,7 +103,7 @@ describe(parseLiveFields.name, () => {
       after: 'garbage',
       positions: true,
       keep_alive: true,
-      name: 'ö',
+      name: ' ö ',
     };
 
     expect(parseLiveFields(fields)).toEqual({
@@ -151,7 +151,7 @@ describe(parseLiveFields.name, () => {
       since: [time],
       until: [time],
       after: ['must be text'],
-      name: ['must be text of 1 to 255 characters'],
+      name: ['must be text of 1 to 64 characters'],
       positions: ['must be true or false'],
       keep_alive: ['must be true or false'],
     });

@@ -18,7 +18,8 @@ export interface LiveOptions {
 
 /** The most event types of a filter: more than a platform has. */
 export const maxEventTypes = 100;
-export const maxNameLength = 255;
+/** The longest name of a connection, which replays can be meant for. */
+export const maxNameLength = 64;
 
 const flags = ['positions', 'keep_alive'] as const;
 const flagValues = new Map<string, boolean>([
@@ -102,7 +103,8 @@ function readText(fields: LiveFields, name: string): string | undefined {
 }
 
 function readName(fields: LiveFields): string | undefined {
-  const name = readText(fields, 'name');
+  // A replay's is trimmed, too: they must meet.
+  const name = readText(fields, 'name')?.trim();
   if (name === undefined || isTextWithin(name, 1, maxNameLength)) return name;
   throw ServiceError.onField('name', `must be text of 1 to ${maxNameLength} characters`);
 }
