@@ -125,6 +125,23 @@ describe(checkDeliveries.name, () => {
     expect(kindsOf(lateNews, twoEpochs)).toEqual([]);
   });
 
+  it('does not ask again for what was on the stream in an earlier epoch, but accepts it', () => {
+    const repeated = {
+      ...twoEpochs,
+      epochs: [
+        { epoch: 'old', events: wanted(2, 4) },
+        {
+          epoch: 'new',
+          events: wanted(2, 4, 6, 8).map((each) => ({ ...each, isRepeated: each.sequence < 6 })),
+        },
+      ],
+    };
+
+    expect(kindsOf([connected, old(2), gap, stand(0), event(6), event(8)], repeated)).toEqual([]);
+    expect(kindsOf([connected, old(2), gap, stand(0), event(4), event(6), event(8)], repeated)).toEqual([]);
+    expect(kindsOf([connected, old(2), gap, stand(0), event(4), event(8)], repeated)).toEqual(['missing']);
+  });
+
   it('finds what is missing before and after a gap', () => {
     expect(kindsOf([connected, stand(0, 'old'), old(4), gap, stand(4), event(8)], twoEpochs)).toEqual([
       'missing',

@@ -15,6 +15,11 @@ export interface WantedEvent {
   sequence: number;
   event: number;
   check: number;
+  /**
+   * It was on the stream in an earlier epoch, too, and is there again because the stream was made anew: a gateway that has
+   * delivered it then does not do so again.
+   */
+  isRepeated?: boolean;
 }
 
 /** What a client should have got. */
@@ -126,14 +131,14 @@ class DeliveryChecker {
       return;
     }
     for (let next = events[this.index]; next && next.sequence <= sequence; next = events[this.index]) {
-      this.find('missing', `event ${next.event} at ${epoch}-${next.sequence}`);
+      if (!next.isRepeated) this.find('missing', `event ${next.event} at ${epoch}-${next.sequence}`);
       this.index += 1;
     }
     this.at = { epoch, sequence };
   }
 
   private checkEnd(): void {
-    const last = this.events.get(this.lastEpoch)?.at(-1);
+    const last = this.events.get(this.lastEpoch)?.findLast(({ isRepeated }) => !isRepeated);
     if (!this.at) {
       // A gap, and then nothing: it has never gone on.
       if (last) this.find('missing', 'no position since the start or the last gap');

@@ -40,7 +40,7 @@ export function readDelivery(bytes: Buffer, start: number, end: number): Deliver
     throw new Error(
       `this is no record of a trial: ${bytes.toString('utf8', start, Math.min(end, start + 500))}`,
     );
-  const position = bytes.latin1Slice(from, end - 2);
+  const position = bytes.toString('latin1', from, end - 2);
   const secondDash = position.indexOf('-', 9);
   return {
     event: readNumber(bytes, dash + 1),

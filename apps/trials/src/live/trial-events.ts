@@ -18,7 +18,8 @@ export type FilterParameters = Partial<
 export const filterKinds = ['none', 'event types', 'broadcaster', 'user name', 'origin and type'] as const;
 export type FilterKind = (typeof filterKinds)[number];
 
-const eventTypes = ['channel-follow', 'channel-raid', 'channel-cheer', 'channel-subscribe'] as const;
+/** The types of small events. */
+export const eventTypes = ['channel-follow', 'channel-raid', 'channel-cheer', 'channel-subscribe'] as const;
 const broadcasters = 10;
 const users = 50;
 

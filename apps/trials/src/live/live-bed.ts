@@ -1,0 +1,113 @@
+import { FaultLoad } from '../faults/fault-load.js';
+import type { SentEvent } from '../faults/ledger.js';
+import { StoreReader } from '../faults/store-reader.js';
+import { waitFor } from '../measure/progress.js';
+import { startServers, type Servers } from '../system/servers.js';
+import { startSystem, type System } from '../system/system.js';
+import { Fleet } from './fleet.js';
+import { StreamTap } from './stream-tap.js';
+
+/** How much and how long. */
+export interface Size {
+  clients: number;
+  /** Of faults. */
+  chaosSeconds: number;
+  /** Pairs of windows: readers that read, and the same ones standing still. */
+  windowPairs: number;
+  windowSeconds: number;
+  stalledReaders: number;
+  /** Events that clients have missed who come back. */
+  missedEvents: number;
+}
+
+// What a dead relay had claimed is free after ten seconds; then there is a backlog to catch up on.
+const publishedLimitMs = 60_000;
+
+/** Two gateways, an events service and their servers, with clients in two processes. */
+export class LiveBed {
+  private constructor(
+    readonly size: Size,
+    readonly servers: Servers,
+    readonly databaseUrl: string,
+    readonly system: System,
+    /** Of several users: what a token may have is limited. */
+    readonly tokens: readonly string[],
+    readonly tap: StreamTap,
+    readonly reader: StoreReader,
+  ) {}
+
+  /** The clients that are on trial, and those that are in their way. */
+  readonly crowd = Fleet.start();
+  readonly others = Fleet.start();
+
+  static async start(size: Size): Promise<LiveBed> {
+    const servers = await startServers();
+    const stops = [() => servers.stop()];
+    try {
+      const databaseUrl = await servers.createDatabase('live_trial');
+      const system = await startSystem(servers, databaseUrl, { gateways: 2, events: 1 });
+      stops.push(() => system.stop());
+      const tokens = await registerUsers(system, 4);
+      const tap = await StreamTap.connect(servers);
+      stops.push(() => tap.close());
+      const reader = await StoreReader.connect(servers, databaseUrl);
+      return new LiveBed(size, servers, databaseUrl, system, tokens, tap, reader);
+    } catch (error) {
+      for (const stop of stops.reverse()) await stop();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.crowd.stop(), this.others.stop()]);
+    await this.tap.close();
+    await this.reader.close();
+    await this.system.stop();
+    await this.servers.stop();
+  }
+
+  /** Ports of the gateways. */
+  get ports(): number[] {
+    return this.system.gateways.map(({ url }) => Number(new URL(url).port));
+  }
+
+  tokenOf(client: number): string {
+    return this.tokens[client % this.tokens.length] ?? '';
+  }
+
+  /** Events through the API and the webhook, so many a second. */
+  load(perSecond: number, make: () => SentEvent): FaultLoad {
+    const gatewayUrls = this.system.gateways.map(({ url }) => url);
+    // Each client has one request in flight, which takes some ten milliseconds; more when a gateway is away.
+    const clients = Math.max(2, Math.ceil(perSecond / 10));
+    return new FaultLoad({ ...this.system, gatewayUrls, perSecond, clients, make });
+  }
+
+  /** Waits until the store has nothing left that is not on the stream. */
+  async waitUntilPublished(): Promise<void> {
+    const isPublished = await waitFor(
+      async () => {
+        // A broker that was just started may not answer yet.
+        const backlog = await this.reader.readBacklog().catch(() => undefined);
+        return backlog && backlog.outbox + backlog.intake === 0 ? true : undefined;
+      },
+      { limitMs: publishedLimitMs, everyMs: 500 },
+    );
+    if (!isPublished) throw new Error(`not everything is published after ${publishedLimitMs / 1_000} s`);
+  }
+}
+
+async function registerUsers({ gateways, token }: System, count: number): Promise<string[]> {
+  const tokens: string[] = [];
+  for (let index = 1; index <= count; index += 1) {
+    const response = await fetch(`${gateways[0]?.url}/api/v1/users`, {
+      method: 'POST',
+      headers: { authorization: `Token ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ username: `live-${index}`, password: `of a trial, ${token}` }),
+    });
+    const { auth_token } = (await response.json()) as { auth_token?: string }; // holds: checked in the next line
+    if (!response.ok || !auth_token) throw new Error(`a user could not be registered: ${response.status}`);
+    tokens.push(auth_token);
+  }
+  return tokens;
+}
