@@ -3,7 +3,7 @@ import type { SentEvent } from '../faults/ledger.js';
 import { StoreReader } from '../faults/store-reader.js';
 import { waitFor } from '../measure/progress.js';
 import { startServers, type Servers } from '../system/servers.js';
-import { startSystem, type System } from '../system/system.js';
+import { registerUsers, startSystem, type System } from '../system/system.js';
 import { Fleet } from './fleet.js';
 import { StreamTap } from './stream-tap.js';
 
@@ -95,19 +95,4 @@ export class LiveBed {
     );
     if (!isPublished) throw new Error(`not everything is published after ${publishedLimitMs / 1_000} s`);
   }
-}
-
-async function registerUsers({ gateways, token }: System, count: number): Promise<string[]> {
-  const tokens: string[] = [];
-  for (let index = 1; index <= count; index += 1) {
-    const response = await fetch(`${gateways[0]?.url}/api/v1/users`, {
-      method: 'POST',
-      headers: { authorization: `Token ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ username: `live-${index}`, password: `of a trial, ${token}` }),
-    });
-    const { auth_token } = (await response.json()) as { auth_token?: string }; // holds: checked in the next line
-    if (!response.ok || !auth_token) throw new Error(`a user could not be registered: ${response.status}`);
-    tokens.push(auth_token);
-  }
-  return tokens;
 }

@@ -79,3 +79,19 @@ async function logIn(url: string): Promise<string> {
   if (!response.ok || token === undefined) throw new Error(`the owner could not log in: ${response.status}`);
   return token;
 }
+
+/** Registers so many users; their tokens. What one token may have is limited. */
+export async function registerUsers({ gateways, token }: System, count: number): Promise<string[]> {
+  const tokens: string[] = [];
+  for (let index = 1; index <= count; index += 1) {
+    const response = await fetch(`${gateways[0]?.url}/api/v1/users`, {
+      method: 'POST',
+      headers: { authorization: `Token ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ username: `trial-${index}`, password: `of a trial, ${token}` }),
+    });
+    const { auth_token } = (await response.json()) as { auth_token?: string }; // holds: checked in the next line
+    if (!response.ok || !auth_token) throw new Error(`a user could not be registered: ${response.status}`);
+    tokens.push(auth_token);
+  }
+  return tokens;
+}

@@ -1,0 +1,81 @@
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { describeMachine } from './bench/machine.js';
+import { BenchBed, type SubjectName } from './live-bench/bench-bed.js';
+import { measureLatency, measureMaximum, type Measurement } from './live-bench/measurement.js';
+import { judge, middle, printReport, type LiveBenchmarkResults, type Rounds } from './live-bench/report.js';
+import { writeDocument } from './measure/document.js';
+import { say } from './measure/progress.js';
+
+// npm run bench:live: measures live delivery beside a bare `ws` broadcast and writes docs/live-benchmarks.md. --quick is short,
+// --only maximum or --only latency is one part; all of these only print.
+
+const partNames = ['maximum', 'latency'];
+const { values: flags } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
+});
+if (flags.only !== undefined && !partNames.includes(flags.only))
+  throw new Error(`there is no part ${flags.only}, only ${partNames.join(', ')}`);
+
+const clients = 1_000;
+const eventsPerSecond = 20;
+const rounds = flags.quick ? 1 : 3;
+// V8 compiles what is hot within some seconds under load.
+const pace = flags.quick ? { warmUpSeconds: 2, seconds: 4 } : { warmUpSeconds: 4, seconds: 8 };
+
+/** One subject after the other, again and again: whatever else the machine does meets both of them. */
+async function alternate(
+  label: string,
+  work: (subject: SubjectName) => Promise<Measurement>,
+): Promise<Rounds> {
+  const results: Rounds = { bare: [], gateway: [] };
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const subject of ['bare', 'gateway'] as const) {
+      say(`${label}, round ${round}/${rounds}, ${subject}`);
+      results[subject].push(await work(subject));
+    }
+  }
+  return results;
+}
+
+async function measureAll(bed: BenchBed): Promise<Pick<LiveBenchmarkResults, 'maximum' | 'steady' | 'half'>> {
+  const isWanted = (part: string): boolean => flags.only === undefined || flags.only === part;
+  const maximum = isWanted('maximum')
+    ? await alternate('maximum', (subject) => measureMaximum(bed, subject, pace))
+    : undefined;
+  if (!isWanted('latency')) return { maximum, steady: undefined, half: undefined };
+  const steady = await alternate(`${eventsPerSecond} events/s`, (subject) =>
+    measureLatency(bed, subject, { ...pace, eventsPerSecond }),
+  );
+  return {
+    maximum,
+    steady: { eventsPerSecond, rounds: steady },
+    half: maximum && (await measureHalf(bed, maximum)),
+  };
+}
+
+async function measureHalf(bed: BenchBed, maximum: Rounds): Promise<LiveBenchmarkResults['half']> {
+  const half = (subject: SubjectName): number => middle(maximum[subject]).perSecond / clients / 2;
+  const perSecond = { bare: half('bare'), gateway: half('gateway') };
+  const measured = await alternate('half of the maximum', (subject) =>
+    measureLatency(bed, subject, { ...pace, eventsPerSecond: perSecond[subject] }),
+  );
+  return { eventsPerSecond: perSecond, rounds: measured };
+}
+
+const bed = await BenchBed.start(clients);
+try {
+  const results = {
+    machine: await describeMachine(bed.servers),
+    cores: cpus().length,
+    date: new Date().toISOString().slice(0, 10),
+    clients,
+    ...(await measureAll(bed)),
+  };
+  const report = printReport(results);
+  if (flags.quick || flags.only !== undefined) process.stdout.write(`\n${report}`);
+  else await writeDocument('docs/live-benchmarks.md', report);
+  if (judge(results).some(({ isKept }) => !isKept)) process.exitCode = 1;
+} finally {
+  await bed.stop();
+}

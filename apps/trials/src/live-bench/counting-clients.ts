@@ -1,0 +1,120 @@
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+import { readSentAt } from '../live/read-delivery.js';
+import { nowMicroseconds } from '../live/trial-events.js';
+import { WebSocketClient } from '../live/web-socket.js';
+
+/** Clients that count what they get, and nothing else. */
+export interface CountingOptions {
+  port: number;
+  path: string;
+  /** One client for each: what it says first. */
+  firstMessages: readonly string[];
+  /** Whether to read from each event when it was sent, which costs as much as all the rest. */
+  isTiming: boolean;
+}
+
+/** What was counted since the mark before. */
+export interface DeliveryCounts {
+  seconds: number;
+  received: number;
+  /** Connections that have ended. */
+  ended: number;
+  latencyMs: { p50: number; p99: number; max: number };
+}
+
+export type CountingAnswer =
+  | { kind: 'opened' | 'closed' }
+  | { kind: 'counts'; counts: DeliveryCounts }
+  /** How many events the slowest client has got since it connected. */
+  | { kind: 'progress'; slowest: number };
+
+// This process is forked by `startCounting`.
+
+// The feeder of the stream keeps a few hundred events ahead of the slowest client.
+const progressEveryMs = 10;
+
+class CountingClients {
+  private readonly sockets: WebSocketClient[];
+  private readonly received: Float64Array;
+  private total = 0;
+  private ended = 0;
+  private latencies: RecordableHistogram = createHistogram();
+  private markedAt = performance.now();
+  private readonly progress: NodeJS.Timeout;
+
+  constructor(options: CountingOptions, onOpened: () => void) {
+    const { port, path, firstMessages, isTiming } = options;
+    this.received = new Float64Array(firstMessages.length);
+    let opened = 0;
+    this.sockets = firstMessages.map(
+      (firstMessage, index) =>
+        new WebSocketClient(
+          { port, path, firstMessage },
+          {
+            onOpen: () => {
+              opened += 1;
+              if (opened === firstMessages.length) onOpened();
+            },
+            onText: (bytes, start) => {
+              this.total += 1;
+              this.received[index] = (this.received[index] ?? 0) + 1;
+              if (isTiming) this.latencies.record(Math.max(1, nowMicroseconds() - readSentAt(bytes, start)));
+            },
+            onEnd: () => {
+              this.ended += 1;
+              // Nobody waits for it any more.
+              this.received[index] = Infinity;
+            },
+          },
+        ),
+    );
+    this.progress = setInterval(() => {
+      answer({
+        kind: 'progress',
+        slowest: this.received.reduce((least, count) => Math.min(least, count), Infinity),
+      });
+    }, progressEveryMs);
+  }
+
+  close(): void {
+    clearInterval(this.progress);
+    for (const socket of this.sockets) socket.close();
+  }
+
+  takeCounts(): DeliveryCounts {
+    const { total, ended, latencies, markedAt } = this;
+    this.total = 0;
+    this.latencies = createHistogram();
+    this.markedAt = performance.now();
+    const milliseconds = (microseconds: number): number => microseconds / 1_000;
+    return {
+      seconds: (this.markedAt - markedAt) / 1_000,
+      received: total,
+      ended,
+      latencyMs: {
+        p50: milliseconds(latencies.percentile(50)),
+        p99: milliseconds(latencies.percentile(99)),
+        max: milliseconds(latencies.max),
+      },
+    };
+  }
+}
+
+function answer(message: CountingAnswer): void {
+  process.send?.(message);
+}
+
+let clients: CountingClients | undefined;
+
+process.on('message', (message: CountingOptions | 'count' | 'close') => {
+  if (message === 'count') {
+    if (clients) answer({ kind: 'counts', counts: clients.takeCounts() });
+  } else if (message === 'close') {
+    clients?.close();
+    clients = undefined;
+    answer({ kind: 'closed' });
+  } else {
+    clients = new CountingClients(message, () => answer({ kind: 'opened' }));
+  }
+});
+process.once('disconnect', () => process.exit());
