@@ -28,7 +28,7 @@ export interface ClientSurroundings {
   epochs: EpochNames;
   counts: ClientCounts;
   /** Gets the microseconds from sending to receiving of each event. */
-  onLatency(microseconds: number): void;
+  onLatency: (microseconds: number) => void;
 }
 
 // Jittered, so that a thousand clients that lose a gateway together do not come back together: each waits between half of
