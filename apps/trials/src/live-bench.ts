@@ -2,7 +2,13 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { describeMachine } from './bench/machine.js';
 import { BenchBed, type SubjectName } from './live-bench/bench-bed.js';
-import { measureLatency, measureMaximum, type Measurement } from './live-bench/measurement.js';
+import {
+  measureFromStream,
+  measureMaximum,
+  measureOneByOne,
+  measureWholeWay,
+  type Measurement,
+} from './live-bench/measurement.js';
 import { judge, middle, printReport, type LiveBenchmarkResults, type Rounds } from './live-bench/report.js';
 import { writeDocument } from './measure/document.js';
 import { say } from './measure/progress.js';
@@ -38,29 +44,31 @@ async function alternate(
   return results;
 }
 
-async function measureAll(bed: BenchBed): Promise<Pick<LiveBenchmarkResults, 'maximum' | 'steady' | 'half'>> {
-  const isWanted = (part: string): boolean => flags.only === undefined || flags.only === part;
-  const maximum = isWanted('maximum')
-    ? await alternate('maximum', (subject) => measureMaximum(bed, subject, pace))
-    : undefined;
-  if (!isWanted('latency')) return { maximum, steady: undefined, half: undefined };
-  const steady = await alternate(`${eventsPerSecond} events/s`, (subject) =>
-    measureLatency(bed, subject, { ...pace, eventsPerSecond }),
-  );
-  return {
-    maximum,
-    steady: { eventsPerSecond, rounds: steady },
-    half: maximum && (await measureHalf(bed, maximum)),
-  };
+type Parts = Pick<LiveBenchmarkResults, 'maximum' | 'oneByOne' | 'steady' | 'half'>;
+
+async function measureAll(bed: BenchBed): Promise<Parts> {
+  const parts: Parts = { maximum: undefined, oneByOne: undefined, steady: undefined, half: undefined };
+  if (flags.only !== 'latency') {
+    parts.maximum = await alternate('maximum', (subject) => measureMaximum(bed, subject, pace));
+    parts.oneByOne = await alternate('one by one', (subject) => measureOneByOne(bed, subject, pace));
+    parts.half = await measureHalf(bed, parts.maximum);
+  }
+  if (flags.only !== 'maximum') {
+    const rounds = await alternate(`${eventsPerSecond} events/s`, (subject) =>
+      measureWholeWay(bed, subject, { ...pace, eventsPerSecond }),
+    );
+    parts.steady = { eventsPerSecond, rounds };
+  }
+  return parts;
 }
 
 async function measureHalf(bed: BenchBed, maximum: Rounds): Promise<LiveBenchmarkResults['half']> {
   const half = (subject: SubjectName): number => middle(maximum[subject]).perSecond / clients / 2;
   const perSecond = { bare: half('bare'), gateway: half('gateway') };
-  const measured = await alternate('half of the maximum', (subject) =>
-    measureLatency(bed, subject, { ...pace, eventsPerSecond: perSecond[subject] }),
+  const rounds = await alternate('half of the maximum', (subject) =>
+    measureFromStream(bed, subject, { ...pace, eventsPerSecond: perSecond[subject] }),
   );
-  return { eventsPerSecond: perSecond, rounds: measured };
+  return { eventsPerSecond: perSecond, rounds };
 }
 
 const bed = await BenchBed.start(clients);

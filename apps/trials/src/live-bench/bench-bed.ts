@@ -53,8 +53,8 @@ export class BenchBed {
   }
 
   /** Connects all clients to a subject; the other one has none. Done when they get what comes. */
-  async connect(subject: SubjectName, isTiming: boolean): Promise<void> {
-    await this.counting.open({ ...this.targetOf(subject), isTiming });
+  async connect(subject: SubjectName, { isTiming = false, isLockstep = false } = {}): Promise<void> {
+    await this.counting.open({ ...this.targetOf(subject), isTiming, isLockstep });
     if (subject === 'bare') return;
     const isLive = await waitFor(
       async () =>
@@ -82,7 +82,7 @@ export class BenchBed {
     };
   }
 
-  private targetOf(subject: SubjectName): Omit<CountingOptions, 'isTiming'> {
+  private targetOf(subject: SubjectName): Pick<CountingOptions, 'port' | 'path' | 'firstMessages'> {
     const port =
       subject === 'bare' ? this.bare.port : Number(new URL(this.system.gateways[0]?.url ?? '').port);
     const firstMessages = Array.from({ length: this.clients }, (_, index) =>

@@ -11,6 +11,8 @@ export interface CountingOptions {
   firstMessages: readonly string[];
   /** Whether to read from each event when it was sent, which costs as much as all the rest. */
   isTiming: boolean;
+  /** Whether to tell at once when all have an event, instead of every 10 ms. */
+  isLockstep: boolean;
 }
 
 /** What was counted since the mark before. */
@@ -36,15 +38,22 @@ const progressEveryMs = 10;
 class CountingClients {
   private readonly sockets: WebSocketClient[];
   private readonly received: Float64Array;
+  /** What the slowest client has, and how many have no more. */
+  private slowest = 0;
+  private laggards: number;
   private total = 0;
   private ended = 0;
   private latencies: RecordableHistogram = createHistogram();
   private markedAt = performance.now();
-  private readonly progress: NodeJS.Timeout;
+  private readonly progress: NodeJS.Timeout | undefined;
 
-  constructor(options: CountingOptions, onOpened: () => void) {
-    const { port, path, firstMessages, isTiming } = options;
+  constructor(
+    private readonly options: CountingOptions,
+    onOpened: () => void,
+  ) {
+    const { port, path, firstMessages, isTiming, isLockstep } = options;
     this.received = new Float64Array(firstMessages.length);
+    this.laggards = firstMessages.length;
     let opened = 0;
     this.sockets = firstMessages.map(
       (firstMessage, index) =>
@@ -57,28 +66,39 @@ class CountingClients {
             },
             onText: (bytes, start) => {
               this.total += 1;
-              this.received[index] = (this.received[index] ?? 0) + 1;
+              this.note(index, (this.received[index] ?? 0) + 1);
               if (isTiming) this.latencies.record(Math.max(1, nowMicroseconds() - readSentAt(bytes, start)));
             },
             onEnd: () => {
               this.ended += 1;
               // Nobody waits for it any more.
-              this.received[index] = Infinity;
+              this.note(index, Infinity);
             },
           },
         ),
     );
-    this.progress = setInterval(() => {
-      answer({
-        kind: 'progress',
-        slowest: this.received.reduce((least, count) => Math.min(least, count), Infinity),
-      });
-    }, progressEveryMs);
+    if (!isLockstep) this.progress = setInterval(() => this.tellProgress(), progressEveryMs);
   }
 
   close(): void {
     clearInterval(this.progress);
     for (const socket of this.sockets) socket.close();
+  }
+
+  /** A client has so many events now. */
+  private note(index: number, count: number): void {
+    const before = this.received[index];
+    this.received[index] = count;
+    if (before !== this.slowest) return;
+    this.laggards -= 1;
+    if (this.laggards > 0) return;
+    this.slowest = this.received.reduce((least, each) => Math.min(least, each), Infinity);
+    this.laggards = this.received.filter((each) => each === this.slowest).length;
+    if (this.options.isLockstep) this.tellProgress();
+  }
+
+  private tellProgress(): void {
+    answer({ kind: 'progress', slowest: this.slowest });
   }
 
   takeCounts(): DeliveryCounts {

@@ -4,17 +4,24 @@ import { fileURLToPath } from 'node:url';
 import type { CountingAnswer, CountingOptions, DeliveryCounts } from './counting-clients.js';
 
 const answerLimitMs = 30_000;
+// Whoever waits for progress also wants to see that it is to stop.
+const progressLimitMs = 100;
 
 /** A process of clients that count. */
 export class Counting {
   /** How many events the slowest of the connected clients has got. */
   slowest = 0;
   private onAnswer: (answer: CountingAnswer) => void = () => undefined;
+  private onProgress: () => void = () => undefined;
 
   private constructor(private readonly child: ChildProcess) {
     child.on('message', (answer: CountingAnswer) => {
-      if (answer.kind === 'progress') this.slowest = answer.slowest;
-      else this.onAnswer(answer);
+      if (answer.kind !== 'progress') {
+        this.onAnswer(answer);
+        return;
+      }
+      this.slowest = answer.slowest;
+      this.onProgress();
     });
   }
 
@@ -35,6 +42,17 @@ export class Counting {
 
   async close(): Promise<void> {
     await this.ask('close');
+  }
+
+  /** Done when the slowest client has got something more, or after a moment. */
+  async waitForProgress(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, progressLimitMs);
+      this.onProgress = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   /** What was counted since this was asked last. */

@@ -22,29 +22,35 @@ export interface Pace {
   seconds: number;
 }
 
-// So far the stream may be ahead of the slowest client: enough that nobody waits for it, and 150 KB in each client's buffers.
-const maxAhead = 256;
-const batch = 32;
+/** How far the stream may be ahead of the slowest client, and how many events come at once. */
+interface Feed {
+  maxAhead: number;
+  batch: number;
+}
+
+// Nobody ever waits for the stream; and it is 150 KB at most that wait for a client.
+const saturating: Feed = { maxAhead: 256, batch: 32 };
+const oneByOne: Feed = { maxAhead: 1, batch: 1 };
+
+// Timers are not finer; what has become due meanwhile is sent together.
+const paceMs = 2;
 
 /** As many messages as a subject delivers: events are put on the stream as fast as the slowest client gets them. */
-export async function measureMaximum(bed: BenchBed, subject: SubjectName, pace: Pace): Promise<Measurement> {
-  await bed.connect(subject, false);
-  const feeding = feed(bed);
-  try {
-    return await measure(bed, subject, pace);
-  } finally {
-    await feeding.stop();
-    await bed.counting.close();
-  }
+export function measureMaximum(bed: BenchBed, subject: SubjectName, pace: Pace): Promise<Measurement> {
+  return measureFed(bed, subject, { pace, feed: saturating });
+}
+
+/** The same when each event comes alone: when all clients have the one before. */
+export function measureOneByOne(bed: BenchBed, subject: SubjectName, pace: Pace): Promise<Measurement> {
+  return measureFed(bed, subject, { pace, feed: oneByOne });
 }
 
 /** How long events take from the sending of their request to the clients, at a rate. */
-export async function measureLatency(
+export async function measureWholeWay(
   bed: BenchBed,
   subject: SubjectName,
   { eventsPerSecond, ...pace }: Pace & { eventsPerSecond: number },
 ): Promise<Measurement> {
-  await bed.connect(subject, true);
   const load = new FaultLoad({
     ...bed.system,
     gatewayUrls: bed.system.gateways.map(({ url }) => url),
@@ -53,11 +59,60 @@ export async function measureLatency(
     clients: Math.max(4, Math.ceil(eventsPerSecond / 10)),
     make: () => makeSmallEvent(),
   });
+  await bed.connect(subject, { isTiming: true });
   load.start();
   try {
     return await measure(bed, subject, pace);
   } finally {
     await load.stop();
+    await bed.counting.close();
+  }
+}
+
+/** How long events take from the stream to the clients, at a rate that the store need not keep up with. */
+export async function measureFromStream(
+  bed: BenchBed,
+  subject: SubjectName,
+  { eventsPerSecond, ...pace }: Pace & { eventsPerSecond: number },
+): Promise<Measurement> {
+  await bed.connect(subject, { isTiming: true });
+  const feeding = startFeeding(async (isStopped) => {
+    const startedAt = performance.now();
+    for (let published = 0; !isStopped();) {
+      const due = Math.floor(((performance.now() - startedAt) / 1_000) * eventsPerSecond) - published;
+      if (due > 0) await publish(bed, due);
+      published += Math.max(0, due);
+      await wait(paceMs);
+    }
+  });
+  try {
+    return await measure(bed, subject, pace);
+  } finally {
+    await feeding.stop();
+    await bed.counting.close();
+  }
+}
+
+async function measureFed(
+  bed: BenchBed,
+  subject: SubjectName,
+  { pace, feed: { maxAhead, batch } }: { pace: Pace; feed: Feed },
+): Promise<Measurement> {
+  await bed.connect(subject, { isLockstep: maxAhead === 1 });
+  const feeding = startFeeding(async (isStopped) => {
+    for (let published = 0; !isStopped();) {
+      if (published + batch - bed.counting.slowest > maxAhead) {
+        await bed.counting.waitForProgress();
+        continue;
+      }
+      await publish(bed, batch);
+      published += batch;
+    }
+  });
+  try {
+    return await measure(bed, subject, pace);
+  } finally {
+    await feeding.stop();
     await bed.counting.close();
   }
 }
@@ -78,19 +133,16 @@ async function measure(bed: BenchBed, subject: SubjectName, pace: Pace): Promise
   return { perSecond, latencyMs, ended, cores };
 }
 
-function feed({ publisher, counting }: BenchBed): { stop(): Promise<void> } {
+function publish({ publisher }: BenchBed, count: number): Promise<void> {
+  return publisher.publish(Array.from({ length: count }, () => makeSmallEvent('keyed post')));
+}
+
+/** Runs something until it is told to stop, and lets it end then. */
+function startFeeding(run: (isStopped: () => boolean) => Promise<void>): { stop(): Promise<void> } {
   let isStopped = false;
-  const run = async (): Promise<void> => {
-    for (let published = 0; !isStopped;) {
-      if (published - counting.slowest > maxAhead - batch) {
-        await wait(1);
-        continue;
-      }
-      await publisher.publish(Array.from({ length: batch }, () => makeSmallEvent('keyed post')));
-      published += batch;
-    }
-  };
-  const running = run();
+  const running = run(() => isStopped);
+  // A failure is thrown where it is waited for.
+  running.catch(() => undefined);
   return {
     stop: async () => {
       isStopped = true;

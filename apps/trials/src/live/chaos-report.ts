@@ -1,7 +1,7 @@
 import { summarize } from '../faults/report.js';
 import { table } from '../measure/document.js';
 import { formatCount, type PartReport } from '../measure/promise.js';
-import { quantile } from '../measure/quantile.js';
+import { median, quantile } from '../measure/quantile.js';
 import type { ChaosResult } from './chaos.js';
 import type { Judgement } from './fleet-messages.js';
 import { filterKinds } from './trial-events.js';
@@ -11,7 +11,6 @@ export function printChaos(result: ChaosResult): PartReport {
   const { seconds, clients, faults, accepted, perSecond, total, epochs, judgement, findings, isSettled } =
     result;
   const count = Object.values(faults).reduce((sum, number) => sum + number, 0);
-  const busiest = quantile(perSecond, 1);
   return {
     title: 'Gateways and broker restarted at random',
     paragraphs: [
@@ -22,8 +21,11 @@ export function printChaos(result: ChaosResult): PartReport {
           ...Object.entries(faults).map(([name, times]) => [name, formatCount(times)]),
           ['events accepted', formatCount(accepted)],
           ['deliveries', formatCount(total.received)],
-          ['deliveries in the busiest second', formatCount(busiest)],
-          ['connections', formatCount(total.connections)],
+          [
+            'deliveries a second: median, most (catching up)',
+            `${formatCount(median(perSecond))}, ${formatCount(quantile(perSecond, 1))}`,
+          ],
+          ['connections made again', formatCount(total.connections)],
           ['how connections ended', printCounts(total.endings)],
           ['epochs of the stream', formatCount(epochs)],
           ['gaps that clients were told of', printCounts(total.gaps)],
