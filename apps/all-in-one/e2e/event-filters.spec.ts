@@ -1,5 +1,8 @@
-import { storeEvents } from '@stream-events/contracts';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { eventsStreamName, parseStreamDescription, storeEvents } from '@stream-events/contracts';
+import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath, newEvent, uniqueType, type EventPage, type Problem } from './api.js';
+import { LiveSocket, socketPath } from './live-clients.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
 type Fixture = [name: string, type: string, data: Record<string, unknown>];
@@ -50,9 +53,13 @@ describe('event filters', () => {
     await stack.request('POST', eventsPath, {
       body: eventBody({ event_source: ' Mine', event_type: 'x', event_data: { name: 'mine' } }),
     });
+    await untilOnStream(fixtures.length + 2);
   }, startLimitMs);
 
   afterAll(() => stack.stop());
+
+  const untilOnStream = (count: number): Promise<void> =>
+    eventually(async () => expect(await stack.readStream()).toHaveLength(count), { timeoutMs: 20_000 });
 
   const list = (query: string) => stack.request<EventPage>('GET', `${eventsPath}?${query}`);
 
@@ -60,6 +67,21 @@ describe('event filters', () => {
     const { status, json } = await list(query);
     expect(status).toBe(200);
     return json.results.map((event) => event.event_data.name).reverse();
+  };
+
+  /** The same of live delivery, from the beginning of the stream on; in the order of the stream, which may be another. */
+  const liveNamesFor = async (query: string): Promise<unknown[]> => {
+    const { config } = await (
+      await jetstreamManager(stack.subscriber, { checkAPI: false })
+    ).streams.info(eventsStreamName);
+    const after = `${parseStreamDescription(config.description ?? '')?.epoch}-0-00000000`;
+    const socket = await LiveSocket.ready(
+      stack.nextUrl,
+      { token: stack.ownerToken, after },
+      `${socketPath}?${query}`,
+    );
+    await socket.close();
+    return socket.events.map((event) => event.event_data.name);
   };
 
   const all = [...fixtures.map(([name]) => name), 'test', 'mine'];
@@ -93,8 +115,9 @@ describe('event filters', () => {
     ['event_source=TestCall', ['test']],
     ['event_source=%20Mine', ['mine']],
     ['event_source=Mine', []],
-  ])('match %s', async (query, names) => {
+  ])('match %s, in the list and live', async (query, names) => {
     expect(await namesFor(query)).toEqual(names);
+    expect((await liveNamesFor(query)).sort()).toEqual([...names].sort());
   });
 
   it.each([
@@ -107,8 +130,9 @@ describe('event filters', () => {
     ['reward_id=reward-1&user_name=ada&event_type=redeemed&broadcaster_user_id=b1', ['redemption']],
     ['reward_id=reward-1&user_name=emil', []],
     ['origin=test&event_type=stream-offline&user_name=bea', ['test']],
-  ])('narrow the results together: %s', async (query, names) => {
+  ])('narrow the results together, in the list and live: %s', async (query, names) => {
     expect(await namesFor(query)).toEqual(names);
+    expect((await liveNamesFor(query)).sort()).toEqual([...names].sort());
   });
 
   it.each([
@@ -152,6 +176,7 @@ describe('event filters', () => {
         newEvent({ time: second + offset, eventType: type, eventData: `{"name":${offset}}` }),
       );
       await stack.client.request(storeEvents, { events });
+      await untilOnStream(fixtures.length + 2 + events.length);
     });
 
     it.each([
@@ -171,8 +196,9 @@ describe('event filters', () => {
       [`since=${iso(second + 1)}&until=${iso(second)}`, []],
       ['since=1969-01-01&until=9999-12-31T23:59:59Z', [-1, 0, 1, 999, 1_000]],
       [`since=${iso(second - 86_400_000).slice(0, 10)}`, [-1, 0, 1, 999, 1_000]],
-    ])('bound created: %s', async (query, names) => {
+    ])('bound created, in the list and live: %s', async (query, names) => {
       expect(await namesFor(`event_type=${type}&${query}`)).toEqual(names);
+      expect(new Set(await liveNamesFor(`event_type=${type}&${query}`))).toEqual(new Set(names));
     });
 
     it('take the time that the API prints, of stored and of test events', async () => {

@@ -16,7 +16,11 @@ describe('loss of the EVENTS stream', () => {
 
   beforeAll(async () => {
     stack = await startStack({ gateways: 2, events: 2 });
-    operator = await connectNats({ urls: [stack.nats.urlFor('events')], name: 'test-operator' });
+    operator = await connectNats({
+      urls: [stack.nats.urlFor('events')],
+      name: 'test-operator',
+      account: 'EVENTS',
+    });
   }, startLimitMs);
 
   afterAll(async () => {

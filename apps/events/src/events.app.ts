@@ -111,19 +111,21 @@ async function start(shell: Shell<EventsConfig>) {
   const dataSource = await connectDatabase({ ...database, entities, migrations, poolSize: 10 });
   const writePool = createPool({ ...database, poolSize: writeConnections });
   await claimStoreFor(config.PLATFORM, dataSource);
-  const connection = await connectNats({ ...nats, name: 'events-relay' });
-  const stream = await EventsStream.open(connection, {
+  const eventsNats = { ...nats, name: 'events-relay', account: 'EVENTS' } as const;
+  const relayConnection = await connectNats(eventsNats);
+  const stream = await EventsStream.open(relayConnection, {
     platform: config.PLATFORM,
     maxAgeDays: config.EVENTS_MAX_AGE_DAYS,
     maxGigabytes: config.EVENTS_MAX_GB,
   });
-  const intakeStream = new IntakeStream(connection, {
+  const intakeConnection = await connectNats({ ...nats, name: 'events-intake' });
+  const intakeStream = new IntakeStream(intakeConnection, {
     platform: config.PLATFORM,
     maxGigabytes: config.INTAKE_MAX_GB,
   });
   await intakeStream.ensure();
 
-  const publisher = new StreamPublisher(connection, natsConnectionOptions(nats).inboxPrefix);
+  const publisher = new StreamPublisher(relayConnection, natsConnectionOptions(eventsNats).inboxPrefix);
   const strategy = new NatsServerStrategy({ ...nats, queue: 'events', contracts: servedContracts });
   const app: INestMicroservice = await NestFactory.createMicroservice(
     EventsModule.register(shell, { dataSource, writePool, publisher, stream, intakeStream }),
@@ -155,7 +157,7 @@ async function start(shell: Shell<EventsConfig>) {
         () => app.get(Relay).stop(),
         () => app.get(StreamWatch).stop(),
         () => publisher.close(),
-        () => closeNats(connection),
+        () => Promise.all([closeNats(relayConnection), closeNats(intakeConnection)]),
         () => writePool.end(),
         () => dataSource.destroy(),
       ]),

@@ -57,7 +57,10 @@ export class StreamSetup {
   /** A broker that has no stream yet. */
   static async start(): Promise<StreamSetup> {
     const nats = await startTestNats(Object.values(natsUsers));
-    return new StreamSetup(nats, await connectNats({ urls: [nats.urlFor('events')], name: 'test' }));
+    return new StreamSetup(
+      nats,
+      await connectNats({ urls: [nats.urlFor('events')], name: 'test', account: 'EVENTS' }),
+    );
   }
 
   async close(): Promise<void> {
@@ -81,8 +84,12 @@ export class StreamSetup {
 
   /** A relay of an instance of its own, which watches the stream, but does not sweep the outbox until it is started. */
   async createRelay(store: EventStore): Promise<RunningRelay> {
-    const connection = await connectNats({ urls: [this.nats.urlFor('events')], name: 'test-relay' });
-    const publisher = new StreamPublisher(connection, inboxPrefix('events'));
+    const connection = await connectNats({
+      urls: [this.nats.urlFor('events')],
+      name: 'test-relay',
+      account: 'EVENTS',
+    });
+    const publisher = new StreamPublisher(connection, inboxPrefix('events.events'));
     const metrics = new Registry();
     const logger = createLogger('test', 'silent');
     const stream = await EventsStream.open(connection, streamOptions);

@@ -18,7 +18,15 @@ import { gatewayVariables, type GatewayConfig } from './gateway.config.js';
 import { GatewayModule, type GatewayConnections } from './gateway.module.js';
 import { createHttpServer } from './http/http-server.js';
 import { RouteMethods } from './http/route-methods.js';
+import { EventFeed } from './live/event-feed.service.js';
+import { EventsStream } from './live/events-stream.js';
 import { CreateUsers1763700000000 } from './migrations/1763700000000-create-users.js';
+import { LiveConnections } from './live/live-connections.service.js';
+import { WebSockets } from './live/web-sockets.service.js';
+import { CreateReplays1764400000000 } from './migrations/1764400000000-create-replays.js';
+import { ReplayChannel } from './replays/replay-channel.js';
+import { ReplayRunner } from './replays/replay-runner.service.js';
+import { Replay } from './replays/replay.entity.js';
 import { AccessToken } from './users/access-token.entity.js';
 import { LoginFailure } from './users/login-failure.entity.js';
 import { LoginFailures } from './users/login-failures.repository.js';
@@ -30,8 +38,8 @@ import { IntakePublisher } from './webhook/intake-publisher.js';
 /** What the gateway keeps in its own schema. */
 export const schema = {
   name: 'gateway',
-  entities: [User, AccessToken, LoginFailure],
-  migrations: [CreateUsers1763700000000],
+  entities: [User, AccessToken, LoginFailure, Replay],
+  migrations: [CreateUsers1763700000000, CreateReplays1764400000000],
 };
 
 /** The gateway: the public edge. Its running service says where it listens and who the first owner is. */
@@ -47,9 +55,18 @@ async function start(shell: Shell<GatewayConfig>) {
   const dataSource = await connectDatabase(databaseOptions(config.DATABASE_URL));
   const client = new RequestClient({ urls: config.NATS_URL, name: 'gateway' });
   const intakePublisher = new IntakePublisher({ urls: config.NATS_URL, name: 'gateway-intake' });
-  await Promise.all([client.connect(), intakePublisher.connect()]);
-  const app = await createApp(shell, { dataSource, client, intakePublisher, routes: new RouteMethods() });
+  const eventsStream = new EventsStream({ urls: config.NATS_URL, name: 'gateway-live', account: 'EVENTS' });
+  const replayChannel = new ReplayChannel({ urls: config.NATS_URL, name: 'gateway-replays' }, logger);
+  await Promise.all([client.connect(), intakePublisher.connect(), eventsStream.connect()]);
+  const routes = new RouteMethods();
+  const connections = { dataSource, client, intakePublisher, eventsStream, replayChannel, routes };
+  const app = await createApp(shell, connections);
+  const live = app.get(LiveConnections);
+  await replayChannel.connect((event, connectionName) => live.replay(event, connectionName));
   serveApiDescription(app);
+  app.get(WebSockets).attach(app.getHttpServer());
+  const feed = app.get(EventFeed);
+  feed.start();
 
   const owner =
     config.OWNER_USERNAME && config.OWNER_PASSWORD
@@ -70,6 +87,8 @@ async function start(shell: Shell<GatewayConfig>) {
     await dataSource.query('SELECT 1');
   });
   health.register('gateway nats', () => client.ping());
+  health.register('gateway live feed', () => feed.check());
+  app.get(ReplayRunner).start();
   await app.listen(config.PORT, config.HOST);
   const url = await app.getUrl();
   logger.info({ url }, 'gateway listens');
@@ -81,7 +100,14 @@ async function start(shell: Shell<GatewayConfig>) {
     close: () => {
       clearInterval(pruning);
       return closeAll([
+        () => app.get(ReplayRunner).stop(),
+        // Live connections stay open for as long as their clients like, and would keep the server waiting.
+        () => live.stop(),
+        () => app.get(WebSockets).stop(),
         () => app.close(),
+        () => feed.stop(),
+        () => eventsStream.close(),
+        () => replayChannel.close(),
         () => client.close(),
         () => intakePublisher.close(),
         () => dataSource.destroy(),
@@ -117,7 +143,11 @@ export async function printOpenApi(): Promise<OpenAPIObject> {
   const nats = { urls: config.NATS_URL, name: 'gateway' };
   const client = new RequestClient(nats);
   const intakePublisher = new IntakePublisher(nats);
-  const app = await createApp(shell, { dataSource, client, intakePublisher, routes: new RouteMethods() });
+  const eventsStream = new EventsStream(nats);
+  const replayChannel = new ReplayChannel(nats, shell.logger);
+  const routes = new RouteMethods();
+  const connections = { dataSource, client, intakePublisher, eventsStream, replayChannel, routes };
+  const app = await createApp(shell, connections);
   return describeApi(app);
 }
 

@@ -12,9 +12,21 @@ import { ProblemFilter } from './http/problem.filter.js';
 import { PublicUrl } from './http/public-url.js';
 import { RouteMethods } from './http/route-methods.js';
 import { EventIntake } from './events/event-intake.service.js';
+import { EventFeed } from './live/event-feed.service.js';
+import { EventHistory } from './live/event-history.service.js';
+import { LiveConnections } from './live/live-connections.service.js';
+import { LiveController } from './live/live.controller.js';
+import { TokenWatch } from './live/token-watch.service.js';
+import { WebSockets } from './live/web-sockets.service.js';
+import { EventsStream } from './live/events-stream.js';
 import { ListLinks } from './paging/list-links.js';
 import { ParkedMessagesController } from './parking/parked-messages.controller.js';
 import { PlatformController } from './platform/platform.controller.js';
+import { EventReplayController } from './replays/event-replay.controller.js';
+import { ReplayChannel } from './replays/replay-channel.js';
+import { ReplayRunner } from './replays/replay-runner.service.js';
+import { ReplaysController } from './replays/replays.controller.js';
+import { ReplaysRepository } from './replays/replays.repository.js';
 import { ScopesController } from './scopes/scopes.controller.js';
 import { RebuildController } from './streamers/rebuild.controller.js';
 import { StreamersController } from './streamers/streamers.controller.js';
@@ -35,6 +47,8 @@ export interface GatewayConnections {
   dataSource: DataSource;
   client: RequestClient;
   intakePublisher: IntakePublisher;
+  eventsStream: EventsStream;
+  replayChannel: ReplayChannel;
   routes: RouteMethods;
 }
 
@@ -42,18 +56,21 @@ export interface GatewayConnections {
 export class GatewayModule {
   static register(
     shell: Shell<GatewayConfig>,
-    { dataSource, client, intakePublisher, routes }: GatewayConnections,
+    { dataSource, client, intakePublisher, eventsStream, replayChannel, routes }: GatewayConnections,
   ): DynamicModule {
     return {
       module: GatewayModule,
       imports: [ShellModule.register(shell)],
-      // Fixed paths come before ids: the webhook's before the event's, rebuilding before the streamer's.
+      // Fixed paths come before ids: the webhook's and the stream's before the event's, rebuilding before the streamer's.
       controllers: [
         HealthController,
         LoginController,
         UsersController,
         WebhookController,
+        LiveController,
         EventsController,
+        EventReplayController,
+        ReplaysController,
         ParkedMessagesController,
         RebuildController,
         StreamersController,
@@ -66,18 +83,27 @@ export class GatewayModule {
         { provide: DataSource, useValue: dataSource },
         { provide: RequestClient, useValue: client },
         { provide: IntakePublisher, useValue: intakePublisher },
+        { provide: EventsStream, useValue: eventsStream },
+        { provide: ReplayChannel, useValue: replayChannel },
         { provide: RouteMethods, useValue: routes },
         { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: APP_GUARD, useClass: AccessGuard },
         AccessTokens,
+        EventFeed,
+        EventHistory,
         EventIntake,
         EventsService,
         IntakeFallback,
         ListLinks,
+        LiveConnections,
         LoginFailures,
         PublicUrl,
+        TokenWatch,
+        ReplayRunner,
+        ReplaysRepository,
         UsersService,
         WebhookService,
+        WebSockets,
       ],
     };
   }

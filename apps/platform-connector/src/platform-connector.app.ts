@@ -94,7 +94,11 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
   await seedCatalogue(dataSource);
   const client = new RequestClient({ ...nats, name: 'platform-connector-client' });
   await client.connect();
-  const eventsConnection = await connectNats({ ...nats, name: 'platform-connector-revocations' });
+  const eventsConnection = await connectNats({
+    ...nats,
+    name: 'platform-connector-revocations',
+    account: 'EVENTS',
+  });
   const strategy = new NatsServerStrategy({
     ...nats,
     queue: 'platform-connector',

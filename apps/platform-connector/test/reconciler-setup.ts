@@ -61,7 +61,7 @@ export class ReconcilerSetup {
     const database = await createTestDatabase();
     const gateway = new RequestClient({ urls: [nats.urlFor('gateway')], name: 'test' });
     await gateway.connect();
-    const events = await connectNats({ urls: [nats.urlFor('events')], name: 'test' });
+    const events = await connectNats({ urls: [nats.urlFor('events')], name: 'test', account: 'EVENTS' });
     const setup = new ReconcilerSetup(nats, database, await connectConnector(database, 2), events, gateway);
     await setup.createStream();
     await setup.startMonitor();
@@ -115,7 +115,7 @@ export class ReconcilerSetup {
     const nats = { urls: [url], name: 'platform-connector' };
     const dataSource = await connectConnector(this.database, 6);
     const client = new RequestClient(nats);
-    const eventsConnection = await connectNats(nats);
+    const eventsConnection = await connectNats({ ...nats, account: 'EVENTS' });
     const metrics = new Registry();
     const module = await Test.createTestingModule({
       imports: [

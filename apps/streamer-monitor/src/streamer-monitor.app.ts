@@ -81,7 +81,7 @@ async function start(shell: Shell<StreamerMonitorConfig>) {
   await claimStoreFor(config.PLATFORM, dataSource);
   const client = new RequestClient({ ...nats, name: 'streamer-monitor-client' });
   await client.connect();
-  const connection = await connectNats({ ...nats, name: 'streamer-monitor-events' });
+  const connection = await connectNats({ ...nats, name: 'streamer-monitor-events', account: 'EVENTS' });
   const strategy = new NatsServerStrategy({
     ...nats,
     queue: 'streamer-monitor',

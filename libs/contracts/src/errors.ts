@@ -11,6 +11,7 @@ export const errorCatalogue = {
   conflict: { status: 409, title: 'Conflict', logLevel: 'debug' },
   too_large: { status: 413, title: 'Content Too Large', logLevel: 'debug' },
   unsupported_media_type: { status: 415, title: 'Unsupported Media Type', logLevel: 'debug' },
+  upgrade_required: { status: 426, title: 'Upgrade Required', logLevel: 'debug' },
   too_many_requests: { status: 429, title: 'Too Many Requests', logLevel: 'debug' },
   internal: { status: 500, title: 'Internal Server Error', logLevel: 'error' },
   unavailable: { status: 503, title: 'Service Unavailable', logLevel: 'warn' },

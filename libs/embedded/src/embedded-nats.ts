@@ -1,11 +1,16 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { lockDirectory } from './directory-lock.js';
 import { findFreePort } from './free-port.js';
 import { findNatsServer } from './nats-server-binary.js';
-import { renderNatsConfig, type NatsUser } from './nats-server-config.js';
+import {
+  choosePasswords,
+  renderNatsConfig,
+  type NatsUser,
+  type NatsUserWithPassword,
+} from './nats-server-config.js';
 import type { Log } from './run-command.js';
 import { ServerProcess, stopOrphan, type ServerExit, type StopStep } from './server-process.js';
 
@@ -59,10 +64,7 @@ export async function startEmbeddedNats(options: EmbeddedNatsOptions): Promise<E
     await stopLeftOver(directory, options.log);
     const binary =
       options.binary ?? (await findNatsServer({ cacheDirectory: options.directory, log: options.log }));
-    const users = options.users.map((user) => ({
-      ...user,
-      password: user.password ?? randomBytes(24).toString('hex'),
-    }));
+    const users = choosePasswords(options.users);
     const { server, port } = await startServer({ directory, binary, users, port: options.port });
     const end = async (steps: readonly StopStep[]): Promise<void> => {
       await server.stop(steps);
@@ -87,7 +89,7 @@ export async function startEmbeddedNats(options: EmbeddedNatsOptions): Promise<E
 interface ServerSetup {
   directory: string;
   binary: string;
-  users: readonly (NatsUser & { password: string })[];
+  users: readonly NatsUserWithPassword[];
   port: number | undefined;
 }
 
@@ -153,7 +155,7 @@ async function stopLeftOver(directory: string, log: Log): Promise<void> {
   }
 }
 
-function urlFor(users: readonly (NatsUser & { password: string })[], name: string, port: number): string {
+function urlFor(users: readonly NatsUserWithPassword[], name: string, port: number): string {
   const user = users.find((candidate) => candidate.name === name);
   if (!user)
     throw new Error(`The nats-server has no user "${name}"; it has: ${users.map((u) => u.name).join(', ')}.`);

@@ -7,6 +7,13 @@ export {
 } from './embedded-postgres.js';
 export { findFreePort } from './free-port.js';
 export { findNatsServer, type FindNatsServerOptions } from './nats-server-binary.js';
-export { renderNatsConfig, type NatsConfigOptions, type NatsUser } from './nats-server-config.js';
+export {
+  choosePasswords,
+  renderAccounts,
+  renderNatsConfig,
+  type NatsConfigOptions,
+  type NatsUser,
+  type NatsUserWithPassword,
+} from './nats-server-config.js';
 export type { Log } from './run-command.js';
 export type { ServerExit } from './server-process.js';

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { inboxPrefix } from '@stream-events/contracts';
+import { eventsUserOf, inboxPrefix } from '@stream-events/contracts';
 import { connect, type ConnectionOptions, type NatsConnection } from '@nats-io/transport-node';
 
 /** How a service reaches NATS. */
@@ -18,7 +18,7 @@ const firstConnectionLimitMs = 30_000;
 /** The client's options: credentials from the URL, an inbox prefix of its own, and reconnecting without end. */
 export function natsConnectionOptions(options: NatsOptions): ConnectionOptions & { inboxPrefix: string } {
   const parsed = options.urls.map((text) => new URL(text));
-  const user = decodeURIComponent(parsed[0]?.username ?? '');
+  const user = userOf(options);
   return {
     servers: parsed.map((address) => address.host),
     ...(user !== '' && { user, pass: decodeURIComponent(parsed[0]?.password ?? '') }),
@@ -47,7 +47,10 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
     } catch (error) {
       if (Date.now() > deadline || isAuthorizationError(error)) {
         const hosts = options.urls.map((text) => new URL(text).host).join(', ');
-        throw new Error(`could not connect to NATS at ${hosts}: ${describe(error)}`, { cause: error });
+        const user = userOf(options);
+        throw new Error(`could not connect to NATS at ${hosts}${user && ` as ${user}`}: ${describe(error)}`, {
+          cause: error,
+        });
       }
       await wait(500);
     }
@@ -75,6 +78,13 @@ export async function within(limitMs: number, work: Promise<unknown>): Promise<v
     limit,
   ]);
   clearTimeout(timer);
+}
+
+/** The user of the account that is wanted; empty when the URL names none, for a server without users. */
+function userOf({ urls, account }: NatsOptions): string {
+  const [first] = urls;
+  const user = first === undefined ? '' : decodeURIComponent(new URL(first).username);
+  return account === 'EVENTS' && user !== '' ? eventsUserOf(user) : user;
 }
 
 function isAuthorizationError(error: unknown): boolean {

@@ -1,4 +1,4 @@
-import { natsUsers } from '@stream-events/contracts';
+import { durableConsumers, inboxPrefix, natsUsers } from '@stream-events/contracts';
 import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
 import { PermissionViolationError, type NatsConnection } from '@nats-io/transport-node';
 import { connectNats } from './connection.js';
@@ -45,13 +45,29 @@ const id = '1';
 const everyone = Object.keys(natsUsers) as UserName[];
 
 describe('natsUsers', () => {
+  const reading = [
+    '$JS.API.STREAM.INFO.EVENTS',
+    '$JS.API.CONSUMER.CREATE.EVENTS.mine',
+    '$JS.API.CONSUMER.CREATE.EVENTS.mine.events.platform.>',
+    '$JS.API.CONSUMER.MSG.NEXT.EVENTS.mine',
+    '$JS.ACK.EVENTS.mine.1',
+  ];
+
   it.each<[UserName, string[]]>([
-    ['gateway', ['request.events.store', 'request.other.thing', 'intake.events']],
-    ['events', [`events.platform.channel-raid.${id}`, '$JS.API.STREAM.INFO.EVENTS']],
     [
-      'subscriber',
-      ['$JS.API.STREAM.INFO.EVENTS', '$JS.API.CONSUMER.CREATE.EVENTS.mine', '$JS.ACK.EVENTS.mine.1'],
+      'gateway',
+      ['request.events.store', 'request.other.thing', 'intake.events', 'live.replay.channel-raid.1'],
     ],
+    ['gateway.events', [...reading, '$JS.API.CONSUMER.DELETE.EVENTS.mine']],
+    ['events', ['$JS.API.STREAM.CREATE.INTAKE', '$JS.ACK.INTAKE.drain.1']],
+    ['events.events', [`events.platform.channel-raid.${id}`, '$JS.API.STREAM.INFO.EVENTS']],
+    [
+      'platform-connector.events',
+      [...reading, `$JS.ACK.EVENTS.${durableConsumers['subscription-revocation']}.1`],
+    ],
+    ['streamer-monitor', ['request.events.list', 'request.platform-connector.look-up-users']],
+    ['streamer-monitor.events', [...reading, `$JS.ACK.EVENTS.${durableConsumers['stream-online']}.1`]],
+    ['subscriber', reading],
   ])('lets %s publish what it needs', async (user, subjects) => {
     expect(await findRefused(user, subjects, publish)).toEqual([]);
   });
@@ -61,37 +77,76 @@ describe('natsUsers', () => {
       'gateway',
       [
         `events.platform.channel-raid.${id}`,
-        '$JS.API.STREAM.DELETE.EVENTS',
         'intake.other',
+        ...reading,
         '$JS.API.STREAM.PURGE.INTAKE',
         '_INBOX_events.x',
       ],
     ],
+    [
+      'gateway.events',
+      [
+        `events.platform.channel-raid.${id}`,
+        '$JS.API.STREAM.DELETE.EVENTS',
+        'intake.events',
+        'request.events.list',
+      ],
+    ],
     ['events', ['request.events.store', 'request.other.thing', 'intake.events', '_INBOX_gateway.x']],
-    ['subscriber', [`events.platform.channel-raid.${id}`, 'request.events.list', '$JS.API.STREAM.DELETE.EVENTS', '$JS.API.STREAM.PURGE.EVENTS', '$JS.API.STREAM.UPDATE.EVENTS', '$JS.API.STREAM.MSG.DELETE.EVENTS', '$JS.API.CONSUMER.CREATE.INTAKE.mine', 'intake.events', '_INBOX_gateway.x']], // prettier-ignore
+    ['events.events', ['request.events.store', 'intake.events', 'live.replay.channel-raid.1']],
+    [
+      'platform-connector.events',
+      [
+        'request.streamer-monitor.list-monitored',
+        'events.platform.channel-raid.1',
+        '$JS.API.CONSUMER.DELETE.EVENTS.mine',
+      ],
+    ],
+    [
+      'streamer-monitor.events',
+      ['request.events.list', 'events.platform.channel-raid.1', '$JS.API.STREAM.DELETE.EVENTS'],
+    ],
   ])('refuses %s to publish anything else', async (user, subjects) => {
     expect(await findRefused(user, subjects, publish)).toEqual(subjects);
   });
 
   it.each<[UserName, string[]]>([
-    ['gateway', ['_INBOX_gateway.>']],
+    ['gateway', ['_INBOX_gateway.>', 'live.replay.>']],
+    ['gateway.events', ['_INBOX_gateway_events.>']],
     ['events', ['request.events.>', 'request.events.store', '_INBOX_events.>']],
-    ['subscriber', ['_INBOX_subscriber.>']],
+    ['subscriber', ['_INBOX_subscriber.>', 'live.replay.>', 'live.replay.channel-raid.1']],
   ])('lets %s subscribe to what it needs', async (user, subjects) => {
     expect(await findRefused(user, subjects, subscribe)).toEqual([]);
   });
 
   it.each(everyone)('refuses %s the inboxes of the others, and everything', async (user) => {
-    const inboxes = everyone.filter((other) => other !== user).map((other) => `_INBOX_${other}.>`);
+    const inboxes = everyone.filter((other) => other !== user).map((other) => `${inboxPrefix(other)}.>`);
     const subjects = [...inboxes, '>', '$SYS.>', 'events.>', 'request.>', '_INBOX.>'];
 
     expect(await findRefused(user, subjects, subscribe)).toEqual(subjects);
   });
 
   it('refuses the gateway and subscribers to listen to requests', async () => {
-    for (const user of ['gateway', 'subscriber'] as const) {
+    for (const user of ['gateway', 'gateway.events', 'subscriber'] as const) {
       expect(await findRefused(user, ['request.events.store'], subscribe)).toEqual(['request.events.store']);
     }
+  });
+
+  it('gives a service two users with one password, one in each account', async () => {
+    const urls = [nats.urlFor('gateway')];
+    const [inServices, inEvents] = await Promise.all([
+      connectNats({ urls, name: 'gateway' }),
+      connectNats({ urls, name: 'gateway', account: 'EVENTS' }),
+    ]);
+    const heard: string[] = [];
+    inServices.subscribe('live.replay.>', { callback: (_, { subject }) => void heard.push(subject) });
+    await inServices.flush();
+    inEvents.publish('live.replay.refused', '');
+    await inEvents.flush();
+    inServices.publish('live.replay.heard', '');
+
+    await eventually(() => expect(heard).toEqual(['live.replay.heard']));
+    await Promise.all([inServices.close(), inEvents.close()]);
   });
 
   it('refuses a wrong password at once', async () => {
@@ -99,7 +154,7 @@ describe('natsUsers', () => {
     address.password = 'wrong';
 
     await expect(connectNats({ urls: [address.href], name: 'gateway' })).rejects.toThrow(
-      /could not connect to NATS at 127\.0\.0\.1:\d+: .*authorization/i,
+      /could not connect to NATS at 127\.0\.0\.1:\d+ as gateway: .*authorization/i,
     );
   });
 });

@@ -8,4 +8,5 @@ export * from './secret-box.js';
 export * from './service.js';
 export * from './shared-variables.js';
 export * from './shell.module.js';
+export * from './worker-loop.js';
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';

@@ -11,7 +11,7 @@ export const sharedVariables = {
     { secret: true },
   ),
   NATS_URL: urls(
-    'nats-server (2.9 or newer, JetStream on) to use, with user and password; the members of a cluster separated by commas; `npm start` brings its own when this is not set',
+    'nats-server (2.9 or newer, JetStream on) to use, with user and password (the EVENTS stream is used as user `<user>.events` with the same password); the members of a cluster separated by commas; `npm start` brings its own when this is not set',
     ['nats', 'tls'],
     { secret: true },
   ),

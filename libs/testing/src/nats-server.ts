@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { startEmbeddedNats, type NatsConfigOptions, type NatsUser } from '@stream-events/embedded';
+import { choosePasswords, startEmbeddedNats, type NatsConfigOptions, type NatsUser } from '@stream-events/embedded';
 import { startNatsContainer, type NatsServer } from './containers.js';
 import { createGuardedDirectory } from './guarded-directory.js';
 import { chooseServerSource } from './server-source.js';
@@ -23,10 +22,7 @@ export const NATS_BINARY_VARIABLE = 'TEST_NATS_BINARY';
 
 /** Starts a nats-server, in a container where a Docker engine answers, else as a child process. */
 export async function startTestNats(users: readonly NatsUser[]): Promise<TestNats> {
-  const withPasswords = users.map((user) => ({
-    ...user,
-    password: user.password ?? randomBytes(16).toString('hex'),
-  }));
+  const withPasswords = choosePasswords(users);
   const source = await chooseServerSource();
   const server = await (source === 'containers'
     ? startNatsContainer(withPasswords)

@@ -144,11 +144,16 @@ describe('the plan of a page', () => {
     expect(indexes).toContainEqual({ columns: [...columns, 'id'] });
   });
 
-  it('finds an event by its id, or its event_id, by indexes only', async () => {
-    const [plan] = await explain(() => store.list.find('01949000-0000-7000-8000-000000000000'));
-    const nodes = plan ? nodesOf(plan) : [];
+  it.each(['01949000-0000-7000-8000-000000000000', 'message-400', 'no such message'])(
+    'finds an event by its id, or its event_id, by indexes only: %s',
+    async (id) => {
+      for (const plan of await explain(() => store.list.find(id))) {
+        const nodes = nodesOf(plan);
 
-    expect(nodes.filter((node) => node['Node Type'] === 'Seq Scan' && rowsRead(node) > 0)).toEqual([]);
-    expect(nodes.map(rowsRead)).toEqual(nodes.map(() => 0));
-  });
+        expect(nodes.filter((node) => node['Node Type'] === 'Seq Scan' && rowsRead(node) > 0)).toEqual([]);
+        // One in each of the three months.
+        expect(Math.max(...nodes.map(rowsRead))).toBeLessThanOrEqual(3);
+      }
+    },
+  );
 });

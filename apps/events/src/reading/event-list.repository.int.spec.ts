@@ -249,7 +249,16 @@ describe(EventListRepository.name, () => {
         { origin: 'test', eventId: v7() },
         true,
       ],
-      ['no platform event by its event_id', ({ eventId }) => eventId ?? '', { eventId: v7() }, false],
+      [
+        'a test event by its event_id in capitals',
+        ({ eventId }) => (eventId ?? '').toUpperCase(),
+        { origin: 'test', eventId: v7() },
+        true,
+      ],
+      ['an event of the platform by its event_id', ({ eventId }) => eventId ?? '', { eventId: v7() }, true],
+      ['one whose event_id is no UUID', ({ eventId }) => eventId ?? '', { eventId: 'Ünï code/1 "' }, true],
+      ['nothing by another spelling of that', () => 'mESSAGE 1', { eventId: 'Message 1' }, false],
+      ['nothing by text that cannot be stored', () => 'a\0b', {}, false],
       ['nothing by an unknown id', () => v7(), {}, false],
     ])('finds %s', async (_, idOf, overrides, isFound) => {
       const event = newEvent(overrides);
@@ -258,6 +267,25 @@ describe(EventListRepository.name, () => {
       const found: StoredEvent | null = await store.list.find(idOf(event));
 
       expect(found?.id).toBe(isFound ? event.id : undefined);
+    });
+
+    it('finds the newest of those that came again after more than a day', async () => {
+      const [older, newer] = [1, 30].map((hours) =>
+        newEvent({ id: v7({ msecs: Date.UTC(2024, 5, 1, hours) }), eventId: 'again' }),
+      );
+      if (!older || !newer) throw new Error('there are two');
+      await store.intake.store([older]);
+      await store.dataSource.query('TRUNCATE received_messages');
+      await store.intake.store([newer]);
+
+      expect(await store.list.find('again')).toMatchObject({ id: newer.id });
+    });
+
+    it('takes an id for an id first', async () => {
+      const event = newEvent();
+      await store.intake.store([event, newEvent({ eventId: event.id })]);
+
+      expect(await store.list.find(event.id)).toMatchObject({ id: event.id });
     });
 
     it('says when the event happened, where the platform has said it', async () => {

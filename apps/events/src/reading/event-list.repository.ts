@@ -8,6 +8,7 @@ import {
   type StoredEvent,
 } from '@stream-events/contracts';
 import { DataSource } from 'typeorm';
+import { validate as isUuid } from 'uuid';
 import { planEventScan } from './event-scan.js';
 import { eventColumns, ScanQuery, type PageRow } from './scan-query.js';
 
@@ -32,16 +33,29 @@ export class EventListRepository {
     return { events: isOlder ? events : events.reverse(), ...neighbours };
   }
 
-  /** An event by its id, or a test event by its `event_id`. */
+  /** An event by its id, or else by its `event_id`. */
   async find(id: string): Promise<StoredEvent | null> {
-    const rows = await this.dataSource.query<StoredEvent[]>(
-      `SELECT ${eventColumns} FROM events WHERE id = $1::uuid
-       UNION ALL
-       SELECT ${eventColumns} FROM events WHERE event_id = $1::uuid::text AND origin = 'test'
-       LIMIT 1`,
+    const found = isUuid(id) ? await this.findById(id) : undefined;
+    return found ?? (await this.findByEventId(id)) ?? null;
+  }
+
+  private async findById(id: string): Promise<StoredEvent | undefined> {
+    const [event] = await this.dataSource.query<StoredEvent[]>(
+      `SELECT ${eventColumns} FROM events WHERE id = $1`,
       [id],
     );
-    return rows[0] ?? null;
+    return event;
+  }
+
+  /** The newest one: a message that the platform delivers again after more than a day is another event. */
+  private async findByEventId(eventId: string): Promise<StoredEvent | undefined> {
+    if (!isStorableText(eventId)) return undefined;
+    // Those of test events are UUIDs in lower case. Sorting by id alone, the planner might read all events in order of id.
+    const [event] = await this.dataSource.query<StoredEvent[]>(
+      `SELECT ${eventColumns} FROM events WHERE event_id IN ($1, $2) ORDER BY event_id DESC, id DESC LIMIT 1`,
+      [eventId, eventId.toLowerCase()],
+    );
+    return event;
   }
 
   private async readPage(request: ListEventsRequest, isOlder: boolean): Promise<Page> {

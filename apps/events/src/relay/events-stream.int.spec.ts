@@ -21,7 +21,7 @@ const epoch = '1a2b3c4d';
 const day = 24 * 3_600 * 1e9;
 
 async function publish(...overrides: Parameters<typeof newEvent>[0][]) {
-  const publisher = new StreamPublisher(setup.connection, inboxPrefix('events'));
+  const publisher = new StreamPublisher(setup.connection, inboxPrefix('events.events'));
   const events = overrides.map((override) => ({ ...newEvent(override), broadcasterUserId: '4711' }));
   const lastSequence = await publisher.publish(events).finally(() => publisher.close());
   return { events, lastSequence };
@@ -139,7 +139,7 @@ describe(StreamPublisher.name, () => {
   });
 
   it('fails what is not acknowledged yet when it is closed', async () => {
-    const publisher = new StreamPublisher(setup.connection, inboxPrefix('events'));
+    const publisher = new StreamPublisher(setup.connection, inboxPrefix('events.events'));
     const publishing = publisher.publish([{ ...newEvent(), broadcasterUserId: null }]);
 
     publisher.close();

@@ -19,7 +19,7 @@ let outbox: OutboxRepository;
 
 beforeAll(async () => {
   [store, stream] = await Promise.all([EventStore.create(), StreamSetup.start()]);
-  publisher = new StreamPublisher(stream.connection, inboxPrefix('events'));
+  publisher = new StreamPublisher(stream.connection, inboxPrefix('events.events'));
   outbox = new OutboxRepository(store.dataSource);
 });
 afterAll(async () => {

@@ -27,16 +27,16 @@ describe(StreamPublisher.name, () => {
   });
 
   it('tells when the broker has lost the files of the stream, which it finds out at the next one', async () => {
-    const connection = await connectNats({ urls: [nats.urlFor('events')], name: 'test' });
+    const connection = await connectNats({ urls: [nats.urlFor('events')], name: 'test', account: 'EVENTS' });
     await (await EventsStream.open(connection, streamOptions)).create('00000000');
-    const publisher = new StreamPublisher(connection, inboxPrefix('events'));
+    const publisher = new StreamPublisher(connection, inboxPrefix('events.events'));
     const large = (count: number) =>
       Array.from({ length: count }, () => ({
         ...newEvent({ eventData: JSON.stringify({ text: 'x'.repeat(500_000) }) }),
         broadcasterUserId: null,
       }));
     await publisher.publish(large(1));
-    await rm(join(directory.path, 'nats/jetstream/jetstream/$G/streams/EVENTS'), { recursive: true });
+    await rm(join(directory.path, 'nats/jetstream/jetstream/EVENTS/streams/EVENTS'), { recursive: true });
 
     // A file holds 8 MiB.
     await expect(publisher.publish(large(20))).rejects.toThrow(StreamFilesGoneError);

@@ -15,18 +15,19 @@ export const badBody = {
 
 type Decorator = MethodDecorator & ClassDecorator;
 
-/** What an answer holds: a record (or several), or plain text, of which an example is given. */
+/** What an answer holds: a record (or several), or text, plain unless said otherwise, of which an example is given. */
 interface AnswerContent {
   type?: Type;
   isArray?: boolean;
   example?: string;
+  mediaType?: string;
   /** Whether a Location header names the created record. */
   location?: boolean;
 }
 
 /** Describes an answer: its status, what it says, its content and its headers. */
 export function Answers(status: number, description: string, content: AnswerContent = {}): Decorator {
-  const { type, isArray = false, example, location } = content;
+  const { type, isArray = false, example, mediaType = 'text/plain', location } = content;
   const headers = {
     Location: { description: 'Path of the created record', schema: { type: 'string' as const } },
   };
@@ -35,7 +36,7 @@ export function Answers(status: number, description: string, content: AnswerCont
     description,
     ...(type && { type, isArray }),
     ...(example !== undefined && {
-      content: { 'text/plain': { schema: { type: 'string' as const }, example } },
+      content: { [mediaType]: { schema: { type: 'string' as const }, example } },
     }),
     ...(location && { headers }),
   });
@@ -100,6 +101,7 @@ function headersOf(code: ErrorCode): Record<string, { description: string; schem
   if (code === 'unauthenticated') return { 'WWW-Authenticate': header('Always `Token`') };
   if (code === 'unavailable' || code === 'too_many_requests')
     return { 'Retry-After': header('Seconds to wait') };
+  if (code === 'upgrade_required') return { Upgrade: header('Always `websocket`') };
   if (code === 'method_not_allowed') return { Allow: header('Methods that this path has') };
   return {};
 }

@@ -1,8 +1,18 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiQuery } from '@nestjs/swagger';
+import { ApiParam, ApiProperty, ApiQuery } from '@nestjs/swagger';
+import { IsText } from '@stream-events/contracts';
+import { MayBeAbsent } from '../http/json-body.decorator.js';
 import { PageParameters } from '../paging/page-parameters.decorator.js';
 
-const parameters: readonly { name: string; description: string; example: string }[] = [
+/** A parameter of a query. */
+export interface TextParameter {
+  name: string;
+  description: string;
+  example: string;
+}
+
+/** The filters of the event list. */
+export const filterParameters: readonly TextParameter[] = [
   { name: 'event_type', description: 'Event type, exactly', example: 'channel-raid' },
   { name: 'user_id', description: 'Id of the acting user', example: '12826' },
   { name: 'user_name', description: 'Name of the acting user, in any case', example: 'some_viewer' },
@@ -35,8 +45,31 @@ const parameters: readonly { name: string; description: string; example: string 
 
 /** Describes the query of the event list. */
 export function EventFilterParameters(): MethodDecorator {
-  return applyDecorators(
-    ...parameters.map((parameter) => ApiQuery({ ...parameter, required: false, type: String })),
-    PageParameters('Events'),
-  );
+  return applyDecorators(...filterParameters.map(DescribesText), PageParameters('Events'));
+}
+
+/** Describes a parameter of the query that is text and may be left out. */
+export function DescribesText(parameter: TextParameter): MethodDecorator {
+  return ApiQuery({ ...parameter, required: false, type: String });
+}
+
+/** A filter of the event list as a field of a body, described like the parameter of its name; empty is no filter. */
+export function EventFilterField(): PropertyDecorator {
+  return (target, property) => {
+    const parameter = filterParameters.find(({ name }) => name === property);
+    if (!parameter) throw new Error(`the event list has no filter ${String(property)}`);
+    const { description, example } = parameter;
+    ApiProperty({ type: String, description, example, required: false, maxLength: 255 })(target, property);
+    MayBeAbsent()(target, property);
+    IsText(0, 255)(target, property);
+  };
+}
+
+/** Describes the path of one event. */
+export function DescribesEventId(): MethodDecorator {
+  return ApiParam({
+    name: 'id',
+    description: 'The id of an event, or its event_id; that of a test event is the only one it has',
+    schema: { type: 'string', example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11' },
+  });
 }

@@ -1,4 +1,5 @@
-import { ServiceError, type EventFilters, type ListEventsRequest } from '@stream-events/contracts';
+import type { EventFilters, ListEventsRequest } from '@stream-events/contracts';
+import { parseTime } from '../http/time.js';
 import { ParameterFaults, parsePage, type Parameters } from '../paging/page-parameters.js';
 
 /** The filters of the event list: the parameter, and the field of the contract that it fills. */
@@ -15,7 +16,8 @@ export const textFilters = {
   event_id: 'eventId',
 } as const satisfies Record<string, keyof EventFilters>;
 
-const timeFilters = ['since', 'until'] as const;
+/** Those that are times; their fields have the same names. */
+export const timeFilters = ['since', 'until'] as const;
 
 /** A list that was asked for: the request to the events service, and what its cursors are bound to. */
 export interface EventListQuery {
@@ -50,30 +52,4 @@ export function parseEventListQuery(parameters: Parameters): EventListQuery {
 function describeList(parameters: Parameters): string {
   const names = [...Object.keys(textFilters), ...timeFilters];
   return JSON.stringify(['platform-events', ...names.map((name) => parameters[name] || null)]);
-}
-
-const timePattern =
-  /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}(?::\d{2})?)(?:[.,](\d{1,9}))?([Zz]|[+-]\d{2}:?\d{2})?)?$/;
-
-/** Milliseconds since 1970 of an ISO 8601 time (UTC where it names no offset); parts of a millisecond round up. */
-function parseTime(parameter: string, value: string): number {
-  // A + that was not percent-encoded arrives as a space: the times that the API prints end in +0000.
-  const match = timePattern.exec(
-    value
-      .trim()
-      .replace(/ (\d{2}:?\d{2})$/, (whole, offset: string) => (value.includes('T') ? `+${offset}` : whole)),
-  );
-  const [, date, time = '00:00:00', fraction = '', offset = 'Z'] = match ?? [];
-  const zone = /^[+-]\d{4}$/.test(offset) ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset.toUpperCase();
-  const seconds = Date.parse(`${date}T${time.length === 5 ? `${time}:00` : time}${zone}`);
-  if (!match || Number.isNaN(seconds) || !isDay(date)) {
-    throw ServiceError.onField(parameter, 'must be an ISO 8601 time, for example 2026-11-21T07:30:00Z');
-  }
-  return seconds + Math.ceil(Number(fraction.padEnd(9, '0')) / 1e6);
-}
-
-/** Whether the calendar has this day: Date.parse takes February 30 for March 2. */
-function isDay(date: string | undefined): boolean {
-  const day = new Date(`${date}T00:00:00Z`);
-  return !Number.isNaN(day.getTime()) && day.toISOString().slice(0, 10) === date;
 }

@@ -11,13 +11,12 @@ import {
   RefusesWith,
   RequiresToken,
 } from '../api-description/api-decorators.js';
-import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { readJsonObject } from '../http/json-text.js';
 import { ListLinks } from '../paging/list-links.js';
 import { CurrentUser } from '../users/access.guard.js';
 import type { Caller } from '../users/access-tokens.service.js';
-import { EventFilterParameters } from './event-filter-parameters.js';
+import { DescribesEventId, EventFilterParameters } from './event-filter-parameters.js';
 import { parseEventListQuery } from './event-list.query.js';
 import { CreateEventBody, EventPage, EventRecord, exampleData } from './events.dto.js';
 import { EventsService } from './events.service.js';
@@ -96,16 +95,12 @@ export class EventsController {
 
   @Get(':id')
   @Header('content-type', jsonType)
-  @ApiOperation({ summary: 'Show an event', description: 'Any event; a test event by its event_id.' })
-  @ApiParam({
-    name: 'id',
-    description: 'The id of an event, or the event_id of a test event',
-    schema: { type: 'string', format: 'uuid', example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11' },
-  })
+  @ApiOperation({ summary: 'Show an event', description: 'Any event; one without an id by its event_id.' })
+  @DescribesEventId()
   @Answers(200, 'The event', { type: EventRecord })
   @RequiresToken()
   @RefusesWith({ not_found: 'There is no such event' })
-  async show(@Id() id: string, @Req() request: FastifyRequest): Promise<string> {
+  async show(@Param('id') id: string, @Req() request: FastifyRequest): Promise<string> {
     return printEventRecord(await this.events.get(id, request.id));
   }
 

@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { getEvent, ServiceError, type NewEvent, type StoredEvent } from '@stream-events/contracts';
+import {
+  getEvent,
+  isTextWithin,
+  ServiceError,
+  type NewEvent,
+  type StoredEvent,
+} from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import { v4 as uuidV4 } from 'uuid';
 import { mintEventId } from './event-id.js';
@@ -18,6 +24,8 @@ export interface ClientEvent {
 }
 
 const maxKeyLength = 255;
+/** Of an `event_id`, which is the platform’s own. */
+const maxIdLength = 255;
 
 /** Events that clients add by hand or as tests, and events one by one. */
 @Injectable()
@@ -55,8 +63,9 @@ export class EventsService {
     return this.store(newEvent, event.requestId);
   }
 
-  /** An event by its id, or a test event by its `event_id`. */
+  /** An event by its id, or by its `event_id`. */
   async get(id: string, requestId: string): Promise<StoredEvent> {
+    if (!isTextWithin(id, 1, maxIdLength)) throw new ServiceError('not_found', 'There is no such event.');
     return this.client.request(getEvent, { id }, { correlationId: requestId });
   }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { eventually } from '@stream-events/testing';
-import { createHttpServer } from './http-server.js';
+import { createHttpServer, endProgress } from './http-server.js';
 
 const limit = 3;
 
@@ -14,6 +14,12 @@ async function startServer() {
     return 'done';
   });
   fastify.get('/fast', () => Promise.resolve('done'));
+  fastify.get('/open', (request, reply) => {
+    endProgress(request);
+    endProgress(request);
+    reply.hijack();
+    reply.raw.flushHeaders();
+  });
   await fastify.listen({ port: 0, host: '127.0.0.1' });
   const { port } = fastify.server.address() as AddressInfo; // holds: it listens on a port
   return {
@@ -66,6 +72,30 @@ describe(createHttpServer.name, () => {
 
     await eventually(async () => expect((await fetch(`${url}/fast`)).status).toBe(200));
     release();
+    await close();
+  });
+
+  it('does not count answers that stay open, before and after their end', async () => {
+    const { url, port, waiting, release, close } = await startServer();
+    const sockets = Array.from({ length: limit + 1 }, () => connect(port, '127.0.0.1'));
+    for (const socket of sockets) {
+      socket.write('GET /open HTTP/1.1\r\nHost: x\r\n\r\n');
+      await once(socket, 'data');
+    }
+    const post = (): Promise<Response> => fetch(`${url}/slow`, { method: 'POST' });
+    const slow = Array.from({ length: limit - 1 }, post);
+    await eventually(() => expect(waiting).toHaveLength(limit - 1));
+    expect((await fetch(`${url}/fast`)).status).toBe(200);
+
+    for (const socket of sockets) {
+      socket.destroy();
+      await once(socket, 'close');
+    }
+    slow.push(post());
+    await eventually(() => expect(waiting).toHaveLength(limit));
+    expect((await fetch(`${url}/fast`)).status).toBe(503);
+    release();
+    expect((await Promise.all(slow)).map(({ status }) => status)).toEqual(slow.map(() => 200));
     await close();
   });
 

@@ -5,9 +5,9 @@ import { setImmediate } from 'node:timers/promises';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ServiceError } from '@stream-events/contracts';
 import { within } from '@stream-events/messaging';
-import type { FastifyInstance, FastifyHttpOptions } from 'fastify';
+import type { FastifyHttpOptions, FastifyInstance, FastifyRequest } from 'fastify';
 import { canonicalUrl } from './paths.js';
-import { sendProblem, toProblem, toServiceError } from './problem.js';
+import { printAnswer, sendProblem, toProblem, toServiceError } from './problem.js';
 
 /** The largest body that is taken: 256 KiB, far above any message of a platform. */
 const maxBodyBytes = 256 * 1024;
@@ -129,19 +129,28 @@ function correlate(fastify: FastifyInstance): void {
   });
 }
 
+const progressEnds = new WeakMap<FastifyRequest, () => void>();
+
+/** Counts a request no more among those in progress: its answer stays open, and such answers have a limit of their own. */
+export function endProgress(request: FastifyRequest): void {
+  progressEnds.get(request)?.();
+}
+
 /** Refuses what is too much at once, before its body is read: what waits in memory is bounded. */
 function limitRequests(fastify: FastifyInstance, maxRequests: number): void {
   let inProgress = 0;
-  fastify.addHook('onRequest', (_request, reply, done) => {
+  fastify.addHook('onRequest', (request, reply, done) => {
     if (inProgress >= maxRequests) {
       sendProblem(reply, new ServiceError('unavailable', 'Too many requests at once. Try again soon.'));
       return;
     }
     inProgress += 1;
+    const end = (): void => {
+      if (progressEnds.delete(request)) inProgress -= 1;
+    };
+    progressEnds.set(request, end);
     // Also when the client has gone before its answer.
-    reply.raw.once('close', () => {
-      inProgress -= 1;
-    });
+    reply.raw.once('close', end);
     done();
   });
 }
@@ -165,13 +174,6 @@ function ignoreExpectations(fastify: FastifyInstance): void {
 function printClientError(code: string): string {
   const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
   const title = STATUS_CODES[status] ?? 'Bad Request';
-  const body = JSON.stringify({
-    ...toProblem(new ServiceError('invalid', 'The request could not be read as HTTP.')),
-    status,
-    title,
-  });
-  return (
-    `HTTP/1.1 ${status} ${title}\r\nConnection: close\r\nContent-Type: application/problem+json\r\n` +
-    `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
-  );
+  const problem = toProblem(new ServiceError('invalid', 'The request could not be read as HTTP.'));
+  return printAnswer({ ...problem, status, title });
 }

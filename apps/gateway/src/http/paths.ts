@@ -21,6 +21,11 @@ export function pathOf(url: string): string {
   return queryAt === -1 ? url : url.slice(0, queryAt);
 }
 
+/** The query of a URL, with every value of repeated parameters. */
+export function queryOf(url: string): URLSearchParams {
+  return new URLSearchParams(url.slice(pathOf(url).length));
+}
+
 function resolveAlias(path: string): string {
   for (const [alias, canonical] of aliases) {
     if (path === alias || path.startsWith(`${alias}/`)) return canonical + path.slice(alias.length);

@@ -59,11 +59,30 @@ export function sendProblem(reply: FastifyReply, error: ServiceError): void {
     .send(JSON.stringify(toProblem(error)));
 }
 
+/** An error's whole answer as text, for a socket that no reply writes to; the connection ends with it. */
+export function printProblem(error: ServiceError): string {
+  return printAnswer(toProblem(error), problemHeaders(error));
+}
+
+/** A problem document as the text of an answer that ends its connection. */
+export function printAnswer(problem: Problem, headers: Record<string, string> = {}): string {
+  const body = JSON.stringify(problem);
+  const allHeaders = {
+    'content-type': 'application/problem+json',
+    ...headers,
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  };
+  const lines = Object.entries(allHeaders).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${problem.status} ${problem.title}\r\n${lines.join('')}\r\n${body}`;
+}
+
 function problemHeaders(error: ServiceError): Record<string, string> {
   return {
     'content-type': 'application/problem+json',
     'cache-control': 'no-store',
     ...(error.code === 'unauthenticated' && { 'www-authenticate': 'Token' }),
+    ...(error.code === 'upgrade_required' && { upgrade: 'websocket', connection: 'Upgrade' }),
     ...(error.retryAfterSeconds !== undefined && {
       'retry-after': String(Math.ceil(error.retryAfterSeconds)),
     }),

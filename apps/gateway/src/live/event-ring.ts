@@ -11,7 +11,6 @@ export class EventRing {
   /** Index of the oldest one: shifting at each event would move all of them. */
   private oldest = 0;
   private bytes = 0;
-  private readonly sequences = new Map<string, number>();
 
   constructor(
     readonly epoch: string,
@@ -28,16 +27,6 @@ export class EventRing {
     return this.events.at(-1);
   }
 
-  /** The id of the oldest event that the ring remembers. */
-  get oldestId(): string | undefined {
-    return this.events[this.oldest]?.id;
-  }
-
-  /** The sequence of an event that the ring has. */
-  sequenceOf(id: string): number | undefined {
-    return this.sequences.get(id);
-  }
-
   /** The event at this very sequence. */
   at(sequence: number): LiveEvent | undefined {
     const event = this.events[this.indexOf(sequence)];
@@ -46,7 +35,6 @@ export class EventRing {
 
   add(event: LiveEvent): void {
     this.events.push(event);
-    this.sequences.set(event.id, event.sequence);
     this.bytes += event.record.length;
     while (this.events.length - this.oldest > maxEvents || this.bytes > maxBytes) this.dropOldest();
   }
@@ -63,8 +51,8 @@ export class EventRing {
     this.oldest += 1;
     this.before = event.sequence;
     this.bytes -= event.record.length;
-    this.sequences.delete(event.id);
-    if (this.oldest < 1_024) return;
+    // Not at each event; but what is dropped must not stay in memory for long either, where few large events fit.
+    if (this.oldest < 1_024 && this.oldest < this.events.length / 2) return;
     this.events = this.events.slice(this.oldest);
     this.oldest = 0;
   }

@@ -6,8 +6,8 @@ import { compileFilter, describeFilter, type LiveFilter } from './live-filter.js
 export interface Member {
   readonly filter: LiveFilter;
   readonly format: FrameFormat;
-  /** Gets the frames of some events at once, the first and last of which have these sequences. */
-  deliver(frames: Buffer, sequences: { first: number; last: number }): void;
+  /** Gets the frames of some events at once, the first of which has this sequence. */
+  deliver(frames: Buffer, firstSequence: number): void;
 }
 
 // What comes within one turn of the event loop goes out as one write; but not more than this.
@@ -43,15 +43,15 @@ class Audience {
 
   /** @returns how many events went out, each counted for each member */
   flush(): number {
-    const [events, first, last] = [this.pending, this.pending[0], this.pending.at(-1)];
-    if (!first || !last) return 0;
+    const [events, first] = [this.pending, this.pending[0]];
+    if (!first) return 0;
     this.pending = [];
     this.pendingBytes = 0;
     let delivered = 0;
     for (const [format, members] of this.members) {
       const frames = Buffer.concat(events.map((event) => frameOf(event, format)));
       // One that cannot take them leaves, which a set allows while it is walked.
-      for (const member of members) member.deliver(frames, { first: first.sequence, last: last.sequence });
+      for (const member of members) member.deliver(frames, first.sequence);
       delivered += members.size * events.length;
     }
     return delivered;

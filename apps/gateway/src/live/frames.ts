@@ -73,7 +73,7 @@ function serverSentFrame(record: Buffer, position: string | undefined): Buffer {
 
 /** A whole WebSocket text frame of a server, which is not masked (RFC 6455 §5.2): the same bytes for every client. */
 export function textFrame(payload: Buffer | string): Buffer {
-  const bytes = Buffer.from(payload);
+  const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload;
   const head = Buffer.alloc(headLength(bytes.length));
   head[0] = 0x81; // the only frame of its message, text
   if (head.length === 2) head[1] = bytes.length;

@@ -57,7 +57,7 @@ export class LiveConnection implements Member {
   readonly filter: LiveFilter;
   private readonly passes: ((event: LiveEvent) => boolean) | undefined;
   private readonly ending = new AbortController();
-  /** The next sequence that the client has not been sent. */
+  /** While it catches up: the next sequence that the client has not been sent. 0: not located yet. */
   private cursor = 0;
   private isLive = false;
   /** Each catching up ends the one before. */
@@ -78,36 +78,23 @@ export class LiveConnection implements Member {
 
   /** Begins to deliver; done when the client is live, or gone. */
   async start(): Promise<void> {
-    const { feed } = this.surroundings;
-    const { signal } = this.ending;
     const turn = (this.turn += 1);
-    while (turn === this.turn) {
-      try {
-        if (!feed.ring) await feed.untilCurrent(signal);
-        const { after } = this.request;
-        const found =
-          after === undefined ? feed.nextSequence : await locate(after, this.surroundings, signal);
-        if (turn !== this.turn) return;
-        if (typeof found === 'number') this.cursor = found;
-        else this.skipTo(feed.nextSequence, found);
-        return await this.catchUp(false);
-      } catch {
-        // The broker is away, or the client.
-        await this.pause();
-      }
-    }
+    const found = await this.findStart();
+    if (turn !== this.turn) return;
+    if (typeof found === 'number') this.cursor = found;
+    else this.skipTo(this.surroundings.feed.nextSequence, found);
+    await this.catchUp(false);
   }
 
   /** Gets events as they come. */
-  deliver(frames: Buffer, sequences: { first: number; last: number }): void {
+  deliver(frames: Buffer, firstSequence: number): void {
     if (!this.isLive) return;
     if (this.sink.bufferedBytes + frames.length <= maxBufferedBytes) {
       this.sink.write(frames);
-      this.cursor = sequences.last + 1;
-      return;
+    } else {
+      this.cursor = firstSequence;
+      void this.catchUp(true);
     }
-    this.cursor = sequences.first;
-    void this.catchUp(true);
   }
 
   /** Gets an event once more, out of the order of positions; it is lost for a client that is slow at the moment. */
@@ -121,9 +108,12 @@ export class LiveConnection implements Member {
   interrupt({ reason, nextSequence }: Interruption): void {
     if (this.ending.signal.aborted) return;
     // One that is being located is not anywhere yet: what was found so far may be wrong now.
-    if (this.cursor === 0) return void this.start();
-    this.skipTo(nextSequence, reason);
-    void this.catchUp(false);
+    if (this.cursor === 0) {
+      void this.start();
+    } else {
+      this.skipTo(nextSequence, reason);
+      void this.catchUp(false);
+    }
   }
 
   /** Tells a client that wants to know that the connection is alive. */
@@ -143,14 +133,37 @@ export class LiveConnection implements Member {
     this.surroundings.onClosed(this, reason);
   }
 
+  /** Where the client reads on, or why it cannot; waits for as long as the broker is away. */
+  private async findStart(): Promise<number | GapReason> {
+    const { feed } = this.surroundings;
+    const { after } = this.request;
+    const { signal } = this.ending;
+    while (!signal.aborted) {
+      try {
+        if (!feed.ring) await feed.untilCurrent(signal);
+        return after === undefined ? feed.nextSequence : await locate(after, this.surroundings, signal);
+      } catch {
+        // Feed and history say in the log why.
+        await this.pause();
+      }
+    }
+    return feed.nextSequence;
+  }
+
   /** Sends everything from the cursor on, at the client's pace, until there is no more; then it is live. */
   private async catchUp(wasLive: boolean): Promise<void> {
     this.leave();
     const { turn } = this;
     const { feed } = this.surroundings;
     while (await this.isReady(turn)) {
-      if (this.cursor >= feed.nextSequence) return this.goLive(wasLive);
-      if (wasLive && this.cursor < (feed.ring?.firstSequence ?? 0)) return this.close('too_slow');
+      if (this.cursor >= feed.nextSequence) {
+        this.goLive(wasLive);
+        return;
+      }
+      if (wasLive && this.cursor < (feed.ring?.firstSequence ?? 0)) {
+        this.close('too_slow');
+        return;
+      }
       const page = await this.readPage();
       if (turn !== this.turn) return;
       if (page?.kind === 'events') await this.send(page, turn);

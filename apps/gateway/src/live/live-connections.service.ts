@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
 import { ServiceError } from '@stream-events/contracts';
 import { Counter, Gauge, Registry } from '@stream-events/service';
 import { EventFeed, type Interruption } from './event-feed.service.js';
@@ -8,10 +8,15 @@ import { LiveConnection, type LiveRequest } from './live-connection.js';
 import type { LiveEvent } from './live-event.js';
 import type { CloseReason, LiveSink } from './live-sink.js';
 
-/** The most live connections of one process: each is a file descriptor and some 50 KiB, at worst 1 MiB more. */
-const maxConnections = 10_000;
-/** The most with one token, so that one client that goes wild leaves room for others. */
-const maxPerToken = 1_000;
+/** The most live connections. */
+export interface LiveLimits {
+  /** Of one process: each is a file descriptor and some 50 KiB, at worst 1 MiB more. */
+  connections: number;
+  /** With one token, so that one client that goes wild leaves room for others. */
+  perToken: number;
+}
+
+const defaultLimits: LiveLimits = { connections: 10_000, perToken: 1_000 };
 // Below the minute after which proxies cut what is silent.
 const keepAliveMs = 15_000;
 
@@ -37,6 +42,7 @@ export class LiveConnections {
     private readonly feed: EventFeed,
     private readonly history: EventHistory,
     metrics: Registry,
+    @Optional() private readonly limits: LiveLimits = defaultLimits,
   ) {
     const deliveredTotal = new Counter({
       name: 'live_events_delivered_total',
@@ -63,7 +69,8 @@ export class LiveConnections {
       onEvent: (event) => this.fanOut.publish(event),
       onInterrupted: (interruption) => this.interrupt(interruption),
     });
-    this.keepAliveTimer = setInterval(() => this.keepAlive(), keepAliveMs);
+    // What only describes the API makes this, too, and is not to be kept from ending.
+    this.keepAliveTimer = setInterval(() => this.keepAlive(), keepAliveMs).unref();
   }
 
   /** The tokens of all connections, each once. */
@@ -113,12 +120,13 @@ export class LiveConnections {
 
   private refuseTooMany(tokenHash: string): void {
     if (this.isStopped) throw new ServiceError('unavailable', 'The service restarts. Try again soon.');
-    if (this.connections.size >= maxConnections)
+    if (this.connections.size >= this.limits.connections)
       throw new ServiceError('unavailable', 'Too many live connections. Try again soon.');
-    if ((this.perToken.get(tokenHash) ?? 0) < maxPerToken) return;
+    const { perToken } = this.limits;
+    if ((this.perToken.get(tokenHash) ?? 0) < perToken) return;
     throw new ServiceError(
       'too_many_requests',
-      `This token has ${maxPerToken} live connections, which is the most. Close some, or use another token.`,
+      `This token has ${perToken} live connections, which is the most. Close some, or use another token.`,
       { retryAfterSeconds: 10 },
     );
   }

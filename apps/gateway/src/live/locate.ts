@@ -5,8 +5,8 @@ import type { GapReason } from './frames.js';
 
 /** What a connection reads from. */
 export interface EventSource {
-  feed: EventFeed;
-  history: EventHistory;
+  feed: Pick<EventFeed, 'ring' | 'head' | 'nextSequence' | 'untilCurrent'>;
+  history: Pick<EventHistory, 'read'>;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ListPosition } from '@stream-events/contracts';
 import type { FastifyRequest } from 'fastify';
-import { pathOf } from '../http/paths.js';
+import { pathOf, queryOf } from '../http/paths.js';
 import { PublicUrl } from '../http/public-url.js';
 import { printCursor } from './cursor.js';
 
@@ -13,7 +13,7 @@ export class ListLinks {
   /** The absolute URL of the page at a position; `list` is what its cursors are bound to. */
   of(request: FastifyRequest, list: string, position: ListPosition): string {
     const path = pathOf(request.originalUrl);
-    const parameters = new URLSearchParams(request.originalUrl.slice(path.length));
+    const parameters = queryOf(request.originalUrl);
     parameters.set('cursor', printCursor(position, list));
     return this.publicUrl.of(request, `${path}?${parameters.toString()}`);
   }

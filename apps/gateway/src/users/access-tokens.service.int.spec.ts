@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
-import { AccessTokens } from './access-tokens.service.js';
+import { AccessTokens, hashToken } from './access-tokens.service.js';
 import { User } from './user.entity.js';
 import { v7 as uuidV7 } from 'uuid';
 import { connectGateway } from '../../test/connect-gateway.js';
@@ -119,6 +119,21 @@ describe(AccessTokens.name, () => {
     await dataSource.manager.update(User, { id }, { isDisabled: false });
 
     expect(await tokens.identify(token)).toMatchObject({ id });
+  });
+
+  it('finds the tokens that have ended, whatever it remembers of them', async () => {
+    const tokens = setup();
+    const [kept, rotated, disabled, deleted] = await Promise.all(Array.from({ length: 4 }, register));
+    const hashes = [kept!, rotated!, disabled!, deleted!].map(({ token }) => hashToken(token));
+    await Promise.all([rotated!, disabled!].map(({ token }) => tokens.identify(token)));
+    expect(await tokens.findEnded(hashes)).toEqual([]);
+    expect(await tokens.findEnded([])).toEqual([]);
+
+    await setup().issue(rotated!.id);
+    await dataSource.manager.update(User, { id: disabled!.id }, { isDisabled: true });
+    await dataSource.query('DELETE FROM access_tokens WHERE user_id = $1', [deleted!.id]);
+    const ended = await tokens.findEnded([...hashes, hashToken('never issued')]);
+    expect(ended.sort()).toEqual([...hashes.slice(1), hashToken('never issued')].sort());
   });
 
   it('keeps no key in clear', async () => {

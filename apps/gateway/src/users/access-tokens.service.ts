@@ -53,7 +53,7 @@ export class AccessTokens {
   /** Who a key belongs to; undefined when it is unknown, rotated, or its user is disabled. */
   async identify(key: string): Promise<Caller | undefined> {
     if (!keyPattern.test(key)) return undefined;
-    const hash = hashKey(key).toString('hex');
+    const hash = hashToken(key);
     const cached = this.cache.get(hash);
     if (cached && cached.until > Date.now()) return cached.caller;
     this.cache.delete(hash);
@@ -66,6 +66,19 @@ export class AccessTokens {
     return caller;
   }
 
+  /** Those of these tokens that are valid no more, as of now. */
+  async findEnded(hashes: readonly string[]): Promise<string[]> {
+    const ended = await this.dataSource.query<{ hash: string }[]>(
+      `SELECT hash FROM unnest($1::text[]) AS hash
+       WHERE NOT EXISTS (
+         SELECT FROM access_tokens JOIN users ON users.id = user_id
+         WHERE key_hash = decode(hash, 'hex') AND NOT is_disabled
+       )`,
+      [hashes],
+    );
+    return ended.map(({ hash }) => hash);
+  }
+
   /** Forgets what was looked up, after a user was disabled. */
   forget(): void {
     this.cache.clear();
@@ -75,6 +88,11 @@ export class AccessTokens {
     if (this.cache.size >= maxCached) this.cache.clear();
     this.cache.set(hash, { caller, until: Date.now() + cacheMs });
   }
+}
+
+/** What a token is known by where the key itself is not needed: its SHA-256 in hexadecimal digits. */
+export function hashToken(key: string): string {
+  return hashKey(key).toString('hex');
 }
 
 function hashKey(key: string): Buffer {

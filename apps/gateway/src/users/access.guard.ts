@@ -12,7 +12,7 @@ import { ServiceError } from '@stream-events/contracts';
 import { CONFIG } from '@stream-events/service';
 import type { FastifyRequest } from 'fastify';
 import type { GatewayConfig } from '../gateway.config.js';
-import { AccessTokens, type Caller } from './access-tokens.service.js';
+import { AccessTokens, hashToken, type Caller } from './access-tokens.service.js';
 
 /** Who may use a route: anybody, every user (unless said otherwise), owners, or whoever may register users. */
 type Access = 'public' | 'user' | 'owner' | 'registration';
@@ -31,6 +31,13 @@ export const CurrentUser = createParamDecorator((_: unknown, context: ExecutionC
   const caller = callers.get(context.switchToHttp().getRequest<FastifyRequest>());
   if (!caller) throw new Error('the route is public: it has no current user');
   return caller;
+});
+
+/** The hash of the token that came with the request (see `hashToken`). */
+export const CurrentTokenHash = createParamDecorator((_: unknown, context: ExecutionContext): string => {
+  const key = readToken(context.switchToHttp().getRequest<FastifyRequest>().headers.authorization);
+  if (key === undefined) throw new Error('the route is public: it has no current token');
+  return hashToken(key);
 });
 
 /** Lets a request pass when its token gives it the access that the route asks for. */

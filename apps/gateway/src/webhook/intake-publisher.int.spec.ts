@@ -17,7 +17,7 @@ let operator: NatsConnection;
 let publisher: IntakePublisher;
 
 beforeAll(async () => {
-  const anything = { name: 'operator', publish: ['>'], subscribe: ['>'] };
+  const anything = { ...natsUsers.gateway, name: 'operator', publish: ['>'], subscribe: ['>'] };
   nats = await startTestNats([natsUsers.gateway, anything]);
   operator = await connectNats({ urls: [nats.urlFor('operator')], name: 'operator' });
   publisher = new IntakePublisher({ urls: [nats.urlFor('gateway')], name: 'gateway' });

@@ -10,7 +10,7 @@ import {
   type JsMsg,
 } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
-import { eventsStreamName, isStorableText } from '@stream-events/contracts';
+import { durableConsumers, eventsStreamName, isStorableText } from '@stream-events/contracts';
 import { within } from '@stream-events/messaging';
 import { LOGGER, type Logger } from '@stream-events/service';
 import { ReconciliationRepository } from './reconciliation.repository.js';
@@ -21,7 +21,7 @@ import { SubscriptionsRepository } from './subscriptions.repository.js';
 /** Injection token of the connection that revocations are read on. */
 export const EVENTS_CONNECTION = Symbol('EVENTS_CONNECTION');
 
-const consumerName = 'platform-connector-revocations';
+const consumerName = durableConsumers['subscription-revocation'];
 const maxMessages = 100;
 // A fetch that finds nothing looks whether the consumer is still there.
 const fetchMs = 5_000;

@@ -44,6 +44,7 @@ async function startIntake(): Promise<Instance> {
   const connection: NatsConnection = await connectNats({
     urls: [nats.urlFor('streamer-monitor')],
     name: 'test',
+    account: 'EVENTS',
   });
   const metrics = new Registry();
   const intake = new EventIntake(connection, store.recorder, createLogger('test', 'silent'), metrics);

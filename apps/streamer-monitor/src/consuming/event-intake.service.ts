@@ -3,9 +3,16 @@ import type { JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { isContentError, isUnavailableError } from '@stream-events/database';
 import { within } from '@stream-events/messaging';
-import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
+import {
+  Counter,
+  FailureLog,
+  Gauge,
+  LOGGER,
+  Registry,
+  WorkerLoop,
+  type Logger,
+} from '@stream-events/service';
 import { StreamRecorder } from '../streams/stream-recorder.service.js';
-import { WorkerLoop } from '../worker-loop.js';
 import { EventsConsumer, StreamMissingError } from './events-consumer.js';
 import { parseStreamMessage, streamEventTypes, UnreadableEventError } from './stream-event.external.js';
 

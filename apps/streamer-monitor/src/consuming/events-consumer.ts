@@ -8,7 +8,7 @@ import {
   type JsMsg,
 } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
-import { eventsStreamName } from '@stream-events/contracts';
+import { durableConsumers, eventsStreamName } from '@stream-events/contracts';
 
 // The broker's code for a stream that does not exist.
 const streamNotFound = 10059;
@@ -31,11 +31,11 @@ export class EventsConsumer {
 
   constructor(
     private readonly connection: NatsConnection,
-    private readonly eventType: string,
+    private readonly eventType: keyof typeof durableConsumers,
   ) {}
 
   private get name(): string {
-    return `streamer-monitor-${this.eventType}`;
+    return durableConsumers[this.eventType];
   }
 
   /**

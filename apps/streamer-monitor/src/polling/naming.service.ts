@@ -1,11 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { lookUpUsers, type PlatformUserMessage } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
-import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, WorkerLoop, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import { MonitoredStreamersRepository, rename } from '../streamers/monitored-streamers.repository.js';
 import type { Milliseconds } from '../streams/stream-facts.js';
-import { WorkerLoop } from '../worker-loop.js';
 import { ClaimsRepository, type Claim } from './claims.repository.js';
 
 const idleMs = 5_000;

@@ -1,8 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { lookUpStreams } from '@stream-events/contracts';
 import { RequestClient, within } from '@stream-events/messaging';
-import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
-import { WorkerLoop } from '../worker-loop.js';
+import {
+  Counter,
+  FailureLog,
+  Gauge,
+  LOGGER,
+  Registry,
+  WorkerLoop,
+  type Logger,
+} from '@stream-events/service';
 import { ClaimsRepository, type Claim } from './claims.repository.js';
 import { PollRecorder } from './poll-recorder.service.js';
 

@@ -7,7 +7,7 @@ import {
 } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { eventsStreamName, intakeStreamName, type StoredEvent } from '@stream-events/contracts';
-import { connectNats } from '@stream-events/messaging';
+import { connectNats, type NatsOptions } from '@stream-events/messaging';
 import { runSql, type Servers } from '../system/servers.js';
 import type { PublishedMessage } from './checker.js';
 import { markerOf } from './ledger.js';
@@ -30,20 +30,28 @@ export class StoreReader {
 
   private constructor(
     private readonly databaseUrl: string,
-    /** May see and delete streams. */
-    private readonly operator: NatsConnection,
+    /** May see the INTAKE stream. */
+    private readonly intakeOperator: NatsConnection,
+    /** May see and delete the EVENTS stream. */
+    private readonly eventsOperator: NatsConnection,
     /** As other services of the customer's have it. */
     private readonly subscriber: NatsConnection,
   ) {}
 
   static async connect(servers: Servers, databaseUrl: string): Promise<StoreReader> {
-    const open = (user: string): Promise<NatsConnection> =>
-      connectNats({ urls: [servers.nats.urlFor(user)], name: 'trial' });
-    return new StoreReader(databaseUrl, await open('events'), await open('subscriber'));
+    const open = (user: string, account: Pick<NatsOptions, 'account'> = {}): Promise<NatsConnection> =>
+      connectNats({ urls: [servers.nats.urlFor(user)], name: 'trial', ...account });
+    return new StoreReader(
+      databaseUrl,
+      await open('events'),
+      await open('events', { account: 'EVENTS' }),
+      await open('subscriber'),
+    );
   }
 
   async close(): Promise<void> {
-    await this.operator.close();
+    await this.intakeOperator.close();
+    await this.eventsOperator.close();
     await this.subscriber.close();
   }
 
@@ -63,7 +71,7 @@ export class StoreReader {
       this.databaseUrl,
       `SELECT count(*)::int AS count FROM events.outbox${until}`,
     );
-    const { state } = await (await this.manage()).streams.info(intakeStreamName);
+    const { state } = await (await manage(this.intakeOperator)).streams.info(intakeStreamName);
     return { outbox: row?.count ?? 0, intake: state.messages };
   }
 
@@ -113,14 +121,14 @@ export class StoreReader {
   }
 
   async deleteEventsStream(): Promise<void> {
-    await (await this.manage()).streams.delete(eventsStreamName);
+    await (await manage(this.eventsOperator)).streams.delete(eventsStreamName);
   }
 
   private async readStreamInfo(): Promise<StreamInfo> {
-    return (await this.manage()).streams.info(eventsStreamName);
+    return (await manage(this.eventsOperator)).streams.info(eventsStreamName);
   }
+}
 
-  private manage(): Promise<JetStreamManager> {
-    return jetstreamManager(this.operator, { checkAPI: false, timeout: 2_000 });
-  }
+function manage(operator: NatsConnection): Promise<JetStreamManager> {
+  return jetstreamManager(operator, { checkAPI: false, timeout: 2_000 });
 }

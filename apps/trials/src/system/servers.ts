@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { natsUsers } from '@stream-events/contracts';
 import {
+  choosePasswords,
   findNatsServer,
   startEmbeddedNats,
   startEmbeddedPostgres,
@@ -38,10 +38,7 @@ export async function startServers(): Promise<Servers> {
   );
   const binary = await findNatsServer({ cacheDirectory: 'node_modules/.cache/stream-events', log });
   // Chosen here: a server that is started again knows its users by the same passwords.
-  const users = Object.values(natsUsers).map((user) => ({
-    ...user,
-    password: randomBytes(16).toString('hex'),
-  }));
+  const users = choosePasswords(Object.values(natsUsers));
   const nats = await RestartableServer.start((port) =>
     startEmbeddedNats({ directory, users, binary, log, ...(port !== undefined && { port }) }),
   );

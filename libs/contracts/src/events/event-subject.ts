@@ -32,7 +32,7 @@ export function replaySubject(eventType: string, broadcasterUserId: string | nul
   return `live.replay.${describeEvent(eventType, broadcasterUserId)}`;
 }
 
-/** The NATS header of a replay that is meant for the live connections of this name only. */
+/** The NATS header of a replay that is meant for the live connections of a name only: the name, percent-encoded. */
 export const connectionNameHeader = 'Connection-Name';
 
 function describeEvent(eventType: string, broadcasterUserId: string | null): string {

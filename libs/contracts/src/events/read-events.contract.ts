@@ -11,6 +11,7 @@ import {
 } from 'class-validator';
 import { defineContract } from '../contract.js';
 import { PageReply, PageRequest } from '../list-page.js';
+import { IsText } from '../text.js';
 import { eventOrigins, type EventOrigin, type StoredEvent } from './event-record.js';
 
 /** The filters of the event list; all given ones must match. */
@@ -117,8 +118,8 @@ export const listEvents = defineContract({
 });
 
 export class GetEventRequest {
-  /** The id of an event, or the `event_id` of a test event. */
-  @IsUUID('all')
+  /** The id of an event, or the `event_id` of one, which is text of any kind. */
+  @IsText(1, 255)
   id!: string;
 }
 

@@ -1,0 +1,141 @@
+import { once } from 'node:events';
+import { eventually } from '@stream-events/testing';
+import WebSocket from 'ws';
+import type { EventRecord } from './api.js';
+
+export const socketPath = '/ws/platform-events/';
+export const streamPath = '/api/v1/platform-events/stream';
+
+/** A message on a WebSocket: an event, with its position where that was asked for, or a control message. */
+export type LiveMessage = EventRecord & { position?: string; event?: string; reason?: string };
+
+/** A WebSocket client that notes everything it gets. */
+export class LiveSocket {
+  readonly texts: string[] = [];
+  closed: { code: number; reason: string } | undefined;
+  private readonly socket: WebSocket;
+
+  private constructor(url: string, options: WebSocket.ClientOptions) {
+    this.socket = new WebSocket(url.replace('http', 'ws'), options);
+    this.socket.on('message', (data: Buffer) => this.texts.push(data.toString()));
+    this.socket.on('close', (code, reason) => {
+      this.closed = { code, reason: reason.toString() };
+    });
+    // What is refused or cut is seen by its close code.
+    this.socket.on('error', () => undefined);
+  }
+
+  /** Connects; the first message, if any, is sent at once. */
+  static async open(
+    gatewayUrl: string,
+    first?: object,
+    { path = socketPath, headers = {} }: { path?: string; headers?: Record<string, string> } = {},
+  ): Promise<LiveSocket> {
+    const live = new LiveSocket(new URL(path, gatewayUrl).href, { headers });
+    await once(live.socket, 'open');
+    if (first) live.socket.send(JSON.stringify(first));
+    return live;
+  }
+
+  /** Connects with positions, and waits until the client is live. */
+  static async ready(gatewayUrl: string, first: object, path = socketPath): Promise<LiveSocket> {
+    const live = await LiveSocket.open(gatewayUrl, { positions: true, ...first }, { path });
+    await eventually(() => expect(live.messages.some(({ event }) => event === 'ready')).toBe(true));
+    return live;
+  }
+
+  get messages(): LiveMessage[] {
+    return this.texts.map((text) => JSON.parse(text) as LiveMessage); // holds as far as tests compare it
+  }
+
+  /** The events among the messages. */
+  get events(): LiveMessage[] {
+    return this.messages.filter(({ event }) => event === undefined);
+  }
+
+  get controls(): LiveMessage[] {
+    return this.messages.filter(({ event }) => event !== undefined);
+  }
+
+  /** The last position that it was told. */
+  get position(): string | undefined {
+    return this.messages.findLast(({ position }) => position !== undefined)?.position;
+  }
+
+  /** Reads nothing more from its connection. */
+  pause(): void {
+    this.socket.pause();
+  }
+
+  async close(): Promise<void> {
+    if (this.socket.readyState === WebSocket.CLOSED) return;
+    const closed = once(this.socket, 'close');
+    this.socket.close();
+    await closed;
+  }
+}
+
+/** A part of a stream of server-sent events. */
+export interface ServerSentEvent {
+  id?: string;
+  event?: string;
+  data?: string;
+}
+
+/** Reads server-sent events until it is closed. */
+export class LiveStream {
+  private text = '';
+  private readonly ending = new AbortController();
+
+  private constructor(readonly response: Promise<Response>) {}
+
+  static async open(
+    gatewayUrl: string,
+    token: string,
+    { path = streamPath, after }: { path?: string; after?: string } = {},
+  ): Promise<LiveStream> {
+    const ending = new AbortController();
+    const response = fetch(new URL(path, gatewayUrl), {
+      headers: { authorization: `Token ${token}`, ...(after !== undefined && { 'last-event-id': after }) },
+      signal: ending.signal,
+    });
+    const live = new LiveStream(response);
+    live.ending.signal.addEventListener('abort', () => ending.abort());
+    const { status, body } = await response;
+    if (status !== 200 || !body) throw new Error(`no stream: ${status}`);
+    void live.read(body);
+    return live;
+  }
+
+  get parts(): ServerSentEvent[] {
+    return this.text
+      .split('\n\n')
+      .slice(0, -1)
+      .map((part) => {
+        const lines = part.split('\n').map((line) => line.split(/: (.*)/s));
+        return Object.fromEntries(lines.map(([name, value]) => [name, value])) as ServerSentEvent; // as above
+      });
+  }
+
+  /** The events among the parts. */
+  get events(): LiveMessage[] {
+    return this.parts
+      .filter(({ event, data }) => event === undefined && data !== undefined)
+      .map(({ id, data }) => ({ ...(JSON.parse(data ?? '') as LiveMessage), ...(id && { position: id }) })); // as above
+  }
+
+  close(): void {
+    this.ending.abort();
+  }
+
+  private async read(body: ReadableStream<Uint8Array>): Promise<void> {
+    const decoder = new TextDecoder();
+    const reader = body.getReader();
+    try {
+      for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read())
+        this.text += decoder.decode(chunk.value, { stream: true });
+    } catch {
+      // Closed by the test, or cut: what came is there.
+    }
+  }
+}

@@ -1,0 +1,190 @@
+import { eventually } from '@stream-events/testing';
+import { eventBody, eventsPath, uniqueType, type EventRecord } from './api.js';
+import { LiveSocket, LiveStream, socketPath, streamPath } from './live-clients.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+
+describe('live events', () => {
+  let stack: Stack;
+  const opened: { close(): unknown }[] = [];
+
+  beforeAll(async () => {
+    stack = await startStack();
+  }, startLimitMs);
+  afterAll(() => stack.stop());
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((live) => live.close()));
+  });
+
+  const noted = <T extends { close(): unknown }>(live: T): T => {
+    opened.push(live);
+    return live;
+  };
+  const connect = async (first: object = {}, gateway = stack.url): Promise<LiveSocket> =>
+    noted(await LiveSocket.ready(gateway, { token: stack.ownerToken, ...first }));
+  const create = async (type: string, fields: Record<string, unknown> = {}): Promise<EventRecord> => {
+    const body = eventBody({ event_type: type, ...fields });
+    const answer = await stack.request<EventRecord>('POST', eventsPath, { body });
+    expect(answer.status).toBe(201);
+    return answer.json;
+  };
+
+  it('come to a plain client as the very records and nothing else, through every gateway and path', async () => {
+    const type = uniqueType();
+    const first = { token: stack.ownerToken };
+    const paths = [socketPath, '/ws/platform-events', '/ws/twitch-events/', '/ws/twitch-events'];
+    const sockets = await Promise.all(
+      paths.map(async (path, index) =>
+        noted(await LiveSocket.open(stack.urls[index % 2]!, first, { path: `${path}?event_type=${type}` })),
+      ),
+    );
+    // One that says when it is live stands in for those that are not told.
+    await connect();
+    await connect({}, stack.urls[1]);
+    const data = '{"b":1.10,"a":12345678901234567890,"c":"\\u00e9"}';
+    const created = await stack.request('POST', eventsPath, {
+      body: `{"event_type":"${type}","event_source":"mine","event_data":${data}}`,
+    });
+    const test = await stack.request('POST', `${eventsPath}/${type}/test`, { body: data });
+
+    for (const socket of sockets) {
+      await eventually(() => expect(socket.texts).toHaveLength(2));
+      expect(socket.texts).toEqual([created.text, test.text]);
+    }
+    expect(created.text).toContain(data);
+  });
+
+  it('come with a token in the header of the handshake, and not with one in the address', async () => {
+    const type = uniqueType();
+    const headers = { authorization: `Token ${stack.ownerToken}` };
+    const path = `${socketPath}?positions=true&event_type=${type}&event_type=other`;
+    const socket = noted(await LiveSocket.open(stack.url, undefined, { path, headers }));
+    await eventually(() => expect(socket.controls).toMatchObject([{ event: 'ready' }]));
+    const record = await create(type);
+    await eventually(() => expect(socket.events).toMatchObject([record]));
+
+    const named = await LiveSocket.open(stack.url, undefined, {
+      path: `${socketPath}?token=${stack.ownerToken}`,
+    });
+    await eventually(() => expect(named.closed?.code).toBe(4401));
+  });
+
+  it('do not come with a wrong token, or to a first message that is none', async () => {
+    for (const first of [{ token: 'f'.repeat(40) }, { token: 7 }, {}, []]) {
+      const socket = await LiveSocket.open(stack.url, first);
+      await eventually(() => expect(socket.closed?.code).toBe(4401));
+    }
+    const wrong = await LiveSocket.open(stack.url, { token: stack.ownerToken, event_type: 7, since: 'x' });
+    await eventually(() => expect(wrong.closed).toMatchObject({ code: 4400 }));
+    expect(wrong.closed?.reason).toMatch(/event_type.*since|since.*event_type/s);
+  });
+
+  it('come once to each client whatever gateway the others use, and pass the filters that the list has', async () => {
+    const type = uniqueType();
+    const marker = uniqueType('marker');
+    const mine = { event_type: [type, marker] };
+    const [all, broadcaster, origin, user] = await Promise.all([
+      connect(mine),
+      connect({ ...mine, broadcaster_user_id: '42' }, stack.urls[1]),
+      connect({ ...mine, origin: 'test' }),
+      connect({ ...mine, user_name: 'aNN' }, stack.urls[1]),
+    ]);
+    const one = await create(type, { event_data: { broadcaster_user_id: '42', user_name: 'Ann' } });
+    const two = await create(type, { event_data: { broadcaster_user_id: '7', user_name: 'Bob' } });
+    const body = { broadcaster_user_id: '42', user_name: 'Zoe' };
+    const { json: test } = await stack.request<EventRecord>('POST', `${eventsPath}/${type}/test`, { body });
+
+    await eventually(() => expect(all.events).toMatchObject([one, two, test]));
+    await eventually(() => expect(broadcaster.events).toMatchObject([one, test]));
+    await eventually(() => expect(origin.events).toMatchObject([test]));
+    await eventually(() => expect(user.events).toMatchObject([one]));
+  });
+
+  it('go on after a position, on either gateway, without gap or duplicate', async () => {
+    const type = uniqueType();
+    const before = await connect({ event_type: type });
+    const first = await create(type);
+    await eventually(() => expect(before.events).toMatchObject([first]));
+    await before.close();
+    const missed = [await create(type), await create(type)];
+
+    for (const gateway of stack.urls) {
+      const after = await connect({ event_type: type, after: before.position }, gateway);
+      expect(after.events).toMatchObject(missed);
+    }
+    // What it was told before anything came is a position too.
+    const fresh = await connect({ event_type: type });
+    await fresh.close();
+    const next = await create(type);
+    const resumed = await connect({ event_type: type, after: fresh.position }, stack.urls[1]);
+    expect(resumed.events).toMatchObject([next]);
+  });
+
+  it.each(['garbage', '', '00000000-1-00000000', `${'9'.repeat(400)}`])(
+    'tell of a gap and go on live after the position %j',
+    async (after) => {
+      const type = uniqueType();
+      const socket = await connect({ event_type: type, after });
+      const record = await create(type);
+
+      await eventually(() => expect(socket.events).toMatchObject([record]));
+      expect(socket.controls.map(({ event }) => event)).toEqual(['gap', 'ready']);
+    },
+  );
+
+  it('end within a second when the token is rotated, at whichever gateway', async () => {
+    const username = uniqueType('user');
+    const password = 'a password for a while';
+    const made = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', { body: { username, password } }); // prettier-ignore
+    const token = made.json.auth_token;
+    const [socket, stream] = [
+      await connect({ token }, stack.urls[1]),
+      noted(await LiveStream.open(stack.urls[1]!, token)),
+    ];
+    await stack.request('POST', '/api/v1/users/me/token', { token, gateway: stack.url });
+
+    await eventually(() => expect(socket.closed?.code).toBe(4401), { timeoutMs: 2_500 });
+    await eventually(() => expect(stream.parts.at(-1)?.event).toBe('closed'), { timeoutMs: 2_500 });
+    expect(JSON.parse(stream.parts.at(-1)?.data ?? '')).toMatchObject({ code: 4401 });
+  });
+
+  it('come as server-sent events too, which resume after the last id', async () => {
+    const type = uniqueType();
+    const path = `${streamPath}?event_type=${type}`;
+    const stream = noted(await LiveStream.open(stack.url, stack.ownerToken, { path }));
+    await eventually(() => expect(stream.parts[0]?.id).toMatch(/^[0-9a-f]{8}-\d+-[0-9a-f]{8}$/));
+    const first = await create(type);
+    await eventually(() => expect(stream.events).toMatchObject([first]));
+    const after = stream.events[0]?.position ?? '';
+    stream.close();
+    const second = await create(type);
+    const alias = path.replace('platform-events', 'twitch-events');
+    const resumed = noted(await LiveStream.open(stack.urls[1]!, stack.ownerToken, { path: alias, after }));
+    await eventually(() => expect(resumed.events).toMatchObject([second]));
+
+    const gapped = noted(await LiveStream.open(stack.url, stack.ownerToken, { path, after: 'garbage' }));
+    await eventually(() => expect(gapped.parts[0]).toMatchObject({ event: 'gap' }));
+    expect((await stack.request('GET', path, { token: null })).status).toBe(401);
+    expect((await stack.request('GET', `${path}&since=x`)).status).toBe(400);
+  });
+
+  it('are told once more by a replay, to all or to none but those that it passes', async () => {
+    const type = uniqueType();
+    const record = await create(type);
+    const [socket, filtered] = await Promise.all([
+      connect({ event_type: type }, stack.urls[1]),
+      connect({ event_type: type, origin: 'platform' }),
+    ]);
+    const stream = noted(await LiveStream.open(stack.url, stack.ownerToken, { path: `${streamPath}?event_type=${type}` })); // prettier-ignore
+    await eventually(() => expect(stream.parts).toHaveLength(1));
+    const replayed = await stack.request('POST', `${eventsPath}/${record.id}/replay`);
+    expect(replayed).toMatchObject({ status: 200, json: { ...record, origin: 'replay' } });
+    await eventually(() => expect(socket.events).toHaveLength(1));
+    await eventually(() => expect(stream.events).toHaveLength(1));
+    const next = await create(type);
+    await eventually(() => expect(filtered.events).toMatchObject([next]));
+
+    expect(socket.texts.at(1)).toBe(replayed.text);
+    expect(stream.events[0]).not.toHaveProperty('position');
+    expect(filtered.events).toHaveLength(1);
+  });
+});

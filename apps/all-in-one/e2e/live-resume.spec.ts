@@ -1,0 +1,127 @@
+import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { eventsStreamName } from '@stream-events/contracts';
+import { connectNats } from '@stream-events/messaging';
+import { eventually } from '@stream-events/testing';
+import { eventBody, eventsPath, uniqueType, type EventRecord } from './api.js';
+import { LiveSocket } from './live-clients.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+
+// A broker that was killed is back in a second or two, and the services with it; batches that hang are tried after 10 s.
+const limitMs = 60_000;
+
+describe('live clients', () => {
+  let stack: Stack;
+  /** A connection that may change the stream. */
+  let operator: NatsConnection;
+  let manager: JetStreamManager;
+  const opened: LiveSocket[] = [];
+
+  beforeAll(async () => {
+    stack = await startStack();
+    operator = await connectNats({
+      urls: [stack.nats.urlFor('events')],
+      name: 'test-operator',
+      account: 'EVENTS',
+    });
+    manager = await jetstreamManager(operator);
+  }, startLimitMs);
+  afterAll(async () => {
+    await operator.close();
+    await stack.stop();
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((socket) => socket.close()));
+  });
+
+  const connect = async (first: object, gateway = stack.url): Promise<LiveSocket> => {
+    const socket = await LiveSocket.ready(gateway, { token: stack.ownerToken, ...first });
+    opened.push(socket);
+    return socket;
+  };
+  const create = (type: string): Promise<EventRecord> =>
+    eventually(
+      async () => {
+        const answer = await stack.request<EventRecord>('POST', eventsPath, {
+          body: eventBody({ event_type: type }),
+        });
+        expect(answer.status).toBe(201);
+        return answer.json;
+      },
+      { timeoutMs: limitMs },
+    );
+  const idsOf = (socket: LiveSocket): (string | null)[] => socket.events.map(({ id }) => id);
+  const expectIds = (socket: LiveSocket, records: EventRecord[]): Promise<void> =>
+    eventually(() => expect(idsOf(socket)).toEqual(records.map(({ id }) => id)), { timeoutMs: limitMs });
+
+  it('stay connected and miss nothing while the broker is killed and comes back', async () => {
+    const type = uniqueType();
+    const sockets = [await connect({ event_type: type }), await connect({ event_type: type }, stack.urls[1])];
+    const first = await create(type);
+    for (const socket of sockets) await expectIds(socket, [first]);
+    await stack.nats.kill();
+    await stack.nats.restart();
+    const second = await create(type);
+
+    for (const socket of sockets) await expectIds(socket, [first, second]);
+    expect(sockets.map(({ closed }) => closed)).toEqual([undefined, undefined]);
+  }, 120_000);
+
+  it.each(['SIGTERM', 'SIGKILL'] as const)(
+    'resume when their gateway ended by %s',
+    async (signal) => {
+      const type = uniqueType();
+      const before = await connect({ event_type: type }, stack.urls[1]);
+      const first = await create(type);
+      await expectIds(before, [first]);
+      const gateway = stack.gateways[1]!;
+      const ended = gateway.kill(signal);
+      await eventually(() => expect(before.closed?.code).toBe(signal === 'SIGTERM' ? 1012 : 1006));
+      await ended;
+      stack.balanceRequests();
+      const second = await create(type);
+      await gateway.start();
+      stack.balanceRequests();
+      const after = await connect({ event_type: type, after: before.position }, gateway.url);
+
+      await expectIds(after, [second]);
+      expect(after.controls.map(({ event }) => event)).toEqual(['ready']);
+    },
+    120_000,
+  );
+
+  it('are told of a gap when what they have missed has left the stream, and then of what comes', async () => {
+    const type = uniqueType();
+    const before = await connect({ event_type: type });
+    await expectIds(before, [await create(type)]);
+    await before.close();
+    await create(type);
+    await stack.waitUntilPublished();
+    await manager.streams.purge(eventsStreamName);
+    // Gateways remember what they have read; one that starts does not.
+    const gateway = await stack.startGateway();
+    const after = await connect({ event_type: type, after: before.position }, gateway.url);
+    const next = await create(type);
+
+    await expectIds(after, [next]);
+    expect(after.controls).toMatchObject([{ event: 'gap', reason: 'expired' }, { event: 'ready' }]);
+  }, 120_000);
+
+  it('are told of a gap when the stream is made anew, and get what comes, nothing twice', async () => {
+    const type = uniqueType();
+    const socket = await connect({ event_type: type });
+    const first = await create(type);
+    await expectIds(socket, [first]);
+    const { position } = socket;
+    await stack.waitUntilPublished();
+    await manager.streams.delete(eventsStreamName);
+    const second = await create(type);
+    await expectIds(socket, [first, second]);
+    expect(socket.controls).toMatchObject([{ event: 'ready' }, { event: 'gap', reason: 'other_epoch' }, { event: 'ready' }]); // prettier-ignore
+
+    const resumed = await connect({ event_type: type, after: position });
+    const third = await create(type);
+    await eventually(() => expect(idsOf(resumed)).toContain(third.id), { timeoutMs: limitMs });
+    expect(resumed.controls[0]).toMatchObject({ event: 'gap', reason: 'other_epoch' });
+  }, 120_000);
+});

@@ -1,0 +1,355 @@
+import { storeEvents, type NewEvent } from '@stream-events/contracts';
+import { connectNats } from '@stream-events/messaging';
+import { eventually } from '@stream-events/testing';
+import { randomUUID } from 'node:crypto';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import {
+  eventBody,
+  eventsPath,
+  newEvent,
+  problemType,
+  uniqueType,
+  type EventPage,
+  type EventRecord,
+  type Problem,
+} from './api.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+
+/** A replay of a range, as the API prints it. */
+interface Replay {
+  id: string;
+  status: string;
+  filters: Record<string, string>;
+  replayed: number;
+  replayed_until: string | null;
+  percent: number;
+  finished: string | null;
+}
+
+const replaysPath = '/api/v1/replays';
+const unknownId = '01999999-9999-7999-8999-999999999999';
+
+let stack: Stack;
+let listener: NatsConnection;
+let messages: Msg[] = [];
+
+beforeAll(async () => {
+  stack = await startStack();
+  listener = await connectNats({ urls: [stack.nats.urlFor('gateway')], name: 'test-listener' });
+  listener.subscribe('live.replay.>', { callback: (_, message) => void messages.push(message) });
+  await listener.flush();
+}, startLimitMs);
+
+afterAll(async () => {
+  await listener.close();
+  await stack.stop();
+});
+
+/** The replays of a type that went out, in their order. */
+const sentOf = (type: string): Msg[] =>
+  messages.filter((message) => message.json<EventRecord>().event_type === type);
+
+const replayEvent = (id: string) => stack.request<EventRecord>('POST', `${eventsPath}/${id}/replay`);
+
+const create = async (type: string): Promise<EventRecord> => {
+  const { json } = await stack.request<EventRecord>('POST', eventsPath, {
+    body: eventBody({ event_type: type }),
+  });
+  return json;
+};
+
+describe('POST /api/v1/platform-events/<id>/replay', () => {
+  beforeEach(() => {
+    messages = [];
+  });
+
+  it('sends an event out again as it was, but for its origin', async () => {
+    const type = uniqueType('a.type');
+    const event = await create(type);
+
+    const answer = await replayEvent(event.id ?? '');
+
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(answer.json).toEqual({ ...event, origin: 'replay' });
+    const [message] = await eventually(() => {
+      expect(sentOf(type)).toHaveLength(1);
+      return sentOf(type);
+    });
+    expect(message?.subject).toBe(`live.replay.${type.replace('.', '%2E')}.4711`);
+    expect(message?.string()).toBe(answer.text);
+    expect(message?.headers?.get('Nats-Msg-Id')).toBe(event.id);
+    expect(message?.headers?.has('Connection-Name')).toBe(false);
+  });
+
+  it('keeps the data as it was sent', async () => {
+    const data = '{ "z":1, "a":12345678901234567890, "e":1.50, "text":"\\u00e9\\ud83d" }';
+    const body = `{"event_type":"${uniqueType()}","event_source":"s","event_data":${data}}`;
+    const { json } = await stack.request<EventRecord>('POST', eventsPath, { body });
+
+    expect((await replayEvent(json.id ?? '')).text).toContain(`"event_data":${data},`);
+  });
+
+  it('takes a test event by its event_id, and leaves its id null', async () => {
+    const type = uniqueType();
+    const test = await stack.request<EventRecord>('POST', `${eventsPath}/${type}/test`, { body: { a: 1 } });
+
+    const answer = await replayEvent(test.json.event_id ?? '');
+
+    expect(answer.status).toBe(200);
+    expect(answer.json).toEqual({ ...test.json, id: null, origin: 'replay' });
+    await eventually(() => expect(sentOf(type)).toHaveLength(1));
+    // The header has the id under which it is stored.
+    const [stored] = await stack.query<{ id: string }>('SELECT id FROM events.events WHERE event_type = $1', [
+      type,
+    ]);
+    expect(sentOf(type)[0]?.headers?.get('Nats-Msg-Id')).toBe(stored?.id);
+  });
+
+  it.each([randomUUID(), 'not a UUID/ü'])(
+    'takes an event of the platform by its event_id: %s',
+    async (eventId) => {
+      const event = newEvent({ eventType: uniqueType(), eventId });
+      await stack.client.request(storeEvents, { events: [event] });
+      const path = `${eventsPath}/${encodeURIComponent(eventId)}`;
+
+      expect(await stack.request('POST', `${path}/replay`)).toMatchObject({
+        status: 200,
+        json: { id: event.id, event_id: eventId, origin: 'replay' },
+      });
+      expect(await stack.request('GET', path)).toMatchObject({ status: 200, json: { id: event.id } });
+    },
+  );
+
+  it('may be asked for by the alias, with a trailing slash, and by anybody with a token', async () => {
+    const event = await create(uniqueType());
+    const registration = { username: uniqueType('user'), password: 'a password of some length' };
+    const { json } = await stack.request<{ auth_token: string }>('POST', '/users', { body: registration });
+
+    const answer = await stack.request('POST', `/api/v1/twitch-events/${event.id}/replay/`, {
+      token: json.auth_token,
+    });
+
+    expect(answer).toMatchObject({ status: 200, json: { id: event.id } });
+  });
+
+  it('stores nothing, and puts nothing on EVENTS', async () => {
+    const event = await create(uniqueType());
+    await stack.waitUntilPublished();
+    const before = [await stack.count('events.events'), (await stack.readStream()).length];
+
+    for (let times = 0; times < 5; times += 1) await replayEvent(event.id ?? '');
+
+    await eventually(() => expect(sentOf(event.event_type)).toHaveLength(5));
+    expect([await stack.count('events.events'), (await stack.readStream()).length]).toEqual(before);
+    const page = await stack.request<EventPage>('GET', `${eventsPath}?event_type=${event.event_type}`);
+    expect(page.json.results).toEqual([event]);
+  });
+
+  it.each([
+    [unknownId, 404],
+    ['unknown', 404],
+    ['a%00b', 404],
+    ['x'.repeat(300), 404],
+    ['%ED%A0%80', 400], // half a surrogate pair: no UTF-8
+  ])('answers %s with %d', async (id, status) => {
+    const answer = await stack.request<Problem>('POST', `${eventsPath}/${id}/replay`);
+
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toMatch(problemType);
+  });
+
+  it('needs a token, and POST', async () => {
+    const path = `${eventsPath}/${unknownId}/replay`;
+
+    expect(await stack.request('POST', path, { token: null })).toMatchObject({ status: 401 });
+    const wrong = await stack.request('GET', path);
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+});
+
+describe('/api/v1/replays', () => {
+  beforeEach(() => {
+    messages = [];
+  });
+
+  const begin = (body: Record<string, unknown>) => stack.request<Replay>('POST', replaysPath, { body });
+  const show = (id: string) => stack.request<Replay>('GET', `${replaysPath}/${id}`);
+  const remove = (id: string) => stack.request('DELETE', `${replaysPath}/${id}`);
+  const since = '2020-01-01T00:00:00Z';
+
+  /** Events of a type of their own, one a second from `since` on. */
+  async function store(count: number): Promise<{ type: string; events: NewEvent[] }> {
+    const type = uniqueType();
+    const events = Array.from({ length: count }, (_, index) =>
+      newEvent({ time: Date.parse(since) + index * 1_000, eventType: type }),
+    );
+    await stack.client.request(storeEvents, { events });
+    return { type, events };
+  }
+
+  const sentIds = (type: string): (string | undefined)[] =>
+    sentOf(type).map(({ headers }) => headers?.get('Nats-Msg-Id'));
+
+  async function untilEnded(id: string, timeoutMs = 20_000): Promise<Replay> {
+    return eventually(
+      async () => {
+        const { json } = await show(id);
+        expect(json.status).not.toBe('running');
+        return json;
+      },
+      { timeoutMs },
+    );
+  }
+
+  it('replay a range, oldest first, and every gateway says how far they are', async () => {
+    const { type, events } = await store(60);
+    const range = { since: '2020-01-01T00:00:10+0000', until: '2020-01-01T00:00:50+0000' };
+
+    const begun = await begin({ event_type: type, ...range, rate: 100, connection: 'my overlay' });
+
+    expect(begun.status).toBe(201);
+    expect(begun.headers.get('location')).toBe(`${replaysPath}/${begun.json.id}`);
+    expect(begun.json).toEqual({
+      id: expect.any(String),
+      status: 'running',
+      filters: { event_type: type },
+      ...range,
+      rate: 100,
+      connection: 'my overlay',
+      replayed: 0,
+      replayed_until: null,
+      percent: 0,
+      created: expect.stringMatching(/\+0000$/),
+      finished: null,
+      created_by: 'owner',
+      error: null,
+    });
+    expect(await untilEnded(begun.json.id)).toEqual({
+      ...begun.json,
+      status: 'done',
+      replayed: 40,
+      replayed_until: range.until,
+      percent: 100,
+      finished: expect.stringMatching(/\+0000$/),
+    });
+    expect(sentIds(type)).toEqual(events.slice(10, 50).map(({ id }) => id));
+    expect(sentOf(type)[0]?.headers?.get('Connection-Name')).toBe('my%20overlay');
+    expect(sentOf(type)[0]?.json()).toMatchObject({ origin: 'replay', id: events[10]?.id });
+    for (const gateway of stack.urls) {
+      const list = await stack.request<Replay[]>('GET', replaysPath, { gateway });
+      expect(list.json[0]).toMatchObject({ id: begun.json.id, status: 'done' });
+    }
+  });
+
+  it('are cancelled by DELETE while they run, then removed, then unknown', async () => {
+    const { type } = await store(60);
+    const { json } = await begin({ event_type: type, since, rate: 10 });
+    await eventually(() => expect(sentOf(type).length).toBeGreaterThan(2));
+
+    expect(await remove(json.id)).toMatchObject({ status: 204, text: '' });
+    const { json: cancelled } = await show(json.id);
+    expect(cancelled).toMatchObject({ status: 'cancelled', finished: expect.any(String) });
+    expect(cancelled.percent).toBeLessThan(100);
+    expect((await remove(json.id)).status).toBe(204);
+    expect((await show(json.id)).status).toBe(404);
+    expect((await remove(json.id)).status).toBe(404);
+  });
+
+  it('go on when the gateway that does them is killed', async () => {
+    const { type, events } = await store(200);
+    const third = await stack.startGateway();
+    const begun = await stack.request<Replay>('POST', replaysPath, {
+      gateway: third.url,
+      body: { event_type: type, since, rate: 40 },
+    });
+    await eventually(() => expect(sentOf(type).length).toBeGreaterThan(20));
+
+    await third.kill('SIGKILL');
+
+    const ended = await untilEnded(begun.json.id, 40_000);
+    expect(ended).toMatchObject({ status: 'done', percent: 100 });
+    expect([...new Set(sentIds(type))]).toEqual(events.map(({ id }) => id));
+    // Less than a second's worth went out twice.
+    expect(sentIds(type).length - events.length).toBeLessThan(40);
+  }, 90_000);
+
+  it('name all faults of a request at once', async () => {
+    const body = { event_type: 5, until: 'soon', rate: 0, connection: 'x'.repeat(65) };
+    const answer = await stack.request<Problem>('POST', replaysPath, { body });
+
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get('content-type')).toMatch(problemType);
+    expect(Object.keys(answer.json.errors ?? {}).sort()).toEqual([
+      'connection',
+      'event_type',
+      'rate',
+      'since',
+      'until',
+    ]);
+  });
+
+  it.each([
+    ['POST', replaysPath],
+    ['GET', replaysPath],
+    ['GET', `${replaysPath}/${unknownId}`],
+    ['DELETE', `${replaysPath}/${unknownId}`],
+  ])('are for owners only: %s %s', async (method, path) => {
+    expect(await stack.request(method, path, { token: null })).toMatchObject({ status: 401 });
+    const body = { username: uniqueType('user'), password: 'a password of some length' };
+    const user = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', { body });
+    const answer = await stack.request(method, path, {
+      token: user.json.auth_token,
+      ...(method === 'POST' && { body: { since } }),
+    });
+    expect(answer).toMatchObject({ status: 403, json: { title: 'Forbidden', status: 403 } });
+  });
+
+  it.each([unknownId, 'not-a-uuid', `${unknownId}0`, 'a%00b'])('are 404 for the id %s', async (id) => {
+    for (const answer of [await show(id), await remove(id)]) expect(answer).toMatchObject({ status: 404 });
+  });
+
+  it('have the methods that make sense', async () => {
+    const [all, one] = [replaysPath, `${replaysPath}/${unknownId}/`].map((path) =>
+      stack.request('PUT', path),
+    );
+
+    expect((await all)?.headers.get('allow')).toBe('GET, HEAD, POST');
+    expect((await one)?.headers.get('allow')).toBe('DELETE, GET, HEAD');
+  });
+});
+
+// The last ones: they take away what a replay needs.
+describe('replays without NATS', () => {
+  it('are 503 with Retry-After; ranges go on when it is back', async () => {
+    const event = await create(uniqueType());
+    const events = Array.from({ length: 60 }, (_, index) =>
+      newEvent({ time: Date.parse('2020-02-01T00:00:00Z') + index, eventType: event.event_type }),
+    );
+    await stack.client.request(storeEvents, { events });
+    const range = { since: '2020-02-01', until: '2020-02-02', rate: 10 };
+    const begun = await stack.request<Replay>('POST', replaysPath, { body: range });
+
+    await stack.nats.kill();
+    await eventually(async () => {
+      const answer = await replayEvent(event.id ?? '');
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+    });
+    const during = await stack.request<Replay>('GET', `${replaysPath}/${begun.json.id}`);
+    expect(during).toMatchObject({ status: 200, json: { status: 'running' } });
+    await stack.nats.restart();
+
+    await eventually(async () => expect((await replayEvent(event.id ?? '')).status).toBe(200), {
+      timeoutMs: 20_000,
+    });
+    await eventually(
+      async () => {
+        const { json } = await stack.request<Replay>('GET', `${replaysPath}/${begun.json.id}`);
+        expect(json).toMatchObject({ status: 'done', percent: 100 });
+        expect(json.replayed).toBe(60);
+      },
+      { timeoutMs: 40_000 },
+    );
+  }, 90_000);
+});

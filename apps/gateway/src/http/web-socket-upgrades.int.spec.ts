@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { request as ask, type IncomingMessage } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { createHttpServer } from './http-server.js';
+import { takeWebSocketUpgrades } from './web-socket-upgrades.js';
+
+const h2c = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n';
+
+describe(takeWebSocketUpgrades.name, () => {
+  let port: number;
+  let taken: string[];
+  let close: () => Promise<unknown>;
+
+  beforeAll(async () => {
+    const fastify = createHttpServer(false).getInstance();
+    fastify.get('/there', () => Promise.resolve('there'));
+    fastify.post('/echo', (request) => Promise.resolve(request.body));
+    takeWebSocketUpgrades(fastify.server, '/ws/platform-events', (request, socket) => {
+      taken.push(request.url ?? '');
+      socket.end('HTTP/1.1 418 I am a test\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+    });
+    await fastify.listen({ port: 0, host: '127.0.0.1' });
+    ({ port } = fastify.server.address() as AddressInfo); // holds: it listens on a port
+    close = () => fastify.close();
+  });
+
+  beforeEach(() => {
+    taken = [];
+  });
+
+  afterAll(() => close());
+
+  /** What comes back for these bytes until `end` is in it. */
+  async function exchange(pieces: string[], end: string): Promise<string> {
+    const socket: Socket = connect(port, '127.0.0.1').setEncoding('utf8').setNoDelay();
+    let answer = '';
+    const arrived = new Promise<void>((resolve, reject) => {
+      socket.on('data', (chunk: string) => {
+        answer += chunk;
+        if (answer.includes(end)) resolve();
+      });
+      socket.on('close', () => reject(new Error(`closed after ${answer}`)));
+    });
+    for (const piece of pieces) await new Promise((resolve) => socket.write(piece, resolve));
+    await arrived;
+    socket.destroy();
+    return answer;
+  }
+
+  it.each(['/ws/platform-events', '/ws/platform-events/?a=b', '/ws/twitch-events'])(
+    'hands over a request for a WebSocket at %s',
+    async (path) => {
+      const headers = { connection: 'upgrade', upgrade: 'WebSocket' };
+      const [answer] = (await once(ask({ port, path, headers }).end(), 'response')) as [IncomingMessage]; // holds: the event's argument
+
+      expect(answer.statusCode).toBe(418);
+      expect(taken).toEqual([path]);
+    },
+  );
+
+  it('answers a client that asks for HTTP/2 as if it had not', async () => {
+    const answer = await exchange([`GET /there HTTP/1.1\r\nHost: x\r\n${h2c}\r\n`], '\r\n\r\nthere');
+
+    expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+    expect(taken).toEqual([]);
+  });
+
+  it.each([
+    ['at once', (head: string, body: string) => [head + body]],
+    ['later', (head: string, body: string) => [head, body]],
+    ['in pieces', (head: string, body: string) => [head + body.slice(0, 5), body.slice(5)]],
+  ])('takes its body %s, and further requests on the connection', async (_, split) => {
+    const body = '{"a": "größer"}';
+    const head = `POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${h2c}\r\n`;
+    const next = `GET /there HTTP/1.1\r\nHost: x\r\n${h2c}\r\n`;
+    const answer = await exchange([...split(head, body), next], '\r\n\r\nthere');
+
+    expect(answer).toContain(`\r\n\r\n${body}HTTP/1.1 200 OK`);
+  });
+
+  it('takes a WebSocket that was asked for before the answer of an earlier request', async () => {
+    const upgrade =
+      'GET /ws/platform-events HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+    const answer = await exchange([`GET /there HTTP/1.1\r\nHost: x\r\n\r\n${upgrade}`], '418');
+
+    expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n[^]*\r\n\r\nthereHTTP\/1.1 418 /);
+  });
+
+  it('outlives clients that go while an earlier request is answered', async () => {
+    const request = `GET /there HTTP/1.1\r\nHost: x\r\n${h2c}\r\n`;
+    for (let round = 0; round < 20; round += 1) {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      await new Promise((resolve) => socket.write(request + request, resolve));
+      socket.resetAndDestroy();
+    }
+
+    expect(await exchange([request], '\r\n\r\nthere')).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+  });
+
+  it('takes a chunked body, too', async () => {
+    const head = `POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n${h2c}\r\n`;
+    const answer = await exchange([head, '3\r\n{"a\r\n', '3\r\n":1\r\n', '1\r\n}\r\n0\r\n\r\n'], '{"a":1}');
+
+    expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+  });
+
+  it.each([
+    ['a WebSocket elsewhere', 'GET', '/ws/other', 404],
+    ['a WebSocket by another method', 'POST', '/ws/platform-events', 404],
+    ['something else at the path of WebSockets', 'GET', '/ws/platform-events', 404],
+  ])('leaves %s to the routes', async (what, method, path, status) => {
+    const upgrade = what.startsWith('something') ? 'h2c' : 'websocket';
+    const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`;
+
+    expect(await exchange([head], '}')).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(taken).toEqual([]);
+  });
+});

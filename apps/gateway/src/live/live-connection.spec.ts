@@ -1,0 +1,247 @@
+import { eventually } from '@stream-events/testing';
+import fc from 'fast-check';
+import { MadeFeed, MadeSink, makeEvent } from '../../test/live-events.js';
+import { FanOut } from './fan-out.js';
+import { LiveEvent } from './live-event.js';
+import { LiveConnection, maxBufferedBytes, type LiveRequest } from './live-connection.js';
+import { positionOf, printPosition } from './position.js';
+
+const epoch = '1a2b3c4d';
+let feed: MadeFeed;
+let fanOut: FanOut;
+let connections: LiveConnection[];
+
+beforeEach(() => {
+  setUp();
+});
+afterEach(() => connections.forEach((connection) => connection.close('left')));
+
+function setUp(): void {
+  feed = new MadeFeed();
+  feed.begin(epoch);
+  fanOut = new FanOut(() => undefined);
+  connections = [];
+  feed.listen({
+    onEvent: (event) => fanOut.publish(event),
+    onInterrupted: (interruption) => {
+      fanOut.flush();
+      for (const connection of connections) connection.interrupt(interruption);
+    },
+  });
+}
+
+function connect(request: Partial<LiveRequest> = {}, sink = new MadeSink()): MadeSink {
+  const connection = new LiveConnection({ filter: {}, keepAlive: false, ...request }, sink, {
+    feed,
+    history: feed.history,
+    fanOut,
+    onClosed: (closed) => (connections = connections.filter((other) => other !== closed)),
+  });
+  connections.push(connection);
+  void connection.start();
+  return sink;
+}
+
+const publish = (count: number, padding = ''): void => {
+  for (let index = 0; index < count; index += 1) feed.publish(padding);
+};
+const after = (sequence: number, of = epoch): string => printPosition(positionOf(makeEvent(of, sequence)));
+const upTo = (last: number, first = 1): number[] => Array.from({ length: last - first + 1 }, (_, index) => first + index); // prettier-ignore
+const untilReady = (sink: MadeSink): Promise<void> =>
+  eventually(() => expect(sink.received.at(-1)).toMatchObject({ event: 'ready' }));
+
+describe(LiveConnection.name, () => {
+  it('delivers what comes from now on, and says first where that is', async () => {
+    publish(3);
+    const sink = connect();
+    await untilReady(sink);
+    publish(2);
+    await eventually(() => expect(sink.sequences).toEqual([4, 5]));
+
+    expect(sink.received[0]).toEqual({ event: 'ready', position: after(3) });
+  });
+
+  it('waits for the feed', async () => {
+    feed.ring = undefined;
+    const sink = connect();
+    feed.begin(epoch);
+    await untilReady(sink);
+    publish(1);
+
+    await eventually(() => expect(sink.sequences).toEqual([1]));
+  });
+
+  it.each([
+    ['the ring', () => undefined],
+    ['the history', () => feed.forgetRing()],
+  ])('resumes after a position from %s, without gap or duplicate', async (_, age) => {
+    publish(20);
+    age();
+    publish(300);
+    const sink = connect({ after: after(7) });
+    await untilReady(sink);
+    publish(3);
+
+    await eventually(() => expect(sink.sequences).toEqual(upTo(323, 8)));
+    expect(sink.received.filter((message) => 'event' in message)).toHaveLength(1);
+  });
+
+  it('resumes with a filter, and from the very beginning', async () => {
+    publish(10);
+    const sink = connect({ after: `${epoch}-0-00000000`, filter: { eventTypes: ['a'] } });
+    await untilReady(sink);
+
+    expect(sink.sequences).toEqual([3, 6, 9]);
+  });
+
+  it.each([
+    ['garbage', 'unknown_position', () => 'garbage'],
+    ['empty', 'unknown_position', () => ''],
+    ['beyond the end', 'unknown_position', () => after(11)],
+    ['forged', 'unknown_position', () => `${epoch}-5-deadbeef`],
+    ['forged and in the history', 'unknown_position', () => (feed.forgetRing(), `${epoch}-5-deadbeef`)],
+    ['of another epoch', 'other_epoch', () => after(5, 'ffffffff')],
+    ['older than the stream', 'expired', () => (feed.expire(), after(5))],
+  ])('says that there is a gap, and goes on live, when the position is %s', async (_, reason, age) => {
+    publish(10);
+    const sink = connect({ after: age() });
+    await untilReady(sink);
+    publish(1);
+    await eventually(() => expect(sink.sequences).toEqual([11]));
+
+    expect(sink.received[0]).toEqual({ event: 'gap', reason });
+  });
+
+  it('has no gap when the position is the last before the beginning of the stream', async () => {
+    publish(10);
+    feed.expire();
+    publish(2);
+    const sink = connect({ after: after(10) });
+    await untilReady(sink);
+
+    expect(sink.sequences).toEqual([11, 12]);
+  });
+
+  it('keeps at most 1 MiB for a client that stops reading, and goes on where it stood when it reads again', async () => {
+    const sink = connect();
+    await untilReady(sink);
+    sink.stall();
+    for (let count = 0; count < 40; count += 1) publish(1, 'x'.repeat(50_000));
+    await eventually(() => expect(sink.bufferedBytes).toBeGreaterThan(maxBufferedBytes / 2));
+    const taken = sink.sequences.length;
+    sink.read();
+    publish(1);
+
+    await eventually(() => expect(sink.sequences).toEqual(upTo(41)));
+    expect(taken).toBeLessThan(25);
+    expect(sink.highestBuffered).toBeLessThanOrEqual(maxBufferedBytes);
+  });
+
+  it('cuts a client that takes nothing for long', async () => {
+    const sink = connect();
+    await untilReady(sink);
+    sink.stall();
+    publish(30, 'x'.repeat(50_000));
+    await eventually(() => expect(sink.bufferedBytes).toBeGreaterThan(0));
+    await eventually(() => {
+      sink.giveUp();
+      expect(sink.closed).toBe('too_slow');
+    });
+
+    expect(connections).toEqual([]);
+  });
+
+  it('cuts a client that was live and falls behind what the ring has', async () => {
+    const sink = connect();
+    await untilReady(sink);
+    sink.stall();
+    publish(30, 'x'.repeat(50_000));
+    feed.forgetRing();
+    await eventually(() => expect(sink.bufferedBytes).toBeGreaterThan(0));
+    await eventually(() => {
+      sink.bufferedBytes = 0;
+      sink.read();
+      expect(sink.closed).toBe('too_slow');
+    });
+  });
+
+  it('says that there is a gap when the stream is made anew, and delivers all that is on it', async () => {
+    const sink = connect();
+    await untilReady(sink);
+    publish(2);
+    feed.interrupt('ffffffff', 3);
+    await untilReady(sink);
+    publish(1);
+
+    await eventually(() => expect(sink.sequences).toEqual([1, 2, 1, 2, 3, 4]));
+    const controls = sink.received.filter((message) => 'event' in message);
+    expect(controls).toMatchObject([{ event: 'ready' }, { event: 'gap', reason: 'other_epoch' }, { event: 'ready' }]); // prettier-ignore
+  });
+
+  it('tries again while the broker is away', async () => {
+    publish(5);
+    feed.forgetRing();
+    feed.isAway = true;
+    const sink = connect({ after: after(2) });
+    await new Promise((resolve) => setImmediate(resolve));
+    feed.isAway = false;
+
+    await eventually(() => expect(sink.sequences).toEqual([3, 4, 5]));
+  });
+
+  it('replays to those whose filter lets it pass, without a position', async () => {
+    const [all, some] = [connect(), connect({ filter: { eventTypes: ['b'] } })];
+    await Promise.all([untilReady(all), untilReady(some)]);
+    const { id, record } = makeEvent(epoch, 3);
+    for (const connection of connections) connection.replay(new LiveEvent(id, record, '', 0));
+
+    expect(all.received.at(-1)).toMatchObject({ event_type: 'a' });
+    expect(all.received.at(-1)).not.toHaveProperty('position');
+    expect(some.received).toHaveLength(1);
+  });
+
+  it('gives every client each of its events once and in order, whatever happens when', async () => {
+    const action = fc.oneof(
+      { weight: 6, arbitrary: fc.record({ act: fc.constant('publish' as const), count: fc.integer({ min: 1, max: 60 }), big: fc.boolean() }) }, // prettier-ignore
+      { weight: 2, arbitrary: fc.record({ act: fc.constant('turn' as const) }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({ act: fc.constantFrom('stall' as const, 'read' as const, 'connect' as const) }),
+      },
+      { weight: 1, arbitrary: fc.record({ act: fc.constant('resume' as const), from: fc.nat() }) },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
+        setUp();
+        const clients: { sink: MadeSink; first: number; type?: string }[] = [];
+        for (const step of actions) {
+          if (step.act === 'publish') publish(step.count, step.big ? 'x'.repeat(20_000) : '');
+          if (step.act === 'turn') await new Promise((resolve) => setImmediate(resolve));
+          if (step.act === 'stall') clients.at(-1)?.sink.stall();
+          if (step.act === 'read') clients.forEach(({ sink }) => sink.read());
+          const type = clients.length % 2 === 0 ? undefined : 'b';
+          const request = type ? { filter: { eventTypes: [type] } } : {};
+          if (step.act === 'connect')
+            clients.push({ sink: connect(request), first: feed.nextSequence, ...(type && { type }) });
+          if (step.act === 'resume' && feed.nextSequence > 1) {
+            const position = 1 + (step.from % (feed.nextSequence - 1));
+            const sink = connect({ ...request, after: after(position) });
+            clients.push({ sink, first: position + 1, ...(type && { type }) });
+          }
+        }
+        await eventually(() => {
+          for (const { sink, first, type } of clients) {
+            sink.read();
+            const wanted = upTo(feed.nextSequence - 1, first).filter((n) => !type || n % 3 === 1);
+            if (sink.closed === undefined) expect(sink.sequences).toEqual(wanted);
+            // One that fell behind the ring has got all before.
+            else expect(wanted.slice(0, sink.sequences.length)).toEqual(sink.sequences);
+            expect(sink.highestBuffered).toBeLessThanOrEqual(maxBufferedBytes);
+          }
+        });
+        connections.forEach((connection) => connection.close('left'));
+      }),
+      { numRuns: 150 },
+    );
+  }, 60_000);
+});

@@ -1,0 +1,157 @@
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { natsUsers, printReplayRecord, type StoredEvent } from '@stream-events/contracts';
+import { connectNats } from '@stream-events/messaging';
+import { createLogger } from '@stream-events/service';
+import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
+import { v7 as uuidV7 } from 'uuid';
+import { HoldingProxy } from '../../test/holding-proxy.js';
+import type { LiveEvent } from '../live/live-event.js';
+import { ReplayChannel } from './replay-channel.js';
+
+interface Received {
+  event: LiveEvent;
+  connectionName: string | undefined;
+}
+
+const logger = createLogger('test', 'silent');
+let nats: TestNats;
+let proxy: HoldingProxy;
+let channels: ReplayChannel[];
+let received: Received[][];
+let listener: NatsConnection;
+let messages: Msg[];
+
+beforeAll(async () => {
+  nats = await startTestNats(Object.values(natsUsers));
+  proxy = await HoldingProxy.start(nats.urlFor('gateway'));
+  channels = [proxy.url, nats.urlFor('gateway')].map(
+    (url) => new ReplayChannel({ urls: [url], name: 'gateway' }, logger),
+  );
+  await Promise.all(
+    channels.map((channel, index) =>
+      channel.connect((event, connectionName) => received[index]?.push({ event, connectionName })),
+    ),
+  );
+  listener = await connectNats({ urls: [nats.urlFor('gateway')], name: 'listener' });
+  listener.subscribe('live.replay.>', { callback: (_, message) => void messages.push(message) });
+  await listener.flush();
+});
+afterAll(async () => {
+  await Promise.all([...channels.map((channel) => channel.close()), listener.close()]);
+  proxy.stop();
+  await nats.stop();
+});
+beforeEach(() => {
+  received = [[], []];
+  messages = [];
+});
+
+function newEvent(overrides: Partial<StoredEvent> = {}): StoredEvent {
+  return {
+    id: uuidV7(),
+    eventId: null,
+    eventType: 'channel-raid',
+    eventSource: 'PlatformSub',
+    origin: 'platform',
+    eventData: '{"broadcaster_user_id":"4711"}',
+    ...overrides,
+  };
+}
+
+function publish(events: StoredEvent[], connectionName: string | null = null): Promise<void> {
+  return channels[0]?.publish(events, connectionName) ?? Promise.reject(new Error('there is one'));
+}
+
+async function refusal(event = newEvent()): Promise<{ code: unknown; elapsedMs: number }> {
+  const startedAt = performance.now();
+  const code = await publish([event]).then(
+    () => 'accepted',
+    (error: { code?: unknown }) => error.code,
+  );
+  return { code, elapsedMs: performance.now() - startedAt };
+}
+
+describe(ReplayChannel.name, () => {
+  it('hands events to every gateway, its own too, in order, without a position', async () => {
+    const events = Array.from({ length: 50 }, (_, index) =>
+      newEvent({
+        eventData: `{"n":${index},"big":1.50,"text":"é\\ud800\\n"}`,
+        origin: index % 2 ? 'test' : 'platform',
+      }),
+    );
+
+    await publish(events);
+
+    await eventually(() => expect(received.map(({ length }) => length)).toEqual([50, 50]));
+    for (const gateway of received) {
+      expect(gateway.map(({ event }) => event.record.toString())).toEqual(events.map(printReplayRecord));
+      expect(gateway.map(({ event }) => event.id)).toEqual(events.map(({ id }) => id));
+      for (const { event, connectionName } of gateway)
+        expect([event.epoch, event.sequence, connectionName]).toEqual(['', 0, undefined]);
+    }
+  });
+
+  it.each([
+    ['live.replay.channel-raid.4711', {}],
+    ['live.replay.a%2Eb%2A._', { eventType: 'a.b*', eventData: '{"broadcaster_user_id":5}' }],
+    ['live.replay._long._', { eventType: 'é'.repeat(255), eventData: '{}' }],
+  ])('publishes on %s, with the id as a header', async (subject, overrides) => {
+    const event = newEvent(overrides);
+
+    await publish([event]);
+
+    await eventually(() => expect(messages).toHaveLength(1));
+    expect(messages[0]?.subject).toBe(subject);
+    expect(messages[0]?.headers?.get('Nats-Msg-Id')).toBe(event.id);
+    expect(messages[0]?.headers?.has('Connection-Name')).toBe(false);
+  });
+
+  it.each(['overlay', ' 100 % ünï\r\ncode: 😀 '])(
+    'names the connections that are meant: %j',
+    async (name) => {
+      await publish([newEvent()], name);
+
+      await eventually(() =>
+        expect(received[1]?.map(({ connectionName }) => connectionName)).toEqual([name]),
+      );
+    },
+  );
+
+  it('fails for an event that is larger than the broker takes, and goes on', async () => {
+    await expect(publish([newEvent({ eventData: `{"x":"${'x'.repeat(2_000_000)}"}` })])).rejects.toThrow(
+      /max_payload/i,
+    );
+
+    await publish([newEvent()]);
+  });
+
+  it('gives up after two seconds when the broker says nothing, and then tries once a second only', async () => {
+    proxy.hold();
+    const [first, second] = [await refusal(), await refusal()];
+
+    expect(first.code).toBe('unavailable');
+    expect(first.elapsedMs).toBeGreaterThan(1_900);
+    expect(first.elapsedMs).toBeLessThan(3_000);
+    expect(second.code).toBe('unavailable');
+    expect(second.elapsedMs).toBeLessThan(500);
+    proxy.release();
+    await eventually(() => publish([newEvent()]));
+  });
+
+  // The last one: it takes the broker away.
+  it('refuses at once while NATS is away, and delivers again when it is back', async () => {
+    await nats.kill();
+    await eventually(async () => {
+      const { code, elapsedMs } = await refusal();
+      expect(code).toBe('unavailable');
+      expect(elapsedMs).toBeLessThan(100);
+    });
+
+    await nats.restart();
+    await eventually(async () => {
+      const event = newEvent();
+      await publish([event]);
+      await eventually(() => expect(received[1]?.map(({ event: { id } }) => id)).toContain(event.id), { timeoutMs: 1_000 }); // prettier-ignore
+    });
+  });
+});

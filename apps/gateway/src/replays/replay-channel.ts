@@ -1,0 +1,120 @@
+import {
+  connectionNameHeader,
+  printReplayRecord,
+  readEventColumns,
+  replaySubject,
+  replaySubjects,
+  ServiceError,
+  type StoredEvent,
+} from '@stream-events/contracts';
+import { closeNats, connectNats, type NatsOptions } from '@stream-events/messaging';
+import { CircuitBreaker, type Logger } from '@stream-events/service';
+import { deadline, headers, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
+import { LiveEvent } from '../live/live-event.js';
+
+/** Gets events that go out again: for all live connections, or for those of a name. */
+export type ReplayListener = (event: LiveEvent, connectionName: string | undefined) => void;
+
+interface ReplayMessage {
+  subject: string;
+  payload: Buffer;
+  headers: MsgHdrs;
+}
+
+// An owner who replays one event waits for it.
+const flushLimitMs = 2_000;
+// What a broker that is slow may hold in this process's memory: a page of each range that can run, and single events.
+const maxPendingBytes = 16 * 1024 ** 2;
+// A broker that does not answer is asked once in a while only: what it is sent stays in memory until the connection is
+// given up.
+const restMs = 1_000;
+
+/** Replays between gateways, on core NATS: what one sends, all deliver to their clients. Nothing keeps it. */
+export class ReplayChannel {
+  private connection: NatsConnection | undefined;
+  private isConnected = false;
+  private pendingBytes = 0;
+  private readonly circuit = new CircuitBreaker({ restMs: () => restMs, now: () => performance.now() });
+
+  constructor(
+    private readonly options: NatsOptions,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Connects, and hands over everything that any gateway replays from now on. */
+  async connect(listener: ReplayListener): Promise<void> {
+    this.connection = await connectNats(this.options);
+    this.isConnected = true;
+    void this.watch(this.connection);
+    this.connection.subscribe(replaySubjects, {
+      callback: (error, message) => {
+        if (error) this.logger.error({ err: error }, 'NATS lets this gateway deliver no replays');
+        else listener(...readMessage(message));
+      },
+    });
+  }
+
+  async close(): Promise<void> {
+    this.isConnected = false;
+    if (this.connection) await closeNats(this.connection);
+  }
+
+  /**
+   * Sends events, in this order, to all live connections, or to those of a name. When this returns, the broker has them.
+   *
+   * @throws ServiceError `unavailable` when NATS is away, or has not said within 2 s that it has them, which leaves that in
+   * doubt; InvalidArgumentError for an event that is larger than the broker takes
+   */
+  async publish(events: readonly StoredEvent[], connectionName: string | null): Promise<void> {
+    const { connection } = this;
+    // The client would keep what is published now until NATS is back, without bound.
+    if (!connection || !this.isConnected || !this.circuit.permits) throw natsIsAway();
+    const messages = events.map((event) => toMessage(event, connectionName));
+    const bytes = messages.reduce((sum, { payload }) => sum + payload.length, 0);
+    if (this.pendingBytes + bytes > maxPendingBytes) throw natsIsAway();
+    for (const { subject, payload, headers } of messages) connection.publish(subject, payload, { headers });
+    const begunAt = this.circuit.begin();
+    this.pendingBytes += bytes;
+    try {
+      await deadline(connection.flush(), flushLimitMs);
+      this.circuit.succeed();
+    } catch (error) {
+      this.circuit.fail(begunAt);
+      throw natsIsAway(error);
+    } finally {
+      this.pendingBytes -= bytes;
+    }
+  }
+
+  private async watch(connection: NatsConnection): Promise<void> {
+    for await (const { type } of connection.status()) {
+      if (type === 'disconnect') this.isConnected = false;
+      if (type === 'reconnect') this.isConnected = true;
+    }
+  }
+}
+
+function natsIsAway(cause?: unknown): ServiceError {
+  return new ServiceError('unavailable', 'NATS is not available. Try again soon.', { cause });
+}
+
+function toMessage(event: StoredEvent, connectionName: string | null): ReplayMessage {
+  const { broadcasterUserId } = readEventColumns(event.eventType, event.eventData);
+  const messageHeaders = headers();
+  messageHeaders.set('Nats-Msg-Id', event.id);
+  // A header would lose spaces at the ends, and holds no line breaks.
+  if (connectionName !== null) messageHeaders.set(connectionNameHeader, encodeURIComponent(connectionName));
+  return {
+    subject: replaySubject(event.eventType, broadcasterUserId),
+    payload: Buffer.from(printReplayRecord(event)),
+    headers: messageHeaders,
+  };
+}
+
+function readMessage({ headers: given, data }: Msg): Parameters<ReplayListener> {
+  const id = given?.get('Nats-Msg-Id') ?? '';
+  const name = given?.get(connectionNameHeader);
+  // The network's buffer is not copied: an event that goes out again is not kept.
+  const record = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  return [new LiveEvent(id, record, '', 0), name ? decodeURIComponent(name) : undefined];
+}

@@ -1,0 +1,273 @@
+import type { NewEvent } from '@stream-events/contracts';
+import { eventually } from '@stream-events/testing';
+import { eventsFrom, orderOf, ReplaySetup, store, type ReplayGateway } from '../../test/replay-setup.js';
+import { Replay } from './replay.entity.js';
+import { ReplayRunner } from './replay-runner.service.js';
+import { ReplaysRepository, type ReplayOrder } from './replays.repository.js';
+
+let setup: ReplaySetup;
+let gateways: ReplayGateway[];
+let days = 0;
+
+beforeAll(async () => {
+  setup = await ReplaySetup.start();
+}, 60_000);
+afterAll(() => setup.stop());
+
+beforeEach(async () => {
+  await setup.dataSource.query('DELETE FROM replays');
+  gateways = await Promise.all([setup.startGateway(), setup.startGateway()]);
+});
+afterEach(() => Promise.all(gateways.map((gateway) => gateway.stop())));
+
+function gatewayAt(index: number): ReplayGateway {
+  const gateway = gateways[index];
+  if (!gateway) throw new Error(`there is no gateway ${index}`);
+  return gateway;
+}
+const first = (): ReplayGateway => gatewayAt(0);
+const second = (): ReplayGateway => gatewayAt(1);
+
+/** A day that has the events of one test only. */
+function newDay(): number {
+  days += 1;
+  return Date.UTC(2025, 0, days);
+}
+
+const idsOf = (events: readonly { id: string }[]): string[] => events.map(({ id }) => id);
+/** What a gateway got, without what came again. */
+const distinct = (gateway: ReplayGateway): string[] => [...new Set(idsOf(gateway.replayed))];
+
+function read(id: string): Promise<Replay> {
+  return setup.dataSource.manager.findOneByOrFail(Replay, { id });
+}
+
+function untilEnded(id: string): Promise<Replay> {
+  return eventually(
+    async () => {
+      const found = await read(id);
+      expect(found.status).not.toBe('running');
+      return found;
+    },
+    { timeoutMs: 30_000 },
+  );
+}
+
+async function replay(order: ReplayOrder): Promise<Replay> {
+  const { id } = await first().runner.begin(order);
+  return untilEnded(id);
+}
+
+/** Stores events and begins to replay them, so slowly that much can happen meanwhile; waits for the first ones. */
+async function beginSlowly(count: number, rate: number): Promise<{ id: string; events: NewEvent[] }> {
+  const day = newDay();
+  const events = eventsFrom(day, count);
+  await store(first().client, events);
+  const { id } = await first().runner.begin(orderOf(day, day + count, { rate }));
+  await eventually(() => expect(second().replayed.length).toBeGreaterThan(5));
+  return { id, events };
+}
+
+describe(ReplayRunner.name, () => {
+  it('sends what the range has, from since to before until, oldest first, and says so', async () => {
+    const day = newDay();
+    const events = eventsFrom(day, 450);
+    await store(first().client, events);
+
+    const ended = await replay(orderOf(day + 10, day + 440));
+
+    expect(ended).toMatchObject({ status: 'done', replayed: 430, error: null, endedAt: expect.any(Date) });
+    for (const gateway of gateways)
+      await eventually(() => expect(idsOf(gateway.replayed)).toEqual(idsOf(events.slice(10, 440))));
+  });
+
+  it('sends what passes all the filters, also where no index has them', async () => {
+    const day = newDay();
+    const events = eventsFrom(day, 300, (index) => ({
+      eventType: index % 2 ? 'channel-cheer' : 'channel-follow',
+      eventSource: index % 3 ? 'Mine' : 'PlatformSub',
+      eventData: JSON.stringify({ user_id: 'x', user_name: index % 5 ? 'Ada' : 'Grace' }),
+    }));
+    await store(first().client, events);
+
+    const filters = { event_type: 'channel-cheer', event_source: 'PlatformSub', user_name: 'grace' };
+    const ended = await replay(orderOf(day, day + 300, { filters }));
+
+    const expected = idsOf(events.filter((_, index) => index % 30 === 15));
+    expect(ended).toMatchObject({ status: 'done', replayed: expected.length });
+    expect(idsOf(second().replayed)).toEqual(expected);
+  });
+
+  it('names the connections that it is meant for', async () => {
+    const day = newDay();
+    await store(first().client, eventsFrom(day, 2));
+
+    await replay(orderOf(day, day + 2, { connectionName: 'my overlay' }));
+
+    expect(second().replayed.map(({ connectionName }) => connectionName)).toEqual([
+      'my overlay',
+      'my overlay',
+    ]);
+  });
+
+  it('is done with a range that has no events', async () => {
+    const day = newDay();
+
+    expect(await replay(orderOf(day, day + 1_000))).toMatchObject({ status: 'done', replayed: 0 });
+    expect(second().replayed).toEqual([]);
+  });
+
+  it('sends thousands, with large ones between them, each once, and no faster than asked', async () => {
+    const day = newDay();
+    const large = JSON.stringify({ text: 'x'.repeat(200_000) });
+    const events = eventsFrom(day, 3_000, (index) => (index % 100 === 7 ? { eventData: large } : {}));
+    await store(first().client, events);
+
+    const ended = await replay(orderOf(day, day + 3_000));
+
+    expect(ended).toMatchObject({ status: 'done', replayed: 3_000 });
+    await eventually(() => expect(second().replayed).toHaveLength(3_000));
+    expect(idsOf(second().replayed)).toEqual(idsOf(events));
+    const times = second().replayed.map(({ at }) => at);
+    // Without what may be made up for, a quarter of a second's worth.
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(2_700);
+  }, 60_000);
+
+  it('ends within a second when any gateway cancels it, and says how many went out', async () => {
+    const { id } = await beginSlowly(400, 50);
+
+    expect(await second().replays.cancelOrRemove(id)).toBe(true);
+    const cancelledAt = performance.now();
+    const cancelled = new Set(idsOf(second().replayed));
+    // Long enough for the cancelled one to show whether it goes on.
+    const day = newDay();
+    await store(first().client, eventsFrom(day, 20));
+    await replay(orderOf(day, day + 20, { rate: 10 }));
+
+    const { replayed } = second();
+    const others = new Set(idsOf(replayed.slice(-20)));
+    const late = replayed.filter((event) => !cancelled.has(event.id) && !others.has(event.id));
+    for (const { at } of late) expect(at - cancelledAt).toBeLessThan(1_000);
+    expect(await read(id)).toMatchObject({ status: 'cancelled', replayed: replayed.length - 20 });
+  });
+
+  it('goes on at once in another gateway when one is stopped, and sends nothing twice', async () => {
+    const { id, events } = await beginSlowly(150, 50);
+
+    await first().stop();
+
+    expect(await untilEnded(id)).toMatchObject({ status: 'done', replayed: 150 });
+    expect(idsOf(second().replayed)).toEqual(idsOf(events));
+  });
+
+  it('goes on in another gateway when one has died: what went out last goes out again', async () => {
+    const { id, events } = await beginSlowly(150, 50);
+
+    await first().die();
+    await setup.dataSource.query("UPDATE replays SET leased_until = now() - interval '1 ms'");
+
+    expect(await untilEnded(id)).toMatchObject({ status: 'done' });
+    expect(distinct(second())).toEqual(idsOf(events));
+    // Half a second's worth, and what may be made up for.
+    expect(second().replayed.length - events.length).toBeLessThan(50);
+  });
+
+  it('is left by a gateway that was taken for dead, and goes on when that lease has ended', async () => {
+    const { id, events } = await beginSlowly(150, 50);
+
+    await setup.dataSource.query(`UPDATE replays SET leased_until = now() - interval '1 ms'`);
+    await new ReplaysRepository(setup.dataSource).takeOver('01999999-9999-7999-8999-999999999999');
+
+    expect(await untilEnded(id)).toMatchObject({ status: 'done' });
+    expect(distinct(second())).toEqual(idsOf(events));
+    expect(second().replayed.length - events.length).toBeLessThan(50);
+    const times = second().replayed.map(({ at }) => at);
+    const pauses = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+    expect(Math.max(...pauses)).toBeGreaterThan(8_000);
+  }, 40_000);
+
+  it('waits for the database, and goes on', async () => {
+    const { id, events } = await beginSlowly(150, 50);
+
+    await setup.dataSource.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+
+    expect(await untilEnded(id)).toMatchObject({ status: 'done', replayed: 150 });
+    expect(idsOf(second().replayed)).toEqual(idsOf(events));
+  });
+
+  it('waits for the events service, and goes on', async () => {
+    const { id, events } = await beginSlowly(350, 100);
+
+    await setup.events.kill('SIGKILL');
+    // The page that it has goes out; then it needs the next one.
+    await eventually(() => expect(second().replayed.length % 100).toBe(0), { intervalMs: 5 });
+    await setup.events.start();
+
+    expect(await untilEnded(id)).toMatchObject({ status: 'done', replayed: 350 });
+    expect(idsOf(second().replayed)).toEqual(idsOf(events));
+  }, 60_000);
+
+  it('fails with a reason when waiting cannot help', async () => {
+    const { id } = await beginSlowly(150, 50);
+    await first().stop();
+    // A filter that the events service does not take.
+    await setup.dataSource.query(
+      `UPDATE replays SET filters = '{"event_type":5}', position = NULL, replayed = 0`,
+    );
+
+    const ended = await untilEnded(id);
+    expect(ended).toMatchObject({ status: 'failed', endedAt: expect.any(Date) });
+    expect(ended.error).toContain('request.events.list');
+  });
+
+  it('runs ten at a time, however many are asked for at once', async () => {
+    const day = newDay();
+    await store(first().client, eventsFrom(day, 50));
+    const order = orderOf(day, day + 50, { rate: 10 });
+
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 24 }, (_, index) => gatewayAt(index % 2).runner.begin(order)),
+    );
+
+    const refused = outcomes.flatMap((outcome) =>
+      outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
+    );
+    expect(refused).toHaveLength(14);
+    for (const reason of refused) expect(reason).toMatchObject({ code: 'conflict' });
+    const [running] = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+    await first().replays.cancelOrRemove(running?.id ?? '');
+    await second().runner.begin(order);
+  });
+
+  it('keeps account of the newest hundred, and of all that run', async () => {
+    const { id } = await beginSlowly(150, 10);
+    await setup.dataSource.query(
+      `INSERT INTO replays (id, status, filters, since, until, rate, replayed, created_at, created_by, ended_at, leased_by, leased_until)
+       SELECT (lpad(to_hex((extract(epoch FROM now()) * 1000)::bigint + n), 12, '0') || '70008000000000000000')::uuid, 'done', '{}',
+              now(), now(), 1, 0, now(), 'ada', now(), gen_random_uuid(), now()
+       FROM generate_series(-50, 80) AS n`,
+    );
+
+    await eventually(() => replay(orderOf(newDay(), newDay())));
+
+    const kept = await first().replays.list();
+    expect(kept.map((one) => one.id)).toContain(id);
+    expect(kept).toHaveLength(101);
+  });
+
+  // The last one: it takes the broker away.
+  it('waits for NATS, and goes on', async () => {
+    const { id, events } = await beginSlowly(150, 50);
+
+    await setup.nats.kill();
+    const sentBefore = first().replayed.length;
+    await setup.nats.restart();
+
+    expect(await untilEnded(id)).toMatchObject({ status: 'done' });
+    // What it sends itself, it gets.
+    expect(distinct(first())).toEqual(idsOf(events));
+    expect(sentBefore).toBeLessThan(events.length);
+  }, 60_000);
+});

@@ -1,0 +1,157 @@
+import { jest } from '@jest/globals';
+import { ServiceError, type FieldErrors } from '@stream-events/contracts';
+import { v7 as uuidV7 } from 'uuid';
+import { parseBody } from '../http/json-body.decorator.js';
+import { readJsonObject } from '../http/json-text.js';
+import type { Replay } from './replay.entity.js';
+import { ReplayBody, toReplayOrder, toReplayRecord } from './replays.dto.js';
+
+const now = Date.UTC(2026, 10, 21, 12);
+const since = '2026-11-20T00:00:00Z';
+
+function parse(body: Record<string, unknown>): ReplayBody {
+  return parseBody(ReplayBody, readJsonObject(Buffer.from(JSON.stringify(body))));
+}
+
+function errorsOf(body: Record<string, unknown>): FieldErrors | undefined {
+  try {
+    parse(body);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return error.errors;
+  }
+}
+
+beforeEach(() => void jest.useFakeTimers({ now }));
+afterEach(() => void jest.useRealTimers());
+
+describe(ReplayBody.name, () => {
+  it('needs nothing but since', () => {
+    expect(toReplayOrder(parse({ since }), 'ada')).toEqual({
+      filters: {},
+      since: new Date(since),
+      until: new Date(now),
+      rate: 20,
+      connectionName: null,
+      createdBy: 'ada',
+    });
+  });
+
+  it('takes the filters of the list, a range, a rate and the name of a connection', () => {
+    const body = {
+      event_type: 'channel-raid',
+      raid_to: 'Mira',
+      origin: 'platform',
+      since: '2026-11-20T10:00:00+0200',
+      until: '2026-11-20 09:00:00.5',
+      rate: 1_000,
+      connection: ' my overlay ',
+    };
+
+    expect(toReplayOrder(parse(body), 'ada')).toEqual({
+      filters: { event_type: 'channel-raid', raid_to: 'Mira', origin: 'platform' },
+      since: new Date('2026-11-20T08:00:00Z'),
+      until: new Date('2026-11-20T09:00:00.500Z'),
+      rate: 1_000,
+      connectionName: 'my overlay',
+      createdBy: 'ada',
+    });
+  });
+
+  it('takes an empty filter for none, null for all connections, and ignores what it does not know', () => {
+    const body = { since, user_id: '', connection: null, colour: 'blue', status: 'done' };
+
+    expect(toReplayOrder(parse(body), 'ada')).toMatchObject({ filters: {}, connectionName: null });
+  });
+
+  it('ends now at the latest, and begins in 1970 at the earliest', () => {
+    expect(toReplayOrder(parse({ since: '0000-01-01', until: '9999-12-31' }), 'ada')).toMatchObject({
+      since: new Date(0),
+      until: new Date(now),
+    });
+  });
+
+  it('names all faults at once, each once', () => {
+    const errors = errorsOf({ event_type: 5, user_id: null, until: 'tomorrow', rate: '20', connection: '' });
+
+    expect(errors).toEqual({
+      event_type: [expect.stringContaining('text of 0 to 255 characters')],
+      user_id: [expect.stringContaining('text of 0 to 255 characters')],
+      since: [expect.stringContaining('ISO 8601')],
+      until: [expect.stringContaining('ISO 8601')],
+      rate: ['must be a whole number from 1 to 1000'],
+      connection: [expect.stringContaining('null or text of 1 to 64 characters')],
+    });
+  });
+
+  it.each([0, 1_001, -1, 1.5, '1', null, true])('refuses a rate of %j', (rate) => {
+    expect(Object.keys(errorsOf({ since, rate }) ?? {})).toEqual(['rate']);
+  });
+
+  it.each(['', '   ', 'x'.repeat(65), 'a\0', '\ud800', 5, ['a']])('refuses the name %j', (connection) => {
+    expect(Object.keys(errorsOf({ since, connection }) ?? {})).toEqual(['connection']);
+  });
+
+  it.each([
+    ['the future', { since: '2026-11-21T12:00:00Z' }],
+    ['until itself', { since, until: since }],
+    ['a time after until', { since, until: '2026-11-19T00:00:00Z' }],
+  ])('refuses %s as since', (_, body) => {
+    expect(errorsOf(body)).toEqual({ since: ['must be in the past, and before until'] });
+  });
+
+  it.each([undefined, null, '', 5, '2026-02-30', 'yesterday'])('refuses %j as since', (value) => {
+    expect(errorsOf({ since: value })).toEqual({ since: [expect.stringContaining('ISO 8601')] });
+  });
+});
+
+describe(toReplayRecord.name, () => {
+  const replay: Replay = {
+    id: uuidV7(),
+    status: 'running',
+    filters: { event_type: 'channel-raid' },
+    since: new Date('2026-11-20T00:00:00Z'),
+    until: new Date('2026-11-21T00:00:00Z'),
+    rate: 20,
+    connectionName: null,
+    replayed: 7,
+    position: uuidV7({ msecs: Date.UTC(2026, 10, 20, 23, 59, 59) }),
+    createdAt: new Date(now),
+    createdBy: 'ada',
+    endedAt: null,
+    error: null,
+    leasedBy: uuidV7(),
+    leasedUntil: new Date(now),
+  };
+
+  it('shows how far it is by time', () => {
+    expect(toReplayRecord(replay)).toEqual({
+      id: replay.id,
+      status: 'running',
+      filters: { event_type: 'channel-raid' },
+      since: '2026-11-20T00:00:00+0000',
+      until: '2026-11-21T00:00:00+0000',
+      rate: 20,
+      connection: null,
+      replayed: 7,
+      replayed_until: '2026-11-20T23:59:59+0000',
+      percent: 99,
+      created: '2026-11-21T12:00:00+0000',
+      finished: null,
+      created_by: 'ada',
+      error: null,
+    });
+  });
+
+  it('shows that nothing has gone out yet', () => {
+    expect(toReplayRecord({ ...replay, position: null })).toMatchObject({ replayed_until: null, percent: 0 });
+  });
+
+  it('shows that all of the range is dealt with when it is done, wherever its last event was', () => {
+    expect(toReplayRecord({ ...replay, status: 'done', position: null })).toMatchObject({
+      replayed_until: '2026-11-21T00:00:00+0000',
+      percent: 100,
+    });
+  });
+});

@@ -1,0 +1,146 @@
+import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import { headers, nanos, type NatsConnection } from '@nats-io/transport-node';
+import {
+  eventsStreamName,
+  eventsStreamSubjects,
+  natsUsers,
+  printEventRecord,
+  printStreamDescription,
+} from '@stream-events/contracts';
+import { connectNats } from '@stream-events/messaging';
+import { startTestNats, type TestNats } from '@stream-events/testing';
+import { v7 } from 'uuid';
+import { EventsStream } from '../src/live/events-stream.js';
+
+/** A gateway's stream, which tests can take away from it without the broker. */
+class HoldableStream extends EventsStream {
+  isHeld = false;
+
+  override get isConnected(): boolean {
+    return !this.isHeld && super.isConnected;
+  }
+}
+
+/** A broker with an EVENTS stream, as the events service makes and fills it. */
+export class EventsBroker {
+  private readonly streams: HoldableStream[] = [];
+
+  private constructor(
+    readonly nats: TestNats,
+    private readonly events: NatsConnection,
+    /** Sees everything, as nobody does outside of tests. */
+    readonly operator: NatsConnection,
+  ) {}
+
+  /** A broker that has no stream yet. */
+  static async start(): Promise<EventsBroker> {
+    const operator = { name: 'operator', publish: ['>'], subscribe: ['>'] };
+    const nats = await startTestNats([natsUsers.gateway, natsUsers.events, operator]);
+    const connect = (name: string) => connectNats({ urls: [nats.urlFor(name)], name });
+    return new EventsBroker(nats, await connect('events'), await connect('operator'));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.streams.map((stream) => stream.close()));
+    await Promise.all([this.events.close(), this.operator.close()]);
+    await this.nats.stop();
+  }
+
+  /** The stream as a gateway reads it. */
+  async connectGateway(): Promise<EventsStream> {
+    const stream = new HoldableStream({ urls: [this.nats.urlFor('gateway')], name: 'gateway-live' });
+    this.streams.push(stream);
+    await stream.connect();
+    return stream;
+  }
+
+  async manage(): Promise<JetStreamManager> {
+    return jetstreamManager(this.events, { checkAPI: false, timeout: 2_000 });
+  }
+
+  async createStream(epoch: string | undefined): Promise<void> {
+    await (
+      await this.manage()
+    ).streams.add({
+      name: eventsStreamName,
+      subjects: [eventsStreamSubjects],
+      description: printStreamDescription({ platform: 'simulator', epoch }),
+      // The shortest that there is: what comes again later is on the stream twice.
+      duplicate_window: nanos(100),
+    });
+  }
+
+  async deleteStream(): Promise<void> {
+    await (await this.manage()).streams.delete(eventsStreamName);
+  }
+
+  /** Gives the stream an epoch, in place. */
+  async writeEpoch(epoch: string): Promise<void> {
+    const { streams } = await this.manage();
+    const { config } = await streams.info(eventsStreamName);
+    const description = printStreamDescription({ platform: 'simulator', epoch });
+    await streams.update(eventsStreamName, { ...config, description });
+  }
+
+  /** Removes the messages before a sequence, as if they had become too old. */
+  async expire(firstSequence: number): Promise<void> {
+    await (await this.manage()).streams.purge(eventsStreamName, { seq: firstSequence });
+  }
+
+  /** Removes one message: a hole. */
+  async remove(sequence: number): Promise<void> {
+    await (await this.manage()).streams.deleteMessage(eventsStreamName, sequence);
+  }
+
+  /** Deletes the consumers of everybody. */
+  async deleteConsumers(): Promise<void> {
+    const { consumers } = await this.manage();
+    for await (const { name } of consumers.list(eventsStreamName))
+      await consumers.delete(eventsStreamName, name);
+  }
+
+  /** Counts the consumers that are made from now on. */
+  async countConsumers(): Promise<{ count: () => number }> {
+    let made = 0;
+    this.operator.subscribe(`$JS.EVENT.ADVISORY.CONSUMER.CREATED.${eventsStreamName}.*`, {
+      callback: () => {
+        made += 1;
+      },
+    });
+    await this.operator.flush();
+    return { count: () => made };
+  }
+
+  /** For gateways the broker is away while it is held. */
+  hold(isHeld: boolean): void {
+    for (const stream of this.streams) stream.isHeld = isHeld;
+  }
+
+  /** Publishes events; done when the stream has them, in this order. */
+  async publish(ids: readonly string[]): Promise<void> {
+    const acknowledged = ids.map((id) => {
+      const messageHeaders = headers();
+      messageHeaders.set('Nats-Msg-Id', id);
+      const options = { headers: messageHeaders, timeout: 5_000 };
+      return this.events.request('events.platform.channel-follow.1', record(id), options);
+    });
+    await Promise.all(acknowledged);
+  }
+}
+
+/** Ids in the order of their time, a millisecond apart, beginning so long ago. */
+export function newIds(count: number, agoMs = 0): string[] {
+  const now = Date.now() - agoMs;
+  return Array.from({ length: count }, (_, index) => v7({ msecs: now + index }));
+}
+
+function record(id: string): string {
+  return printEventRecord({
+    id,
+    eventId: null,
+    eventType: 'channel-follow',
+    eventSource: 'PlatformSub',
+    origin: 'platform',
+    eventData: '{"user_id":"1","broadcaster_user_id":"1"}',
+  });
+}

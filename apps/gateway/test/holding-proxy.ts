@@ -1,0 +1,47 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** Stands between a client and a server, whose answers it can hold back. */
+export class HoldingProxy {
+  private readonly pairs = new Set<[client: Socket, server: Socket]>();
+
+  private constructor(
+    private readonly server: Server,
+    /** The server's URL, by way of the proxy. */
+    readonly url: string,
+  ) {}
+
+  static async start(target: string): Promise<HoldingProxy> {
+    const url = new URL(target);
+    const { hostname, port } = url;
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url.hostname = '127.0.0.1';
+    url.port = String((server.address() as AddressInfo).port); // holds: it listens on TCP
+    const proxy = new HoldingProxy(server, url.href);
+    server.on('connection', (client) => proxy.join(client, connect(Number(port), hostname)));
+    return proxy;
+  }
+
+  /** From now on the server seems to say nothing. */
+  hold(): void {
+    for (const [client, server] of this.pairs) server.unpipe(client);
+  }
+
+  /** Hands over what it has said, and all that it says from now on. */
+  release(): void {
+    for (const [client, server] of this.pairs) server.pipe(client);
+  }
+
+  stop(): void {
+    this.server.close();
+    for (const pair of this.pairs) for (const socket of pair) socket.destroy();
+  }
+
+  private join(client: Socket, server: Socket): void {
+    this.pairs.add([client, server]);
+    for (const socket of [client, server]) socket.on('error', () => undefined); // the other end sees it close
+    client.pipe(server);
+    server.pipe(client);
+  }
+}

@@ -1,0 +1,188 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { Writable } from 'node:stream';
+import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Health, Registry, ShellModule } from '@stream-events/service';
+import { createTestDatabase, eventually, type TestDatabase } from '@stream-events/testing';
+import pino from 'pino';
+import { DataSource } from 'typeorm';
+import { v7 as uuidV7 } from 'uuid';
+import { WebSocket, type ClientOptions } from 'ws';
+import { createHttpServer } from '../src/http/http-server.js';
+import { ProblemFilter } from '../src/http/problem.filter.js';
+import { RouteMethods } from '../src/http/route-methods.js';
+import { EventFeed } from '../src/live/event-feed.service.js';
+import { EventHistory } from '../src/live/event-history.service.js';
+import { LiveConnections, type LiveLimits } from '../src/live/live-connections.service.js';
+import { LiveController } from '../src/live/live.controller.js';
+import { TokenWatch } from '../src/live/token-watch.service.js';
+import { WebSockets, type WebSocketLimits } from '../src/live/web-sockets.service.js';
+import { AccessGuard } from '../src/users/access.guard.js';
+import { AccessTokens } from '../src/users/access-tokens.service.js';
+import { User } from '../src/users/user.entity.js';
+import { connectGateway } from './connect-gateway.js';
+import { MemoryFeed } from './memory-feed.js';
+
+/** Small limits where a test is about them. */
+export interface EdgeLimits {
+  sockets?: Partial<WebSocketLimits>;
+  connections?: Partial<LiveLimits>;
+  requests?: number;
+}
+
+/** A user with a token. */
+export interface TestUser {
+  id: string;
+  token: string;
+}
+
+/** A WebSocket client that keeps all it gets. */
+export interface TestClient {
+  socket: WebSocket;
+  messages: string[];
+  closed: Promise<{ code: number; reason: string }>;
+}
+
+/** The live edges on a real HTTP server with real tokens, and a stream in memory. */
+export class LiveEdges {
+  readonly logLines: string[] = [];
+  feed = new MemoryFeed();
+  app!: NestFastifyApplication;
+  url!: string;
+
+  private constructor(
+    private readonly database: TestDatabase,
+    readonly dataSource: DataSource,
+  ) {}
+
+  static async create(): Promise<LiveEdges> {
+    const database = await createTestDatabase();
+    return new LiveEdges(database, await connectGateway(database, 5));
+  }
+
+  async start({ sockets, connections, requests }: EdgeLimits = {}): Promise<void> {
+    this.feed = new MemoryFeed();
+    const { feed } = this;
+    const sink = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        this.logLines.push(chunk.toString());
+        done();
+      },
+    });
+    const config = { SECRET_KEY: ['a secret key of the tests, long enough'], REGISTRATION: 'owner' };
+    const shell = {
+      config,
+      logger: pino({ level: 'trace' }, sink),
+      health: new Health(),
+      metrics: new Registry(),
+    };
+    const routes = new RouteMethods();
+    const adapter = createHttpServer(false, requests);
+    routes.watch(adapter.getInstance());
+    const limits = {
+      sockets: { waiting: 1_000, tokenMs: 10_000, pingMs: 30_000, ...sockets },
+      connections: { connections: 10_000, perToken: 1_000, ...connections },
+    };
+    this.app = await NestFactory.create<NestFastifyApplication>(
+      {
+        module: class {},
+        imports: [ShellModule.register(shell)],
+        controllers: [LiveController],
+        providers: [
+          { provide: DataSource, useValue: this.dataSource },
+          { provide: RouteMethods, useValue: routes },
+          { provide: APP_FILTER, useClass: ProblemFilter },
+          { provide: APP_GUARD, useClass: AccessGuard },
+          AccessTokens,
+          TokenWatch,
+          { provide: EventFeed, useValue: feed },
+          // The ring has everything: nobody asks for more.
+          { provide: EventHistory, useValue: {} },
+          {
+            provide: LiveConnections,
+            inject: [EventFeed, EventHistory],
+            useFactory: (source: EventFeed, history: EventHistory) =>
+              new LiveConnections(source, history, shell.metrics, limits.connections),
+          },
+          {
+            provide: WebSockets,
+            inject: [LiveConnections, AccessTokens],
+            useFactory: (live: LiveConnections, tokens: AccessTokens) =>
+              new WebSockets(live, tokens, shell.logger, limits.sockets),
+          },
+        ],
+      },
+      adapter,
+      { bodyParser: false, logger: false, abortOnError: false },
+    );
+    this.app.enableCors({ origin: '*', exposedHeaders: ['X-Request-Id'] });
+    this.app.get(WebSockets).attach(this.app.getHttpServer());
+    await this.app.listen(0, '127.0.0.1');
+    this.url = await this.app.getUrl();
+  }
+
+  /** What the gateway does at its end. */
+  async stop(): Promise<void> {
+    this.app.get(LiveConnections).stop();
+    this.app.get(WebSockets).stop();
+    await this.app.close();
+  }
+
+  async dispose(): Promise<void> {
+    await this.dataSource.destroy();
+    await this.database.drop();
+  }
+
+  get server(): Server {
+    return this.app.getHttpServer();
+  }
+
+  /** How many live connections there are, as the metric says it. */
+  async liveCount(): Promise<number> {
+    const text = await this.app.get(Registry).metrics();
+    return Number(/^live_connections (\d+)$/m.exec(text)?.[1]);
+  }
+
+  async untilLive(count: number): Promise<void> {
+    await eventually(async () => expect(await this.liveCount()).toBe(count), { intervalMs: 10 });
+  }
+
+  async register(): Promise<TestUser> {
+    const id = uuidV7();
+    await this.dataSource.manager.insert(User, {
+      id,
+      username: id,
+      usernameKey: id,
+      passwordHash: '',
+      role: 'user',
+      firstName: '',
+      lastName: '',
+      email: '',
+      isDisabled: false,
+    });
+    return { id, token: await this.app.get(AccessTokens).issue(id) };
+  }
+
+  /** A WebSocket whose handshake is done, and which has sent its first message, if one is given. */
+  async connect(
+    first?: unknown,
+    { path = '/ws/platform-events/', ...options }: ClientOptions & { path?: string } = {},
+  ): Promise<TestClient> {
+    const socket = new WebSocket(this.url.replace('http', 'ws') + path, options);
+    const messages: string[] = [];
+    socket.on('message', (data: Buffer) => messages.push(data.toString()));
+    const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+      socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }));
+    });
+    socket.on('error', () => undefined);
+    await once(socket, 'open');
+    if (first !== undefined) socket.send(typeof first === 'string' ? first : JSON.stringify(first));
+    return { socket, messages, closed };
+  }
+
+  openStream(token: string | undefined, path = '/api/v1/platform-events/stream', init: RequestInit = {}) {
+    const headers = { ...(token && { authorization: `Token ${token}` }), ...init.headers };
+    return fetch(this.url + path, { ...init, headers });
+  }
+}

@@ -1,0 +1,173 @@
+import type { FeedListener, Interruption } from '../src/live/event-feed.service.js';
+import type { HistoryPage } from '../src/live/event-history.service.js';
+import { EventRing } from '../src/live/event-ring.js';
+import type { FrameFormat, GapReason } from '../src/live/frames.js';
+import { LiveEvent } from '../src/live/live-event.js';
+import type { CloseReason, LiveSink } from '../src/live/live-sink.js';
+import { MessageReader } from './message-reader.js';
+import { checkOfStart, positionOf, type Position } from '../src/live/position.js';
+
+/** An event with this sequence; its type is a, b or c in turn. */
+export function makeEvent(epoch: string, sequence: number, padding = ''): LiveEvent {
+  const id = `019aa3c1-7f5e-7cc2-9d5c-${epoch.slice(0, 4)}${String(sequence).padStart(8, '0')}`;
+  const type = ['a', 'b', 'c'][sequence % 3];
+  const record = `{"id":"${id}","event_type":"${type}","event_data":{"padding":"${padding}"}}`;
+  return new LiveEvent(id, Buffer.from(record), epoch, sequence);
+}
+
+/** A feed and its history without a broker: what is published is there at once. */
+export class MadeFeed {
+  ring: EventRing | undefined;
+  nextSequence = 1;
+  /** Everything of the present epoch that has not expired. */
+  events: LiveEvent[] = [];
+  /** Whether the broker answers. */
+  isAway = false;
+  private listener: FeedListener | undefined;
+  private expiredBefore = 1;
+
+  constructor(
+    readonly history = { read: (place: { epoch: string; from: number; until: number }) => this.read(place) },
+  ) {}
+
+  get head(): Position | undefined {
+    if (!this.ring) return undefined;
+    const { last } = this.ring;
+    return last
+      ? positionOf(last)
+      : { epoch: this.ring.epoch, sequence: this.nextSequence - 1, check: checkOfStart };
+  }
+
+  listen(listener: FeedListener): void {
+    this.listener = listener;
+  }
+
+  async untilCurrent(signal: AbortSignal): Promise<void> {
+    while (!this.ring) {
+      signal.throwIfAborted();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  begin(epoch: string): void {
+    this.ring = new EventRing(epoch, 0);
+    this.events = [];
+    this.nextSequence = 1;
+    this.expiredBefore = 1;
+  }
+
+  publish(padding = ''): LiveEvent {
+    const event = makeEvent(this.ring!.epoch, this.nextSequence, padding);
+    this.nextSequence += 1;
+    this.events.push(event);
+    this.ring!.add(event);
+    this.listener?.onEvent(event);
+    return event;
+  }
+
+  /** What the ring has so far is only in the history from now on. */
+  forgetRing(): void {
+    this.ring = new EventRing(this.ring!.epoch, this.nextSequence - 1);
+  }
+
+  /** What has been published so far leaves the stream. */
+  expire(): void {
+    this.expiredBefore = this.nextSequence;
+    this.events = [];
+    this.forgetRing();
+  }
+
+  /** The stream is made anew, with some events on it already. */
+  interrupt(epoch: string, count = 0): void {
+    this.begin(epoch);
+    const { listener } = this;
+    this.listener = undefined;
+    for (let index = 0; index < count; index += 1) this.publish();
+    this.listener = listener;
+    const interruption: Interruption = { reason: 'other_epoch', nextSequence: 1 };
+    listener?.onInterrupted(interruption);
+  }
+
+  private async read({
+    epoch,
+    from,
+    until,
+  }: {
+    epoch: string;
+    from: number;
+    until: number;
+  }): Promise<HistoryPage> {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.isAway) throw new Error('the broker is away');
+    if (epoch !== this.ring?.epoch) return { kind: 'other_epoch' };
+    if (from < this.expiredBefore) return { kind: 'expired', firstSequence: this.expiredBefore };
+    const events = this.events.filter(({ sequence }) => sequence >= from && sequence <= until).slice(0, 5);
+    return { kind: 'events', events, next: (events.at(-1)?.sequence ?? until) + 1 };
+  }
+}
+
+/** What a client has got. */
+export type Received =
+  { event_type: string; position?: string } | { event: string; reason?: GapReason; position?: string };
+
+/** A client's end that takes what it gets when it is told to. */
+export class MadeSink implements LiveSink {
+  readonly received: Received[] = [];
+  closed: CloseReason | undefined;
+  bufferedBytes = 0;
+  /** The most that ever waited. */
+  highestBuffered = 0;
+  private isReading = true;
+  private waiting: ((isDrained: boolean) => void)[] = [];
+  private readonly reader = new MessageReader();
+
+  constructor(readonly format: FrameFormat = 'positioned') {}
+
+  /** The sequences of the events that it has got. */
+  get sequences(): number[] {
+    return this.received.flatMap((message) =>
+      'event_type' in message && message.position ? [Number(message.position.split('-')[1])] : [],
+    );
+  }
+
+  write(frames: Buffer): void {
+    if (this.closed) return;
+    // holds: these are the messages that the service sends
+    this.received.push(...this.reader.read(frames).map((text) => JSON.parse(text) as Received));
+    if (this.isReading) return;
+    this.bufferedBytes += frames.length;
+    this.highestBuffered = Math.max(this.highestBuffered, this.bufferedBytes);
+  }
+
+  async drained(): Promise<boolean> {
+    if (this.closed) return false;
+    if (this.bufferedBytes === 0) return true;
+    return new Promise((resolve) => this.waiting.push(resolve));
+  }
+
+  /** Takes nothing any more. */
+  stall(): void {
+    this.isReading = false;
+  }
+
+  /** Takes everything, now and from now on. */
+  read(): void {
+    this.isReading = true;
+    this.bufferedBytes = 0;
+    this.settle(true);
+  }
+
+  /** As after ten seconds in which it took nothing. */
+  giveUp(): void {
+    this.settle(false);
+  }
+
+  close(reason: CloseReason): void {
+    this.closed ??= reason;
+    this.settle(false);
+  }
+
+  private settle(isDrained: boolean): void {
+    for (const resolve of this.waiting.splice(0)) resolve(isDrained);
+  }
+}

@@ -1,0 +1,41 @@
+import { v7 as uuidV7 } from 'uuid';
+import type { FeedListener, Interruption } from '../src/live/event-feed.service.js';
+import { EventRing } from '../src/live/event-ring.js';
+import { LiveEvent } from '../src/live/live-event.js';
+import { checkOfStart, positionOf, type Position } from '../src/live/position.js';
+
+const epoch = '0000abcd';
+
+/** A stream of events in memory, with what connections use of an EventFeed. */
+export class MemoryFeed {
+  readonly ring = new EventRing(epoch, 0);
+  nextSequence = 1;
+  private readonly listeners: FeedListener[] = [];
+
+  get head(): Position {
+    return this.ring.last ? positionOf(this.ring.last) : { epoch, sequence: 0, check: checkOfStart };
+  }
+
+  listen(listener: FeedListener): void {
+    this.listeners.push(listener);
+  }
+
+  untilCurrent(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Puts an event on the stream; its record is this with what all records have. */
+  publish(record: Record<string, unknown> = {}): LiveEvent {
+    const id = uuidV7();
+    const whole = { id, event_type: 'channel-raid', origin: 'platform', event_data: {}, ...record };
+    const event = new LiveEvent(id, Buffer.from(JSON.stringify(whole)), epoch, this.nextSequence);
+    this.nextSequence += 1;
+    this.ring.add(event);
+    for (const listener of this.listeners) listener.onEvent(event);
+    return event;
+  }
+
+  interrupt(interruption: Interruption): void {
+    for (const listener of this.listeners) listener.onInterrupted(interruption);
+  }
+}

@@ -1,0 +1,24 @@
+import type { Writable } from 'node:stream';
+import * as ws from 'ws';
+
+// The types of the library leave its receiver out.
+const { Receiver } = ws as unknown as { Receiver: new (options: { isServer: boolean }) => Writable };
+
+/** Reads WebSocket text messages from bytes of a server, as the receiver of a client does. */
+export class MessageReader {
+  readonly messages: string[] = [];
+  private readonly receiver = new Receiver({ isServer: false });
+
+  constructor() {
+    this.receiver.on('message', (data: Buffer, isBinary: boolean) => {
+      if (isBinary) throw new Error('a binary message came');
+      this.messages.push(data.toString());
+    });
+  }
+
+  /** The messages that these bytes complete. */
+  read(bytes: Buffer): string[] {
+    this.receiver.write(bytes);
+    return this.messages.splice(0);
+  }
+}
