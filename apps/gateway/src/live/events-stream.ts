@@ -8,7 +8,7 @@ import {
   type JetStreamManager,
   type StreamInfo,
 } from '@nats-io/jetstream';
-import { nanos, type NatsConnection } from '@nats-io/transport-node';
+import { nanos, nuid, type NatsConnection } from '@nats-io/transport-node';
 import { eventsStreamName, parseStreamDescription } from '@stream-events/contracts';
 import { closeNats, connectNats, type NatsOptions } from '@stream-events/messaging';
 
@@ -89,6 +89,8 @@ export class EventsStream {
   async addConsumer(from: number): Promise<Consumer> {
     const { consumers } = await this.manage();
     const info = await consumers.add(eventsStreamName, {
+      // Named by us: permissions are by the name in the subject.
+      name: `live-${nuid.next()}`,
       description: `reads for live clients: ${this.options.name}`,
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: from,
