@@ -50,13 +50,18 @@ async function runParts(bed: LiveBed): Promise<PartReport[]> {
   for (const [name, run] of chosen) {
     say(`${name}: running`);
     const partStartedAt = performance.now();
-    reports.push(await run(bed).catch((error: unknown) => printFailure(name, error)));
+    reports.push(
+      await run(bed).catch(async (error: unknown) => {
+        // The other parts are worth running all the same.
+        await bed.abandon();
+        return printFailure(name, error);
+      }),
+    );
     say(`${name}: ${Math.round((performance.now() - partStartedAt) / 1_000)} s`);
   }
   return reports;
 }
 
-/** The other parts are worth running all the same. */
 function printFailure(name: string, error: unknown): PartReport {
   const measured = error instanceof Error ? error.message : String(error);
   say(`${name}: FAILED: ${error instanceof Error ? error.stack : measured}`);

@@ -46,6 +46,7 @@ class CountingClients {
   private latencies: RecordableHistogram = createHistogram();
   private markedAt = performance.now();
   private readonly progress: NodeJS.Timeout | undefined;
+  private isClosed = false;
 
   constructor(
     private readonly options: CountingOptions,
@@ -81,24 +82,9 @@ class CountingClients {
   }
 
   close(): void {
+    this.isClosed = true;
     clearInterval(this.progress);
     for (const socket of this.sockets) socket.close();
-  }
-
-  /** A client has so many events now. */
-  private note(index: number, count: number): void {
-    const before = this.received[index];
-    this.received[index] = count;
-    if (before !== this.slowest) return;
-    this.laggards -= 1;
-    if (this.laggards > 0) return;
-    this.slowest = this.received.reduce((least, each) => Math.min(least, each), Infinity);
-    this.laggards = this.received.filter((each) => each === this.slowest).length;
-    if (this.options.isLockstep) this.tellProgress();
-  }
-
-  private tellProgress(): void {
-    answer({ kind: 'progress', slowest: this.slowest });
   }
 
   takeCounts(): DeliveryCounts {
@@ -117,6 +103,23 @@ class CountingClients {
         max: milliseconds(latencies.max),
       },
     };
+  }
+
+  /** A client has so many events now. */
+  private note(index: number, count: number): void {
+    const before = this.received[index];
+    this.received[index] = count;
+    if (before !== this.slowest) return;
+    this.laggards -= 1;
+    if (this.laggards > 0) return;
+    this.slowest = this.received.reduce((least, each) => Math.min(least, each), Infinity);
+    this.laggards = this.received.filter((each) => each === this.slowest).length;
+    if (this.options.isLockstep) this.tellProgress();
+  }
+
+  private tellProgress(): void {
+    // Of clients that are all gone nothing can be said.
+    if (!this.isClosed && this.slowest < Infinity) answer({ kind: 'progress', slowest: this.slowest });
   }
 }
 

@@ -43,13 +43,16 @@ export async function runChaos(bed: LiveBed): Promise<PartReport> {
   }));
   await crowd.open(group, plans);
   await crowd.waitUntilReady(group);
-  const load = bed.load(eventsPerSecond, () => makeSmallEvent());
   tap.follow();
-  load.start();
   const counts: FleetCounts[] = [];
-  const faults = await suffer(bed, counts);
-  await load.stop();
-  const sent = load.takeEntries();
+  const { faults, sent } = await bed.underLoad(
+    { perSecond: eventsPerSecond, make: () => makeSmallEvent() },
+    async (load) => {
+      const suffered = await suffer(bed, counts);
+      await load.pause();
+      return { faults: suffered, sent: load.takeEntries() };
+    },
+  );
   say(`chaos: ${JSON.stringify(countOutcomes(sent))}; waiting until everything is delivered`);
   await bed.waitUntilPublished();
   const settled = await crowd.settle(group);
@@ -76,7 +79,7 @@ export async function runChaos(bed: LiveBed): Promise<PartReport> {
 
 /** Gateways and broker each have their own fate: sometimes both are away. */
 async function suffer(bed: LiveBed, counts: FleetCounts[]): Promise<Record<string, number>> {
-  const { servers, system, size, crowd } = bed;
+  const { servers, system, size } = bed;
   const faults: Record<string, number> = {};
   const endsAt = performance.now() + size.chaosSeconds * 1_000;
   const gateways = targetsOf('gateway', servers, system).map((target, index) => ({
@@ -84,13 +87,16 @@ async function suffer(bed: LiveBed, counts: FleetCounts[]): Promise<Record<strin
     target,
   }));
   const broker = targetsOf('nats', servers, system).map((target) => ({ name: 'broker', target }));
-  const watching = watch(bed, endsAt, counts);
-  await Promise.all([
+  const isOver = new AbortController();
+  const watching = watch(bed, isOver.signal, counts);
+  // Both to their end, though one fails: what is started again now is needed later.
+  const strikes = await Promise.allSettled([
     strike(gateways, { endsAt, pauseMs: [3_000, 9_000], awayMs: [0, 1_500], faults }),
     strike(broker, { endsAt, pauseMs: [6_000, 14_000], awayMs: [0, 2_500], faults }),
   ]);
+  isOver.abort();
   await watching;
-  counts.push(await crowd.takeCounts(group));
+  for (const result of strikes) if (result.status === 'rejected') throw result.reason;
   return faults;
 }
 
@@ -125,11 +131,13 @@ function between([least, most]: [number, number]): number {
   return least + Math.random() * (most - least);
 }
 
-async function watch({ crowd }: LiveBed, endsAt: number, counts: FleetCounts[]): Promise<void> {
-  while (performance.now() < endsAt) {
+/** Counts each second, until the signal. */
+async function watch({ crowd }: LiveBed, signal: AbortSignal, counts: FleetCounts[]): Promise<void> {
+  while (!signal.aborted) {
     await wait(1_000);
-    counts.push(await crowd.takeCounts(group));
-    const { received, connected } = counts.at(-1) ?? { received: 0, connected: 0 };
-    if (counts.length % 10 === 0) say(`chaos: ${received} deliveries a second to ${connected} clients`);
+    const now = await crowd.takeCounts(group);
+    counts.push(now);
+    if (counts.length % 10 === 0)
+      say(`chaos: ${now.received} deliveries a second to ${now.connected} clients`);
   }
 }

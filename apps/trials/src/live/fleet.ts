@@ -14,6 +14,7 @@ const pollMs = 200;
 /** Clients in a process of their own, in named groups. */
 export class Fleet {
   private readonly waiting = new Map<number, (result: unknown) => void>();
+  private readonly groups = new Set<string>();
   private lastId = 0;
 
   private constructor(private readonly child: ChildProcess) {
@@ -35,6 +36,7 @@ export class Fleet {
 
   /** Connects new clients. */
   async open(group: string, plans: readonly ClientPlan[]): Promise<void> {
+    this.groups.add(group);
     await this.tell({ kind: 'open', group, plans });
   }
 
@@ -54,7 +56,12 @@ export class Fleet {
 
   /** They leave, and are forgotten. */
   async drop(group: string): Promise<void> {
+    this.groups.delete(group);
     await this.tell({ kind: 'drop', group });
+  }
+
+  async dropAll(): Promise<void> {
+    for (const group of [...this.groups]) await this.drop(group);
   }
 
   /** What was counted since this was asked last. */

@@ -75,12 +75,27 @@ export class LiveBed {
     return this.tokens[client % this.tokens.length] ?? '';
   }
 
-  /** Events through the API and the webhook, so many a second. */
-  load(perSecond: number, make: () => SentEvent): FaultLoad {
+  /** Sends events through the API and the webhook, so many a second, while something else happens. */
+  async underLoad<Result>(
+    { perSecond, make }: { perSecond: number; make: () => SentEvent },
+    work: (load: FaultLoad) => Promise<Result>,
+  ): Promise<Result> {
     const gatewayUrls = this.system.gateways.map(({ url }) => url);
     // Each client has one request in flight, which takes some ten milliseconds; more when a gateway is away.
     const clients = Math.max(2, Math.ceil(perSecond / 10));
-    return new FaultLoad({ ...this.system, gatewayUrls, perSecond, clients, make });
+    const load = new FaultLoad({ ...this.system, gatewayUrls, perSecond, clients, make });
+    load.start();
+    try {
+      return await work(load);
+    } finally {
+      await load.stop();
+    }
+  }
+
+  /** After a part that did not come to its end: nothing of it goes on. */
+  async abandon(): Promise<void> {
+    await this.tap.stopFollowing();
+    await Promise.all([this.crowd.dropAll(), this.others.dropAll()]);
   }
 
   /** Waits until the store has nothing left that is not on the stream. */

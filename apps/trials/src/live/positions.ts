@@ -111,10 +111,25 @@ async function loseStream(bed: LiveBed): Promise<LostStreamResult> {
   }));
   await crowd.open(group, plans);
   await crowd.waitUntilReady(group);
-  const load = bed.load(lostPerSecond, () => makeSmallEvent());
-  load.start();
-  await wait(3_000);
-  await tap.readHistory();
+  const newEpochMs = await bed.underLoad(
+    { perSecond: lostPerSecond, make: () => makeSmallEvent() },
+    async () => {
+      await wait(3_000);
+      await tap.readHistory();
+      const afterMs = await deleteStream(bed);
+      await wait(3_000);
+      return afterMs;
+    },
+  );
+  await bed.waitUntilPublished();
+  const { isSettled, counts } = await crowd.settle(group);
+  const judgement = await crowd.judge(group, await tap.readHistory());
+  await crowd.drop(group);
+  return { clients: lostClients, gaps: totalOf(counts).gaps, newEpochMs, isSettled, judgement };
+}
+
+/** @returns how long it took until there was a stream of another epoch; undefined when there was none in time */
+async function deleteStream({ tap }: LiveBed): Promise<number | undefined> {
   const { epoch } = await tap.readState();
   const deletedAt = performance.now();
   await (await tap.manage()).streams.delete(eventsStreamName);
@@ -127,13 +142,7 @@ async function loseStream(bed: LiveBed): Promise<LostStreamResult> {
     { limitMs: newEpochLimitMs, everyMs: 250 },
   );
   say(`positions: the deleted stream was there again after ${Math.round(newEpochMs ?? Number.NaN)} ms`);
-  await wait(3_000);
-  await load.stop();
-  await bed.waitUntilPublished();
-  const { isSettled, counts } = await crowd.settle(group);
-  const judgement = await crowd.judge(group, await tap.readHistory());
-  await crowd.drop(group);
-  return { clients: lostClients, gaps: totalOf(counts).gaps, newEpochMs, isSettled, judgement };
+  return newEpochMs;
 }
 
 /** Sends events through a gateway, one after the other. */

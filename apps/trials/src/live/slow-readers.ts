@@ -42,33 +42,33 @@ async function compareWindows(bed: LiveBed): Promise<SlowReadersResult['p99Ms']>
   await crowd.open(crowdGroup, plans);
   await others.open(readersGroup, planBigReaders(bed, windowReaders));
   await Promise.all([crowd.waitUntilReady(crowdGroup), others.waitUntilReady(readersGroup)]);
-  const small = bed.load(smallPerSecond, () => makeSmallEvent());
-  small.start();
   const p99Ms: SlowReadersResult['p99Ms'] = { reading: [], stopped: [] };
-  // The first one of each kind is for warming up.
-  for (let pair = 0; pair <= size.windowPairs; pair += 1) {
-    for (const kind of ['reading', 'stopped'] as const) {
-      const ms = await measureWindow(bed, kind === 'reading');
-      if (pair > 0) p99Ms[kind].push(ms);
-      say(`slow-readers: ${kind}, p99 of the others ${ms.toFixed(1)} ms${pair === 0 ? ' (warming up)' : ''}`);
+  await bed.underLoad({ perSecond: smallPerSecond, make: () => makeSmallEvent() }, async () => {
+    // The first one of each kind is for warming up.
+    for (let pair = 0; pair <= size.windowPairs; pair += 1) {
+      for (const kind of ['reading', 'stopped'] as const) {
+        const ms = await measureWindow(bed, kind === 'reading');
+        if (pair > 0) p99Ms[kind].push(ms);
+        say(
+          `slow-readers: ${kind}, p99 of the others ${ms.toFixed(1)} ms${pair === 0 ? ' (warming up)' : ''}`,
+        );
+      }
     }
-  }
-  await small.stop();
+  });
   await Promise.all([crowd.drop(crowdGroup), others.drop(readersGroup)]);
   return p99Ms;
 }
 
 async function measureWindow(bed: LiveBed, isReading: boolean): Promise<number> {
   const { crowd, others, size } = bed;
-  const big = bed.load(bigPerSecond, makeBigEvent);
   await others.setReading(readersGroup, isReading);
-  await crowd.takeCounts(crowdGroup);
-  big.start();
-  await wait(size.windowSeconds * 1_000);
-  const { latencyMs } = await crowd.takeCounts(crowdGroup);
+  const p99Ms = await bed.underLoad({ perSecond: bigPerSecond, make: makeBigEvent }, async () => {
+    await crowd.takeCounts(crowdGroup);
+    await wait(size.windowSeconds * 1_000);
+    return (await crowd.takeCounts(crowdGroup)).latencyMs.p99;
+  });
   await others.setReading(readersGroup, true);
-  await big.stop();
   // Catching up is no part of the next window.
   await others.settle(readersGroup, { quietMs: 800, limitMs: 15_000 });
-  return latencyMs.p99;
+  return p99Ms;
 }

@@ -27,6 +27,7 @@ const bigPerSecond = 10;
 // 16 MiB of big events fill the gateway's ring: from then on its memory does not grow by that any more.
 const warmUpMs = 28_000;
 const quietMs = 2_000;
+const quietSamples = 8;
 const sampleMs = 250;
 // Of these many samples before the first one is cut, all buffers are full: what takes nothing is cut after 10 s.
 const fullSamples = 20;
@@ -56,21 +57,17 @@ export async function measureStalledReaders(bed: LiveBed): Promise<StalledReader
   await gateway.restart();
   await others.open(group, planBigReaders(bed, size.stalledReaders));
   await others.waitUntilReady(group);
-  const load = bed.load(bigPerSecond, makeBigEvent);
-  load.start();
-  await wait(warmUpMs);
-  await load.pause();
+  const big = { perSecond: bigPerSecond, make: makeBigEvent };
+  await bed.underLoad(big, () => wait(warmUpMs));
   await wait(quietMs);
   const before: number[] = [];
-  for (let count = 0; count < 8; count += 1) {
+  for (let count = 0; count < quietSamples; count += 1) {
     before.push(memoryMegabytes(gateway.pid));
     await wait(sampleMs);
   }
   await others.setReading(group, false);
-  load.start();
-  const stalled = await sampleUntilCut(gateway.pid, countCut, size.stalledReaders);
+  const stalled = await bed.underLoad(big, () => sampleUntilCut(gateway.pid, countCut, size.stalledReaders));
   await others.setReading(group, true);
-  await load.stop();
   const settled = await others.settle(group);
   const judgement = await others.judge(group, await tap.readHistory());
   await others.drop(group);
