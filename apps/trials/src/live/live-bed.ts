@@ -20,6 +20,13 @@ export interface Size {
   missedEvents: number;
 }
 
+/** What is sent how often, and through which gateways: all of them unless told otherwise. */
+interface LoadPlan {
+  perSecond: number;
+  make: () => SentEvent;
+  gateways?: System['gateways'];
+}
+
 // What a dead relay had claimed is free after ten seconds; then there is a backlog to catch up on.
 const publishedLimitMs = 60_000;
 
@@ -77,10 +84,10 @@ export class LiveBed {
 
   /** Sends events through the API and the webhook, so many a second, while something else happens. */
   async underLoad<Result>(
-    { perSecond, make }: { perSecond: number; make: () => SentEvent },
+    { perSecond, make, gateways = this.system.gateways }: LoadPlan,
     work: (load: FaultLoad) => Promise<Result>,
   ): Promise<Result> {
-    const gatewayUrls = this.system.gateways.map(({ url }) => url);
+    const gatewayUrls = gateways.map(({ url }) => url);
     // Each client has one request in flight, which takes some ten milliseconds; more when a gateway is away.
     const clients = Math.max(2, Math.ceil(perSecond / 10));
     const load = new FaultLoad({ ...this.system, gatewayUrls, perSecond, clients, make });
