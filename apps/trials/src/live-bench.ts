@@ -27,7 +27,7 @@ const clients = 1_000;
 const eventsPerSecond = 20;
 const rounds = flags.quick ? 1 : 3;
 // V8 compiles what is hot within some seconds under load.
-const pace = flags.quick ? { warmUpSeconds: 2, seconds: 4 } : { warmUpSeconds: 4, seconds: 8 };
+const pace = flags.quick ? { warmUpSeconds: 2, seconds: 4 } : { warmUpSeconds: 3, seconds: 7 };
 
 /** One subject after the other, again and again: whatever else the machine does meets both of them. */
 async function alternate(

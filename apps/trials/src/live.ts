@@ -33,7 +33,7 @@ const size: Size = flags.quick
       chaosSeconds: 120,
       windowPairs: 5,
       windowSeconds: 8,
-      stalledReaders: 50,
+      stalledReaders: 100,
       missedEvents: 4_000,
     };
 

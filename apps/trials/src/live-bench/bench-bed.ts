@@ -53,8 +53,8 @@ export class BenchBed {
   }
 
   /** Connects all clients to a subject; the other one has none. Done when they get what comes. */
-  async connect(subject: SubjectName, { isTiming = false, isLockstep = false } = {}): Promise<void> {
-    await this.counting.open({ ...this.targetOf(subject), isTiming, isLockstep });
+  async connect(subject: SubjectName, { timeEach = 0, isLockstep = false } = {}): Promise<void> {
+    await this.counting.open({ ...this.targetOf(subject), timeEach, isLockstep });
     if (subject === 'bare') return;
     const isLive = await waitFor(
       async () =>

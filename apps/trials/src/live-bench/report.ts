@@ -159,7 +159,7 @@ function printHalf({ eventsPerSecond, rounds }: NonNullable<LiveBenchmarkResults
     '## At half of its own maximum each',
     '',
     'Half of what each server delivered at most, at a steady rate, put on the stream past the API and the store, which would be',
-    'the limit. Milliseconds from the publisher until each client has it:',
+    'the limit. Milliseconds from the publisher until a client has it, of every 17th message:',
     '',
     ...printLatencies(rounds, eventsPerSecond),
   ];

@@ -15,8 +15,8 @@ export function printSlowReaders({
   p99Ms,
   stalled,
 }: SlowReadersResult): PartReport {
-  const { readers, beforeMegabytes, fullMegabytes, cut, cutAfterMs, endings, judgement } = stalled;
-  const each = (fullMegabytes - beforeMegabytes) / readers;
+  const { readers, full, after, cut, cutAfterMs, endings, judgement } = stalled;
+  const each = (full.used - after.used) / readers;
   const ratio = median(p99Ms.stopped) / median(p99Ms.reading);
   return {
     title: 'Readers that stop reading',
@@ -29,7 +29,7 @@ export function printSlowReaders({
           ...[...p99Ms[kind], median(p99Ms[kind])].map((ms) => `${ms.toFixed(1)} ms`),
         ]),
       ),
-      `Then ${readers} such readers, each with a filter of its own, stop for good at a gateway that was just started and serves nobody else. It had ${beforeMegabytes.toFixed(0)} MiB of memory of its own before, and ${fullMegabytes.toFixed(0)} MiB when all their buffers were full (medians). The last one was cut ${cutAfterMs === undefined ? '**never**' : `after ${formatSeconds(cutAfterMs)}`}; their connections ended with: ${printCounts(endings)}.`,
+      `Then ${readers} such readers, each with a filter of its own, stop for good at a gateway that was just started and serves nobody else. When all their buffers were full it had ${full.used.toFixed(0)} MiB in use, garbage collected, and ${full.own.toFixed(0)} MiB of the system; when they had come back and caught up, nothing having been published in between, ${after.used.toFixed(0)} and ${after.own.toFixed(0)} MiB. The last one was cut ${cutAfterMs === undefined ? '**never**' : `after ${formatSeconds(cutAfterMs)}`}; their connections ended with: ${printCounts(endings)}.`,
       ...printFindings(judgement),
     ],
     promises: [
