@@ -1,5 +1,8 @@
-// npm run check: format, types, lint, boundaries awake, generated files fresh. Installs and builds what is missing.
+// npm run check: format, types, lint, boundaries awake, generated files fresh, API descriptions valid. Installs and builds what is missing.
 import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { generate } from './generate.mjs';
 import { prepare, root, run } from './prepare.mjs';
 
@@ -33,6 +36,13 @@ checkBoundaries();
 step('Generated files fresh');
 const stale = await generate({ write: false });
 if (stale.length > 0) fail(`Stale: ${stale.join(', ')}. Run: npm run generate`);
+await checkStaleness();
+
+step('API descriptions valid');
+// Not imported above: its packages are installed by now.
+const { findAsyncApiFaults, findOpenApiFaults } = await import('./api-descriptions.mjs');
+await checkDescription('docs/openapi.json', findOpenApiFaults);
+await checkDescription('docs/asyncapi.json', findAsyncApiFaults);
 
 process.stdout.write('\nAll checks passed.\n');
 
@@ -53,6 +63,30 @@ function checkBoundaries() {
   const refusals = stdout.split('@nx/enforce-module-boundaries').length - 1;
   if (status === 0 || refusals !== 2)
     fail(`The boundary rule sleeps: it refused ${refusals} of the 2 forbidden imports.\n${stdout}`);
+}
+
+/** A generated file that is not what it should be must be found: of a copy one is changed. */
+async function checkStaleness() {
+  const changed = 'docs/asyncapi.json';
+  const copy = join(mkdtempSync(join(tmpdir(), 'stale-')), '/');
+  for (const path of ['README.md', 'deploy', 'docs']) cpSync(root + path, copy + path, { recursive: true });
+  writeFileSync(copy + changed, readFileSync(copy + changed, 'utf8').replace('Nats-Msg-Id', 'Msg-Id'));
+  const stale = await generate({ write: false, directory: copy }).finally(() =>
+    rmSync(copy, { recursive: true }),
+  );
+  if (stale.join() !== changed)
+    fail(`The check of generated files sleeps: ${changed} was changed, it found: ${stale.join()}`);
+}
+
+/** A description must be valid, and one that has lost its title must be refused. */
+async function checkDescription(path, findFaults) {
+  const text = readFileSync(root + path, 'utf8');
+  const faults = await findFaults(text);
+  if (faults.length > 0) fail(`${path} is not valid:\n${faults.join('\n')}`);
+  const description = JSON.parse(text);
+  delete description.info.title;
+  if ((await findFaults(JSON.stringify(description))).length === 0)
+    fail(`The check of ${path} sleeps: it takes a description without a title.`);
 }
 
 function step(name) {

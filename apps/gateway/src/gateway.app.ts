@@ -1,5 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { JsonObject } from '@stream-events/contracts';
 import { connectDatabase, createDataSource } from '@stream-events/database';
 import { RequestClient } from '@stream-events/messaging';
 import {
@@ -13,16 +14,17 @@ import {
   type Shell,
 } from '@stream-events/service';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { describeStreams, serveStreamDescription } from './api-description/async-api.js';
 import { describeApi, serveApiDescription } from './api-description/open-api.js';
 import { gatewayVariables, type GatewayConfig } from './gateway.config.js';
 import { GatewayModule, type GatewayConnections } from './gateway.module.js';
 import { createHttpServer } from './http/http-server.js';
 import { RouteMethods } from './http/route-methods.js';
-import { EventFeed } from './live/event-feed.service.js';
-import { EventsStream } from './live/events-stream.js';
+import { EventFeed } from './live/reading/event-feed.service.js';
+import { EventsStream } from './live/reading/events-stream.js';
 import { CreateUsers1763700000000 } from './migrations/1763700000000-create-users.js';
 import { LiveConnections } from './live/live-connections.service.js';
-import { WebSockets } from './live/web-sockets.service.js';
+import { WebSockets } from './live/clients/web-sockets.service.js';
 import { CreateReplays1764400000000 } from './migrations/1764400000000-create-replays.js';
 import { ReplayChannel } from './replays/replay-channel.js';
 import { ReplayRunner } from './replays/replay-runner.service.js';
@@ -63,6 +65,7 @@ async function start(shell: Shell<GatewayConfig>) {
   const app = await createApp(shell, connections);
   const live = app.get(LiveConnections);
   await replayChannel.connect((event, connectionName) => live.replay(event, connectionName));
+  serveStreamDescription(app);
   serveApiDescription(app);
   app.get(WebSockets).attach(app.getHttpServer());
   const feed = app.get(EventFeed);
@@ -149,6 +152,11 @@ export async function printOpenApi(): Promise<OpenAPIObject> {
   const connections = { dataSource, client, intakePublisher, eventsStream, replayChannel, routes };
   const app = await createApp(shell, connections);
   return describeApi(app);
+}
+
+/** The description of what comes by itself, made like that of the API. */
+export async function printAsyncApi(): Promise<JsonObject> {
+  return describeStreams(await printOpenApi());
 }
 
 async function createApp(

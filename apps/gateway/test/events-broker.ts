@@ -10,7 +10,7 @@ import {
 import { connectNats } from '@stream-events/messaging';
 import { startTestNats, type TestNats } from '@stream-events/testing';
 import { v7 } from 'uuid';
-import { EventsStream } from '../src/live/events-stream.js';
+import { EventsStream } from '../src/live/reading/events-stream.js';
 
 /** A gateway's stream, which tests can take away from it without the broker. */
 class HoldableStream extends EventsStream {
@@ -34,10 +34,11 @@ export class EventsBroker {
 
   /** A broker that has no stream yet. */
   static async start(): Promise<EventsBroker> {
-    const operator = { name: 'operator', publish: ['>'], subscribe: ['>'] };
-    const nats = await startTestNats([natsUsers.gateway, natsUsers.events, operator]);
+    const { account } = natsUsers['events.events'];
+    const operator = { ...natsUsers.events, name: 'operator', account, publish: ['>'], subscribe: ['>'] };
+    const nats = await startTestNats([...Object.values(natsUsers), operator]);
     const connect = (name: string) => connectNats({ urls: [nats.urlFor(name)], name });
-    return new EventsBroker(nats, await connect('events'), await connect('operator'));
+    return new EventsBroker(nats, await connect('events.events'), await connect('operator'));
   }
 
   async close(): Promise<void> {
@@ -48,7 +49,11 @@ export class EventsBroker {
 
   /** The stream as a gateway reads it. */
   async connectGateway(): Promise<EventsStream> {
-    const stream = new HoldableStream({ urls: [this.nats.urlFor('gateway')], name: 'gateway-live' });
+    const stream = new HoldableStream({
+      urls: [this.nats.urlFor('gateway')],
+      name: 'gateway-live',
+      account: 'EVENTS',
+    });
     this.streams.push(stream);
     await stream.connect();
     return stream;

@@ -1,6 +1,6 @@
-import type { FeedListener, Interruption } from '../src/live/event-feed.service.js';
-import type { HistoryPage } from '../src/live/event-history.service.js';
-import { EventRing } from '../src/live/event-ring.js';
+import type { FeedListener, Interruption } from '../src/live/reading/event-feed.service.js';
+import type { HistoryPage } from '../src/live/reading/event-history.service.js';
+import { EventRing } from '../src/live/reading/event-ring.js';
 import type { FrameFormat, GapReason } from '../src/live/frames.js';
 import { LiveEvent } from '../src/live/live-event.js';
 import type { CloseReason, LiveSink } from '../src/live/live-sink.js';

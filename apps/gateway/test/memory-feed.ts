@@ -1,6 +1,6 @@
 import { v7 as uuidV7 } from 'uuid';
-import type { FeedListener, Interruption } from '../src/live/event-feed.service.js';
-import { EventRing } from '../src/live/event-ring.js';
+import type { FeedListener, Interruption } from '../src/live/reading/event-feed.service.js';
+import { EventRing } from '../src/live/reading/event-ring.js';
 import { LiveEvent } from '../src/live/live-event.js';
 import { checkOfStart, positionOf, type Position } from '../src/live/position.js';
 

@@ -17,7 +17,9 @@ export class EventsStream {
   private constructor(private readonly connection: NatsConnection) {}
 
   static async connect(nats: TestNats): Promise<EventsStream> {
-    return new EventsStream(await connectNats({ urls: [nats.urlFor('events')], name: 'test', account: 'EVENTS' }));
+    return new EventsStream(
+      await connectNats({ urls: [nats.urlFor('events')], name: 'test', account: 'EVENTS' }),
+    );
   }
 
   async create(): Promise<void> {

@@ -15,7 +15,7 @@ export type NatsImport = { from: string } & (
 /** A user of the nats-server and what it may do: allow-lists of subjects (`*` and `>` as in NATS). */
 export interface NatsUser {
   name: string;
-  /** One of its own, with JetStream, that it shares with all who name none. */
+  /** When not given: one with JetStream, for all who name none. */
   account?: NatsAccount;
   publish: readonly string[];
   /** Exceptions from `publish`. */
@@ -93,10 +93,10 @@ export function choosePasswords(users: readonly NatsUser[]): NatsUserWithPasswor
   });
 }
 
-const ownAccount: NatsAccount = { name: 'DEFAULT', hasJetStream: true, imports: [] };
+const defaultAccount: NatsAccount = { name: 'DEFAULT', hasJetStream: true, imports: [] };
 
 function accountOf(user: NatsUser): NatsAccount {
-  return user.account ?? ownAccount;
+  return user.account ?? defaultAccount;
 }
 
 function renderExport(item: NatsImport, importer: NatsAccount): object {

@@ -3,6 +3,7 @@ export { describeSchema } from './describe-schema.js';
 export { freePort } from './free-port.js';
 export { createGuardedDirectory, type GuardedDirectory } from './guarded-directory.js';
 export { eventually, type EventuallyOptions } from './eventually.js';
+export { findFaults } from './json-schema.js';
 export { startTestNats, type TestNats } from './nats-server.js';
 export { startPostgresServer, type TestPostgres } from './postgres-server.js';
 export { ServiceProcess, type AppName, type Exit } from './service-process.js';

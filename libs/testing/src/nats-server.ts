@@ -1,4 +1,9 @@
-import { choosePasswords, startEmbeddedNats, type NatsConfigOptions, type NatsUser } from '@stream-events/embedded';
+import {
+  choosePasswords,
+  startEmbeddedNats,
+  type NatsConfigOptions,
+  type NatsUser,
+} from '@stream-events/embedded';
 import { startNatsContainer, type NatsServer } from './containers.js';
 import { createGuardedDirectory } from './guarded-directory.js';
 import { chooseServerSource } from './server-source.js';

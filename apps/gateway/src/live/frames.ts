@@ -17,13 +17,13 @@ import { positionOf, printPosition, type Position } from './position.js';
  */
 export type FrameFormat = 'plain' | 'positioned' | 'server_sent';
 
-/**
- * Why a client missed events:
- * - `unknown_position`: what it gave as its last position is none, or no event stands there
- * - `other_epoch`: the stream was made anew, or has lost its end, since that position
- * - `expired`: what came next has left the stream
- */
-export type GapReason = 'unknown_position' | 'other_epoch' | 'expired';
+/** Why a client missed events. */
+export const gapReasons = {
+  unknown_position: 'what it gave as its last position is none, or no event stands there',
+  other_epoch: 'the stream was made anew, or has lost its end, since that position',
+  expired: 'what came next has left the stream',
+} as const;
+export type GapReason = keyof typeof gapReasons;
 
 /** An event in a format; made once, for all who get it. */
 export function frameOf(event: LiveEvent, format: FrameFormat): Buffer {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import type { Interruption } from './event-feed.service.js';
-import type { HistoryPage } from './event-history.service.js';
+import type { Interruption } from './reading/event-feed.service.js';
+import type { HistoryPage } from './reading/event-history.service.js';
 import type { FanOut, Member } from './fan-out.js';
 import { frameOf, gapFrame, keepAliveFrame, readyFrame, type GapReason } from './frames.js';
 import type { LiveEvent } from './live-event.js';

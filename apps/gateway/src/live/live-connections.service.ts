@@ -1,8 +1,8 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { ServiceError } from '@stream-events/contracts';
 import { Counter, Gauge, Registry } from '@stream-events/service';
-import { EventFeed, type Interruption } from './event-feed.service.js';
-import { EventHistory } from './event-history.service.js';
+import { EventFeed, type Interruption } from './reading/event-feed.service.js';
+import { EventHistory } from './reading/event-history.service.js';
 import { FanOut } from './fan-out.js';
 import { LiveConnection, type LiveRequest } from './live-connection.js';
 import type { LiveEvent } from './live-event.js';
@@ -16,9 +16,9 @@ export interface LiveLimits {
   perToken: number;
 }
 
-const defaultLimits: LiveLimits = { connections: 10_000, perToken: 1_000 };
-// Below the minute after which proxies cut what is silent.
-const keepAliveMs = 15_000;
+export const defaultLimits: LiveLimits = { connections: 10_000, perToken: 1_000 };
+/** Below the minute after which proxies cut what is silent. */
+export const keepAliveMs = 15_000;
 
 /** Who connects. */
 export interface LiveClient {

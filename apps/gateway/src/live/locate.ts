@@ -1,6 +1,6 @@
 import { checkOfStart, parsePosition, positionOf } from './position.js';
-import type { EventFeed } from './event-feed.service.js';
-import type { EventHistory } from './event-history.service.js';
+import type { EventFeed } from './reading/event-feed.service.js';
+import type { EventHistory } from './reading/event-history.service.js';
 import type { GapReason } from './frames.js';
 
 /** What a connection reads from. */

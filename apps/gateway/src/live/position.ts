@@ -11,7 +11,8 @@ export interface Position {
   check: string;
 }
 
-const pattern = /^([0-9a-f]{8})-(0|[1-9]\d{0,15})-([0-9a-f]{8})$/;
+/** What a printed position looks like. */
+export const positionPattern = /^([0-9a-f]{8})-(0|[1-9]\d{0,15})-([0-9a-f]{8})$/;
 
 /** The check of the place before the first event. */
 export const checkOfStart = '00000000';
@@ -22,7 +23,7 @@ export function printPosition({ epoch, sequence, check }: Position): string {
 
 /** Reads what `printPosition` printed; undefined when it is no such text. */
 export function parsePosition(text: string): Position | undefined {
-  const [, epoch, digits, check] = pattern.exec(text) ?? [];
+  const [, epoch, digits, check] = positionPattern.exec(text) ?? [];
   const sequence = Number(digits);
   if (epoch === undefined || check === undefined || !Number.isSafeInteger(sequence)) return undefined;
   return { epoch, sequence, check };

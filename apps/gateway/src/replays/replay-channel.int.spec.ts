@@ -1,5 +1,5 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import { natsUsers, printReplayRecord, type StoredEvent } from '@stream-events/contracts';
+import { natsUsers, printReplayRecord, ServiceError, type StoredEvent } from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
 import { createLogger } from '@stream-events/service';
 import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
@@ -66,7 +66,7 @@ async function refusal(event = newEvent()): Promise<{ code: unknown; elapsedMs: 
   const startedAt = performance.now();
   const code = await publish([event]).then(
     () => 'accepted',
-    (error: { code?: unknown }) => error.code,
+    (error: unknown) => (error instanceof ServiceError ? error.code : error),
   );
   return { code, elapsedMs: performance.now() - startedAt };
 }

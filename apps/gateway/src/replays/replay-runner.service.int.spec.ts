@@ -8,6 +8,7 @@ import { ReplaysRepository, type ReplayOrder } from './replays.repository.js';
 let setup: ReplaySetup;
 let gateways: ReplayGateway[];
 let days = 0;
+const unknownGateway = '01999999-9999-7999-8999-999999999999';
 
 beforeAll(async () => {
   setup = await ReplaySetup.start();
@@ -176,7 +177,7 @@ describe(ReplayRunner.name, () => {
     const { id, events } = await beginSlowly(150, 50);
 
     await setup.dataSource.query(`UPDATE replays SET leased_until = now() - interval '1 ms'`);
-    await new ReplaysRepository(setup.dataSource).takeOver('01999999-9999-7999-8999-999999999999');
+    await new ReplaysRepository(setup.dataSource).takeOver(unknownGateway, []);
 
     expect(await untilEnded(id)).toMatchObject({ status: 'done' });
     expect(distinct(second())).toEqual(idsOf(events));
@@ -208,6 +209,18 @@ describe(ReplayRunner.name, () => {
     expect(await untilEnded(id)).toMatchObject({ status: 'done', replayed: 350 });
     expect(idsOf(second().replayed)).toEqual(idsOf(events));
   }, 60_000);
+
+  it('is taken over by its own gateway, too, unless that runs it', async () => {
+    await Promise.all(gateways.map((gateway) => gateway.stop()));
+    const replays = new ReplaysRepository(setup.dataSource);
+    const { id } = await replays.create(orderOf(newDay(), newDay()), unknownGateway);
+    await setup.dataSource.query(`UPDATE replays SET leased_until = now() - interval '1 ms'`);
+
+    expect(await replays.takeOver(unknownGateway, [id])).toEqual([]);
+    expect(await replays.takeOver(unknownGateway, [])).toMatchObject([{ id, status: 'running' }]);
+    // Leased again.
+    expect(await replays.takeOver(unknownGateway, [])).toEqual([]);
+  });
 
   it('fails with a reason when waiting cannot help', async () => {
     const { id } = await beginSlowly(150, 50);
@@ -250,7 +263,7 @@ describe(ReplayRunner.name, () => {
        FROM generate_series(-50, 80) AS n`,
     );
 
-    await eventually(() => replay(orderOf(newDay(), newDay())));
+    await replay(orderOf(newDay(), newDay()));
 
     const kept = await first().replays.list();
     expect(kept.map((one) => one.id)).toContain(id);

@@ -19,7 +19,7 @@ export class ReplayRunner {
   /** This process, as the holder of leases. */
   private readonly gateway = randomUUID();
   private readonly stopping = new AbortController();
-  private readonly running = new Set<Promise<void>>();
+  private readonly running = new Map<string, Promise<void>>();
   private readonly failures: FailureLog;
   private readonly takingOver: WorkerLoop;
 
@@ -48,7 +48,7 @@ export class ReplayRunner {
   async stop(): Promise<void> {
     this.stopping.abort();
     await within(stopLimitMs, this.takingOver.stop());
-    await within(stopLimitMs, Promise.all(this.running));
+    await within(stopLimitMs, Promise.all(this.running.values()));
     // Should this fail, they go on when the leases have ended.
     await within(stopLimitMs, this.replays.release(this.gateway));
   }
@@ -65,7 +65,7 @@ export class ReplayRunner {
   }
 
   private async takeOver(): Promise<boolean> {
-    const left = await this.replays.takeOver(this.gateway);
+    const left = await this.replays.takeOver(this.gateway, [...this.running.keys()]);
     for (const replay of left) this.run(replay);
     return left.length > 0;
   }
@@ -74,9 +74,9 @@ export class ReplayRunner {
     const { replays, client, channel, failures } = this;
     const run = new ReplayRun(replay, this.gateway, { replays, client, channel, failures });
     const running = run.run(this.stopping.signal).finally(() => {
-      this.running.delete(running);
+      this.running.delete(replay.id);
       this.logger.info({ replay: replay.id, replayed: run.replayed }, 'a replay runs here no more');
     });
-    this.running.add(running);
+    this.running.set(replay.id, running);
   }
 }

@@ -78,14 +78,17 @@ export class ReplaysRepository {
     return removed > 0;
   }
 
-  /** Leases to a gateway what runs and has lost another one: its own replays renew their leases themselves. */
-  async takeOver(gateway: string): Promise<Replay[]> {
+  /**
+   * Leases to a gateway what should run and nobody renews, but for those that it runs itself: they renew their leases once
+   * they can again.
+   */
+  async takeOver(gateway: string, running: readonly string[]): Promise<Replay[]> {
     const [rows] = await this.dataSource.query<[{ id: string }[], number]>(
       `UPDATE replays SET leased_by = $1, leased_until = now() + ${lease}
-       WHERE id IN (SELECT id FROM replays WHERE status = 'running' AND leased_until < now() AND leased_by <> $1
+       WHERE id IN (SELECT id FROM replays WHERE status = 'running' AND leased_until < now() AND id <> ALL ($2::uuid[])
                     FOR UPDATE SKIP LOCKED)
        RETURNING id`,
-      [gateway],
+      [gateway, running],
     );
     if (rows.length === 0) return [];
     return this.dataSource.manager.findBy(Replay, { id: In(rows.map(({ id }) => id)) });

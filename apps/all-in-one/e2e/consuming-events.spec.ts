@@ -1,0 +1,215 @@
+import { jest } from '@jest/globals';
+import { NestFactory } from '@nestjs/core';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { headers, type NatsConnection } from '@nats-io/transport-node';
+import {
+  connectionNameHeader,
+  eventsStreamName,
+  printReplayRecord,
+  replaySubject,
+} from '@stream-events/contracts';
+import { connectNats } from '@stream-events/messaging';
+import { eventually } from '@stream-events/testing';
+import { eventBody, eventsPath, newEvent, uniqueType } from './api.js';
+import { connectToEvents } from './consuming/connect-to-events.js';
+import type { EventRecord } from './consuming/event-stream.js';
+import { followDurably } from './consuming/follow-durably.js';
+import { followLive } from './consuming/follow-live.js';
+import { followReplays } from './consuming/follow-replays.js';
+import { RaidsModule } from './consuming/raids.module.js';
+import { RaidsService } from './consuming/raids.service.js';
+import { RecentIds } from './consuming/recent-ids.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+
+// A stream that is lost is made anew within seconds, and read again within some more.
+const limitMs = 60_000;
+
+/** What an example has handed on. */
+class Received {
+  readonly types: string[] = [];
+  readonly ids: string[] = [];
+  readonly handle = (event: EventRecord, id: string): void => {
+    this.types.push(event.event_type);
+    this.ids.push(id);
+  };
+}
+
+describe('the examples of docs/events.md', () => {
+  let stack: Stack;
+  /** As a service of the customer's connects. */
+  let subscriber: NatsConnection;
+  /** May do what the events service may. */
+  let operator: NatsConnection;
+
+  beforeAll(async () => {
+    stack = await startStack({ gateways: 1, events: 1 });
+    const { host, password } = new URL(stack.nats.urlFor('subscriber'));
+    subscriber = await connectToEvents(host, password);
+    operator = await connectNats({ urls: [stack.nats.urlFor('events')], name: 'test-operator', account: 'EVENTS' });
+  }, startLimitMs);
+
+  afterAll(async () => {
+    await Promise.all([subscriber.close(), operator.close()]);
+    await stack.stop();
+  });
+
+  const store = async (type: string, broadcaster = '4711'): Promise<string> => {
+    const body = eventBody({ event_type: type, event_data: { broadcaster_user_id: broadcaster } });
+    const { status, json, text } = await stack.request<EventRecord>('POST', eventsPath, { body });
+    if (status !== 201) throw new Error(`not stored: ${status} ${text}`);
+    return json.id ?? '';
+  };
+
+  const countConsumers = async (): Promise<number> =>
+    (await (await jetstreamManager(operator)).streams.info(eventsStreamName)).state.consumer_count;
+
+  /** Runs an example until the test has seen what it wants to see. */
+  const during = async (run: (signal: AbortSignal) => Promise<void>, test: () => Promise<void>) => {
+    const ending = new AbortController();
+    const running = run(ending.signal);
+    try {
+      await test();
+    } finally {
+      ending.abort();
+      await running;
+    }
+  };
+
+  it('read live: only what comes from now on, by type and broadcaster', async () => {
+    const type = uniqueType('raid');
+    await store(type);
+    await stack.waitUntilPublished();
+    const ofType = new Received();
+    const ofChannel = new Received();
+    const before = await countConsumers();
+
+    await during(
+      (signal) =>
+        Promise.all([
+          followLive(subscriber, { filter: `events.platform.${type}.>`, handle: ofType.handle, signal }),
+          followLive(subscriber, { filter: 'events.platform.*.1234', handle: ofChannel.handle, signal }),
+        ]).then(() => undefined),
+      async () => {
+        await eventually(async () => expect(await countConsumers()).toBe(before + 2));
+        const ids = [await store(type), await store(type, '1234'), await store('other', '1234')];
+        await eventually(() => {
+          expect(ofType.ids).toEqual(ids.slice(0, 2));
+          expect(ofChannel.ids).toEqual(ids.slice(1));
+        });
+      },
+    );
+  });
+
+  it('read durably: what came before, and what came while nobody read; and again what could not be handled', async () => {
+    const type = uniqueType('follow');
+    const options = { name: type, filter: `events.platform.${type}.>` };
+    const received = new Received();
+    const ids = [await store(type), await store(type)];
+    let failures = 1;
+    const handle = (event: EventRecord, id: string): void => {
+      if (id === ids[1] && (failures -= 1) >= 0) throw new Error('not now');
+      received.handle(event, id);
+    };
+    const warn = jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+
+    await during(
+      (signal) => followDurably(subscriber, { ...options, handle, signal }),
+      () => eventually(() => expect(received.ids).toEqual(ids)),
+    );
+    expect(warn).toHaveBeenCalledTimes(1);
+    warn.mockRestore();
+    ids.push(await store(type));
+    await stack.waitUntilPublished();
+    expect(received.ids).toHaveLength(2);
+
+    await during(
+      (signal) => followDurably(subscriber, { ...options, handle, signal }),
+      () => eventually(() => expect(received.ids).toEqual(ids)),
+    );
+  });
+
+  it('hand raids to a Nest service, each once, and end with the application', async () => {
+    const { host, password } = new URL(stack.nats.urlFor('subscriber'));
+    process.env.EVENTS_SERVER = host;
+    process.env.EVENTS_PASSWORD = password;
+    const id = await store('channel-raid');
+
+    const app = await NestFactory.createApplicationContext(RaidsModule, { logger: false });
+    try {
+      await eventually(() => expect([...app.get(RaidsService).raids.keys()]).toEqual([id]));
+    } finally {
+      await app.close();
+    }
+  });
+
+  it('hear replays, but not those for connections of a name', async () => {
+    const gateway = await connectNats({ urls: [stack.nats.urlFor('gateway')], name: 'test' });
+    const { host, password } = new URL(stack.nats.urlFor('subscriber'));
+    const listener = await connectToEvents(host, password);
+    const received = new Received();
+    const following = followReplays(listener, received.handle);
+    await listener.flush();
+    const replay = (name?: string): string => {
+      const event = newEvent();
+      const messageHeaders = headers();
+      messageHeaders.set('Nats-Msg-Id', event.id);
+      if (name) messageHeaders.set(connectionNameHeader, name);
+      gateway.publish(replaySubject(event.eventType, null), printReplayRecord(event), {
+        headers: messageHeaders,
+      });
+      return event.id;
+    };
+
+    const ids = [replay(), replay('my-overlay'), replay()];
+
+    await eventually(() => expect(received.ids).toEqual([ids[0], ids[2]]));
+    await Promise.all([gateway.close(), listener.close()]);
+    await following;
+  });
+
+  // The last one: it deletes the stream.
+  it(
+    'go on when the stream is lost and made anew',
+    async () => {
+      const type = uniqueType('follow');
+      const filter = `events.platform.${type}.>`;
+      const [durable, live] = [new Received(), new Received()];
+      const warn = jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+      const ids = [await store(type)];
+
+      await during(
+        (signal) =>
+          Promise.all([
+            followDurably(subscriber, { name: type, filter, handle: durable.handle, signal }),
+            followLive(subscriber, { filter, handle: live.handle, signal }),
+          ]).then(() => undefined),
+        async () => {
+          await eventually(() => expect(durable.ids).toEqual(ids));
+          await (await jetstreamManager(operator)).streams.delete(eventsStreamName);
+          ids.push(await store(type));
+          await stack.waitUntilPublished();
+          const isComplete = (): void => expect(new Set(durable.ids)).toEqual(new Set(ids));
+          await eventually(isComplete, { timeoutMs: 20_000 });
+          // It is live again at some time: from then on it gets what comes.
+          await eventually(
+            async () => {
+              const id = await store(type);
+              ids.push(id);
+              await eventually(() => expect(live.ids).toContain(id), { timeoutMs: 1_000 });
+            },
+            { timeoutMs: 20_000 },
+          );
+          await eventually(isComplete);
+        },
+      );
+      warn.mockRestore();
+      expect(new Set(live.ids).size).toBe(live.ids.length);
+    },
+    limitMs,
+  );
+
+  it('forget ids that are long gone', () => {
+    const recent = new RecentIds(2);
+    expect(['a', 'b', 'a', 'c', 'a'].map((id) => recent.add(id))).toEqual([true, true, false, true, true]);
+  });
+});

@@ -1,0 +1,12 @@
+import { Injectable } from '@nestjs/common';
+import type { EventRecord } from './event-stream.js';
+
+/** The raids there were, each once: in a program of yours, a table whose key is the id. */
+@Injectable()
+export class RaidsService {
+  readonly raids = new Map<string, EventRecord>();
+
+  onRaid(event: EventRecord, id: string): void {
+    if (!this.raids.has(id)) this.raids.set(id, event);
+  }
+}

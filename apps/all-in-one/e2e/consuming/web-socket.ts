@@ -1,0 +1,45 @@
+import { WebSocket } from 'ws';
+import type { EventRecord } from './event-stream.js';
+
+interface Options {
+  /** `ws://127.0.0.1:8000` */
+  server: string;
+  token: string;
+  handle: (event: EventRecord) => void;
+  signal: AbortSignal;
+}
+
+/** Hands on raids as they come, and what was missed when the connection breaks, until the signal. */
+export function followWebSocket({ server, token, handle, signal }: Options): void {
+  let after: string | undefined; // kept in a file, it resumes over restarts, too
+
+  const connect = (): void => {
+    if (signal.aborted) return;
+    const socket = new WebSocket(`${server}/ws/platform-events/`);
+    const leave = (): void => socket.close();
+    signal.addEventListener('abort', leave);
+    socket.on('open', () => {
+      socket.send(JSON.stringify({ token, event_type: ['channel-raid'], positions: true, after }));
+    });
+    socket.on('message', (data: Buffer) => {
+      // holds: these are the messages that positions bring
+      const message = JSON.parse(data.toString()) as Partial<EventRecord> & Control;
+      if (message.event === 'gap') console.warn('events were missed:', message.reason);
+      else if (message.event === undefined) handle(message as EventRecord); // holds: no other message has no `event`
+      after = message.position ?? after;
+    });
+    socket.on('close', (code, reason) => {
+      signal.removeEventListener('abort', leave);
+      if (code === 4400 || code === 4401) console.error('refused:', reason.toString());
+      else setTimeout(connect, 1_000 + Math.random() * 1_000);
+    });
+    socket.on('error', () => undefined); // it is closed then
+  };
+  connect();
+}
+
+interface Control {
+  event?: 'ready' | 'gap' | 'keep_alive';
+  reason?: string;
+  position?: string;
+}

@@ -1,0 +1,107 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { natsUsers, type JsonObject } from '@stream-events/contracts';
+import { liveChannel, liveMessages } from './live-channel.js';
+import { natsChannels, natsMessages } from './nats-channels.js';
+import { describeApi } from './open-api.js';
+import { describeRecords } from './record-schemas.js';
+
+/** Where the description is served. */
+const asyncApiPath = '/api/asyncapi.json';
+
+/**
+ * Describes what the service sends by itself: AsyncAPI 3.0, derived from the contracts, the live frames, and the event record
+ * of the HTTP API.
+ */
+export function describeStreams(openApi: OpenAPIObject): JsonObject {
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Stream Event Service: events as they come',
+      version: openApi.info.version,
+      description:
+        'Every event of a streaming platform: on NATS for services, on a WebSocket for bots and overlays. Seen from the ' +
+        'service: it sends events, you receive them. How that is done: docs/events.md (NATS), docs/live.md (WebSocket). The ' +
+        'same as server-sent events is in the OpenAPI description, /api/openapi.json.',
+    },
+    defaultContentType: 'application/json',
+    servers: describeServers(),
+    channels: { ...natsChannels, live: liveChannel },
+    operations: {
+      sendEvents: operation('send', 'events', Object.keys(natsChannels.events.messages)),
+      sendReplays: operation('send', 'replays', Object.keys(natsChannels.replays.messages)),
+      receiveRequest: operation('receive', 'live', ['request']),
+      sendLive: operation(
+        'send',
+        'live',
+        Object.keys(liveMessages).filter((name) => name !== 'request'),
+      ),
+    },
+    components: {
+      securitySchemes: describeSecurity(),
+      messages: { ...natsMessages, ...liveMessages },
+      schemas: describeRecords(openApi),
+    },
+  };
+}
+
+/** Serves the description. */
+export function serveStreamDescription(app: NestFastifyApplication): void {
+  let text: string | undefined;
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .get(asyncApiPath, (_request, reply) => {
+      text ??= JSON.stringify(describeStreams(describeApi(app)));
+      return reply.type('application/json; charset=utf-8').send(text);
+    });
+}
+
+function describeServers(): JsonObject {
+  const at = (address: string) => ({
+    host: '{address}',
+    variables: { address: { default: address, description: 'Host and port' } },
+  });
+  return {
+    nats: {
+      ...at('127.0.0.1:4222'),
+      protocol: 'nats',
+      title: 'NATS with JetStream',
+      description:
+        'For services. `npm start` prints the address, and the file that holds the password of the user ' +
+        `\`${natsUsers.subscriber.name}\`.`,
+      security: [{ $ref: '#/components/securitySchemes/natsUser' }],
+    },
+    gateway: {
+      ...at('127.0.0.1:8000'),
+      protocol: 'ws',
+      title: 'Gateway',
+      description: 'For bots and overlays; `wss` where a proxy before it speaks TLS.',
+      security: [{ $ref: '#/components/securitySchemes/token' }],
+    },
+  };
+}
+
+function describeSecurity(): JsonObject {
+  return {
+    natsUser: {
+      type: 'userPassword',
+      description: `The user \`${natsUsers.subscriber.name}\` reads the EVENTS stream, and replays, and can do nothing else.`,
+    },
+    token: {
+      type: 'httpApiKey',
+      in: 'header',
+      name: 'Authorization',
+      description:
+        '`Token <key>` on the handshake, or the key in the first message; never in the URL, which is logged',
+    },
+  };
+}
+
+function operation(action: 'send' | 'receive', channel: string, messages: string[]): JsonObject {
+  return {
+    action,
+    channel: { $ref: `#/channels/${channel}` },
+    messages: messages.map((name) => ({ $ref: `#/channels/${channel}/messages/${name}` })),
+  };
+}

@@ -1,0 +1,40 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { eventOrigins, isJsonObject, replayOrigin, type JsonObject } from '@stream-events/contracts';
+import { EventRecord } from '../events/events.dto.js';
+
+/** The event record of the HTTP API, as events and replays have it: AsyncAPI's schemas, from OpenAPI's. */
+export function describeRecords(openApi: OpenAPIObject): JsonObject {
+  const schema = openApi.components?.schemas?.[EventRecord.name];
+  if (!isJsonObject(schema)) throw new Error(`the OpenAPI description has no ${EventRecord.name}`);
+  const record = toAsyncSchema(schema);
+  return {
+    EventRecord: withOrigin(record, { enum: [...eventOrigins], examples: [eventOrigins[0]] }),
+    ReplayRecord: withOrigin(record, { const: replayOrigin, examples: [replayOrigin] }),
+  };
+}
+
+/** A reference to one of these schemas. */
+export function recordSchema(name: 'EventRecord' | 'ReplayRecord'): JsonObject {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** AsyncAPI 3.0 is JSON Schema of draft 7, which has a list of examples where OpenAPI's decorators give one. */
+function toAsyncSchema({ example, properties, ...schema }: JsonObject): JsonObject {
+  return {
+    ...schema,
+    ...(isJsonObject(properties) && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, property]) => [
+          name,
+          isJsonObject(property) ? toAsyncSchema(property) : property,
+        ]),
+      ),
+    }),
+    ...(example !== undefined && { examples: [example] }),
+  };
+}
+
+function withOrigin(record: JsonObject, origin: JsonObject): JsonObject {
+  const properties = isJsonObject(record.properties) ? record.properties : {};
+  return { ...record, properties: { ...properties, origin: { type: 'string', ...origin } } };
+}

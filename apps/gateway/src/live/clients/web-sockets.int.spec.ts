@@ -1,0 +1,445 @@
+import { jest } from '@jest/globals';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { eventually } from '@stream-events/testing';
+import { WebSocket } from 'ws';
+import { LiveEdges, type EdgeLimits, type TestClient } from '../../../test/live-edges.js';
+import { User } from '../../users/user.entity.js';
+import { AccessTokens } from '../../users/access-tokens.service.js';
+import { WebSockets } from './web-sockets.service.js';
+
+describe(WebSockets.name, () => {
+  let edges: LiveEdges;
+  let isRunning = false;
+
+  beforeAll(async () => {
+    edges = await LiveEdges.create();
+  });
+
+  afterEach(async () => {
+    if (isRunning) await edges.stop();
+    isRunning = false;
+  });
+
+  afterAll(() => edges.dispose());
+
+  /** Starts the edges, with a user. */
+  async function setup(limits: EdgeLimits = {}): Promise<string> {
+    await edges.start(limits);
+    isRunning = true;
+    return (await edges.register()).token;
+  }
+
+  const records = ({ messages }: TestClient): unknown[] =>
+    messages.map((text) => JSON.parse(text) as unknown);
+
+  const untilReceived = (client: TestClient, count: number): Promise<void> =>
+    eventually(() => expect(client.messages).toHaveLength(count), { intervalMs: 10 });
+
+  /** The status and the body of a handshake that is refused. */
+  async function refusal(path: string): Promise<[number | undefined, string]> {
+    const socket = new WebSocket(edges.url.replace('http', 'ws') + path);
+    socket.on('error', () => undefined);
+    const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage]; // holds: the event's arguments
+    return [response.statusCode, await text(response)];
+  }
+
+  describe('token', () => {
+    it('gives exactly the records to a client whose first message is its token, without a reply', async () => {
+      const token = await setup();
+      const client = await edges.connect({ token });
+      await edges.untilLive(1);
+      expect(client.messages).toEqual([]);
+      const { record } = edges.feed.publish({ event_data: { text: 'größer 🎉' } });
+
+      await untilReceived(client, 1);
+      expect(client.messages).toEqual([record.toString()]);
+    });
+
+    it.each(['Authorization', 'authorization'])('takes the token from %s of the handshake', async (name) => {
+      const token = await setup();
+      const client = await edges.connect(undefined, { headers: { [name]: `token   ${token}` } });
+      await edges.untilLive(1);
+      client.socket.send('{"token": "ignored", "positions": true}');
+      edges.feed.publish();
+
+      await untilReceived(client, 1);
+      expect(records(client)[0]).not.toHaveProperty('position');
+    });
+
+    it.each([
+      ['a wrong one', { token: 'a'.repeat(40) }],
+      ['none', {}],
+      ['one of the wrong type', { token: 7 }],
+      ['null', 'null'],
+      ['a list', '[]'],
+      ['no JSON', '{"token": '],
+      ['an empty message', ''],
+      ['deep nesting', '['.repeat(16_000)],
+    ])('closes with 4401 when the first message has %s', async (_, first) => {
+      await setup();
+      const { closed } = await edges.connect(first);
+
+      expect((await closed).code).toBe(4401);
+    });
+
+    it('closes with 4401 when the first message is binary', async () => {
+      const token = await setup();
+      const { socket, closed } = await edges.connect();
+      socket.send(Buffer.from(JSON.stringify({ token })));
+
+      expect((await closed).code).toBe(4401);
+    });
+
+    it('closes with 4401 for a wrong token in the handshake', async () => {
+      await setup();
+      const { closed } = await edges.connect(undefined, { headers: { authorization: 'Token nonsense' } });
+
+      expect(await closed).toEqual({ code: 4401, reason: 'Invalid token.' });
+    });
+
+    it('closes with 4401 when no token comes in time', async () => {
+      await setup({ sockets: { tokenMs: 100 } });
+      const { closed } = await edges.connect();
+
+      expect(await closed).toMatchObject({ code: 4401, reason: expect.stringContaining('first message') });
+    });
+
+    it('closes with 4401 at once for a token in the URL, says why, and logs it nowhere', async () => {
+      const token = await setup();
+      const headers = { authorization: `Token ${token}` };
+      for (const path of [`?token=${token}`, `?a=b&token=${token}`, '?token=']) {
+        const { closed } = await edges.connect({ token }, { path: `/ws/platform-events${path}`, headers });
+        expect(await closed).toMatchObject({ code: 4401, reason: expect.stringContaining('URL') });
+      }
+      expect(edges.logLines.join()).not.toContain(token);
+    });
+
+    it('closes with 4401 within a second or so when the token is rotated or its user disabled', async () => {
+      const token = await setup();
+      const [rotated, disabled] = [await edges.register(), await edges.register()];
+      const [first, second, other] = [
+        await edges.connect({ token: rotated.token }),
+        await edges.connect({ token: disabled.token }),
+        await edges.connect({ token }),
+      ];
+      await edges.untilLive(3);
+
+      const startedAt = performance.now();
+      await edges.app.get(AccessTokens).issue(rotated.id);
+      expect(await first.closed).toMatchObject({ code: 4401 });
+      await edges.dataSource.manager.update(User, { id: disabled.id }, { isDisabled: true });
+      expect(await second.closed).toMatchObject({ code: 4401 });
+      expect(performance.now() - startedAt).toBeLessThan(4_000);
+      expect(other.socket.readyState).toBe(WebSocket.OPEN);
+      expect(await edges.liveCount()).toBe(1);
+    });
+  });
+
+  describe('request', () => {
+    it('takes filters from the query and from the message, which wins', async () => {
+      const token = await setup();
+      const path = '/ws/platform-events?event_type=a&event_type=b&origin=test&unknown=1';
+      const byQuery = await edges.connect({ token }, { path });
+      const byMessage = await edges.connect({ token, event_type: ['c'], origin: '', other: 1 }, { path });
+      await edges.untilLive(2);
+      for (const [event_type, origin] of [
+        ['a', 'platform'],
+        ['a', 'test'],
+        ['b', 'test'],
+        ['c', 'platform'],
+      ])
+        edges.feed.publish({ event_type, origin });
+
+      await untilReceived(byQuery, 2);
+      await untilReceived(byMessage, 1);
+      expect(records(byQuery)).toMatchObject([{ event_type: 'a', origin: 'test' }, { event_type: 'b' }]);
+      expect(records(byMessage)).toMatchObject([{ event_type: 'c' }]);
+    });
+
+    it('gives positions to those who ask, and what came after one that is given', async () => {
+      const token = await setup();
+      const first = await edges.connect({ token, positions: true });
+      await untilReceived(first, 1);
+      expect(records(first)).toEqual([{ event: 'ready', position: '0000abcd-0-00000000' }]);
+      const [event, missed] = [edges.feed.publish(), edges.feed.publish()];
+      const after = `0000abcd-1-${event.id.slice(-8)}`;
+
+      const second = await edges.connect(undefined, {
+        path: `/ws/twitch-events?after=${after}&positions=true`,
+        headers: { authorization: `Token ${token}` },
+      });
+      const third = await edges.connect({ token, after });
+      await untilReceived(second, 2);
+      await untilReceived(third, 1);
+      expect(records(second)).toMatchObject([
+        { id: missed.id, position: expect.stringMatching(/^0000abcd-2-/) },
+        { event: 'ready' },
+      ]);
+      expect(records(third)[0]).toEqual(JSON.parse(missed.record.toString()));
+    });
+
+    it('closes with 4400 and the faults, as far as they fit', async () => {
+      const token = await setup();
+      const few = await edges.connect({ token, user_id: 7, positions: 'yes' });
+      const many = await edges.connect({
+        token,
+        since: 'ä',
+        until: '🎉',
+        origin: [],
+        raid_to: 1,
+        name: {},
+        after: 1,
+      });
+
+      expect(await few.closed).toEqual({
+        code: 4400,
+        reason: 'user_id: must be text; positions: must be true or false',
+      });
+      const { code, reason } = await many.closed;
+      expect(code).toBe(4400);
+      expect(Buffer.byteLength(reason)).toBeGreaterThan(100);
+      expect(reason).toContain('raid_to: must be text');
+    });
+
+    it.each(['/ws/platform-events', '/ws/platform-events/', '/ws/twitch-events', '/ws/twitch-events/?a=b'])(
+      'connects at %s, from a page of anywhere',
+      async (path) => {
+        const token = await setup();
+        await edges.connect({ token }, { path, origin: 'https://overlay.example' });
+
+        await edges.untilLive(1);
+      },
+    );
+  });
+
+  describe('limits', () => {
+    it('refuses with 503 what is too many without a token, and takes it when there is room again', async () => {
+      const token = await setup({ sockets: { waiting: 2 } });
+      const [first, second] = [await edges.connect(), await edges.connect()];
+      const [status, body] = await refusal('/ws/platform-events');
+      expect(status).toBe(503);
+      expect(JSON.parse(body)).toMatchObject({ status: 503, title: 'Service Unavailable' });
+
+      first.socket.send(JSON.stringify({ token }));
+      await edges.untilLive(1);
+      second.socket.terminate();
+      await eventually(async () => {
+        const { socket } = await edges.connect({ token });
+        expect(socket.readyState).toBe(WebSocket.OPEN);
+      });
+    });
+
+    it('closes with 4429 what is too many of one token, and counts those no more that have left', async () => {
+      const token = await setup({ connections: { perToken: 2 } });
+      const [first] = [await edges.connect({ token }), await edges.connect({ token })];
+      await edges.untilLive(2);
+      const third = await edges.connect({ token });
+      expect(await third.closed).toMatchObject({
+        code: 4429,
+        reason: expect.stringContaining('live connections'),
+      });
+      await edges.connect({ token: (await edges.register()).token });
+      await edges.untilLive(3);
+
+      first.socket.close();
+      await edges.untilLive(2);
+      await edges.connect({ token });
+      await edges.untilLive(3);
+    });
+
+    it('closes with 1013 what is too many for the process', async () => {
+      const token = await setup({ connections: { connections: 1 } });
+      await edges.connect({ token });
+      await edges.untilLive(1);
+      const second = await edges.connect({ token });
+
+      expect(await second.closed).toMatchObject({ code: 1013, reason: expect.stringContaining('Too many') });
+    });
+
+    it('closes with 1013 while the database does not answer, and keeps open what is open', async () => {
+      const token = await setup();
+      const open = await edges.connect({ token });
+      await edges.untilLive(1);
+      const query = jest
+        .spyOn(edges.dataSource, 'query')
+        .mockRejectedValue(Object.assign(new Error('terminating connection'), { code: '57P01' }));
+      try {
+        const other = await edges.connect({ token: 'b'.repeat(40) });
+        expect(await other.closed).toMatchObject({ code: 1013 });
+        await eventually(() => expect(edges.logLines.join()).toContain('could not be checked'));
+        expect(open.socket.readyState).toBe(WebSocket.OPEN);
+      } finally {
+        query.mockRestore();
+      }
+      expect(edges.logLines.join()).not.toContain('b'.repeat(40));
+    });
+  });
+
+  describe('what clients send', () => {
+    it('ignores all messages after the first', async () => {
+      const token = await setup();
+      const client = await edges.connect({ token });
+      for (let count = 0; count < 500; count += 1) {
+        client.socket.send('{"token": "x"}');
+        client.socket.send(Buffer.from([0xff, 0]));
+      }
+      client.socket.ping();
+      await once(client.socket, 'pong');
+      await edges.untilLive(1);
+      edges.feed.publish();
+
+      await untilReceived(client, 1);
+      expect(client.socket.readyState).toBe(WebSocket.OPEN);
+    });
+
+    it.each([
+      [1009, 'a message over 16 KiB', (socket: WebSocket) => socket.send('x'.repeat(20 * 1024))],
+      [
+        1007,
+        'text that is not UTF-8',
+        (socket: WebSocket) => socket.send(Buffer.from([0xc3, 0x28]), { binary: false }),
+      ],
+    ])('closes with %i for %s, before and after the token', async (code, _, send) => {
+      const token = await setup();
+      const before = await edges.connect();
+      send(before.socket);
+      expect((await before.closed).code).toBe(code);
+      const after = await edges.connect({ token });
+      await edges.untilLive(1);
+      send(after.socket);
+      expect((await after.closed).code).toBe(code);
+      await edges.untilLive(0);
+    });
+
+    it('ends a connection that does not speak the protocol', async () => {
+      const token = await setup();
+      const { socket, closed } = await edges.connect({ token });
+      await edges.untilLive(1);
+      // An unmasked frame with reserved bits.
+      rawSocketOf(socket).write(Buffer.from([0xf1, 0x01, 0x00]));
+
+      expect((await closed).code).toBe(1002);
+      await edges.untilLive(0);
+    });
+
+    it('lets go of a client that closes its end without a close frame', async () => {
+      const token = await setup();
+      const { socket, closed } = await edges.connect({ token });
+      await edges.untilLive(1);
+      rawSocketOf(socket).end();
+
+      await edges.untilLive(0);
+      await closed;
+    });
+
+    it('answers a handshake that is wrong with a problem document', async () => {
+      await setup();
+      const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '12' };
+      const asked = request(`${edges.url}/ws/platform-events`, { headers }).end();
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage]; // holds: the event's argument
+
+      expect(answer.statusCode).toBe(400);
+      expect(JSON.parse(await text(answer))).toMatchObject({
+        detail: expect.stringContaining('Sec-WebSocket-Key'),
+      });
+    });
+
+    it('has only ordinary answers for a handshake at other paths', async () => {
+      await setup();
+      const [status, body] = await refusal('/ws/nothing');
+
+      expect([status, JSON.parse(body)]).toMatchObject([404, { title: 'Not Found' }]);
+    });
+  });
+
+  describe('pings', () => {
+    it('ends a client that does not answer pings, and keeps one that does', async () => {
+      const token = await setup({ sockets: { pingMs: 100 } });
+      const [silent, sound] = [
+        await edges.connect({ token }, { autoPong: false }),
+        await edges.connect({ token }),
+      ];
+      await edges.untilLive(2);
+
+      expect((await silent.closed).code).toBe(1006);
+      await edges.untilLive(1);
+      expect(sound.socket.readyState).toBe(WebSocket.OPEN);
+    });
+
+    it('writes whole frames only, big ones too, whatever ws writes between them', async () => {
+      const token = await setup({ sockets: { pingMs: 200 } });
+      const client = await edges.connect({ token });
+      let pings = 0;
+      client.socket.on('ping', () => (pings += 1));
+      await edges.untilLive(1);
+      const sent: string[] = [];
+      while (pings < 3 || sent.length < 200) {
+        const size = [1, 60, 200, 400, 70_000][sent.length % 5]!;
+        for (let ping = 0; ping < 3; ping += 1) client.socket.ping();
+        sent.push(edges.feed.publish({ event_data: { text: 'x'.repeat(size) } }).record.toString());
+        await once(client.socket, 'pong');
+      }
+
+      await untilReceived(client, sent.length);
+      expect(client.messages).toEqual(sent);
+    });
+  });
+
+  describe('shutdown', () => {
+    it('closes everybody with 1012, lets nobody in, and does not wait for open connections', async () => {
+      const token = await setup();
+      const clients = [await edges.connect({ token }), await edges.connect(), await edges.connect({ token })];
+      await edges.untilLive(2);
+
+      const startedAt = performance.now();
+      isRunning = false;
+      const stopped = edges.stop();
+      expect((await Promise.all(clients.map(({ closed }) => closed))).map(({ code }) => code)).toEqual([
+        1012, 1012, 1012,
+      ]);
+      await stopped;
+      expect(performance.now() - startedAt).toBeLessThan(3_000);
+    });
+
+    it('refuses new ones with 503 meanwhile', async () => {
+      await setup();
+      edges.app.get(WebSockets).stop();
+
+      expect((await refusal('/ws/platform-events'))[0]).toBe(503);
+    });
+  });
+
+  it('leaves nothing behind of a thousand that came and went', async () => {
+    const token = await setup();
+    for (let round = 0; round < 20; round += 1) {
+      const clients = await Promise.all(
+        Array.from({ length: 50 }, (_, index) => edges.connect(index % 5 === 0 ? undefined : { token })),
+      );
+      for (const [index, { socket }] of clients.entries()) {
+        if (index % 2 === 0) socket.terminate();
+        else socket.close();
+      }
+      await Promise.all(clients.map(({ closed }) => closed));
+    }
+
+    await edges.untilLive(0);
+    await eventually(async () => expect(await openConnections()).toBe(0));
+    expect(edges.app.get(WebSockets)).toMatchObject({ waiting: new Set() });
+    expect(edges.server.listenerCount('upgrade')).toBe(1);
+    expect(edges.feed).toMatchObject({ listeners: { length: 1 } });
+  });
+
+  function openConnections(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      edges.server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+    });
+  }
+});
+
+/** The socket of a client, to write what ws would not. */
+function rawSocketOf(socket: WebSocket): Socket {
+  return (socket as unknown as { _socket: Socket })._socket; // holds: of ws 8
+}

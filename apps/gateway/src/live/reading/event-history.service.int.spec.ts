@@ -1,0 +1,203 @@
+import { Registry } from '@stream-events/service';
+import { eventually } from '@stream-events/testing';
+import { EventsBroker, newIds } from '../../../test/events-broker.js';
+import { EventHistory, type HistoryPage } from './event-history.service.js';
+
+let broker: EventsBroker;
+let metrics: Registry;
+let history: EventHistory;
+
+const epoch = '0ddba115';
+
+beforeAll(async () => {
+  broker = await EventsBroker.start();
+});
+beforeEach(async () => {
+  metrics = new Registry();
+  history = new EventHistory(await broker.connectGateway(), metrics);
+  await broker.createStream(epoch);
+});
+afterEach(() => broker.deleteStream().catch(() => undefined)); // some tests have deleted it
+afterAll(() => broker.close());
+
+function read(from: number, until: number): Promise<HistoryPage> {
+  return history.read({ epoch, from, until }, new AbortController().signal);
+}
+
+/** Walks from a sequence to the end, as a client does that catches up. */
+async function walk(from: number, until: number): Promise<{ ids: string[]; pages: number }> {
+  const ids: string[] = [];
+  let pages = 0;
+  for (let next = from; next <= until; pages += 1) {
+    const page = await read(next, until);
+    if (page.kind !== 'events') throw new Error(page.kind);
+    ids.push(...page.events.map(({ id }) => id));
+    next = page.next;
+  }
+  return { ids, pages };
+}
+
+async function countPages(source: 'stream' | 'memory'): Promise<number> {
+  const metric = await metrics.getSingleMetric('live_history_pages_total')?.get();
+  return metric?.values.find(({ labels }) => labels.source === source)?.value ?? 0;
+}
+
+describe(EventHistory.name, () => {
+  describe('read', () => {
+    it('brings all events in order, from anywhere to anywhere, in pages that are the same for all', async () => {
+      const ids = newIds(600);
+      await broker.publish(ids);
+
+      expect(await walk(1, 600)).toEqual({ ids, pages: 5 });
+      expect(await walk(100, 500)).toEqual({ ids: ids.slice(99, 500), pages: 4 });
+      expect(await read(130, 600)).toMatchObject({ kind: 'events', next: 257 });
+      expect(await read(600, 600)).toMatchObject({ kind: 'events', next: 601 });
+      // 100 to 500 ends in the middle of the fourth page, of which 1 to 600 has read all.
+      expect(await countPages('stream')).toBe(5);
+    });
+
+    it('hands on records, ids and places as they are on the stream', async () => {
+      const [id = ''] = newIds(1);
+      await broker.publish([id]);
+
+      const page = await read(1, 1);
+
+      expect(page).toMatchObject({ kind: 'events', events: [{ id, epoch, sequence: 1 }] });
+      const [event] = page.kind === 'events' ? page.events : [];
+      expect(JSON.parse(String(event?.record))).toMatchObject({ id, event_type: 'channel-follow' });
+    });
+
+    it('reads the last page again when the stream has more than was known', async () => {
+      const ids = newIds(20);
+      await broker.publish(ids.slice(0, 10));
+      expect((await walk(1, 10)).ids).toEqual(ids.slice(0, 10));
+      await broker.publish(ids.slice(10));
+
+      const [shorter, longer] = await Promise.all([walk(1, 12), walk(1, 20)]);
+
+      expect(shorter.ids).toEqual(ids.slice(0, 12));
+      expect(longer.ids).toEqual(ids);
+    });
+
+    it('never goes beyond where it may, although the stream has more', async () => {
+      const ids = newIds(50);
+      await broker.publish(ids);
+
+      expect((await walk(1, 20)).ids).toEqual(ids.slice(0, 20));
+    });
+
+    it('reads a page once for a thousand who want it together, and from memory after that', async () => {
+      await broker.publish(newIds(600));
+      const consumers = await broker.countConsumers();
+
+      const pages = await Promise.all(Array.from({ length: 1_000 }, () => read(200, 600)));
+
+      expect(new Set(pages.map((page) => page.kind === 'events' && page.next))).toEqual(new Set([257]));
+      expect(await countPages('stream')).toBe(1);
+      await Promise.all(Array.from({ length: 1_000 }, () => read(150, 600)));
+      expect(await countPages('stream')).toBe(1);
+      expect(consumers.count()).toBe(1);
+    });
+
+    it('serves a thousand who walk from different places with four consumers at a time', async () => {
+      const ids = newIds(5_000);
+      await broker.publish(ids);
+      const consumers = await broker.countConsumers();
+
+      const walks = await Promise.all(
+        Array.from({ length: 1_000 }, (_, index) => walk(1 + 4 * index, 5_000)),
+      );
+
+      const asExpected = walks.filter((walked, index) => walked.ids.join() === ids.slice(4 * index).join());
+      expect(asExpected).toHaveLength(1_000);
+      // 40 pages, each read once.
+      expect(await countPages('stream')).toBe(40);
+      expect(consumers.count()).toBeLessThanOrEqual(40);
+      const { state } = await (await broker.manage()).streams.info('EVENTS');
+      expect(state.consumer_count).toBeLessThanOrEqual(4);
+    });
+
+    it('needs one consumer for one who walks on and on', async () => {
+      await broker.publish(newIds(1_500));
+      const consumers = await broker.countConsumers();
+
+      await walk(1, 1_500);
+
+      expect(await countPages('stream')).toBe(12);
+      expect(consumers.count()).toBe(1);
+    });
+
+    it('says that the stream is of another epoch', async () => {
+      await broker.publish(newIds(300));
+      await walk(1, 128);
+      await broker.writeEpoch('1badcafe');
+
+      expect(await read(130, 300)).toEqual({ kind: 'other_epoch' });
+
+      await broker.deleteStream();
+      await broker.createStream('2badcafe');
+      await broker.publish(newIds(300));
+      // The consumer that it has is gone with the stream.
+      await eventually(async () => expect(await read(257, 300)).toEqual({ kind: 'other_epoch' }));
+    });
+
+    it.each([
+      ['in the page', 50, 200],
+      ['behind the page', 50, 300],
+      ['everything', 50, 401],
+    ])('says that events have left the stream: %s', async (_, from, firstSequence) => {
+      await broker.publish(newIds(400));
+      await broker.expire(firstSequence);
+
+      expect(await read(from, 400)).toEqual({ kind: 'expired', firstSequence });
+      if (firstSequence <= 400)
+        expect((await walk(firstSequence, 400)).ids).toHaveLength(401 - firstSequence);
+    });
+
+    it('takes holes for what they are', async () => {
+      const ids = newIds(700);
+      await broker.publish(ids);
+      const removed = new Set([1, 2, 128, 129, 200, 699, 700]);
+      // A page without any event, and more.
+      for (let sequence = 250; sequence < 520; sequence += 1) removed.add(sequence);
+      removed.delete(2);
+      for (const sequence of removed) await broker.remove(sequence);
+
+      const { ids: walked, pages } = await walk(2, 700);
+
+      expect(walked).toEqual(ids.filter((_, index) => index >= 1 && !removed.has(index + 1)));
+      expect(pages).toBe(6);
+      expect(await read(129, 700)).toMatchObject({ kind: 'events', next: 257 });
+      expect(await read(700, 700)).toEqual({ kind: 'events', events: [], next: 701 });
+    });
+
+    it('fails soon while the broker is away, and works again when it is back', async () => {
+      const ids = newIds(300);
+      await broker.publish(ids);
+      expect(await read(1, 300)).toMatchObject({ next: 129 });
+      await broker.nats.kill();
+
+      const startedAt = performance.now();
+      await expect(read(129, 300)).rejects.toThrow();
+      expect(performance.now() - startedAt).toBeLessThan(5_500);
+      // What is in memory needs no broker.
+      expect(await read(1, 300)).toMatchObject({ next: 129 });
+
+      await broker.nats.restart();
+      await eventually(async () => expect((await walk(1, 300)).ids).toEqual(ids), { timeoutMs: 15_000 });
+    });
+
+    it("throws the signal's reason, which is nothing to others who want the same", async () => {
+      const ids = newIds(10);
+      await broker.publish(ids);
+      const ending = new AbortController();
+
+      const given = history.read({ epoch, from: 1, until: 10 }, ending.signal);
+      const other = read(1, 10);
+      ending.abort(new Error('the client has gone'));
+
+      await expect(given).rejects.toThrow('the client has gone');
+      expect(await other).toMatchObject({ kind: 'events', next: 11 });
+    });
+  });
+});

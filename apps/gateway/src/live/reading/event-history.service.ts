@@ -1,0 +1,135 @@
+import { Injectable } from '@nestjs/common';
+import { Counter, Registry } from '@stream-events/service';
+import { EventsStream, type StreamMessage } from './events-stream.js';
+import { LiveEvent } from '../live-event.js';
+import { PageCache, type EventPage } from './page-cache.js';
+import { pageLength, type FoundMessages } from './page-reader.js';
+import { PageReaders } from './page-readers.js';
+import { untilAborted } from './until-aborted.js';
+
+/** What comes next on the stream from a sequence on. */
+export type HistoryPage =
+  | {
+      kind: 'events';
+      /** In order; perhaps none. */
+      events: readonly LiveEvent[];
+      /** Where to read on. */
+      next: number;
+    }
+  /** It has left the stream, which begins here now. */
+  | { kind: 'expired'; firstSequence: number }
+  /** The stream is of another epoch by now. */
+  | { kind: 'other_epoch' };
+
+/** Where to read. */
+interface Place {
+  epoch: string;
+  from: number;
+  /** The stream is known to have this sequence. */
+  until: number;
+}
+
+// As much as the ring has.
+const maxCachedBytes = 16 * 1024 ** 2;
+// A page takes milliseconds, and waits for those before it.
+const readLimitMs = 5_000;
+
+/**
+ * Reads what is older than the ring, with few consumers for any number of clients: in pages that begin at fixed sequences
+ * (1, 129, 257, …), so that those who read the same part of the stream read the same pages, once.
+ */
+@Injectable()
+export class EventHistory {
+  private readonly cache = new PageCache(maxCachedBytes);
+  private readonly loading = new Map<string, Promise<EventPage | undefined>>();
+  private readonly readers: PageReaders;
+  private readonly pagesTotal: Counter<'source'>;
+
+  constructor(
+    private readonly stream: EventsStream,
+    metrics: Registry,
+  ) {
+    this.readers = new PageReaders(stream);
+    this.pagesTotal = new Counter({
+      name: 'live_history_pages_total',
+      help: 'Pages of older events that live clients were sent: read from the stream, or from memory (shared)',
+      labelNames: ['source'],
+      registers: [metrics],
+    });
+  }
+
+  /**
+   * Events from `from` on, a page of a hundred or so; never beyond `until`, which the stream is known to have.
+   *
+   * @throws when the broker does not answer, or the signal's reason
+   */
+  async read(place: Place, signal: AbortSignal): Promise<HistoryPage> {
+    const { epoch, from } = place;
+    const start = from - ((from - 1) % pageLength);
+    const last = Math.min(start + pageLength - 1, place.until);
+    const key = `${epoch}-${start}`;
+    for (;;) {
+      signal.throwIfAborted();
+      const cached = this.cache.get(key);
+      if (cached && cached.lastSequence >= last) {
+        this.pagesTotal.inc({ source: 'memory' });
+        return cut(cached, from, last);
+      }
+      const loading = this.loading.get(key) ?? this.load(key, { epoch, from: start, until: last });
+      const page = await untilAborted(loading, signal);
+      if (!page) return { kind: 'other_epoch' };
+      // Who began to read it may have known less of the stream: then it is read again.
+      if (page.lastSequence >= last) return cut(page, from, last);
+    }
+  }
+
+  /** Reads a page, once for all who ask for it meanwhile; undefined when the stream is of another epoch. */
+  private load(key: string, place: Place): Promise<EventPage | undefined> {
+    const signal = AbortSignal.timeout(readLimitMs);
+    const page = untilAborted(this.readPage(place, signal), signal).finally(() => this.loading.delete(key));
+    this.loading.set(key, page);
+    // Those who wait for it learn of its failure; perhaps nobody does any more.
+    page.then(
+      (read) => read && this.cache.set(key, read),
+      () => undefined,
+    );
+    return page;
+  }
+
+  private async readPage(place: Place, signal: AbortSignal): Promise<EventPage | undefined> {
+    if (!this.stream.isConnected) throw new Error('NATS is away');
+    return this.readers.use(place.from, async (reader) => {
+      signal.throwIfAborted();
+      const found = await reader.read(place.from + pageLength - 1);
+      // Only now: had the stream been replaced before, these might be messages of the other one.
+      const state = await this.stream.find();
+      if (!state) throw new Error('there is no EVENTS stream');
+      this.pagesTotal.inc({ source: 'stream' });
+      return state.epoch === place.epoch ? toPage(place, found, state.firstSequence) : undefined;
+    });
+  }
+}
+
+function toPage(
+  { epoch, from, until }: Place,
+  { messages, isEnd }: FoundMessages,
+  streamBegins: number,
+): EventPage {
+  const first = messages[0]?.sequence ?? streamBegins;
+  return {
+    events: messages.flatMap((message) => toEvent(epoch, message)),
+    // Between the page's beginning and its first message there may be a hole, which is complete, too.
+    firstSequence: streamBegins <= from ? from : Math.min(streamBegins, first),
+    lastSequence: isEnd ? Math.max(until, messages.at(-1)?.sequence ?? 0) : from + pageLength - 1,
+  };
+}
+
+function toEvent(epoch: string, { id, data, sequence }: StreamMessage): LiveEvent[] {
+  return id === undefined ? [] : [new LiveEvent(id, Buffer.from(data.buffer), epoch, sequence)];
+}
+
+function cut({ events, firstSequence }: EventPage, from: number, last: number): HistoryPage {
+  if (firstSequence > from) return { kind: 'expired', firstSequence };
+  const wanted = events.filter(({ sequence }) => sequence >= from && sequence <= last);
+  return { kind: 'events', events: wanted, next: last + 1 };
+}

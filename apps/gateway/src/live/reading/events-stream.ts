@@ -1,0 +1,137 @@
+import {
+  AckPolicy,
+  DeliverPolicy,
+  jetstream,
+  JetStreamApiError,
+  jetstreamManager,
+  type Consumer,
+  type JetStreamManager,
+  type StreamInfo,
+} from '@nats-io/jetstream';
+import { nanos, nuid, type NatsConnection } from '@nats-io/transport-node';
+import { eventsStreamName, parseStreamDescription } from '@stream-events/contracts';
+import { closeNats, connectNats, type NatsOptions } from '@stream-events/messaging';
+
+/** What the broker says of the stream. */
+export interface StreamState {
+  /** Undefined: the events service has not given it one (yet). */
+  epoch: string | undefined;
+  /** Of the oldest message; one more than the last when there is none. */
+  firstSequence: number;
+  lastSequence: number;
+}
+
+/** A message of the stream. Its data is part of the network's buffer: whoever keeps it copies it. */
+export interface StreamMessage {
+  sequence: number;
+  /** The event's; undefined for what is no event. */
+  id: string | undefined;
+  data: Uint8Array;
+}
+
+// The broker's code for a stream that does not exist.
+const streamNotFound = 10059;
+// A broker that works answers within milliseconds, one of a cluster that elects a leader within seconds.
+const requestLimitMs = 2_000;
+// A consumer that a crash leaves behind is gone after this time.
+const consumerLifeMs = 30_000;
+
+/** The EVENTS stream, as live delivery reads it. */
+export class EventsStream {
+  private connection: NatsConnection | undefined;
+  private connected = false;
+  private readonly lossListeners = new Set<() => void>();
+
+  constructor(private readonly options: NatsOptions) {}
+
+  /** False while the broker is away: what is asked then would wait in memory. */
+  get isConnected(): boolean {
+    return this.connected;
+  }
+
+  /** Connects; the service does not start without. */
+  async connect(): Promise<void> {
+    this.connection = await connectNats(this.options);
+    this.connected = true;
+    void this.watch(this.connection);
+  }
+
+  async close(): Promise<void> {
+    this.connected = false;
+    if (this.connection) await closeNats(this.connection);
+  }
+
+  /** Calls back whenever the connection is lost; the answer ends that. */
+  onDisconnected(listener: () => void): () => void {
+    this.lossListeners.add(listener);
+    return () => this.lossListeners.delete(listener);
+  }
+
+  /**
+   * The state of the stream; undefined when there is none.
+   *
+   * @throws when the broker does not answer
+   */
+  async find(): Promise<StreamState | undefined> {
+    const info = await this.readInfo();
+    if (!info) return undefined;
+    const { first_seq, last_seq } = info.state;
+    const description = parseStreamDescription(info.config.description ?? '');
+    // A stream that never had a message says that the first one is 0.
+    return { epoch: description?.epoch, firstSequence: Math.max(first_seq, 1), lastSequence: last_seq };
+  }
+
+  /**
+   * Makes a consumer that begins at a sequence; it needs no acknowledgements, and is gone when the broker restarts.
+   *
+   * @throws when there is no stream, or the broker does not answer
+   */
+  async addConsumer(from: number): Promise<Consumer> {
+    const { consumers } = await this.manage();
+    const info = await consumers.add(eventsStreamName, {
+      // In the subject of the request, by which the broker permits it; random, so that no subscriber can find it.
+      name: `live-${nuid.next()}`,
+      description: `reads for live clients: ${this.options.name}`,
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: from,
+      ack_policy: AckPolicy.None,
+      inactive_threshold: nanos(consumerLifeMs),
+      mem_storage: true,
+      num_replicas: 1,
+    });
+    return jetstream(this.reach(), { timeout: requestLimitMs }).consumers.getConsumerFromInfo(info);
+  }
+
+  /** Deletes a consumer that is of no use any more. One that cannot be deleted now soon ends by itself. */
+  async deleteConsumer(consumer: Consumer): Promise<void> {
+    if (this.connected) await consumer.delete().catch(() => false);
+  }
+
+  private async readInfo(): Promise<StreamInfo | undefined> {
+    const { streams } = await this.manage();
+    try {
+      return await streams.info(eventsStreamName);
+    } catch (error) {
+      if (error instanceof JetStreamApiError && error.code === streamNotFound) return undefined;
+      throw error;
+    }
+  }
+
+  private async manage(): Promise<JetStreamManager> {
+    return jetstreamManager(this.reach(), { checkAPI: false, timeout: requestLimitMs });
+  }
+
+  private reach(): NatsConnection {
+    if (!this.connection || !this.connected) throw new Error('NATS is away');
+    return this.connection;
+  }
+
+  private async watch(connection: NatsConnection): Promise<void> {
+    for await (const { type } of connection.status()) {
+      if (type === 'reconnect') this.connected = true;
+      if (type !== 'disconnect') continue;
+      this.connected = false;
+      for (const listener of this.lossListeners) listener();
+    }
+  }
+}
