@@ -3,7 +3,7 @@ import { DirectPublisher } from '../live/direct-publisher.js';
 import { cpuSeconds, cpuSecondsOfFamily } from '../measure/processes.js';
 import { waitFor } from '../measure/progress.js';
 import { startServers, type Servers } from '../system/servers.js';
-import { registerUsers, startSystem, type System } from '../system/system.js';
+import { registerUsers, startSystem, type SharedSystem } from '../system/system.js';
 import { Counting } from './counting.js';
 import type { CountingOptions } from './counting-clients.js';
 import { startBareServer, type BareServer } from './start-bare-server.js';
@@ -11,6 +11,8 @@ import { startBareServer, type BareServer } from './start-bare-server.js';
 /** What is compared: the bare broadcast and the gateway. */
 export type SubjectName = 'bare' | 'gateway';
 
+// A token may have 1,000 connections, those of the round before included that have not quite ended.
+const users = 4;
 // A thousand tokens to look up.
 const liveLimitMs = 15_000;
 
@@ -19,10 +21,9 @@ export class BenchBed {
   private constructor(
     readonly clients: number,
     readonly servers: Servers,
-    readonly system: System,
+    readonly system: SharedSystem,
     readonly bare: BareServer,
     readonly publisher: DirectPublisher,
-    private readonly tokens: readonly string[],
   ) {}
 
   readonly counting = Counting.start();
@@ -37,7 +38,7 @@ export class BenchBed {
       const bare = await startBareServer(servers.nats.urlFor('events'));
       stops.push(() => bare.stop());
       const publisher = await DirectPublisher.connect(servers);
-      return new BenchBed(clients, servers, system, bare, publisher, await registerUsers(system, 4));
+      return new BenchBed(clients, servers, await registerUsers(system, users), bare, publisher);
     } catch (error) {
       for (const stop of stops.reverse()) await stop();
       throw error;
@@ -85,8 +86,9 @@ export class BenchBed {
   private targetOf(subject: SubjectName): Pick<CountingOptions, 'port' | 'path' | 'firstMessages'> {
     const port =
       subject === 'bare' ? this.bare.port : Number(new URL(this.system.gateways[0]?.url ?? '').port);
+    const { tokens } = this.system;
     const firstMessages = Array.from({ length: this.clients }, (_, index) =>
-      JSON.stringify({ token: this.tokens[index % this.tokens.length] }),
+      JSON.stringify({ token: tokens[index % tokens.length] }),
     );
     return { port, path: '/ws/platform-events/', firstMessages };
   }

@@ -3,7 +3,7 @@ import type { SentEvent } from '../faults/ledger.js';
 import { StoreReader } from '../faults/store-reader.js';
 import { waitFor } from '../measure/progress.js';
 import { startServers, type Servers } from '../system/servers.js';
-import { registerUsers, startSystem, type System } from '../system/system.js';
+import { registerUsers, startSystem, type SharedSystem, type System } from '../system/system.js';
 import { Fleet } from './fleet.js';
 import { StreamTap } from './stream-tap.js';
 
@@ -27,6 +27,9 @@ interface LoadPlan {
   gateways?: System['gateways'];
 }
 
+// A token may have 1,000 connections to one gateway, those included that it has not missed yet.
+const users = 4;
+
 // What a dead relay had claimed is free after ten seconds; then there is a backlog to catch up on.
 const publishedLimitMs = 60_000;
 
@@ -35,10 +38,7 @@ export class LiveBed {
   private constructor(
     readonly size: Size,
     readonly servers: Servers,
-    readonly databaseUrl: string,
-    readonly system: System,
-    /** Of several users: what a token may have is limited. */
-    readonly tokens: readonly string[],
+    readonly system: SharedSystem,
     readonly tap: StreamTap,
     readonly reader: StoreReader,
   ) {}
@@ -54,11 +54,10 @@ export class LiveBed {
       const databaseUrl = await servers.createDatabase('live_trial');
       const system = await startSystem(servers, databaseUrl, { gateways: 2, events: 1 });
       stops.push(() => system.stop());
-      const tokens = await registerUsers(system, 4);
       const tap = await StreamTap.connect(servers);
       stops.push(() => tap.close());
       const reader = await StoreReader.connect(servers, databaseUrl);
-      return new LiveBed(size, servers, databaseUrl, system, tokens, tap, reader);
+      return new LiveBed(size, servers, await registerUsers(system, users), tap, reader);
     } catch (error) {
       for (const stop of stops.reverse()) await stop();
       throw error;
@@ -79,7 +78,8 @@ export class LiveBed {
   }
 
   tokenOf(client: number): string {
-    return this.tokens[client % this.tokens.length] ?? '';
+    const { tokens } = this.system;
+    return tokens[client % tokens.length] ?? '';
   }
 
   /** Sends events through the API and the webhook, so many a second, while something else happens. */

@@ -80,18 +80,23 @@ async function logIn(url: string): Promise<string> {
   return token;
 }
 
-/** Registers so many users; their tokens. What one token may have is limited. */
-export async function registerUsers({ gateways, token }: System, count: number): Promise<string[]> {
+/** A system with some users besides its owner: what one token may have is limited. */
+export interface SharedSystem extends System {
+  tokens: readonly string[];
+}
+
+/** Registers so many users. */
+export async function registerUsers(system: System, count: number): Promise<SharedSystem> {
   const tokens: string[] = [];
   for (let index = 1; index <= count; index += 1) {
-    const response = await fetch(`${gateways[0]?.url}/api/v1/users`, {
+    const response = await fetch(`${system.gateways[0]?.url}/api/v1/users`, {
       method: 'POST',
-      headers: { authorization: `Token ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ username: `trial-${index}`, password: `of a trial, ${token}` }),
+      headers: { authorization: `Token ${system.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ username: `trial-${index}`, password: `of a trial, ${system.token}` }),
     });
     const { auth_token } = (await response.json()) as { auth_token?: string }; // holds: checked in the next line
     if (!response.ok || !auth_token) throw new Error(`a user could not be registered: ${response.status}`);
     tokens.push(auth_token);
   }
-  return tokens;
+  return { ...system, tokens };
 }
