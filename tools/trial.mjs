@@ -1,4 +1,4 @@
-// npm run bench, npm run faults, npm run platform-trial: installs and builds what is missing, then runs the trial; arguments go to it.
+// npm run bench, bench:live, faults, live-trial, platform-trial: installs and builds what is missing, then runs the trial; arguments go to it.
 import { prepare, root, run } from './prepare.mjs';
 
 prepare();

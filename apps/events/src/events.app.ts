@@ -97,6 +97,9 @@ export const schema = {
 export { PartitionsRepository } from './store/partitions.repository.js';
 export { toRow, writeBatch, type EventRow } from './store/write-batch.js';
 
+// For the trials of live delivery, which fill the stream faster than the store takes events.
+export { StreamPublisher, type PublishableEvent } from './relay/stream-publisher.js';
+
 /** The events service: takes batches in, stores them, lists them, and brings them to the EVENTS stream. */
 export const events = defineService({ name: 'events', variables, start });
 

@@ -1,11 +1,12 @@
 import { parseArgs } from 'node:util';
 import { describeMachine } from './bench/machine.js';
 import { writeDocument } from './measure/document.js';
+import { say } from './measure/progress.js';
+import { printPromises, type PartReport } from './measure/promise.js';
 import { runChanging } from './platform/changing.js';
 import { runOutages } from './platform/outages.js';
-import { PlatformBed, say, type Size } from './platform/platform-bed.js';
-import type { PartReport } from './platform/promise.js';
-import { printPromises, printReport } from './platform/report.js';
+import { PlatformBed, type Size } from './platform/platform-bed.js';
+import { printReport } from './platform/report.js';
 import { runShowing } from './platform/showing.js';
 import { runSubscribing } from './platform/subscribing.js';
 import { runSweeping } from './platform/sweeping.js';

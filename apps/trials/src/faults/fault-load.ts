@@ -9,6 +9,8 @@ export interface FaultLoadOptions extends Credentials {
   gatewayUrls: readonly string[];
   perSecond: number;
   clients: number;
+  /** What each event is; `makeEvent` unless told otherwise. */
+  make?: () => SentEvent;
 }
 
 /** One try of an event, for those who watch. */
@@ -132,7 +134,7 @@ export class FaultLoad {
   }
 
   private makeFirst(): Retry {
-    const entry = new LedgerEntry(makeEvent());
+    const entry = new LedgerEntry((this.options.make ?? makeEvent)());
     this.entries.push(entry);
     return { entry, attempt: 0, dueAt: 0 };
   }

@@ -1,5 +1,5 @@
 /** How an event reaches the service, and how often: a plain POST is never sent again once it may have arrived. */
-export type EventKind = 'notification' | 'keyed post' | 'plain post';
+export type EventKind = 'notification' | 'keyed post' | 'plain post' | 'test event';
 
 /** An event as it was sent. */
 export interface SentEvent {

@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { table } from '../measure/document.js';
+import { say, waitFor } from '../measure/progress.js';
+import { formatCount, formatSeconds, type PartReport } from '../measure/promise.js';
 import { median, quantile } from '../measure/quantile.js';
 import {
   compareStreams,
@@ -10,8 +12,7 @@ import {
 } from './compare-streams.js';
 import { eachOf } from './each-of.js';
 import type { Streamer } from './gateway-client.js';
-import { say, waitFor, type PlatformBed } from './platform-bed.js';
-import { formatCount, formatSeconds, type PartReport } from './promise.js';
+import type { PlatformBed } from './platform-bed.js';
 import { readStreamEvents } from './stream-events.js';
 
 /** What happens to the platform's messages, as probabilities. */

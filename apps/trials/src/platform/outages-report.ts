@@ -1,7 +1,7 @@
 import { table } from '../measure/document.js';
+import { formatCount, formatSeconds, type KeptPromise, type PartReport } from '../measure/promise.js';
 import { median, quantile } from '../measure/quantile.js';
 import type { OutageResult } from './outages.js';
-import { formatCount, formatSeconds, type KeptPromise, type PartReport } from './promise.js';
 import { perSecond, probeKinds, type ProbeKind, type Speeds } from './speed-probe.js';
 
 // A person waits no longer for an answer.

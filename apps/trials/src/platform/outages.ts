@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { say, waitFor } from '../measure/progress.js';
+import { formatSeconds, type PartReport } from '../measure/promise.js';
 import { runSql } from '../system/servers.js';
-import { say, waitFor, type PlatformBed } from './platform-bed.js';
+import type { PlatformBed } from './platform-bed.js';
 import { printOutages } from './outages-report.js';
-import { formatSeconds, type PartReport } from './promise.js';
 import type { SimulatedPlatform, SimulatedUser } from './simulated-platform.js';
 import { SpeedProbe, type Speeds } from './speed-probe.js';
 

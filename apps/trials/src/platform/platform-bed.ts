@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { startPlatformSide, type PlatformSide } from '../system/platform-side.js';
 import { startServers, type Servers } from '../system/servers.js';
 import { startSystem, type System } from '../system/system.js';
@@ -77,21 +76,4 @@ export class PlatformBed {
       ...numbered('platform-simulator', [simulator.pid]),
     ]);
   }
-}
-
-/** Looks again and again until there is a value; undefined when there was none in time. */
-export async function waitFor<T>(
-  look: () => Promise<T | undefined> | T | undefined,
-  { limitMs, everyMs }: { limitMs: number; everyMs: number },
-): Promise<T | undefined> {
-  const deadline = performance.now() + limitMs;
-  for (;;) {
-    const value = await look();
-    if (value !== undefined || performance.now() > deadline) return value;
-    await wait(everyMs);
-  }
-}
-
-export function say(line: string): void {
-  process.stdout.write(`  ${line}\n`);
 }

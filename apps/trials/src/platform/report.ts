@@ -1,5 +1,5 @@
 import { table } from '../measure/document.js';
-import type { PartReport } from './promise.js';
+import { printParts, printPromises, type PartReport } from '../measure/promise.js';
 
 /** All that a run of the trial has found. */
 export interface PlatformReport {
@@ -27,19 +27,7 @@ export function printReport({ machine, date, minutes, parts }: PlatformReport): 
     '## Promises',
     '',
     printPromises(parts),
-    ...parts.flatMap(({ title, paragraphs }) => [
-      '',
-      `## ${title}`,
-      ...paragraphs.flatMap((paragraph) => ['', paragraph]),
-    ]),
+    ...printParts(parts),
     '',
   ].join('\n');
-}
-
-/** What was promised and whether it is kept. */
-export function printPromises(parts: readonly PartReport[]): string {
-  const rows = parts.flatMap(({ promises }) =>
-    promises.map(({ promise, measured, isKept }) => [promise, measured, isKept ? 'met' : '**not met**']),
-  );
-  return table(['promise', 'measured', ''], rows);
 }

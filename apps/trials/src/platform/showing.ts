@@ -1,7 +1,8 @@
 import { table } from '../measure/document.js';
+import { waitFor } from '../measure/progress.js';
+import { formatCount, type PartReport } from '../measure/promise.js';
 import type { PlatformStatus } from './gateway-client.js';
-import { waitFor, type PlatformBed } from './platform-bed.js';
-import { formatCount, type PartReport } from './promise.js';
+import type { PlatformBed } from './platform-bed.js';
 import { types } from './subscribing.js';
 
 // The platform is asked for its whole list again and again, the more seldom the longer the list is.

@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { say, waitFor } from '../measure/progress.js';
+import { formatCount, formatSeconds, type KeptPromise, type PartReport } from '../measure/promise.js';
 import { quantile } from '../measure/quantile.js';
 import { eachOf } from './each-of.js';
-import { say, waitFor, type PlatformBed } from './platform-bed.js';
-import { formatCount, formatSeconds, type KeptPromise, type PartReport } from './promise.js';
+import type { PlatformBed } from './platform-bed.js';
 import type { Cost, SimulatedSubscription } from './simulated-platform.js';
 
 /** What every streamer takes of the platform's limit. */

@@ -2,11 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { maxLookUp } from '@stream-events/contracts';
 import { table } from '../measure/document.js';
 import { cpuSeconds, memoryMegabytes } from '../measure/processes.js';
+import { say, waitFor } from '../measure/progress.js';
+import { formatCount, formatSeconds, type KeptPromise, type PartReport } from '../measure/promise.js';
 import { quantile } from '../measure/quantile.js';
-import { runSql } from '../system/servers.js';
-import { say, waitFor, type PlatformBed } from './platform-bed.js';
 import type { Look } from '../system/platform-tap.js';
-import { formatCount, formatSeconds, type KeptPromise, type PartReport } from './promise.js';
+import { runSql } from '../system/servers.js';
+import type { PlatformBed } from './platform-bed.js';
 import { measureGaps, splitSweeps, type Sweep } from './sweeps.js';
 
 /** How often every streamer is looked at. */

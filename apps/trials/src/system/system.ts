@@ -79,3 +79,24 @@ async function logIn(url: string): Promise<string> {
   if (!response.ok || token === undefined) throw new Error(`the owner could not log in: ${response.status}`);
   return token;
 }
+
+/** A system with some users besides its owner: what one token may have is limited. */
+export interface SharedSystem extends System {
+  tokens: readonly string[];
+}
+
+/** Registers so many users. */
+export async function registerUsers(system: System, count: number): Promise<SharedSystem> {
+  const tokens: string[] = [];
+  for (let index = 1; index <= count; index += 1) {
+    const response = await fetch(`${system.gateways[0]?.url}/api/v1/users`, {
+      method: 'POST',
+      headers: { authorization: `Token ${system.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ username: `trial-${index}`, password: `of a trial, ${system.token}` }),
+    });
+    const { auth_token } = (await response.json()) as { auth_token?: string }; // holds: checked in the next line
+    if (!response.ok || !auth_token) throw new Error(`a user could not be registered: ${response.status}`);
+    tokens.push(auth_token);
+  }
+  return { ...system, tokens };
+}

@@ -1,0 +1,157 @@
+import type { GapReason } from './delivery-log.js';
+
+/** What a client has seen. */
+export type Observation =
+  /** A new connection begins. */
+  | { kind: 'connected' }
+  /** An event: its place, its own number, and the last 32 bits of its id, as the position says them. */
+  | { kind: 'event'; epoch: string; sequence: number; event: number; check: number }
+  /** Where the client stands, said without an event. */
+  | { kind: 'stand'; epoch: string; sequence: number }
+  | { kind: 'gap'; reason: GapReason };
+
+/** An event on the stream that a client wants. */
+export interface WantedEvent {
+  sequence: number;
+  event: number;
+  check: number;
+  /**
+   * It was on the stream in an earlier epoch, too, and is there again because the stream was made anew: a gateway that has
+   * delivered it then does not do so again.
+   */
+  isRepeated?: boolean;
+}
+
+/** What a client should have got. */
+export interface Expectation {
+  /**
+   * The epochs of the stream in order, each with what the client wants of it, in order, without second copies. The last
+   * one is complete; of one that was lost, what was seen of it before.
+   */
+  epochs: readonly { epoch: string; events: readonly WantedEvent[] }[];
+  /** Whether an event passes the client's filter. */
+  passes(event: number): boolean;
+}
+
+/** What a client saw that it should not have seen, or the other way round. */
+export interface DeliveryFinding {
+  kind: 'missing' | 'doubled' | 'reordered' | 'foreign' | 'misplaced' | 'unexplained gap' | 'silent hole';
+  what: string;
+}
+
+interface Place {
+  epoch: string;
+  sequence: number;
+}
+
+/**
+ * Compares what one client has seen with what it should have: from its first position to the end of the stream every
+ * event that it wants, once, in the order of the stream; or a gap, but only where an epoch has ended.
+ */
+export function checkDeliveries(seen: Iterable<Observation>, expectation: Expectation): DeliveryFinding[] {
+  return new DeliveryChecker(expectation).check(seen);
+}
+
+class DeliveryChecker {
+  private readonly findings: DeliveryFinding[] = [];
+  private readonly events: ReadonlyMap<string, readonly WantedEvent[]>;
+  private readonly lastEpoch: string;
+  /** Everything up to here was seen; undefined before the first position and after a gap. */
+  private at: Place | undefined;
+  /** The place before the last gap. */
+  private before: Place | undefined;
+  /** How many wanted events of the present epoch lie before or at the place. */
+  private index = 0;
+  private readonly onConnection = new Set<number>();
+  private readonly sinceGap = new Set<number>();
+
+  constructor(private readonly expectation: Expectation) {
+    const { epochs } = expectation;
+    this.events = new Map(epochs.map(({ epoch, events }) => [epoch, events]));
+    this.lastEpoch = epochs.at(-1)?.epoch ?? '';
+  }
+
+  check(seen: Iterable<Observation>): DeliveryFinding[] {
+    for (const observation of seen) {
+      if (observation.kind === 'connected') this.onConnection.clear();
+      else if (observation.kind === 'gap') this.onGap(observation.reason);
+      else if (observation.kind === 'stand') this.moveTo(observation);
+      else this.onEvent(observation);
+    }
+    this.checkEnd();
+    return this.findings;
+  }
+
+  private onEvent({ epoch, sequence, event, check }: Observation & { kind: 'event' }): void {
+    const what = `event ${event} at ${epoch}-${sequence}`;
+    if (this.onConnection.has(event) || this.sinceGap.has(event)) this.find('doubled', what);
+    this.onConnection.add(event);
+    this.sinceGap.add(event);
+    if (this.at?.epoch === epoch && sequence <= this.at.sequence) {
+      this.find('reordered', `${what}, after ${this.at.sequence}`);
+      return;
+    }
+    // Nothing may be missing before it, and it itself is what should be there.
+    this.moveTo({ epoch, sequence: sequence - 1 });
+    this.at = { epoch, sequence };
+    const wanted = this.events.get(epoch)?.[this.index];
+    const isWanted = wanted?.sequence === sequence;
+    if (isWanted) this.index += 1;
+    const isRight = isWanted ? wanted.event === event && wanted.check === check : epoch !== this.lastEpoch;
+    if (!this.expectation.passes(event)) this.find('foreign', what);
+    else if (!isRight) this.find('misplaced', what);
+  }
+
+  private onGap(reason: GapReason): void {
+    // Nothing is lost while the epoch lasts: a client that was told of a gap in the last one could have been served.
+    const epoch = (this.at ?? this.before)?.epoch;
+    const isExplained = epoch === undefined ? this.events.size > 1 : epoch !== this.lastEpoch;
+    if (!isExplained) this.find('unexplained gap', `${reason} after ${describe(this.at ?? this.before)}`);
+    this.before = this.at ?? this.before;
+    this.at = undefined;
+    this.sinceGap.clear();
+  }
+
+  /** Everything up to this place must have been seen. */
+  private moveTo(place: Place): void {
+    const { epoch, sequence } = place;
+    const events = this.events.get(epoch) ?? [];
+    if (this.at && this.at.epoch !== epoch) {
+      this.find('silent hole', `${describe(this.at)} to ${describe(place)}`);
+      this.at = undefined;
+    }
+    if (!this.at) {
+      this.index = events.findIndex((event) => event.sequence > sequence);
+      if (this.index < 0) this.index = events.length;
+      this.at = { epoch, sequence };
+      return;
+    }
+    if (sequence < this.at.sequence) {
+      this.find('reordered', `stands at ${describe(place)}, after ${this.at.sequence}`);
+      return;
+    }
+    for (let next = events[this.index]; next && next.sequence <= sequence; next = events[this.index]) {
+      if (!next.isRepeated) this.find('missing', `event ${next.event} at ${epoch}-${next.sequence}`);
+      this.index += 1;
+    }
+    this.at = { epoch, sequence };
+  }
+
+  private checkEnd(): void {
+    const last = this.events.get(this.lastEpoch)?.findLast(({ isRepeated }) => !isRepeated);
+    if (!this.at) {
+      // A gap, and then nothing: it has never gone on.
+      if (last) this.find('missing', 'no position since the start or the last gap');
+    } else if (this.at.epoch !== this.lastEpoch) this.find('silent hole', `${describe(this.at)} to the end`);
+    else if (last && last.sequence > this.at.sequence)
+      this.moveTo({ epoch: this.lastEpoch, sequence: last.sequence });
+  }
+
+  private find(kind: DeliveryFinding['kind'], what: string): void {
+    this.findings.push({ kind, what });
+  }
+}
+
+function describe(place: Place | undefined): string {
+  return place ? `${place.epoch}-${place.sequence}` : 'no position';
+}

@@ -1,0 +1,46 @@
+import { isJsonObject } from '@stream-events/contracts';
+import { waitFor } from '../measure/progress.js';
+import { WebSocketClient, type Ending } from './web-socket.js';
+
+const limitMs = 15_000;
+
+/** One connection, of which every message is kept. */
+export class Probe {
+  readonly messages: Record<string, unknown>[] = [];
+  private ending: Ending | undefined;
+  private readonly socket: WebSocketClient;
+
+  constructor(port: number, firstMessage: Record<string, unknown>) {
+    this.socket = new WebSocketClient(
+      { port, path: '/ws/platform-events/', firstMessage: JSON.stringify(firstMessage) },
+      {
+        onText: (bytes, start, end) => {
+          const message: unknown = JSON.parse(bytes.toString('utf8', start, end));
+          if (isJsonObject(message)) this.messages.push(message);
+        },
+        onEnd: (ending) => (this.ending = ending),
+      },
+    );
+  }
+
+  /** The messages as words: `gap expired`, `ready`, `event`. */
+  get story(): string[] {
+    const words = this.messages.map(({ event, reason, id }) => {
+      if (id !== undefined) return 'event';
+      return event === 'gap' ? `gap ${String(reason)}` : String(event);
+    });
+    return this.ending ? [...words, JSON.stringify(this.ending)] : words;
+  }
+
+  /** Waits until there are so many messages, or the connection has ended. */
+  async waitFor(count: number): Promise<void> {
+    await waitFor(() => (this.messages.length >= count || this.ending ? true : undefined), {
+      limitMs,
+      everyMs: 20,
+    });
+  }
+
+  close(): void {
+    this.socket.close();
+  }
+}

@@ -1,0 +1,71 @@
+/** What a trial needs to know of a record with a position, read without parsing it. */
+export interface Delivery {
+  /** The number of the event, from its marker. */
+  event: number;
+  /** When it was sent, by the clock of this machine, in microseconds. */
+  sentAt: number;
+  epoch: string;
+  sequence: number;
+  /** The last 32 bits of the event's id, as the position says them. */
+  check: number;
+  /** The position as it stands there. */
+  position: string;
+}
+
+const markerStart = Buffer.from('"event_data":{"marker":"');
+const sentStart = Buffer.from('"sent_us":');
+const positionStart = Buffer.from(',"position":"');
+// `<epoch>-<16 digits>-<check>"}` at the most
+const longestPosition = 8 + 1 + 16 + 1 + 8 + 2;
+
+/** Whether a text is a record, and not a message about the connection. */
+export function isRecord(bytes: Buffer, start: number): boolean {
+  // {"id":… or {"event":…
+  return bytes[start + 2] === 0x69;
+}
+
+/**
+ * Reads a record that ends with its position: `{"id":…,"event_data":{"marker":"<run>-<number>","sent_us":<number>,…},…,
+ * "position":"<position>"}`.
+ *
+ * @throws when it does not look so
+ */
+export function readDelivery(bytes: Buffer, start: number, end: number): Delivery {
+  const marker = bytes.indexOf(markerStart, start);
+  const dash = bytes.indexOf(0x2d, marker);
+  const sent = bytes.indexOf(sentStart, dash) + sentStart.length;
+  const from =
+    bytes.indexOf(positionStart, end - longestPosition - positionStart.length) + positionStart.length;
+  if (marker < start || dash < 0 || sent > end || from > end || from < sent)
+    throw new Error(
+      `this is no record of a trial: ${bytes.toString('utf8', start, Math.min(end, start + 500))}`,
+    );
+  const position = bytes.toString('latin1', from, end - 2);
+  const secondDash = position.indexOf('-', 9);
+  return {
+    event: readNumber(bytes, dash + 1),
+    sentAt: readNumber(bytes, sent),
+    epoch: position.slice(0, 8),
+    sequence: Number(position.slice(9, secondDash)),
+    check: Number.parseInt(position.slice(secondDash + 1), 16),
+    position,
+  };
+}
+
+/** When the event of a record was sent; without looking for anything else. */
+export function readSentAt(bytes: Buffer, start: number): number {
+  return readNumber(bytes, bytes.indexOf(sentStart, start) + sentStart.length);
+}
+
+/** The decimal number whose digits begin here. */
+function readNumber(bytes: Buffer, at: number): number {
+  let number = 0;
+  for (let index = at, digit = digitAt(bytes, index); digit >= 0; index += 1, digit = digitAt(bytes, index))
+    number = number * 10 + digit;
+  return number;
+}
+
+function digitAt(bytes: Buffer, index: number): number {
+  const code = bytes[index] ?? 0;
+  return code >= 0x30 && code <= 0x39 ? code - 0x30 : -1;
+}
