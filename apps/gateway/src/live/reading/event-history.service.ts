@@ -98,8 +98,7 @@ export class EventHistory {
 
   private async readPage(place: Place, signal: AbortSignal): Promise<EventPage | undefined> {
     if (!this.stream.isConnected) throw new Error('NATS is away');
-    return this.readers.use(place.from, async (reader) => {
-      signal.throwIfAborted();
+    return this.readers.use(place.from, signal, async (reader) => {
       const found = await reader.read(place.from + pageLength - 1);
       // Only now: had the stream been replaced before, these might be messages of the other one.
       const state = await this.stream.find();
