@@ -220,6 +220,18 @@ describe(LiveConnection.name, () => {
     expect(new Set(epochs.slice(gap + 1))).toEqual(new Set(['ffffffff']));
   });
 
+  it('goes on after a message that is no record', async () => {
+    publish(2);
+    feed.publishText('no JSON');
+    publish(3);
+    const sink = connect({ after: after(1), filter: { eventTypes: ['a', 'b', 'c'] } });
+    await untilReady(sink);
+    feed.publishText('{"event_data":');
+    publish(1);
+
+    await eventually(() => expect(sink.sequences).toEqual([2, 4, 5, 6, 8]));
+  });
+
   it('replays to those whose filter lets it pass, without a position', async () => {
     const [all, some] = [connect(), connect({ filter: { eventTypes: ['b'] } })];
     await Promise.all([untilReady(all), untilReady(some)]);
