@@ -57,7 +57,16 @@ export class MadeFeed {
   }
 
   publish(padding = ''): LiveEvent {
-    const event = makeEvent(this.ring!.epoch, this.nextSequence, padding);
+    return this.add(makeEvent(this.ring!.epoch, this.nextSequence, padding));
+  }
+
+  /** What only somebody else can have published. */
+  publishText(text: string): void {
+    const { id, epoch, sequence } = makeEvent(this.ring!.epoch, this.nextSequence);
+    this.add(new LiveEvent(id, Buffer.from(text), epoch, sequence));
+  }
+
+  private add(event: LiveEvent): LiveEvent {
     this.nextSequence += 1;
     this.events.push(event);
     this.ring!.add(event);

@@ -138,4 +138,26 @@ describe(FanOut.name, () => {
 
     expect(listeners.map(({ writes }) => writes.length)).toEqual([2, 1, 2]);
   });
+
+  it('keeps one that joins when all others leave at that moment', async () => {
+    class Leaving extends Listener {
+      override deliver(): void {
+        sut.leave(this);
+      }
+    }
+    new Leaving();
+    publish();
+    const joining = new Listener();
+    publish();
+    await nextTurn();
+
+    expect(joining.writes).toEqual([[2]]);
+  });
+
+  it('counts what goes out before the end of the turn, too', () => {
+    new Listener();
+    publish('1', 'x'.repeat(100_000));
+
+    expect(delivered).toBe(1);
+  });
 });

@@ -31,14 +31,16 @@ class Audience {
     return this.members.size === 0;
   }
 
-  /** Whether the event waits for the next flush. */
+  get isFull(): boolean {
+    return this.pendingBytes >= maxPendingBytes;
+  }
+
+  /** Whether the event waits for the next flush now. */
   take(event: LiveEvent): boolean {
     if (this.passes && !this.passes(event)) return false;
     this.pending.push(event);
     this.pendingBytes += event.record.length;
-    if (this.pendingBytes < maxPendingBytes) return true;
-    this.flush();
-    return false;
+    return true;
   }
 
   /** @returns how many events went out, each counted for each member */
@@ -101,8 +103,9 @@ export class FanOut {
   /** From now on the member gets every event that is published: nothing that waits from before. */
   join(member: Member): void {
     const key = describeFilter(member.filter);
+    this.onDelivered(this.audiences.get(key)?.flush() ?? 0);
+    // Only now: an audience whose last member has left, because it could not take that, is gone.
     const audience = this.audiences.get(key) ?? this.addAudience(key, member.filter);
-    this.onDelivered(audience.flush());
     audience.add(member);
   }
 
@@ -114,7 +117,11 @@ export class FanOut {
   }
 
   private offer(event: LiveEvent, audiences: Iterable<Audience> = []): void {
-    for (const audience of audiences) if (audience.take(event)) this.dirty.add(audience);
+    for (const audience of audiences) {
+      if (!audience.take(event)) continue;
+      this.dirty.add(audience);
+      if (audience.isFull) this.onDelivered(audience.flush());
+    }
   }
 
   private addAudience(key: string, filter: LiveFilter): Audience {

@@ -49,6 +49,13 @@ const after = (sequence: number, of = epoch): string => printPosition(positionOf
 const upTo = (last: number, first = 1): number[] => Array.from({ length: last - first + 1 }, (_, index) => first + index); // prettier-ignore
 const untilReady = (sink: MadeSink): Promise<void> =>
   eventually(() => expect(sink.received.at(-1)).toMatchObject({ event: 'ready' }));
+/** Tells all that they are alive, at each turn of the event loop. */
+async function tellUntil(isDone: () => boolean): Promise<void> {
+  while (!isDone()) {
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const connection of connections) connection.keepAlive(feed.head!);
+  }
+}
 
 describe(LiveConnection.name, () => {
   it('delivers what comes from now on, and says first where that is', async () => {
@@ -187,6 +194,42 @@ describe(LiveConnection.name, () => {
     feed.isAway = false;
 
     await eventually(() => expect(sink.sequences).toEqual([3, 4, 5]));
+  });
+
+  it('tells one that finds nothing for it for long how far it is, so that it can go on there', async () => {
+    publish(200);
+    feed.forgetRing();
+    const sink = connect({ after: after(2), filter: { eventTypes: ['none'] }, keepAlive: true });
+    await tellUntil(() => sink.received.length > 0);
+
+    expect(sink.received[0]).toMatchObject({ event: 'keep_alive' });
+    expect(upTo(199, 3).map((sequence) => after(sequence))).toContain(sink.received[0]?.position);
+  });
+
+  it('tells one that catches up of no place in a stream that is not there any more', async () => {
+    publish(200);
+    feed.forgetRing();
+    const sink = connect({ after: after(2), filter: { eventTypes: ['none'] }, keepAlive: true });
+    await tellUntil(() => sink.received.length > 0);
+    feed.interrupt('ffffffff', 3);
+    await tellUntil(() => sink.received.some((message) => 'event' in message && message.event === 'ready'));
+
+    const gap = sink.received.findIndex((message) => 'reason' in message);
+    const epochs = sink.received.map(({ position }) => position?.slice(0, 8));
+    expect(new Set(epochs.slice(0, gap))).toEqual(new Set([epoch]));
+    expect(new Set(epochs.slice(gap + 1))).toEqual(new Set(['ffffffff']));
+  });
+
+  it('goes on after a message that is no record', async () => {
+    publish(2);
+    feed.publishText('no JSON');
+    publish(3);
+    const sink = connect({ after: after(1), filter: { eventTypes: ['a', 'b', 'c'] } });
+    await untilReady(sink);
+    feed.publishText('{"event_data":');
+    publish(1);
+
+    await eventually(() => expect(sink.sequences).toEqual([2, 4, 5, 6, 8]));
   });
 
   it('replays to those whose filter lets it pass, without a position', async () => {

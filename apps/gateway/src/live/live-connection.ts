@@ -7,7 +7,7 @@ import type { LiveEvent } from './live-event.js';
 import { compileFilter, type LiveFilter } from './live-filter.js';
 import type { CloseReason, LiveSink } from './live-sink.js';
 import { locate, type EventSource } from './locate.js';
-import type { Position } from './position.js';
+import { positionOf, type Position } from './position.js';
 
 /** What a client asks for when it connects. */
 export interface LiveRequest {
@@ -59,6 +59,8 @@ export class LiveConnection implements Member {
   private readonly ending = new AbortController();
   /** While it catches up: the next sequence that the client has not been sent. 0: not located yet. */
   private cursor = 0;
+  /** The place of the last event before the cursor, once it has come by one. */
+  private reached: Position | undefined;
   private isLive = false;
   /** Each catching up ends the one before. */
   private turn = 0;
@@ -93,6 +95,7 @@ export class LiveConnection implements Member {
       this.sink.write(frames);
     } else {
       this.cursor = firstSequence;
+      this.reached = undefined;
       void this.catchUp(true);
     }
   }
@@ -116,11 +119,14 @@ export class LiveConnection implements Member {
     }
   }
 
-  /** Tells a client that wants to know that the connection is alive. */
-  keepAlive(position: Position): void {
+  /**
+   * Tells a client that wants to know that the connection is alive, and where it is: at the head, when it is live. One that
+   * catches up, and wants little of very much, would take the silence for the end, and begin at its old position again.
+   */
+  keepAlive(head: Position): void {
     const isWanted = this.request.keepAlive || this.format === 'server_sent';
-    // Whoever catches up is being sent something, or is slow.
-    if (isWanted && this.isLive && this.sink.bufferedBytes === 0)
+    const position = this.isLive ? head : this.reached;
+    if (isWanted && position && this.sink.bufferedBytes === 0)
       this.sink.write(keepAliveFrame(position, this.format));
   }
 
@@ -205,6 +211,7 @@ export class LiveConnection implements Member {
     let bytes = 0;
     for (const event of events) {
       this.cursor = event.sequence + 1;
+      this.reached = positionOf(event);
       if (this.passes && !this.passes(event)) continue;
       const frame = frameOf(event, this.format);
       frames.push(frame);
@@ -228,6 +235,7 @@ export class LiveConnection implements Member {
 
   private skipTo(sequence: number, reason: GapReason): void {
     this.cursor = sequence;
+    this.reached = undefined;
     const gap = gapFrame(reason, this.format);
     if (gap) this.sink.write(gap);
   }

@@ -1,4 +1,10 @@
-import { isJsonObject, pickEventColumns, receivedAt, type EventColumns } from '@stream-events/contracts';
+import {
+  isJsonObject,
+  pickEventColumns,
+  receivedAt,
+  type EventColumns,
+  type JsonObject,
+} from '@stream-events/contracts';
 import type { FrameFormat } from './frames.js';
 
 /** What filters look at, read from a record. */
@@ -37,9 +43,18 @@ export class LiveEvent {
 }
 
 function readFields(record: Buffer): RecordFields {
-  const parsed: unknown = JSON.parse(record.toString());
-  const { event_id, event_type, event_source, origin, event_data } = isJsonObject(parsed) ? parsed : {};
+  const { event_id, event_type, event_source, origin, event_data } = parseRecord(record);
   const eventType = typeof event_type === 'string' ? event_type : '';
   const columns = pickEventColumns(eventType, isJsonObject(event_data) ? event_data : {});
   return { ...columns, eventId: event_id, eventType, eventSource: event_source, origin };
+}
+
+function parseRecord(record: Buffer): JsonObject {
+  try {
+    const parsed: unknown = JSON.parse(record.toString());
+    return isJsonObject(parsed) ? parsed : {};
+  } catch {
+    // Not from the events service: no filter lets it pass. It must not end the process, at each start again.
+    return {};
+  }
 }

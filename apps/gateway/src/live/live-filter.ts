@@ -17,10 +17,13 @@ export function compileFilter(filter: LiveFilter): Condition | undefined {
   const isTimed = filter.since !== undefined || filter.until !== undefined;
   if (types.size === 0 && wanted.length === 0 && !isTimed) return undefined;
   return (event) =>
-    event.receivedAt >= since &&
-    event.receivedAt < until &&
+    (!isTimed || isWithin(event.receivedAt, since, until)) &&
     (types.size === 0 || types.has(event.fields.eventType)) &&
     wanted.every(([field, value]) => event.fields[field] === value);
+}
+
+function isWithin(time: number, since: number, until: number): boolean {
+  return time >= since && time < until;
 }
 
 type Wanted = [field: keyof RecordFields, value: string];

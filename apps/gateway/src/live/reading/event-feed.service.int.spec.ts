@@ -105,6 +105,18 @@ describe(EventFeed.name, () => {
       expect(JSON.parse(String(listening.feed.ring?.last?.record))).toMatchObject({ id, origin: 'platform' });
     });
 
+    it('passes over what has no id of an event', async () => {
+      await broker.createStream(oldEpoch);
+      const listening = await Listening.current();
+      const [first = '', last = ''] = newIds(2);
+
+      await broker.publish([first, `${last}-copy`, last]);
+
+      await listening.untilCurrent();
+      expect(listening.ids).toEqual([first, last]);
+      expect(listening.sequences).toEqual([1, 3]);
+    });
+
     it('begins with the newest 5,000 events, of which it tells nobody', async () => {
       await broker.createStream(oldEpoch);
       const ids = newIds(5_200);

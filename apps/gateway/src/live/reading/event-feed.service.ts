@@ -181,10 +181,13 @@ export class EventFeed {
     const event = track.take(message);
     this.metrics.noteRead();
     if (message.id === undefined)
-      this.failureLog.warn('a message without an id on the EVENTS stream is no event: it is passed over', {
-        err: undefined,
-        sequence: message.sequence,
-      });
+      this.failureLog.warn(
+        'a message without the id of an event on the EVENTS stream is no event: it is passed over',
+        {
+          err: undefined,
+          sequence: message.sequence,
+        },
+      );
     if (isSilent) this.adoptWhenLoaded(track, plan);
     else if (event) this.tell((listener) => listener.onEvent(event));
     this.onProgress(track);

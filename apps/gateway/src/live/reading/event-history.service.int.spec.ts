@@ -67,6 +67,25 @@ describe(EventHistory.name, () => {
       expect(JSON.parse(String(event?.record))).toMatchObject({ id, event_type: 'channel-follow' });
     });
 
+    it('brings an event once that is on the stream twice', async () => {
+      const ids = newIds(500);
+      const { streams } = await broker.manage();
+      await broker.publish(ids.slice(0, 300));
+      // The stream forgets ids after a moment, and takes them again.
+      await eventually(async () => {
+        await broker.publish(ids.slice(299, 300));
+        expect((await streams.info('EVENTS')).state.last_seq).toBe(301);
+      });
+      await broker.publish(ids.slice(100));
+      const end = (await streams.info('EVENTS')).state.last_seq;
+      expect(end).toBeGreaterThan(690);
+
+      expect((await walk(1, end)).ids).toEqual(ids);
+      expect((await walk(150, end)).ids).toEqual(ids.slice(149));
+      // One that has come to the first copies has had them.
+      expect((await walk(301, end)).ids).toEqual(ids.slice(300));
+    });
+
     it('reads the last page again when the stream has more than was known', async () => {
       const ids = newIds(20);
       await broker.publish(ids.slice(0, 10));

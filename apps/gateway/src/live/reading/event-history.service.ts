@@ -31,6 +31,9 @@ interface Place {
 
 // As much as the ring has.
 const maxCachedBytes = 16 * 1024 ** 2;
+// A relay that crashed publishes what it cannot know to be on the stream: batches of its last second or so. An event that comes
+// again so many pages later is not sent again. Who has come by the first copy has it already.
+const pagesOfRepetitions = 8;
 // A page takes milliseconds, and waits for those before it.
 const readLimitMs = 5_000;
 
@@ -98,30 +101,49 @@ export class EventHistory {
 
   private async readPage(place: Place, signal: AbortSignal): Promise<EventPage | undefined> {
     if (!this.stream.isConnected) throw new Error('NATS is away');
-    return this.readers.use(place.from, async (reader) => {
-      signal.throwIfAborted();
+    return this.readers.use(place.from, signal, async (reader) => {
       const found = await reader.read(place.from + pageLength - 1);
       // Only now: had the stream been replaced before, these might be messages of the other one.
       const state = await this.stream.find();
       if (!state) throw new Error('there is no EVENTS stream');
       this.pagesTotal.inc({ source: 'stream' });
-      return state.epoch === place.epoch ? toPage(place, found, state.firstSequence) : undefined;
+      if (state.epoch !== place.epoch) return undefined;
+      return toPage(place, { ...found, streamBegins: state.firstSequence, before: this.idsBefore(place) });
     });
+  }
+
+  /** Ids of the events right before a page, as far as they are in memory: for those who read on, they are. */
+  private idsBefore({ epoch, from }: Place): Set<string> {
+    const ids = new Set<string>();
+    for (let count = 1; count <= pagesOfRepetitions; count += 1) {
+      const page = this.cache.get(`${epoch}-${from - count * pageLength}`);
+      for (const { id } of page?.events ?? []) ids.add(id);
+    }
+    return ids;
   }
 }
 
 function toPage(
   { epoch, from, until }: Place,
-  { messages, isEnd }: FoundMessages,
-  streamBegins: number,
+  {
+    messages,
+    isEnd,
+    streamBegins,
+    before: ids,
+  }: FoundMessages & { streamBegins: number; before: Set<string> },
 ): EventPage {
   const first = messages[0]?.sequence ?? streamBegins;
   return {
-    events: messages.flatMap((message) => toEvent(epoch, message)),
+    events: messages.flatMap((message) => toEvent(epoch, message)).filter(({ id }) => addNew(ids, id)),
     // Between the page's beginning and its first message there may be a hole, which is complete, too.
     firstSequence: streamBegins <= from ? from : Math.min(streamBegins, first),
     lastSequence: isEnd ? Math.max(until, messages.at(-1)?.sequence ?? 0) : from + pageLength - 1,
   };
+}
+
+/** Whether it was not there yet. */
+function addNew(ids: Set<string>, id: string): boolean {
+  return ids.size < ids.add(id).size;
 }
 
 function toEvent(epoch: string, { id, data, sequence }: StreamMessage): LiveEvent[] {

@@ -6,6 +6,7 @@ import {
   jetstreamManager,
   type Consumer,
   type JetStreamManager,
+  type JsMsg,
   type StreamInfo,
 } from '@nats-io/jetstream';
 import { nanos, nuid, type NatsConnection } from '@nats-io/transport-node';
@@ -24,9 +25,17 @@ export interface StreamState {
 /** A message of the stream. Its data is part of the network's buffer: whoever keeps it copies it. */
 export interface StreamMessage {
   sequence: number;
-  /** The event's; undefined for what is no event. */
+  /** The event's, a UUIDv7; undefined for what is no event. */
   id: string | undefined;
   data: Uint8Array;
+}
+
+const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** What a consumer of the stream has got. */
+export function toStreamMessage({ info, headers, data }: JsMsg): StreamMessage {
+  const id = headers?.get('Nats-Msg-Id') ?? '';
+  return { sequence: info.streamSequence, id: idPattern.test(id) ? id : undefined, data };
 }
 
 // The broker's code for a stream that does not exist.

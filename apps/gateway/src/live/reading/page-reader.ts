@@ -1,5 +1,5 @@
 import type { Consumer } from '@nats-io/jetstream';
-import type { EventsStream, StreamMessage } from './events-stream.js';
+import { toStreamMessage, type EventsStream, type StreamMessage } from './events-stream.js';
 
 /** What a reader finds up to the end of a page. */
 export interface FoundMessages {
@@ -73,16 +73,12 @@ export class PageReader {
     const options = { max_messages: pageLength, expires: fetchMs, idle_heartbeat: heartbeatMs };
     const fetching = await this.consumer.fetch(options);
     let count = 0;
-    for await (const { info, headers, data } of fetching) {
+    for await (const message of fetching) {
+      const { info, data } = message;
       this.delivered += 1;
       if (info.deliverySequence !== this.delivered)
         throw new Error('the consumer has lost messages on their way');
-      const id = headers?.get('Nats-Msg-Id');
-      this.ahead.push({
-        sequence: info.streamSequence,
-        id: id === '' ? undefined : id,
-        data: new Uint8Array(data),
-      });
+      this.ahead.push({ ...toStreamMessage(message), data: new Uint8Array(data) });
       this.pending = info.pending;
       count += 1;
       if (this.pending === 0) break;

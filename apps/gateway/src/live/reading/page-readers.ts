@@ -17,12 +17,18 @@ export class PageReaders {
     });
   }
 
-  /** Has a reader do some work, from a sequence on, when one is free. */
-  async use<T>(from: number, work: (reader: PageReader) => Promise<T>): Promise<T> {
+  /**
+   * Has a reader do some work, from a sequence on, when one is free.
+   *
+   * @throws the signal's reason, when it is too late by then; what the work throws
+   */
+  async use<T>(from: number, signal: AbortSignal, work: (reader: PageReader) => Promise<T>): Promise<T> {
     if (this.busy < maxReaders) this.busy += 1;
     // Whoever is done hands its place on.
     else await new Promise<void>((resolve) => this.waiting.push(resolve));
     try {
+      // Work that nobody waits for any more must not take the time of the work behind it.
+      signal.throwIfAborted();
       const reader = this.take(from) ?? (await this.open(from));
       return await this.run(reader, work);
     } finally {

@@ -1,5 +1,5 @@
 import type { Consumer, ConsumerMessages, ConsumerNotification, JsMsg } from '@nats-io/jetstream';
-import type { EventsStream, StreamMessage } from './events-stream.js';
+import { toStreamMessage, type EventsStream, type StreamMessage } from './events-stream.js';
 
 /** Whom a reader tells, at once and in order. */
 export interface ReaderListener {
@@ -81,15 +81,10 @@ export class StreamReader {
 
   private onMessage(message: JsMsg): void {
     if (this.isEnded) return;
-    const { streamSequence, deliverySequence } = message.info;
     this.delivered += 1;
-    if (deliverySequence !== this.delivered) return this.end('the consumer has lost messages on their way');
-    const id = message.headers?.get('Nats-Msg-Id');
-    this.listener.onMessage({
-      sequence: streamSequence,
-      id: id === '' ? undefined : id,
-      data: message.data,
-    });
+    if (message.info.deliverySequence !== this.delivered)
+      return this.end('the consumer has lost messages on their way');
+    this.listener.onMessage(toStreamMessage(message));
   }
 
   private async follow(messages: ConsumerMessages): Promise<void> {
