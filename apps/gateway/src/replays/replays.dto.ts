@@ -3,16 +3,15 @@ import { isTextWithin, receivedAt, replayOrigin } from '@stream-events/contracts
 import { ValidateBy, type ValidationArguments } from 'class-validator';
 import { EventFilterField } from '../events/event-filter-parameters.js';
 import { textFilters } from '../events/event-list.query.js';
-import { readTime, timeFault } from '../http/time.js';
 import { EventRecord } from '../events/events.dto.js';
 import { MayBeAbsent, Trimmed } from '../http/json-body.decorator.js';
-import { exampleTime, printTime, printTimeOrNull } from '../http/time.js';
+import { exampleTime, printTime, printTimeOrNull, readTime, timeFault } from '../http/time.js';
+import { maxNameLength } from '../live/clients/live-request.js';
 import { replayStatuses, type Replay, type ReplayedFilters, type ReplayStatus } from './replay.entity.js';
 import type { ReplayOrder } from './replays.repository.js';
 
 const defaultRate = 20;
 const maxRate = 1_000;
-const maxNameLength = 64;
 
 /** An event that goes out again. */
 export class ReplayedEventRecord extends OmitType(EventRecord, ['origin']) {

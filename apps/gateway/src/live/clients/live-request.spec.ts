@@ -171,6 +171,14 @@ describe(parseLiveFields.name, () => {
     expect(Object.keys(errorsOf({ name }) ?? {})).toEqual(['name']);
   });
 
+  it.each([' overlay ', 'x'.repeat(255)])(
+    'takes the name %j, in the form in which a replay names it',
+    (name) => {
+      expect(parseLiveFields({ name }).request.name).toBe(name.trim());
+      expect(parseLiveFields({ name: '  ' }).request.name).toBeUndefined();
+    },
+  );
+
   it('throws nothing but a ServiceError for any JSON', () => {
     const names = [...Object.keys(textFilters), 'since', 'until', 'after', 'name', 'positions', 'keep_alive'];
     const fields = fc.dictionary(fc.constantFrom(...names, '__proto__', 'toString'), fc.jsonValue());

@@ -18,6 +18,7 @@ export interface LiveOptions {
 
 /** The most event types of a filter: more than a platform has. */
 export const maxEventTypes = 100;
+/** Of what a connection calls itself, which a replay may name. */
 export const maxNameLength = 255;
 
 const flags = ['positions', 'keep_alive'] as const;
@@ -102,7 +103,8 @@ function readText(fields: LiveFields, name: string): string | undefined {
 }
 
 function readName(fields: LiveFields): string | undefined {
-  const name = readText(fields, 'name');
+  // Trimmed as in a replay: a name with a space at its end could not be meant.
+  const name = readText(fields, 'name')?.trim() || undefined;
   if (name === undefined || isTextWithin(name, 1, maxNameLength)) return name;
   throw ServiceError.onField('name', `must be text of 1 to ${maxNameLength} characters`);
 }
