@@ -45,7 +45,11 @@ describe('the examples of docs/events.md', () => {
     stack = await startStack({ gateways: 1, events: 1 });
     const { host, password } = new URL(stack.nats.urlFor('subscriber'));
     subscriber = await connectToEvents(host, password);
-    operator = await connectNats({ urls: [stack.nats.urlFor('events')], name: 'test-operator', account: 'EVENTS' });
+    operator = await connectNats({
+      urls: [stack.nats.urlFor('events')],
+      name: 'test-operator',
+      account: 'EVENTS',
+    });
   }, startLimitMs);
 
   afterAll(async () => {
