@@ -37,18 +37,9 @@ export class LiveEvent {
 }
 
 function readFields(record: Buffer): RecordFields {
-  const parsed = parse(record);
+  const parsed: unknown = JSON.parse(record.toString());
   const { event_id, event_type, event_source, origin, event_data } = isJsonObject(parsed) ? parsed : {};
   const eventType = typeof event_type === 'string' ? event_type : '';
   const columns = pickEventColumns(eventType, isJsonObject(event_data) ? event_data : {});
   return { ...columns, eventId: event_id, eventType, eventSource: event_source, origin };
-}
-
-/** Nobody of ours publishes what is no JSON; but an error here would end the reading of the stream for good. */
-function parse(record: Buffer): unknown {
-  try {
-    return JSON.parse(record.toString());
-  } catch {
-    return undefined;
-  }
 }

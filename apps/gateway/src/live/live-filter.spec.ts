@@ -66,15 +66,6 @@ describe(compileFilter.name, () => {
   });
 });
 
-describe(LiveEvent.name, () => {
-  it.each(['', '{"event_type":', 'null', '[]'])('has nothing that a filter could ask for in %j', (record) => {
-    const event = new LiveEvent(firstIdAt(receivedAt), Buffer.from(record), '1a2b3c4d', 1);
-
-    expect(passes({ eventTypes: ['channel-follow'] }, event)).toBe(false);
-    expect(passes({ userId: '7' }, event)).toBe(false);
-  });
-});
-
 describe(describeFilter.name, () => {
   it('is the same for the same filter in another order', () => {
     expect(describeFilter({ userId: '1', origin: 'test', eventTypes: ['b', 'a', 'b'] })).toBe(
