@@ -47,6 +47,7 @@ async function printCloseCodes() {
 async function printLimits() {
   const { keepAliveMs, defaultLimits } = await importLive('live-connections.service');
   const { maxBufferedBytes } = await importLive('live-connection');
+  const { webSocketLimits, maxMessageBytes } = await importLive('clients/web-sockets.service');
   const print = (number) => number.toLocaleString('en');
   return printTable(
     ['of', 'limit'],
@@ -55,9 +56,9 @@ async function printLimits() {
       ['connections of a gateway', print(defaultLimits.connections)],
       ['what waits for a client that reads slowly', `${maxBufferedBytes / 1024 ** 2} MiB`],
       ['silence, where keep-alives come', `${keepAliveMs / 1_000} s`],
-      ['the token of a WebSocket', '10 s'],
-      ['WebSockets of a gateway that have not said their token', print(1_000)],
-      ['a message of a client', '16 KiB'],
+      ['the token of a WebSocket', `${webSocketLimits.tokenMs / 1_000} s`],
+      ['WebSockets of a gateway that have not said their token', print(webSocketLimits.waiting)],
+      ['a message of a client', `${maxMessageBytes / 1024} KiB`],
     ],
   );
 }

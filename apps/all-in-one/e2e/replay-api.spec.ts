@@ -275,7 +275,7 @@ describe('/api/v1/replays', () => {
   }, 90_000);
 
   it('name all faults of a request at once', async () => {
-    const body = { event_type: 5, until: 'soon', rate: 0, connection: 'x'.repeat(65) };
+    const body = { event_type: 5, until: 'soon', rate: 0, connection: 'x'.repeat(256) };
     const answer = await stack.request<Problem>('POST', replaysPath, { body });
 
     expect(answer.status).toBe(400);

@@ -36,6 +36,9 @@ describe(createClient.name, () => {
   it('refuses at once what it could never send, without showing it', () => {
     const { url } = server;
     expect(() => createClient({ url: 'the service', token: 'a-token' })).toThrow('Invalid URL');
+    expect(() => createClient({ url, token: '' })).toThrow('The token is missing');
+    // @ts-expect-error: JavaScript may
+    expect(() => createClient({ url, token: undefined })).toThrow('The token is missing');
     expect(() => createClient({ url, token: 'two\nlines' })).toThrow(/^The token is none: [^\n]*$/);
     expect(() => createClient({ url, token: 'a-token' }).live({ after: '…' })).toThrow(
       'The position is none',

@@ -69,7 +69,11 @@ export function createClient({ url, token, fetch = globalThis.fetch }: ClientOpt
 }
 
 /** What no header can carry is refused at once, not tried for ever; and without saying it: a token is a secret. */
-function refuseUnsendable(what: string, value: string): void {
+function refuseUnsendable(what: string, value: string | undefined): void {
+  // Programs in JavaScript read it from their environment, and `undefined` would be sent as a word.
+  if (!value) throw new TypeError(`The ${what} is missing`);
   if (!/^[\x20-\x7e]+$/.test(value))
-    throw new TypeError(`The ${what} is none: it has characters of no header`);
+    throw new TypeError(
+      `The ${what} is none: it has characters that no header can carry, a line break for example`,
+    );
 }

@@ -221,28 +221,35 @@ describe('natsUsers.subscriber', () => {
     expect(await readState()).toEqual(before);
   });
 
-  it.each([intakeSubject, 'live.replay.channel-raid.1', 'request.events.list', 'events.platform.forged.1'])(
-    'cannot have events pushed to %s',
-    async (deliver_subject) => {
-      const before = await readState();
-      heard = [];
-      services.subscribe('>', { callback: (_, { subject }) => void heard.push(subject) });
-      await services.flush();
-      const proof = listen(events, 'proof.pushed');
-      await events.flush();
-      const push = { ack_policy: AckPolicy.None, deliver_policy: DeliverPolicy.All };
+  const pushTargets = [
+    intakeSubject,
+    'live.replay.channel-raid.1',
+    'request.events.list',
+    'events.platform.forged.1',
+    `${api}.STREAM.PURGE.EVENTS`,
+    `${api}.STREAM.DELETE.EVENTS`,
+    `${api}.CONSUMER.DELETE.${ofDurable}`,
+  ];
+  it.each(pushTargets)('cannot have events pushed to %s', async (deliver_subject) => {
+    const before = await readState();
+    heard = [];
+    services.subscribe('>', { callback: (_, { subject }) => void heard.push(subject) });
+    await services.flush();
+    const proof = listen(events, 'proof.pushed');
+    await events.flush();
+    const push = { ack_policy: AckPolicy.None, deliver_policy: DeliverPolicy.All };
 
-      await createConsumer({ ...push, name: 'attack', deliver_subject }).catch((error: unknown) =>
-        expect(String(error)).toContain('cycle'),
+    for (const headers_only of [false, true])
+      await createConsumer({ ...push, name: `attack-${headers_only}`, headers_only, deliver_subject }).catch(
+        (error: unknown) => expect(String(error)).toContain('cycle'),
       );
-      // What is pushed, is pushed within the account of the stream, where nobody listens.
-      await createConsumer({ ...push, name: 'proof', deliver_subject: 'proof.pushed' });
+    // What is pushed, is pushed within the account of the stream, where nobody listens.
+    await createConsumer({ ...push, name: 'proof', deliver_subject: 'proof.pushed' });
 
-      await eventually(() => expect(proof).toHaveLength(stored.length));
-      expect(heard.filter((subject) => subject === deliver_subject)).toEqual([]);
-      expect(await readState()).toEqual(before);
-    },
-  );
+    await eventually(() => expect(proof).toHaveLength(stored.length));
+    expect(heard.filter((subject) => subject === deliver_subject)).toEqual([]);
+    expect(await readState()).toEqual(before);
+  });
 
   const targets = [
     `${api}.STREAM.DELETE.EVENTS`,

@@ -258,6 +258,7 @@ describe(EventListRepository.name, () => {
       ['an event of the platform by its event_id', ({ eventId }) => eventId ?? '', { eventId: v7() }, true],
       ['one whose event_id is no UUID', ({ eventId }) => eventId ?? '', { eventId: 'Ünï code/1 "' }, true],
       ['nothing by another spelling of that', () => 'mESSAGE 1', { eventId: 'Message 1' }, false],
+      ['nothing by capitals instead of that', () => 'MESSAGE 2', { eventId: 'message 2' }, false],
       ['nothing by text that cannot be stored', () => 'a\0b', {}, false],
       ['nothing by an unknown id', () => v7(), {}, false],
     ])('finds %s', async (_, idOf, overrides, isFound) => {

@@ -50,10 +50,12 @@ export class EventListRepository {
   /** The newest one: a message that the platform delivers again after more than a day is another event. */
   private async findByEventId(eventId: string): Promise<StoredEvent | undefined> {
     if (!isStorableText(eventId)) return undefined;
-    // Those of test events are UUIDs in lower case. Sorting by id alone, the planner might read all events in order of id.
+    // Those of test events are UUIDs in lower case; of any other text, another spelling is another message.
+    const spelling = isUuid(eventId) ? eventId.toLowerCase() : eventId;
+    // Sorting by id alone, the planner might read all events in order of id.
     const [event] = await this.dataSource.query<StoredEvent[]>(
       `SELECT ${eventColumns} FROM events WHERE event_id IN ($1, $2) ORDER BY event_id DESC, id DESC LIMIT 1`,
-      [eventId, eventId.toLowerCase()],
+      [eventId, spelling],
     );
     return event;
   }

@@ -64,7 +64,8 @@ describe(toServiceError.name, () => {
 
     expect(error.code).toBe(code);
     expect(error.detail).toMatch(detail);
-    expect(error.cause).toBe(thrown);
+    // What is logged must not repeat what the client sent: tokens stand in URLs by mistake.
+    expect(error.cause).toBeUndefined();
   });
 
   it.each(['08006', '57P01', '53300', '57014', '25006'])(

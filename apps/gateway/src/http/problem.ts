@@ -29,7 +29,8 @@ export function toServiceError(thrown: unknown): ServiceError {
   const status = statusOf(thrown);
   if (status >= 400 && status < 500) {
     const code = codeByStatus.get(status) ?? 'invalid';
-    return new ServiceError(code, detailOf(thrown, code), { cause: thrown });
+    // Without its cause, which would be logged: it may repeat the URL, and a URL may hold a token by mistake.
+    return new ServiceError(code, detailOf(thrown, code));
   }
   // Only what is nobody's answer yet may be the database's: other messages repeat what clients wrote, "timeout" too.
   const error = toUnavailable(thrown);

@@ -1,4 +1,4 @@
-import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { headers, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { natsUsers, printReplayRecord, ServiceError, type StoredEvent } from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
 import { createLogger } from '@stream-events/service';
@@ -72,6 +72,21 @@ async function refusal(event = newEvent()): Promise<{ code: unknown; elapsedMs: 
 }
 
 describe(ReplayChannel.name, () => {
+  it('passes over what is no replay', async () => {
+    const unreadable = headers();
+    unreadable.set('Connection-Name', '%');
+    listener.publish('live.replay.channel-raid.4711', '{}', { headers: unreadable });
+    listener.publish('live.replay.channel-raid.4711', '');
+    await listener.flush();
+    const event = newEvent();
+
+    await publish([event]);
+
+    await eventually(() => {
+      for (const events of received) expect(events.map(({ event: { id } }) => id)).toEqual([event.id]);
+    });
+  });
+
   it('hands events to every gateway, its own too, in order, without a position', async () => {
     const events = Array.from({ length: 50 }, (_, index) =>
       newEvent({

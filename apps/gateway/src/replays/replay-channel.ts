@@ -8,7 +8,7 @@ import {
   type StoredEvent,
 } from '@stream-events/contracts';
 import { closeNats, connectNats, type NatsOptions } from '@stream-events/messaging';
-import { CircuitBreaker, type Logger } from '@stream-events/service';
+import { CircuitBreaker, FailureLog, type Logger } from '@stream-events/service';
 import { deadline, headers, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import { LiveEvent } from '../live/live-event.js';
 
@@ -34,12 +34,15 @@ export class ReplayChannel {
   private connection: NatsConnection | undefined;
   private isConnected = false;
   private pendingBytes = 0;
+  private readonly failures: FailureLog;
   private readonly circuit = new CircuitBreaker({ restMs: () => restMs, now: () => performance.now() });
 
   constructor(
     private readonly options: NatsOptions,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    this.failures = new FailureLog(logger);
+  }
 
   /** Connects, and hands over everything that any gateway replays from now on. */
   async connect(listener: ReplayListener): Promise<void> {
@@ -49,7 +52,7 @@ export class ReplayChannel {
     this.connection.subscribe(replaySubjects, {
       callback: (error, message) => {
         if (error) this.logger.error({ err: error }, 'NATS lets this gateway deliver no replays');
-        else listener(...readMessage(message));
+        else this.hand(message, listener);
       },
     });
   }
@@ -86,6 +89,15 @@ export class ReplayChannel {
     }
   }
 
+  /** Hands a replay over; what is none is passed over: an error here would leave the connection dead for good. */
+  private hand(message: Msg, listener: ReplayListener): void {
+    try {
+      listener(...readMessage(message));
+    } catch (err) {
+      this.failures.warn('a message that is no replay was passed over', { err, subject: message.subject });
+    }
+  }
+
   private async watch(connection: NatsConnection): Promise<void> {
     for await (const { type } of connection.status()) {
       if (type === 'disconnect') this.isConnected = false;
@@ -112,7 +124,8 @@ function toMessage(event: StoredEvent, connectionName: string | null): ReplayMes
 }
 
 function readMessage({ headers: given, data }: Msg): Parameters<ReplayListener> {
-  const id = given?.get('Nats-Msg-Id') ?? '';
+  const id = given?.get('Nats-Msg-Id');
+  if (!id) throw new Error('the message has no Nats-Msg-Id');
   const name = given?.get(connectionNameHeader);
   // The network's buffer is not copied: an event that goes out again is not kept.
   const record = Buffer.from(data.buffer, data.byteOffset, data.byteLength);

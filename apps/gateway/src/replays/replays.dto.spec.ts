@@ -81,7 +81,7 @@ describe(ReplayBody.name, () => {
       since: [expect.stringContaining('ISO 8601')],
       until: [expect.stringContaining('ISO 8601')],
       rate: ['must be a whole number from 1 to 1000'],
-      connection: [expect.stringContaining('null or text of 1 to 64 characters')],
+      connection: [expect.stringContaining('null or text of 1 to 255 characters')],
     });
   });
 
@@ -89,7 +89,7 @@ describe(ReplayBody.name, () => {
     expect(Object.keys(errorsOf({ since, rate }) ?? {})).toEqual(['rate']);
   });
 
-  it.each(['', '   ', 'x'.repeat(65), 'a\0', '\ud800', 5, ['a']])('refuses the name %j', (connection) => {
+  it.each(['', '   ', 'x'.repeat(256), 'a\0', '\ud800', 5, ['a']])('refuses the name %j', (connection) => {
     expect(Object.keys(errorsOf({ since, connection }) ?? {})).toEqual(['connection']);
   });
 

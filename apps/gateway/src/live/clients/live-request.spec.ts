@@ -151,7 +151,7 @@ describe(parseLiveFields.name, () => {
       since: [time],
       until: [time],
       after: ['must be text'],
-      name: ['must be text of 1 to 64 characters'],
+      name: ['must be text of 1 to 255 characters'],
       positions: ['must be true or false'],
       keep_alive: ['must be true or false'],
     });
@@ -170,6 +170,14 @@ describe(parseLiveFields.name, () => {
   it.each(['a\0', '\ud800', 'x'.repeat(256)])('refuses the name %j', (name) => {
     expect(Object.keys(errorsOf({ name }) ?? {})).toEqual(['name']);
   });
+
+  it.each([' overlay ', 'x'.repeat(255)])(
+    'takes the name %j, in the form in which a replay names it',
+    (name) => {
+      expect(parseLiveFields({ name }).request.name).toBe(name.trim());
+      expect(parseLiveFields({ name: '  ' }).request.name).toBeUndefined();
+    },
+  );
 
   it('throws nothing but a ServiceError for any JSON', () => {
     const names = [...Object.keys(textFilters), 'since', 'until', 'after', 'name', 'positions', 'keep_alive'];

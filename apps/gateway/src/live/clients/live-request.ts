@@ -18,8 +18,8 @@ export interface LiveOptions {
 
 /** The most event types of a filter: more than a platform has. */
 export const maxEventTypes = 100;
-/** The longest name of a connection, which replays can be meant for. */
-export const maxNameLength = 64;
+/** Of what a connection calls itself, which a replay may name. */
+export const maxNameLength = 255;
 
 const flags = ['positions', 'keep_alive'] as const;
 const flagValues = new Map<string, boolean>([
@@ -103,8 +103,8 @@ function readText(fields: LiveFields, name: string): string | undefined {
 }
 
 function readName(fields: LiveFields): string | undefined {
-  // A replay's is trimmed, too: they must meet.
-  const name = readText(fields, 'name')?.trim();
+  // Trimmed as in a replay: a name with a space at its end could not be meant.
+  const name = readText(fields, 'name')?.trim() || undefined;
   if (name === undefined || isTextWithin(name, 1, maxNameLength)) return name;
   throw ServiceError.onField('name', `must be text of 1 to ${maxNameLength} characters`);
 }

@@ -28,10 +28,10 @@ export interface WebSocketLimits {
   pingMs: number;
 }
 
-const defaultLimits: WebSocketLimits = { waiting: 1_000, tokenMs: 10_000, pingMs: 30_000 };
+export const webSocketLimits: WebSocketLimits = { waiting: 1_000, tokenMs: 10_000, pingMs: 30_000 };
 
 // A first message with a hundred event types has some 5 KiB. It comes in a few pieces, unless it is meant to cost memory.
-const maxMessageBytes = 16 * 1024;
+export const maxMessageBytes = 16 * 1024;
 const maxMessagePieces = 256;
 
 // What a client does not take of its last frames within this time is dropped with its socket.
@@ -77,7 +77,7 @@ export class WebSockets {
     private readonly connections: LiveConnections,
     private readonly tokens: AccessTokens,
     @Inject(LOGGER) private readonly logger: Logger,
-    @Optional() private readonly limits: WebSocketLimits = defaultLimits,
+    @Optional() private readonly limits: WebSocketLimits = webSocketLimits,
   ) {
     this.failures = new FailureLog(logger);
     this.server.on('wsClientError', (error, socket) =>
