@@ -8,7 +8,7 @@ import {
   printStreamDescription,
 } from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
-import { startTestNats, type TestNats } from '@stream-events/testing';
+import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
 import { v7 } from 'uuid';
 import { EventsStream } from '../src/live/reading/events-stream.js';
 
@@ -123,6 +123,8 @@ export class EventsBroker {
 
   /** Publishes events; done when the stream has them, in this order. */
   async publish(ids: readonly string[]): Promise<void> {
+    // After a restart of the broker it may take a moment longer than others until this connection works again.
+    await eventually(async () => (await this.manage()).streams.info(eventsStreamName));
     const acknowledged = ids.map((id) => {
       const messageHeaders = headers();
       messageHeaders.set('Nats-Msg-Id', id);

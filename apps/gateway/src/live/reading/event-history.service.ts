@@ -31,8 +31,8 @@ interface Place {
 
 // As much as the ring has.
 const maxCachedBytes = 16 * 1024 ** 2;
-// A relay that crashed publishes what it cannot know to be on the stream: batches of its last second or so. An event that comes
-// again so many pages later is not sent again. Who has come by the first copy has it already.
+// After a crash the relay publishes again what it cannot know to be on the stream: its last second or so. The second copy of
+// an event, up to so many pages behind the first, is for nobody: whoever comes by it has come by the first one.
 const pagesOfRepetitions = 8;
 // A page takes milliseconds, and waits for those before it.
 const readLimitMs = 5_000;
