@@ -27,10 +27,10 @@ export type GapReason = keyof typeof gapReasons;
 
 /** An event in a format; made once, for all who get it. */
 export function frameOf(event: LiveEvent, format: FrameFormat): Buffer {
-  const made = event.frames[format];
+  const made = event.frames.get(format);
   if (made) return made;
   const frame = makeFrame(event, format);
-  event.frames[format] = frame;
+  event.frames.set(format, frame);
   return frame;
 }
 

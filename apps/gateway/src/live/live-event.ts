@@ -5,7 +5,6 @@ import {
   type EventColumns,
   type JsonObject,
 } from '@stream-events/contracts';
-import type { FrameFormat } from './frames.js';
 
 /** What filters look at, read from a record. */
 export interface RecordFields extends EventColumns {
@@ -17,8 +16,8 @@ export interface RecordFields extends EventColumns {
 
 /** An event on its way to clients: its record is read only where a filter asks, and once for all. */
 export class LiveEvent {
-  /** It as it goes out, in the formats that were asked for so far. */
-  readonly frames: Partial<Record<FrameFormat, Buffer>> = {};
+  /** It as it goes out, by the formats that were asked for so far. */
+  readonly frames = new Map<string, Buffer>();
   private readFields: RecordFields | undefined;
 
   constructor(
