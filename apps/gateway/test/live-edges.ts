@@ -17,7 +17,11 @@ import { EventHistory } from '../src/live/reading/event-history.service.js';
 import { LiveConnections, type LiveLimits } from '../src/live/live-connections.service.js';
 import { LiveController } from '../src/live/clients/live.controller.js';
 import { TokenWatch } from '../src/live/clients/token-watch.service.js';
-import { WebSockets, type WebSocketLimits } from '../src/live/clients/web-sockets.service.js';
+import {
+  webSocketLimits,
+  WebSockets,
+  type WebSocketLimits,
+} from '../src/live/clients/web-sockets.service.js';
 import { AccessGuard } from '../src/users/access.guard.js';
 import { AccessTokens } from '../src/users/access-tokens.service.js';
 import { User } from '../src/users/user.entity.js';
@@ -81,7 +85,7 @@ export class LiveEdges {
     const adapter = createHttpServer(false, requests);
     routes.watch(adapter.getInstance());
     const limits = {
-      sockets: { waiting: 1_000, tokenMs: 10_000, pingMs: 30_000, ...sockets },
+      sockets: { ...webSocketLimits, ...sockets },
       connections: { connections: 10_000, perToken: 1_000, ...connections },
     };
     this.app = await NestFactory.create<NestFastifyApplication>(

@@ -217,7 +217,7 @@ describe(WebSockets.name, () => {
 
   describe('limits', () => {
     it('refuses with 503 what is too many without a token, and takes it when there is room again', async () => {
-      const token = await setup({ sockets: { waiting: 2 } });
+      const token = await setup({ sockets: { waiting: 2, patienceMs: 60_000 } });
       const [first, second] = [await edges.connect(), await edges.connect()];
       const [status, body] = await refusal('/ws/platform-events');
       expect(status).toBe(503);
@@ -230,6 +230,16 @@ describe(WebSockets.name, () => {
         const { socket } = await edges.connect({ token });
         expect(socket.readyState).toBe(WebSocket.OPEN);
       });
+    });
+
+    it('lets a client in when all places are taken by sockets that have been silent for long', async () => {
+      const token = await setup({ sockets: { waiting: 2, patienceMs: 0 } });
+      const [first, second] = [await edges.connect(), await edges.connect()];
+      await edges.connect({ token });
+      await edges.untilLive(1);
+
+      expect(await first.closed).toMatchObject({ code: 1006 });
+      expect(second.socket.readyState).toBe(WebSocket.OPEN);
     });
 
     it('closes with 4429 what is too many of one token, and counts those no more that have left', async () => {
@@ -427,7 +437,7 @@ describe(WebSockets.name, () => {
 
     await edges.untilLive(0);
     await eventually(async () => expect(await openConnections()).toBe(0));
-    expect(edges.app.get(WebSockets)).toMatchObject({ waiting: new Set() });
+    expect(edges.app.get(WebSockets)).toMatchObject({ waiting: new Map() });
     expect(edges.server.listenerCount('upgrade')).toBe(1);
     expect(edges.feed).toMatchObject({ listeners: { length: 1 } });
   });

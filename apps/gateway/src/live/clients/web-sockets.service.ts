@@ -22,13 +22,20 @@ export const webSocketPath = '/ws/platform-events';
 export interface WebSocketLimits {
   /** The most sockets that have not shown a valid token. */
   waiting: number;
+  /** For how long such a socket is safe: then it makes room for another one, if there are too many. */
+  patienceMs: number;
   /** How long such a socket may take for its token. */
   tokenMs: number;
   /** How often a socket is pinged, and how long it may take to answer. */
   pingMs: number;
 }
 
-export const webSocketLimits: WebSocketLimits = { waiting: 1_000, tokenMs: 10_000, pingMs: 30_000 };
+export const webSocketLimits: WebSocketLimits = {
+  waiting: 1_000,
+  patienceMs: 1_000,
+  tokenMs: 10_000,
+  pingMs: 30_000,
+};
 
 // A first message with a hundred event types has some 5 KiB. It comes in a few pieces, unless it is meant to cost memory.
 export const maxMessageBytes = 16 * 1024;
@@ -68,8 +75,8 @@ const reasonByCode: Partial<Record<ErrorCode, CloseReason>> = {
 @Injectable()
 export class WebSockets {
   private readonly server = new WebSocketServer(serverOptions);
-  /** Those that have not shown a valid token yet, or are being turned away. */
-  private readonly waiting = new Set<WebSocket>();
+  /** Those that have not shown a valid token yet, or are being turned away, and since when; the oldest first. */
+  private readonly waiting = new Map<WebSocket, number>();
   private readonly failures: FailureLog;
   private isStopped = false;
 
@@ -89,7 +96,7 @@ export class WebSockets {
   attach(server: Server): void {
     takeWebSocketUpgrades(server, webSocketPath, (request, socket, head) => {
       if (this.isStopped) return refuse(socket, new ServiceError('unavailable', 'The service restarts.'));
-      if (this.waiting.size >= this.limits.waiting)
+      if (!this.hasRoom())
         return refuse(
           socket,
           new ServiceError('unavailable', 'Too many connections at once. Try again soon.'),
@@ -103,13 +110,24 @@ export class WebSockets {
   /** Ends what is not live yet, and lets nobody in any more. */
   stop(): void {
     this.isStopped = true;
-    for (const webSocket of this.waiting) closeWebSocket(webSocket, 'shutting_down');
+    for (const webSocket of this.waiting.keys()) closeWebSocket(webSocket, 'shutting_down');
+  }
+
+  /** Whether one more may wait. Clients say their token at once: those that do not, to keep others out, make room. */
+  private hasRoom(): boolean {
+    if (this.waiting.size < this.limits.waiting) return true;
+    const [longest] = this.waiting;
+    if (!longest || performance.now() < longest[1] + this.limits.patienceMs) return false;
+    const [webSocket] = longest;
+    this.waiting.delete(webSocket);
+    webSocket.terminate();
+    return true;
   }
 
   private async welcome(webSocket: WebSocket, socket: Duplex, request: IncomingMessage): Promise<void> {
     // Every fault of the protocol is answered by ws itself with its close code.
     webSocket.on('error', () => undefined);
-    this.waiting.add(webSocket);
+    this.waiting.set(webSocket, performance.now());
     webSocket.once('close', () => this.waiting.delete(webSocket));
     endWhenSilent(webSocket, this.limits.pingMs);
     try {
