@@ -31,8 +31,8 @@ const size: Size = flags.quick
   : {
       clients: 1_000,
       chaosSeconds: 120,
-      windowPairs: 5,
-      windowSeconds: 8,
+      windowPairs: 12,
+      windowSeconds: 5,
       stalledReaders: 100,
       missedEvents: 4_000,
     };
