@@ -5,3 +5,4 @@ export * from './handles.js';
 export * from './nats-server.strategy.js';
 export * from './parse-message.js';
 export * from './request-client.js';
+export * from './stream-not-found.js';

@@ -4,6 +4,7 @@ export * from './config.js';
 export * from './failure-log.js';
 export * from './health.js';
 export * from './logger.js';
+export * from './pause.js';
 export * from './secret-box.js';
 export * from './service.js';
 export * from './shared-variables.js';

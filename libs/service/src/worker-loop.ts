@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { pause } from './pause.js';
 
 /** How a loop paces itself. */
 export interface WorkerLoopOptions {
@@ -43,8 +43,8 @@ export class WorkerLoop {
         backoffMs = Math.min(Math.max(2 * backoffMs, minBackoffMs), this.options.maxBackoffMs);
         pauseMs = backoffMs;
       }
-      // Cut short by stop(). Jitter keeps instances that fail together from trying together.
-      await wait(pauseMs * (0.75 + Math.random() / 4), undefined, stopping).catch(() => undefined);
+      // Jitter keeps instances that fail together from trying together.
+      await pause(pauseMs * (0.75 + Math.random() / 4), stopping.signal);
     }
   }
 

@@ -1,10 +1,9 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { JsMsg } from '@nats-io/jetstream';
 import { parseIntakeMessage, type NewEvent } from '@stream-events/contracts';
 import { isUnavailableError } from '@stream-events/database';
 import { within } from '@stream-events/messaging';
-import { Counter, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { Counter, Gauge, LOGGER, Registry, type Logger, pause } from '@stream-events/service';
 import { ParkedMessagesRepository } from '../parking/parked-messages.repository.js';
 import { toRow } from '../store/write-batch.js';
 import { IntakeService } from './intake.service.js';
@@ -141,7 +140,7 @@ export class IntakeDrain {
     if (this.backoffMs === 0)
       this.logger.warn({ err: error }, 'the INTAKE stream cannot be drained: it is tried again until it can');
     this.backoffMs = this.nextBackoffMs();
-    await wait(this.backoffMs, undefined, { signal: this.stopping.signal }).catch(() => undefined); // cut short by stop()
+    await pause(this.backoffMs, this.stopping.signal);
   }
 
   private nextBackoffMs(): number {

@@ -7,12 +7,12 @@ import {
 import {
   DiscardPolicy,
   jetstreamManager,
-  JetStreamApiError,
   RetentionPolicy,
   StorageType,
   type JetStreamManager,
   type StreamInfo,
 } from '@nats-io/jetstream';
+import { isStreamNotFound } from '@stream-events/messaging';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 
 /** The bounds of the EVENTS stream, and which platform its events come from. */
@@ -33,9 +33,6 @@ export interface StreamState {
 
 /** The stream of this name carries the events of another platform, or something else altogether. */
 export class ForeignStreamError extends Error {}
-
-// The broker's code for a stream that does not exist.
-const streamNotFound = 10059;
 
 // Each remembered id costs the broker about 300 bytes of memory; a relay that crashed is back well within this time.
 const deduplicationWindowMs = 120_000;
@@ -126,7 +123,7 @@ export class EventsStream {
     try {
       return await this.manager.streams.info(eventsStreamName);
     } catch (error) {
-      if (error instanceof JetStreamApiError && error.code === streamNotFound) return undefined;
+      if (isStreamNotFound(error)) return undefined;
       throw error;
     }
   }

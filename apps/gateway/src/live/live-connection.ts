@@ -1,4 +1,5 @@
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { pause } from '@stream-events/service';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Interruption } from './reading/event-feed.service.js';
 import type { HistoryPage } from './reading/event-history.service.js';
 import type { FanOut, Member } from './fan-out.js';
@@ -247,6 +248,6 @@ export class LiveConnection implements Member {
   }
 
   private async pause(): Promise<void> {
-    await wait(retryMs, undefined, { signal: this.ending.signal }).catch(() => undefined);
+    await pause(retryMs, this.ending.signal);
   }
 }

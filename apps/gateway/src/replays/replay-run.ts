@@ -1,8 +1,7 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { ServiceError, type StoredEvent } from '@stream-events/contracts';
 import { toUnavailable } from '@stream-events/database';
 import type { RequestClient } from '@stream-events/messaging';
-import type { FailureLog } from '@stream-events/service';
+import { pause, type FailureLog } from '@stream-events/service';
 import { beginPacing, countDue, msUntilDue, refill, spend, type Pacing } from './pacing.js';
 import type { ReplayChannel } from './replay-channel.js';
 import { readReplayPage } from './replay-page.js';
@@ -144,9 +143,4 @@ function describe(error: unknown): string {
   return typeof error === 'object' && error !== null && 'message' in error
     ? String(error.message)
     : String(error);
-}
-
-/** Waits; cut short by the signal, which the next turn sees. */
-async function pause(ms: number, stopping: AbortSignal): Promise<void> {
-  await wait(ms, undefined, { signal: stopping }).catch(() => undefined);
 }

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { within } from '@stream-events/messaging';
-import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, type Logger, pause } from '@stream-events/service';
 import { Lease } from './lease.js';
 import { ReconciliationRound, type Round } from './reconciliation-round.service.js';
 import { ReconciliationRepository, type Claim, type RoundEnd } from './reconciliation.repository.js';
@@ -73,7 +72,7 @@ export class Reconciler {
           err: error,
         });
       }
-      await wait(pollIntervalMs, undefined, { signal }).catch(() => undefined); // cut short by stop()
+      await pause(pollIntervalMs, signal);
     }
   }
 

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import {
   AckPolicy,
@@ -12,7 +11,7 @@ import {
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { durableConsumers, eventsStreamName, isStorableText } from '@stream-events/contracts';
 import { within } from '@stream-events/messaging';
-import { LOGGER, type Logger } from '@stream-events/service';
+import { LOGGER, type Logger, pause } from '@stream-events/service';
 import { ReconciliationRepository } from './reconciliation.repository.js';
 import { readRevocation } from './revocations.js';
 import { SubscriptionMetrics } from './subscription-metrics.js';
@@ -144,6 +143,6 @@ export class RevocationsConsumer {
     if (!this.isFailing)
       this.logger.warn({ err: error }, 'revocations cannot be read: it is tried again until they can');
     this.isFailing = true;
-    await wait(backoffMs, undefined, { signal: this.stopping.signal }).catch(() => undefined); // cut short by stop()
+    await pause(backoffMs, this.stopping.signal);
   }
 }

@@ -2,16 +2,13 @@ import {
   AckPolicy,
   DeliverPolicy,
   jetstream,
-  JetStreamApiError,
   jetstreamManager,
   type Consumer,
   type JsMsg,
 } from '@nats-io/jetstream';
+import { isStreamNotFound } from '@stream-events/messaging';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { durableConsumers, eventsStreamName } from '@stream-events/contracts';
-
-// The broker's code for a stream that does not exist.
-const streamNotFound = 10059;
 
 // An event is written down within milliseconds, or given up after 12 s (the time limit of a query).
 const acknowledgeWithinMs = 30_000;
@@ -97,7 +94,7 @@ export class EventsConsumer {
         max_ack_pending: maxUnacknowledged,
       });
     } catch (error) {
-      if (error instanceof JetStreamApiError && error.code === streamNotFound)
+      if (isStreamNotFound(error))
         throw new StreamMissingError(`there is no stream ${eventsStreamName}`, { cause: error });
       throw error;
     }

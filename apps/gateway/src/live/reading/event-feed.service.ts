@@ -1,7 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { within } from '@stream-events/messaging';
-import { FailureLog, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, Registry, type Logger, pause } from '@stream-events/service';
 import type { EventRing } from './event-ring.js';
 import { EventsStream, type StreamMessage, type StreamState } from './events-stream.js';
 import { FeedMetrics } from './feed-metrics.js';
@@ -229,8 +228,7 @@ export class EventFeed {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       const end = await this.findEnd();
-      if (end === undefined)
-        await wait(minBackoffMs, undefined, { signal }).catch(() => undefined); // cut short by stop()
+      if (end === undefined) await pause(minBackoffMs, signal);
       else if (await this.hasRead(end)) return;
     }
     throw new Error('the service stops');
@@ -288,7 +286,7 @@ export class EventFeed {
     // Looking whether the connection is back costs nothing.
     const backoffMs = this.stream.isConnected ? this.backoffMs : minBackoffMs;
     if (this.stream.isConnected) this.backoffMs = Math.min(2 * backoffMs, maxBackoffMs);
-    await wait(backoffMs, undefined, { signal: this.stopping.signal }).catch(() => undefined); // cut short by stop()
+    await pause(backoffMs, this.stopping.signal);
   }
 }
 

@@ -2,7 +2,6 @@ import {
   AckPolicy,
   DeliverPolicy,
   jetstream,
-  JetStreamApiError,
   jetstreamManager,
   type Consumer,
   type JetStreamManager,
@@ -11,7 +10,7 @@ import {
 } from '@nats-io/jetstream';
 import { nanos, nuid, type NatsConnection } from '@nats-io/transport-node';
 import { eventsStreamName, parseStreamDescription } from '@stream-events/contracts';
-import { closeNats, connectNats, type NatsOptions } from '@stream-events/messaging';
+import { closeNats, connectNats, type NatsOptions, isStreamNotFound } from '@stream-events/messaging';
 
 /** What the broker says of the stream. */
 export interface StreamState {
@@ -38,8 +37,6 @@ export function toStreamMessage({ info, headers, data }: JsMsg): StreamMessage {
   return { sequence: info.streamSequence, id: idPattern.test(id) ? id : undefined, data };
 }
 
-// The broker's code for a stream that does not exist.
-const streamNotFound = 10059;
 // A broker that works answers within milliseconds, one of a cluster that elects a leader within seconds.
 const requestLimitMs = 2_000;
 // A consumer that a crash leaves behind is gone after this time.
@@ -121,7 +118,7 @@ export class EventsStream {
     try {
       return await streams.info(eventsStreamName);
     } catch (error) {
-      if (error instanceof JetStreamApiError && error.code === streamNotFound) return undefined;
+      if (isStreamNotFound(error)) return undefined;
       throw error;
     }
   }
