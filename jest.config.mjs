@@ -16,5 +16,6 @@ export default {
   globalTeardown: '<rootDir>/libs/testing/dist/jest-global-teardown.js',
   setupFiles: ['reflect-metadata'],
   testTimeout: 30_000,
-  maxWorkers: 2,
+  // More than the two cores that it is measured on: many tests wait for what takes its time.
+  maxWorkers: 3,
 };
