@@ -30,9 +30,11 @@ import { CreateAppTokensAndRateBudgets1764200000000 } from './migrations/1764200
 import { CreateSubscriptions1764210000000 } from './migrations/1764210000000-create-subscriptions.js';
 import { CreateCatalogue1764220000000 } from './migrations/1764220000000-create-catalogue.js';
 import { CreateStoreIdentity1764240000000 } from './migrations/1764240000000-create-store-identity.js';
+import { CreatePlatformErrors1764500000000 } from './migrations/1764500000000-create-platform-errors.js';
 import { variables, type PlatformConnectorConfig } from './platform-connector.config.js';
 import { PlatformConnectorModule } from './platform-connector.module.js';
 import { AppToken } from './platform/app-token.entity.js';
+import { PlatformErrorRow } from './platform/platform-error.entity.js';
 import { PlatformHttp } from './platform/platform-http.js';
 import { RateBudgetRow } from './platform/rate-budget.entity.js';
 import { toServiceError } from './platform/unavailable-error.js';
@@ -61,6 +63,7 @@ export const schema = {
     AppToken,
     CatalogueSeed,
     EventTypeChoice,
+    PlatformErrorRow,
     RateBudgetRow,
     Reconciliation,
     Scope,
@@ -72,6 +75,7 @@ export const schema = {
     CreateSubscriptions1764210000000,
     CreateCatalogue1764220000000,
     CreateStoreIdentity1764240000000,
+    CreatePlatformErrors1764500000000,
   ],
 };
 

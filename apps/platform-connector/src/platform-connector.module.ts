@@ -16,6 +16,7 @@ import { AppTokensRepository } from './platform/app-tokens.repository.js';
 import { AppTokens } from './platform/app-tokens.service.js';
 import { NoPlatform } from './platform/no-platform.js';
 import { PlatformClient } from './platform/platform-client.js';
+import { PlatformErrors } from './platform/platform-errors.service.js';
 import { PlatformHealth } from './platform/platform-health.service.js';
 import { PlatformHttp } from './platform/platform-http.js';
 import { PLATFORM_SETTINGS, toPlatformSettings } from './platform/platform-settings.js';
@@ -85,6 +86,7 @@ export class PlatformConnectorModule {
         MonitoredStreamers,
         PlanExecution,
         PlatformClient,
+        PlatformErrors,
         PlatformHealth,
         PlatformHttp,
         PlatformStatus,

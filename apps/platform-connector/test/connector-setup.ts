@@ -102,7 +102,8 @@ export class ConnectorSetup {
   async readTables(): Promise<string> {
     const rows = await this.dataSource.query<{ row: string }[]>(
       `SELECT row_to_json(app_tokens)::text AS row FROM app_tokens
-       UNION ALL SELECT row_to_json(rate_budgets)::text FROM rate_budgets`,
+       UNION ALL SELECT row_to_json(rate_budgets)::text FROM rate_budgets
+       UNION ALL SELECT row_to_json(platform_errors)::text FROM platform_errors`,
     );
     return rows.map(({ row }) => row).join('\n');
   }
@@ -110,7 +111,7 @@ export class ConnectorSetup {
   /** Closes the instances and forgets what they shared: the next test begins anew, at a platform without faults. */
   async reset(): Promise<void> {
     await Promise.all(this.instances.splice(0).map((instance) => instance.close()));
-    await this.dataSource.query('TRUNCATE app_tokens, rate_budgets');
+    await this.dataSource.query('TRUNCATE app_tokens, platform_errors, rate_budgets');
     this.fake.reset();
     this.logs = '';
   }

@@ -1863,7 +1863,7 @@ export interface components {
       /** @description The platform’s rate limit, by its own word; null until it has said it */
       budget: components['schemas']['RateBudget'] | null;
       /**
-       * @description `open`: calls have failed so often that none is made for a while
+       * @description `open`: calls have failed so often that the connector that answers makes none for a while
        * @example closed
        * @enum {string}
        */
@@ -1887,7 +1887,7 @@ export interface components {
        * @example https://events.example.org/api/v1/platform-events/webhook
        */
       callback: string | null;
-      /** @description The latest failure; null: none */
+      /** @description The latest failure, of whichever connector; null: none */
       last_error: components['schemas']['PlatformFailure'] | null;
     };
     SubscriptionRecord: {

@@ -99,7 +99,7 @@ export class PlatformStatus {
 
   @ApiProperty({
     enum: ['closed', 'open'],
-    description: '`open`: calls have failed so often that none is made for a while',
+    description: '`open`: calls have failed so often that the connector that answers makes none for a while',
     example: 'closed',
   })
   circuit!: PlatformStatusReply['circuit'];
@@ -131,7 +131,11 @@ export class PlatformStatus {
   })
   callback!: string | null;
 
-  @ApiProperty({ type: PlatformFailure, nullable: true, description: 'The latest failure; null: none' })
+  @ApiProperty({
+    type: PlatformFailure,
+    nullable: true,
+    description: 'The latest failure, of whichever connector; null: none',
+  })
   last_error!: PlatformFailure | null;
 }
 

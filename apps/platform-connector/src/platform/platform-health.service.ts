@@ -9,19 +9,13 @@ import {
   Registry,
   type Logger,
 } from '@stream-events/service';
+import { PlatformErrors } from './platform-errors.service.js';
 import { PlatformUnavailableError } from './platform.js';
 import { circuitRestMs } from './retry-schedule.js';
 
 /** What is asked of the platform, as metrics and logs name it. */
 export type Endpoint =
   'token' | 'users' | 'streams' | 'list_subscriptions' | 'create_subscription' | 'delete_subscription';
-
-/** The last thing that went wrong, for people. */
-export interface PlatformError {
-  /** Milliseconds since 1970. */
-  at: number;
-  message: string;
-}
 
 // One lost answer, or three, is the network; five in a row without a good one between is an outage.
 const failuresToOpen = 5;
@@ -37,10 +31,10 @@ export class PlatformHealth {
   private readonly failures: FailureLog;
   private readonly callsTotal: Counter<'endpoint' | 'result'>;
   private readonly seconds: Histogram<'endpoint'>;
-  private error: PlatformError | null = null;
 
   constructor(
     @Inject(LOGGER) private readonly logger: Logger,
+    private readonly errors: PlatformErrors,
     metrics: Registry,
   ) {
     this.failures = new FailureLog(logger);
@@ -72,15 +66,11 @@ export class PlatformHealth {
     return this.circuit.isClosed ? 'closed' : 'open';
   }
 
-  get lastError(): PlatformError | null {
-    return this.error;
-  }
-
   /** @throws PlatformUnavailableError while the circuit is open and not due to be probed */
   checkCircuit(): void {
     if (this.circuit.permits) return;
     throw new PlatformUnavailableError(
-      `The platform does not work at the moment: ${this.error?.message ?? 'calls have failed'}`,
+      `The platform does not work at the moment: ${this.errors.own?.message ?? 'calls have failed'}`,
       Math.max(1, Math.ceil(this.circuit.restsForMs / 1_000)),
     );
   }
@@ -128,7 +118,7 @@ export class PlatformHealth {
 
   /** Remembers and logs what went wrong; of a kind (a fixed text), one line a second. */
   noteError(kind: string, error: Error, details: Record<string, unknown> = {}): void {
-    this.error = { at: Date.now(), message: error.message };
+    this.errors.note({ at: Date.now(), message: error.message });
     this.warn(kind, { err: error, ...details });
   }
 

@@ -1,37 +1,39 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { BudgetMessage, PlatformStatusReply } from '@stream-events/contracts';
 import { AppTokens } from '../platform/app-tokens.service.js';
+import { PlatformErrors } from '../platform/platform-errors.service.js';
 import { PlatformHealth } from '../platform/platform-health.service.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import type { Bucket } from '../platform/rate-budget.js';
 import { RateBudgets } from '../platform/rate-budgets.service.js';
 import { SubscriptionStatus } from '../subscriptions/subscription-status.service.js';
 
-/** How things stand with the platform. Circuit and last error are those of the process that answers; the rest is shared. */
+/** How things stand with the platform. The circuit is that of the process that answers; the rest is shared. */
 @Injectable()
 export class PlatformStatus {
   constructor(
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
     private readonly tokens: AppTokens,
     private readonly budgets: RateBudgets,
+    private readonly errors: PlatformErrors,
     private readonly health: PlatformHealth,
     private readonly subscriptions: SubscriptionStatus,
   ) {}
 
   /** Without asking the platform. */
   async read(): Promise<PlatformStatusReply> {
-    const [credentials, bucket, subscriptions] = await Promise.all([
+    const [credentials, bucket, lastError, subscriptions] = await Promise.all([
       this.tokens.status(),
       this.budgets.read(),
+      this.errors.read(),
       this.subscriptions.read(),
     ]);
     const { platform, webhook } = this.settings;
-    const { circuitState: circuit, lastError } = this.health;
     return {
       platform,
       credentials,
       budget: bucket?.isReported ? toMessage(bucket) : null,
-      circuit,
+      circuit: this.health.circuitState,
       callback: webhook?.callback ?? null,
       lastError,
       ...subscriptions,
