@@ -214,12 +214,12 @@ describe(StreamersService.name, () => {
 
     it('does not know who is not there', async () => {
       const id = uuidV7();
-      for (const request of [
-        caller.ask(getStreamer, { id }),
-        caller.ask(updateStreamer, { id, disabled: true }),
-        caller.ask(deleteStreamer, { id }),
-      ])
-        expect(await failureOf(request)).toMatchObject({ code: 'not_found' });
+      const failures = await Promise.all([
+        failureOf(caller.ask(getStreamer, { id })),
+        failureOf(caller.ask(updateStreamer, { id, disabled: true })),
+        failureOf(caller.ask(deleteStreamer, { id })),
+      ]);
+      expect(failures.map(({ code }) => code)).toEqual(['not_found', 'not_found', 'not_found']);
     });
   });
 

@@ -23,11 +23,11 @@ describe(PageReaders.name, () => {
     const tooLate = new AbortController();
     const busy = [1, 129, 257, 385].map((from) => sut.use(from, signal, () => finished));
     const waiting = [513, 641].map((from) => sut.use(from, tooLate.signal, () => finished));
+    const refusals = Promise.all(waiting.map((work) => expect(work).rejects.toThrow('too late')));
     tooLate.abort(new Error('too late'));
     finish();
 
-    await Promise.all(busy);
-    for (const work of waiting) await expect(work).rejects.toThrow('too late');
+    await Promise.all([...busy, refusals]);
     await sut.use(1, signal, (reader) => reader.read(128));
     expect(consumers.count()).toBe(4);
   });
