@@ -112,6 +112,7 @@ export default tseslint.config(
         console: 'readonly',
         fetch: 'readonly',
         setTimeout: 'readonly',
+        WebSocket: 'readonly',
       },
     },
   },

@@ -1,0 +1,70 @@
+import { eventually } from '@stream-events/testing';
+import { uniqueType } from './api.js';
+import { findBrowser, WebPage } from './browser/web-page.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+
+const browser = findBrowser();
+const describeWithBrowser = browser === undefined ? describe.skip : describe;
+const title =
+  'a web page' + (browser === undefined ? ' (skipped: there is no Chromium on this machine)' : '');
+
+describeWithBrowser(title, () => {
+  let stack: Stack;
+  let page: WebPage;
+
+  beforeAll(async () => {
+    stack = await startStack();
+  }, startLimitMs);
+  beforeEach(async () => {
+    page = await WebPage.open(browser!);
+  }, 30_000);
+  afterEach(() => page.close());
+  afterAll(() => stack.stop());
+
+  /** Makes test events at the gateway that is not restarted. */
+  const makeEvents = async (type: string, indexes: number[]): Promise<void> => {
+    const path = `/api/v1/platform-events/${type}/test`;
+    for (const index of indexes)
+      expect((await stack.request('POST', path, { gateway: stack.urls[1]!, body: { index } })).status).toBe(
+        200,
+      );
+  };
+
+  const untilReceived = (indexes: number[]): Promise<void> =>
+    eventually(async () => expect(await page.run<number[]>('received')).toEqual(indexes), {
+      timeoutMs: 25_000,
+    });
+
+  it('follows live events by the client over a restart of the gateway, each once and in order', async () => {
+    const event_type = uniqueType();
+    await page.run('follow', { url: stack.url, token: stack.ownerToken, event_type });
+    await makeEvents(event_type, [1, 2]);
+    await untilReceived([1, 2]);
+    await stack.gateway.kill('SIGKILL');
+    await makeEvents(event_type, [3, 4]);
+    await stack.gateway.start();
+    await makeEvents(event_type, [5]);
+    await untilReceived([1, 2, 3, 4, 5]);
+  }, 90_000);
+
+  it('follows live events by a WebSocket', async () => {
+    const event_type = uniqueType();
+    await page.run('followSocket', { url: stack.urls[1]!, token: stack.ownerToken, event_type });
+    await makeEvents(event_type, [1, 2]);
+    await untilReceived([1, 2]);
+  });
+
+  it('asks the API from its own origin, and gets problems as errors', async () => {
+    const event_type = uniqueType();
+    await makeEvents(event_type, [1, 2]);
+    const request = { url: stack.urls[1]!, token: stack.ownerToken, event_type };
+    expect(await page.run<object>('list', request)).toMatchObject({
+      status: 200,
+      data: { results: [{ event_data: { index: 2 } }, { event_data: { index: 1 } }] },
+    });
+    expect(await page.run<object>('list', { ...request, token: 'wrong' })).toMatchObject({
+      status: 401,
+      error: { title: 'Unauthorized' },
+    });
+  });
+});

@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { delimiter, join, resolve } from 'node:path';
+import { chromium, type Browser, type Page } from 'playwright-core';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** The Chromium or Chrome of this machine; undefined when it has none. */
+export function findBrowser(): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
+  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(existsSync);
+}
+
+// As a page without a bundler has it: names of packages are mapped to addresses.
+const html = `<!doctype html>
+<script type="importmap">
+  {"imports": {"@stream-events/client": "/client/index.js", "openapi-fetch": "/openapi-fetch/index.mjs"}}
+</script>
+<script type="module" src="/page/page.mjs"></script>`;
+
+const folders = new Map([
+  ['client', resolve('libs/client/dist')],
+  ['openapi-fetch', resolve('node_modules/openapi-fetch/dist')],
+  ['page', resolve('apps/all-in-one/e2e/browser')],
+]);
+
+/** A web page in a real browser, of another origin than the service. */
+export class WebPage {
+  private constructor(
+    private readonly server: Server,
+    private readonly browser: Browser,
+    private readonly page: Page,
+  ) {}
+
+  static async open(executablePath: string): Promise<WebPage> {
+    const server = createServer(({ url = '/' }, response) => {
+      void answer(url).then(({ type, text }) => response.setHeader('Content-Type', type).end(text));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo; // holds: it listens on a port
+    // Without these it asks hosts of its maker's.
+    const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
+    const browser = await chromium.launch({ executablePath, args });
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${port}/`);
+    return new WebPage(server, browser, page);
+  }
+
+  /** Calls one of the actions of page.mjs. */
+  async run<Result = void>(action: string, options: object = {}): Promise<Result> {
+    return this.page.evaluate<Result>(`actions.${action}(${JSON.stringify(options)})`);
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    this.server.closeAllConnections();
+    await new Promise((done) => this.server.close(done));
+  }
+}
+
+async function answer(url: string): Promise<{ type: string; text: string }> {
+  const [, folder = '', name = ''] = url.split('/');
+  const directory = folders.get(folder);
+  if (!directory) return { type: 'text/html', text: html };
+  return { type: 'text/javascript', text: await readFile(join(directory, name), 'utf8') };
+}
