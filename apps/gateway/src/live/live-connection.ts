@@ -150,7 +150,7 @@ export class LiveConnection implements Member {
         if (!feed.ring) await feed.untilCurrent(signal);
         return after === undefined ? feed.nextSequence : await locate(after, this.surroundings, signal);
       } catch {
-        // Feed and history say in the log why.
+        // The history says in the log why.
         await this.pause();
       }
     }
@@ -202,6 +202,7 @@ export class LiveConnection implements Member {
       const place = { epoch: ring.epoch, from: this.cursor, until: ring.firstSequence - 1 };
       return await history.read(place, this.ending.signal);
     } catch {
+      // The history says in the log why.
       await this.pause();
       return undefined;
     }
