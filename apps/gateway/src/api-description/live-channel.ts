@@ -105,7 +105,7 @@ export const liveMessages = {
   liveReplay: {
     title: 'Replay',
     summary: 'An event that goes out once more; it has no position',
-    payload: recordSchema('ReplayRecord'),
+    payload: recordSchema('ReplayedEventRecord'),
     examples: natsMessages.replay.examples.map(({ name, payload }) => ({ name, payload })),
   },
   ready: control('ready', {

@@ -6,7 +6,7 @@ import {
   eventSubject,
   occurredAtHeader,
   printEventRecord,
-  printReplayRecord,
+  printReplayedEventRecord,
   printStreamDescription,
   replaySubjects,
   type JsonObject,
@@ -76,8 +76,10 @@ export const natsMessages = {
         },
       },
     },
-    payload: recordSchema('ReplayRecord'),
-    examples: [{ name: 'replay', headers: exampleHeaders, payload: parse(printReplayRecord(exampleEvent)) }],
+    payload: recordSchema('ReplayedEventRecord'),
+    examples: [
+      { name: 'replay', headers: exampleHeaders, payload: parse(printReplayedEventRecord(exampleEvent)) },
+    ],
   },
 };
 
