@@ -96,7 +96,7 @@ export class WebSockets {
   attach(server: Server): void {
     takeWebSocketUpgrades(server, webSocketPath, (request, socket, head) => {
       if (this.isStopped) return refuse(socket, new ServiceError('unavailable', 'The service restarts.'));
-      if (!this.hasRoom())
+      if (!this.makeRoom())
         return refuse(
           socket,
           new ServiceError('unavailable', 'Too many connections at once. Try again soon.'),
@@ -113,12 +113,16 @@ export class WebSockets {
     for (const webSocket of this.waiting.keys()) closeWebSocket(webSocket, 'shutting_down');
   }
 
-  /** Whether one more may wait. Clients say their token at once: those that do not, to keep others out, make room. */
-  private hasRoom(): boolean {
+  /**
+   * Whether one more may wait. Where there is no room, the socket that has been silent the longest is ended for it: clients
+   * say their token at once, and only those that mean to keep others out do not.
+   */
+  private makeRoom(): boolean {
     if (this.waiting.size < this.limits.waiting) return true;
-    const [longest] = this.waiting;
-    if (!longest || performance.now() < longest[1] + this.limits.patienceMs) return false;
-    const [webSocket] = longest;
+    const [oldest] = this.waiting;
+    if (!oldest) return false;
+    const [webSocket, since] = oldest;
+    if (performance.now() < since + this.limits.patienceMs) return false;
     this.waiting.delete(webSocket);
     webSocket.terminate();
     return true;
