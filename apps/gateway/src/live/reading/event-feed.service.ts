@@ -150,7 +150,7 @@ export class EventFeed {
     if (!this.stream.isConnected) return 'NATS is away';
     const plan = planReading(this.track, await this.stream.find());
     if (plan.kind === 'wait') return plan.cause;
-    const track = this.trackOf(plan);
+    const track = plan.kind === 'go_on' ? plan.track : new FeedTrack(plan.epoch, plan.from, this.track);
     const reader = await StreamReader.open(this.stream, plan.from, {
       onMessage: (message) => this.onMessage(track, message, plan),
       onIdle: (sequence) => this.onIdle(track, sequence, plan),
@@ -166,12 +166,6 @@ export class EventFeed {
     } finally {
       clearInterval(looking);
     }
-  }
-
-  private trackOf(plan: Reading): FeedTrack {
-    if (plan.kind === 'go_on' && this.track) return this.track;
-    const epoch = plan.kind === 'begin' ? plan.epoch : '';
-    return new FeedTrack(epoch, plan.from, this.track);
   }
 
   private onMessage(track: FeedTrack, message: StreamMessage, plan: Reading): void {

@@ -6,8 +6,8 @@ import type { GapReason } from '../frames.js';
 export type ReadingPlan =
   /** Not now: because of this. */
   | { kind: 'wait'; cause: string }
-  /** Where it was left. */
-  | { kind: 'go_on'; from: number }
+  /** Where it was left: with what was read. */
+  | { kind: 'go_on'; track: FeedTrack; from: number }
   /** Anew: up to a sequence in silence, after which clients are told of the interruption, where it is one. */
   | { kind: 'begin'; epoch: string; from: number; silentUntil: number; reason: GapReason | undefined };
 
@@ -51,5 +51,5 @@ export function planReading(read: FeedTrack | undefined, found: StreamState | un
       silentUntil: firstSequence - 1,
       reason: 'expired',
     };
-  return { kind: 'go_on', from: Math.max(read.resumeSequence, firstSequence) };
+  return { kind: 'go_on', track: read, from: Math.max(read.resumeSequence, firstSequence) };
 }
