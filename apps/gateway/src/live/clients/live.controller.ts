@@ -7,13 +7,11 @@ import { Answers, RefusesWith, RequiresToken } from '../../api-description/api-d
 import { endProgress } from '../../http/http-server.js';
 import { AllowAccess, CurrentTokenHash } from '../../users/access.guard.js';
 import { LiveConnections } from '../live-connections.service.js';
+import { stallLimitMs } from './client-output.js';
 import { ServerSentEventsParameters, WebSocketParameters } from './live-parameters.js';
 import { parseLiveFields, readLiveQuery } from './live-request.js';
 import { ServerSentSink } from './server-sent.sink.js';
 import { webSocketPath } from './web-sockets.service.js';
-
-// A client that takes nothing for so long does not read, also when too little is waiting for it to matter.
-const stallLimitMs = 10_000;
 
 const exampleStream = [
   'id: 5f3a9c1e-1041-6a1f0c11',
@@ -70,6 +68,7 @@ export class LiveController {
     endProgress(request);
     const { raw: response } = reply;
     response.once('close', () => connection.close('left'));
+    // Also when so little is waiting that it would never be looked at.
     response.setTimeout(stallLimitMs, () => {
       if (response.writableLength > 0) connection.close('too_slow');
     });

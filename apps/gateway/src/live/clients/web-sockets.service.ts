@@ -9,6 +9,7 @@ import { printProblem, toServiceError } from '../../http/problem.js';
 import { takeWebSocketUpgrades } from '../../http/web-socket-upgrades.js';
 import { readToken } from '../../users/access.guard.js';
 import { AccessTokens, hashToken } from '../../users/access-tokens.service.js';
+import { closeLimitMs } from './client-output.js';
 import { untilFirstMessage } from './first-message.js';
 import { LiveConnections } from '../live-connections.service.js';
 import { parseLiveFields, readLiveMessage, readLiveQuery, type LiveFields } from './live-request.js';
@@ -40,9 +41,6 @@ export const webSocketLimits: WebSocketLimits = {
 // A first message with a hundred event types has some 5 KiB. It comes in a few pieces, unless it is meant to cost memory.
 export const maxMessageBytes = 16 * 1024;
 const maxMessagePieces = 256;
-
-// What a client does not take of its last frames within this time is dropped with its socket.
-const closeLimitMs = 5_000;
 
 // A constant of its own, since some options are newer than the types.
 const serverOptions = {

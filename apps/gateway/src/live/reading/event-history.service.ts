@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Counter, FailureLog, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { maxRingBytes } from './event-ring.js';
 import { EventsStream, type StreamMessage } from './events-stream.js';
 import { LiveEvent } from '../live-event.js';
 import { PageCache, type EventPage } from './page-cache.js';
@@ -29,8 +30,6 @@ interface Place {
   until: number;
 }
 
-// As much as the ring has.
-const maxCachedBytes = 16 * 1024 ** 2;
 // After a crash the relay publishes again what it cannot know to be on the stream: its last second or so. The second copy of
 // an event, up to so many pages behind the first, is for nobody: whoever comes by it has come by the first one.
 const pagesOfRepetitions = 8;
@@ -43,7 +42,7 @@ const readLimitMs = 5_000;
  */
 @Injectable()
 export class EventHistory {
-  private readonly cache = new PageCache(maxCachedBytes);
+  private readonly cache = new PageCache(maxRingBytes);
   private readonly loading = new Map<string, Promise<EventPage | undefined>>();
   private readonly readers: PageReaders;
   private readonly pagesTotal: Counter<'source'>;

@@ -1,3 +1,4 @@
+import { maxRingEvents } from './event-ring.js';
 import type { StreamState } from './events-stream.js';
 import type { FeedTrack } from './feed-track.js';
 import type { GapReason } from '../frames.js';
@@ -13,8 +14,8 @@ export type ReadingPlan =
 
 // Enough for clients that come back after a restart of this process, and read within a second.
 const preloaded = 5_000;
-// As many as a ring has: what was not delivered yet may be anywhere in it.
-const reloaded = 20_000;
+// What was not delivered yet may be anywhere in what a ring has.
+const reloaded = maxRingEvents;
 
 /** Why nothing is read while the stream does not have what was read from it. */
 export const lostEnd =
