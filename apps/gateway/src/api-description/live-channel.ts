@@ -2,8 +2,9 @@ import type { JsonObject } from '@stream-events/contracts';
 import { filterParameters } from '../events/event-filter-parameters.js';
 import { gapFrame, gapReasons, keepAliveFrame, readyFrame } from '../live/frames.js';
 import { maxEventTypes, maxNameLength } from '../live/clients/live-request.js';
+import { webSocketLimits } from '../live/clients/web-sockets.service.js';
 import { keepAliveMs } from '../live/live-connections.service.js';
-import { closeReasons } from '../live/live-sink.js';
+import { printCloseCodes } from '../live/live-sink.js';
 import { positionPattern, printPosition } from '../live/position.js';
 import { natsMessages } from './nats-channels.js';
 import { recordSchema } from './record-schemas.js';
@@ -56,7 +57,7 @@ const [exampleEvent] = natsMessages.event.examples;
 export const liveMessages = {
   request: {
     title: 'Request',
-    summary: 'The first message of a client that has sent no `Authorization`, within 10 seconds',
+    summary: `The first message of a client that has sent no \`Authorization\`, within ${webSocketLimits.tokenMs / 1_000} seconds`,
     payload: {
       type: 'object',
       required: ['token'],
@@ -135,9 +136,7 @@ export const liveChannel = {
     'Say your token in `Authorization`, or in the first message, which also says what you want (as the query of the URL can, ' +
     'but for the token). Then every event comes as its record and nothing else, unless you ask for more. With positions you ' +
     'miss nothing over breaks of the connection and get nothing twice; where that is impossible you are told a `gap`.\n\n' +
-    `Close codes:\n\n${Object.values(closeReasons)
-      .map(({ code, text }) => `- \`${code}\`: ${text}`)
-      .join('\n')}`,
+    `Close codes:\n\n${printCloseCodes()}`,
   servers: [{ $ref: '#/servers/gateway' }],
   messages: Object.fromEntries(
     Object.keys(liveMessages).map((name) => [name, { $ref: `#/components/messages/${name}` }]),

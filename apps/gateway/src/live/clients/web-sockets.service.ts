@@ -167,7 +167,7 @@ export class WebSockets {
     if (typeof fields?.token === 'string') return { token: fields.token, fields };
     throw new ServiceError(
       'unauthenticated',
-      'The first message must be {"token": "<key>"}, within 10 seconds.',
+      `The first message must be {"token": "<key>"}, within ${this.limits.tokenMs / 1_000} seconds.`,
     );
   }
 
