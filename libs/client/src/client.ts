@@ -74,6 +74,6 @@ function refuseUnsendable(what: string, value: string | undefined): void {
   if (!value) throw new TypeError(`The ${what} is missing`);
   if (!/^[\x20-\x7e]+$/.test(value))
     throw new TypeError(
-      `The ${what} is none: it has characters that no header can carry, a line break for example`,
+      `The ${what} is not valid: it has characters that no header can carry, for example a line break`,
     );
 }

@@ -35,18 +35,18 @@ const filters = Object.fromEntries(
 
 /** What a client may ask for, beside filters. */
 const wishes = {
-  positions: flag('Whether events have their `position`, and `ready` and `gap` are told'),
+  positions: flag('Whether events have their `position`, and `ready` and `gap` are sent'),
   after: {
     type: 'string',
     description:
       'The last position that you have: what came after it comes first. Without it you get what comes from now on.',
     examples: position.examples,
   },
-  keep_alive: flag(`Whether \`keep_alive\` is told every ${keepAliveMs / 1_000} seconds`),
+  keep_alive: flag(`Whether \`keep_alive\` is sent every ${keepAliveMs / 1_000} seconds`),
   name: {
     type: 'string',
     maxLength: maxNameLength,
-    description: 'What you call yourself: a replay can be meant for the connections of a name',
+    description: 'The name of the connection: a replay can be meant for the connections of one name',
     examples: ['my-overlay'],
   },
 };

@@ -31,7 +31,7 @@ export class LiveController {
     summary: 'Get events live, as server-sent events',
     description:
       'Each event is a message whose `data` is its record and whose `id` is its position; a replay has no id. Connect again ' +
-      'with the last id to get what was missed: in order, without gap and duplicate. Where that is impossible, a message of ' +
+      'with the last id to get what was missed: in order, without gaps or duplicates. Where that is impossible, a message of ' +
       'type `gap` says so, with a `reason`. Messages with an id only say where the stream is. Before the service ends the ' +
       'stream, a message of type `closed` says why, with a `code`. Browsers: use fetch, since EventSource cannot send the token.',
   })
