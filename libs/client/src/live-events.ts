@@ -23,10 +23,13 @@ export interface Retry {
   delayMs: number;
 }
 
-/** What the reading of live events needs besides the connection. */
+/** Who is told of what happens to live events, and what ends them. */
 export interface LiveCallbacks {
+  /** Called when events were missed that can be had no more from the stream; the next event waits until it is done. */
   onGap?: ((gap: Gap) => void | Promise<void>) | undefined;
+  /** Called when a connection was lost, or did not come about: it will be tried again. */
   onRetry?: ((retry: Retry) => void) | undefined;
+  /** Ends the events with its reason as the error. */
   signal?: AbortSignal | undefined;
 }
 
