@@ -185,15 +185,18 @@ describe(LiveConnection.name, () => {
     expect(controls).toMatchObject([{ event: 'ready' }, { event: 'gap', reason: 'other_epoch' }, { event: 'ready' }]); // prettier-ignore
   });
 
-  it('tries again while the broker is away', async () => {
+  it.each([
+    ['finds its place', () => after(2), [3, 4, 5]],
+    ['reads what it missed', () => `${epoch}-0-00000000`, [1, 2, 3, 4, 5]],
+  ])('tries again when the broker is away while it %s', async (_, position, expected) => {
     publish(5);
     feed.forgetRing();
     feed.isAway = true;
-    const sink = connect({ after: after(2) });
-    await new Promise((resolve) => setImmediate(resolve));
+    const sink = connect({ after: position() });
+    await eventually(() => expect(feed.failedReads).toBe(1));
     feed.isAway = false;
 
-    await eventually(() => expect(sink.sequences).toEqual([3, 4, 5]));
+    await eventually(() => expect(sink.sequences).toEqual(expected));
   });
 
   it('tells one that finds nothing for it for long how far it is, so that it can go on there', async () => {
