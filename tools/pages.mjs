@@ -50,13 +50,13 @@ async function printLimits() {
   const { webSocketLimits, maxMessageBytes } = await importLive('clients/web-sockets.service');
   const print = (number) => number.toLocaleString('en');
   return printTable(
-    ['of', 'limit'],
+    ['what', 'limit'],
     [
       ['connections of a token, at one gateway', print(defaultLimits.perToken)],
       ['connections of a gateway', print(defaultLimits.connections)],
-      ['what waits for a client that reads slowly', `${maxBufferedBytes / 1024 ** 2} MiB`],
-      ['silence, where keep-alives come', `${keepAliveMs / 1_000} s`],
-      ['the token of a WebSocket', `${webSocketLimits.tokenMs / 1_000} s`],
+      ['data that waits for a client that reads slowly', `${maxBufferedBytes / 1024 ** 2} MiB`],
+      ['time between keep-alives', `${keepAliveMs / 1_000} s`],
+      ['time for a WebSocket to say its token', `${webSocketLimits.tokenMs / 1_000} s`],
       ['WebSockets of a gateway that have not said their token', print(webSocketLimits.waiting)],
       ['a message of a client', `${maxMessageBytes / 1024} KiB`],
     ],

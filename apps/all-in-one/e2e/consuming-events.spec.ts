@@ -5,7 +5,7 @@ import { headers, type NatsConnection } from '@nats-io/transport-node';
 import {
   connectionNameHeader,
   eventsStreamName,
-  printReplayRecord,
+  printReplayedEventRecord,
   replaySubject,
 } from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
@@ -158,7 +158,7 @@ describe('the examples of docs/events.md', () => {
       const messageHeaders = headers();
       messageHeaders.set('Nats-Msg-Id', event.id);
       if (name) messageHeaders.set(connectionNameHeader, name);
-      gateway.publish(replaySubject(event.eventType, null), printReplayRecord(event), {
+      gateway.publish(replaySubject(event.eventType, null), printReplayedEventRecord(event), {
         headers: messageHeaders,
       });
       return event.id;

@@ -4,7 +4,7 @@ import {
   connectionNameHeader,
   eventsStreamName,
   occurredAtHeader,
-  printReplayRecord,
+  printReplayedEventRecord,
   replaySubject,
   storeEvents,
 } from '@stream-events/contracts';
@@ -92,7 +92,7 @@ describe('AsyncAPI description', () => {
     const messageHeaders = headers();
     messageHeaders.set('Nats-Msg-Id', event.id);
     messageHeaders.set(connectionNameHeader, 'my-overlay');
-    gateway.publish(replaySubject(event.eventType, '4711'), printReplayRecord(event), {
+    gateway.publish(replaySubject(event.eventType, '4711'), printReplayedEventRecord(event), {
       headers: messageHeaders,
     });
 

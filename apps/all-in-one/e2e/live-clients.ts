@@ -85,9 +85,8 @@ export interface ServerSentEvent {
 /** Reads server-sent events until it is closed. */
 export class LiveStream {
   private text = '';
-  private readonly ending = new AbortController();
 
-  private constructor(readonly response: Promise<Response>) {}
+  private constructor(private readonly ending: AbortController) {}
 
   static async open(
     gatewayUrl: string,
@@ -95,14 +94,12 @@ export class LiveStream {
     { path = streamPath, after }: { path?: string; after?: string } = {},
   ): Promise<LiveStream> {
     const ending = new AbortController();
-    const response = fetch(new URL(path, gatewayUrl), {
+    const { status, body } = await fetch(new URL(path, gatewayUrl), {
       headers: { authorization: `Token ${token}`, ...(after !== undefined && { 'last-event-id': after }) },
       signal: ending.signal,
     });
-    const live = new LiveStream(response);
-    live.ending.signal.addEventListener('abort', () => ending.abort());
-    const { status, body } = await response;
     if (status !== 200 || !body) throw new Error(`no stream: ${status}`);
+    const live = new LiveStream(ending);
     void live.read(body);
     return live;
   }

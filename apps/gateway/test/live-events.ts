@@ -21,8 +21,9 @@ export class MadeFeed {
   nextSequence = 1;
   /** Everything of the present epoch that has not expired. */
   events: LiveEvent[] = [];
-  /** Whether the broker answers. */
+  /** While the broker is away, reading the history fails. */
   isAway = false;
+  failedReads = 0;
   private listener: FeedListener | undefined;
   private expiredBefore = 1;
 
@@ -107,7 +108,10 @@ export class MadeFeed {
     until: number;
   }): Promise<HistoryPage> {
     await new Promise((resolve) => setImmediate(resolve));
-    if (this.isAway) throw new Error('the broker is away');
+    if (this.isAway) {
+      this.failedReads += 1;
+      throw new Error('the broker is away');
+    }
     if (epoch !== this.ring?.epoch) return { kind: 'other_epoch' };
     if (from < this.expiredBefore) return { kind: 'expired', firstSequence: this.expiredBefore };
     const events = this.events.filter(({ sequence }) => sequence >= from && sequence <= until).slice(0, 5);

@@ -261,7 +261,7 @@ export interface paths {
     };
     /**
      * Get events live, as server-sent events
-     * @description Each event is a message whose `data` is its record and whose `id` is its position; a replay has no id. Connect again with the last id to get what was missed: in order, without gap and duplicate. Where that is impossible, a message of type `gap` says so, with a `reason`. Messages with an id only say where the stream is. Before the service ends the stream, a message of type `closed` says why, with a `code`. Browsers: use fetch, since EventSource cannot send the token.
+     * @description Each event is a message whose `data` is its record and whose `id` is its position; a replay has no id. Connect again with the last id to get what was missed: in order, without gaps or duplicates. Where that is impossible, a message of type `gap` says so, with a `reason`. Messages with an id only say where the stream is. Before the service ends the stream, a message of type `closed` says why, with a `code`. Browsers: use fetch, since EventSource cannot send the token.
      */
     get: operations['live_stream'];
     put?: never;
@@ -281,7 +281,16 @@ export interface paths {
     };
     /**
      * Get events live, over a WebSocket
-     * @description The first message is `{"token": "<key>"}`, within 10 seconds, unless the handshake has the header `Authorization`. It may also have the parameters below, by the same names, which win over those of the URL. Then every message is the record of an event. Close codes: 4400 a wrong parameter, 4401 no valid token, 4408 the client read too slowly, 4429 too many connections of the token, 1012 the service restarts, 1013 it is overloaded.
+     * @description The first message is `{"token": "<key>"}`, within 10 seconds, unless the handshake has the header `Authorization`. It may also have the parameters below, by the same names, which win over those of the URL. Then every message is the record of an event.
+     *
+     *     Close codes:
+     *
+     *     - `1012`: the service restarts: connect again
+     *     - `1013`: too many connections: try again later
+     *     - `4400`: the request is wrong
+     *     - `4401`: no valid token
+     *     - `4408`: you read too slowly: connect again with your last position
+     *     - `4429`: this token has too many connections
      */
     get: operations['live_webSocket'];
     put?: never;
@@ -408,7 +417,7 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * Show how far a replay of a range is
+     * Show the progress of a replay of a range
      * @description Owners only.
      */
     get: operations['replays_show'];
@@ -1273,12 +1282,12 @@ export interface components {
        */
       event_id?: string;
       /**
-       * @description From events created at or after this ISO 8601 time on
+       * @description Events created at or after this ISO 8601 time
        * @example 2026-11-21T06:30:00Z
        */
       since: string;
       /**
-       * @description Up to events created before this ISO 8601 time; now unless given, and at most
+       * @description Events created before this ISO 8601 time; now by default, and at the latest
        * @example 2026-11-21T07:30:00+0000
        */
       until?: string;
@@ -1289,7 +1298,7 @@ export interface components {
        */
       rate: number;
       /**
-       * @description For the live connections that call themselves so only; trimmed. Null: for all
+       * @description Only the live connections of this name get it; trimmed. Null: all get it
        * @default null
        * @example alerts-overlay
        */
@@ -1388,12 +1397,12 @@ export interface components {
        */
       replayed: number;
       /**
-       * @description Up to events of this time the range is dealt with; null before the first
+       * @description The time up to which events have gone out; null before the first
        * @example 2026-11-21T06:47:12+0000
        */
       replayed_until: string | null;
       /**
-       * @description How much of the range’s time is dealt with; 100 when it is done
+       * @description How much of the range’s time has been covered; 100 when it is done
        * @example 28
        */
       percent: number;
@@ -3629,7 +3638,7 @@ export interface operations {
         until?: string;
         /** @description The last position that the client has: what came after it is sent first */
         after?: string;
-        /** @description What the connection is called: a replay can be meant for those of a name */
+        /** @description The name of the connection: a replay can be meant for the connections of one name */
         name?: string;
       };
       header?: {
@@ -3764,11 +3773,11 @@ export interface operations {
         until?: string;
         /** @description The last position that the client has: what came after it is sent first */
         after?: string;
-        /** @description What the connection is called: a replay can be meant for those of a name */
+        /** @description The name of the connection: a replay can be meant for the connections of one name */
         name?: string;
-        /** @description Whether records have their `position`, and a gap or the start is told of */
+        /** @description Whether records have their `position`, and `ready` and `gap` are sent */
         positions?: boolean;
-        /** @description Whether `{"event":"keep_alive"}` comes when nothing else does */
+        /** @description Whether `{"event":"keep_alive"}` is sent every 15 seconds */
         keep_alive?: boolean;
       };
       header?: never;
@@ -4449,7 +4458,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description It runs: ask for its progress */
+      /** @description It is running: ask for its progress */
       201: {
         headers: {
           /** @description Path of the created record */

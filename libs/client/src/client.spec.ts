@@ -39,9 +39,9 @@ describe(createClient.name, () => {
     expect(() => createClient({ url, token: '' })).toThrow('The token is missing');
     // @ts-expect-error: JavaScript may
     expect(() => createClient({ url, token: undefined })).toThrow('The token is missing');
-    expect(() => createClient({ url, token: 'two\nlines' })).toThrow(/^The token is none: [^\n]*$/);
+    expect(() => createClient({ url, token: 'two\nlines' })).toThrow(/^The token is not valid: [^\n]*$/);
     expect(() => createClient({ url, token: 'a-token' }).live({ after: '…' })).toThrow(
-      'The position is none',
+      'The position is not valid',
     );
   });
 });

@@ -21,12 +21,6 @@ export interface LiveOptions extends LiveCallbacks {
   after?: string | undefined;
   /** What this program is called: replays can be meant for the connections of a name. */
   name?: string | undefined;
-  /** Called when events were missed that can be had no more from the stream; the next event waits until it is done. */
-  onGap?: LiveCallbacks['onGap'];
-  /** Called when a connection was lost, or did not come about: it will be tried again. */
-  onRetry?: LiveCallbacks['onRetry'];
-  /** Ends the events with its reason as the error. */
-  signal?: LiveCallbacks['signal'];
   /** A connection on which nothing comes for so many milliseconds is taken to be dead [45,000]. */
   silenceMs?: number | undefined;
 }
@@ -74,6 +68,6 @@ function refuseUnsendable(what: string, value: string | undefined): void {
   if (!value) throw new TypeError(`The ${what} is missing`);
   if (!/^[\x20-\x7e]+$/.test(value))
     throw new TypeError(
-      `The ${what} is none: it has characters that no header can carry, a line break for example`,
+      `The ${what} is not valid: it has characters that no header can carry, for example a line break`,
     );
 }

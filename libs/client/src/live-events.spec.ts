@@ -267,7 +267,7 @@ describe(LiveEvents.name, () => {
 
     it('follow one whose answer is not what it claims to be', async () => {
       const { cause } = await retryAfter((connection) => connection.send('data: {"id"\n\n'));
-      expect(cause).toMatchObject({ message: 'The stream has something that is no JSON' });
+      expect(cause).toMatchObject({ message: 'The stream sent something that is not JSON' });
     });
 
     it.each([

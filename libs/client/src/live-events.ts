@@ -8,9 +8,9 @@ import { waitFor } from './wait-for.js';
 /** Events were missed. */
 export interface Gap {
   /**
-   * - `unknown_position`: `after` is no position, or no event stands there
-   * - `other_epoch`: the stream was made anew, or has lost its end, since then
-   * - `expired`: what came next is older than the stream keeps
+   * - `unknown_position`: `after` is not valid, or there is no such event on the stream
+   * - `other_epoch`: the stream was recreated, or lost its newest events, after that position
+   * - `expired`: the events that came next are no longer on the stream
    */
   reason: 'unknown_position' | 'other_epoch' | 'expired' | (string & {});
 }
@@ -23,10 +23,13 @@ export interface Retry {
   delayMs: number;
 }
 
-/** What the reading of live events needs besides the connection. */
+/** Who is told of what happens to live events, and what ends them. */
 export interface LiveCallbacks {
+  /** Called when events were missed that can be had no more from the stream; the next event waits until it is done. */
   onGap?: ((gap: Gap) => void | Promise<void>) | undefined;
+  /** Called when a connection was lost, or did not come about: it will be tried again. */
   onRetry?: ((retry: Retry) => void) | undefined;
+  /** Ends the events with its reason as the error. */
   signal?: AbortSignal | undefined;
 }
 
@@ -165,8 +168,8 @@ function parseObject(data: string): Record<string, unknown> | Loss {
   try {
     const content: unknown = JSON.parse(data);
     if (typeof content === 'object' && content !== null) return content as Record<string, unknown>; // holds: just asked
-    return new Loss(new Error('The stream has something that is no event'));
+    return new Loss(new Error('The stream sent something that is not an event'));
   } catch (cause) {
-    return new Loss(new Error('The stream has something that is no JSON', { cause }));
+    return new Loss(new Error('The stream sent something that is not JSON', { cause }));
   }
 }

@@ -16,9 +16,9 @@ export interface NatsServerOptions extends NatsOptions {
 const drainLimitMs = 15_000;
 
 /**
- * The most requests of one kind that one instance works on. A service has ten connections to its database and a request takes some
- * milliseconds: what would wait behind 256 others is late for its caller's time limit (from 2 s). And a request is up to
- * 1 MiB: this many writes are 256 MiB.
+ * The most requests of one kind that one instance works on. A service has ten connections to its database and a request
+ * takes some milliseconds: what would wait behind 256 others is late for its caller's time limit (from 2 s). And a request
+ * is up to 1 MiB: this many writes are 256 MiB.
  */
 export const maxRequestsInProgress = 256;
 
@@ -31,8 +31,8 @@ const tooBusy = new ServiceError('unavailable', 'The service has as much to do a
 /**
  * Nest's NATS server that refuses to start when a contract has no handler or two, and that loses no request when it
  * stops: subscriptions drain first (the broker sends new requests to other instances), then what is in flight is
- * answered, then the connection drains. What comes on top of `maxRequestsInProgress` of
- * one kind is answered `unavailable` at once: a flood of lists keeps no write out.
+ * answered, then the connection drains. What comes on top of `maxRequestsInProgress` of one kind is answered
+ * `unavailable` at once: a flood of lists keeps no write out.
  */
 export class NatsServerStrategy extends ServerNats {
   /** How many requests are in progress, by subject. */
@@ -119,7 +119,7 @@ export class NatsServerStrategy extends ServerNats {
     if (connection.isClosed()) return;
     const deadline = performance.now() + drainLimitMs;
     await within(drainLimitMs, Promise.all(this.drainable.map((subscription) => subscription.drain())));
-    // Answering is Nest's own last step, after the hook that empties the set: hence at least one wait.
+    // Nest answers only after the hook that counts a request as done: hence at least one wait.
     do await wait(5);
     while (this.isBusy() && performance.now() < deadline);
     await closeNats(connection);

@@ -14,8 +14,8 @@ export interface RequestOptions {
 }
 
 /**
- * The most requests of one kind that one client waits for: four times what an instance of a service works on. More are refused by
- * the services anyway, or wait for one that does not answer, up to 1 MiB each.
+ * The most requests of one kind that one client waits for: four times what an instance of a service works on. More are
+ * refused by the services anyway, or wait for one that does not answer, up to 1 MiB each.
  */
 export const maxWaitingRequests = 1_024;
 
@@ -66,7 +66,8 @@ export class RequestClient {
    * Sends a request and waits for its reply.
    *
    * @throws ServiceError what the service answered; `unavailable` at once when no instance of it is there or NATS is
-   * away, or too many requests wait already; `internal` when the reply, or the kind of error, breaks its contract; ReplyTimeoutError after the contract's time limit
+   * away, or too many requests wait already; `internal` when the reply, or the kind of error, breaks its contract;
+   * ReplyTimeoutError after the contract's time limit
    */
   async request<Request extends object, Reply extends object>(
     contract: Contract<Request, Reply>,

@@ -28,7 +28,7 @@ export class FailureLog {
   }
 
   /** Counts a failure, and logs it when the last line of its kind is a second old. The message is the kind: a fixed text. */
-  warn(message: string, details: { err: unknown } & Record<string, unknown>): void {
+  warn(message: string, details: { err?: unknown } & Record<string, unknown>): void {
     const { lastLineAt, failures } = this.kinds.get(message) ?? { lastLineAt: -Infinity, failures: 0 };
     const isDue = this.now() >= lastLineAt + intervalMs;
     if (isDue)

@@ -2,8 +2,9 @@ import type { JsonObject } from '@stream-events/contracts';
 import { filterParameters } from '../events/event-filter-parameters.js';
 import { gapFrame, gapReasons, keepAliveFrame, readyFrame } from '../live/frames.js';
 import { maxEventTypes, maxNameLength } from '../live/clients/live-request.js';
+import { webSocketLimits } from '../live/clients/web-sockets.service.js';
 import { keepAliveMs } from '../live/live-connections.service.js';
-import { closeReasons } from '../live/live-sink.js';
+import { printCloseCodes } from '../live/live-sink.js';
 import { positionPattern, printPosition } from '../live/position.js';
 import { natsMessages } from './nats-channels.js';
 import { recordSchema } from './record-schemas.js';
@@ -34,18 +35,18 @@ const filters = Object.fromEntries(
 
 /** What a client may ask for, beside filters. */
 const wishes = {
-  positions: flag('Whether events have their `position`, and `ready` and `gap` are told'),
+  positions: flag('Whether events have their `position`, and `ready` and `gap` are sent'),
   after: {
     type: 'string',
     description:
       'The last position that you have: what came after it comes first. Without it you get what comes from now on.',
     examples: position.examples,
   },
-  keep_alive: flag(`Whether \`keep_alive\` is told every ${keepAliveMs / 1_000} seconds`),
+  keep_alive: flag(`Whether \`keep_alive\` is sent every ${keepAliveMs / 1_000} seconds`),
   name: {
     type: 'string',
     maxLength: maxNameLength,
-    description: 'What you call yourself: a replay can be meant for the connections of a name',
+    description: 'The name of the connection: a replay can be meant for the connections of one name',
     examples: ['my-overlay'],
   },
 };
@@ -56,7 +57,7 @@ const [exampleEvent] = natsMessages.event.examples;
 export const liveMessages = {
   request: {
     title: 'Request',
-    summary: 'The first message of a client that has sent no `Authorization`, within 10 seconds',
+    summary: `The first message of a client that has sent no \`Authorization\`, within ${webSocketLimits.tokenMs / 1_000} seconds`,
     payload: {
       type: 'object',
       required: ['token'],
@@ -105,7 +106,7 @@ export const liveMessages = {
   liveReplay: {
     title: 'Replay',
     summary: 'An event that goes out once more; it has no position',
-    payload: recordSchema('ReplayRecord'),
+    payload: recordSchema('ReplayedEventRecord'),
     examples: natsMessages.replay.examples.map(({ name, payload }) => ({ name, payload })),
   },
   ready: control('ready', {
@@ -135,9 +136,7 @@ export const liveChannel = {
     'Say your token in `Authorization`, or in the first message, which also says what you want (as the query of the URL can, ' +
     'but for the token). Then every event comes as its record and nothing else, unless you ask for more. With positions you ' +
     'miss nothing over breaks of the connection and get nothing twice; where that is impossible you are told a `gap`.\n\n' +
-    `Close codes:\n\n${Object.values(closeReasons)
-      .map(({ code, text }) => `- \`${code}\`: ${text}`)
-      .join('\n')}`,
+    `Close codes:\n\n${printCloseCodes()}`,
   servers: [{ $ref: '#/servers/gateway' }],
   messages: Object.fromEntries(
     Object.keys(liveMessages).map((name) => [name, { $ref: `#/components/messages/${name}` }]),

@@ -6,7 +6,7 @@ import {
   eventSubject,
   occurredAtHeader,
   printEventRecord,
-  printReplayRecord,
+  printReplayedEventRecord,
   printStreamDescription,
   replaySubjects,
   type JsonObject,
@@ -76,8 +76,10 @@ export const natsMessages = {
         },
       },
     },
-    payload: recordSchema('ReplayRecord'),
-    examples: [{ name: 'replay', headers: exampleHeaders, payload: parse(printReplayRecord(exampleEvent)) }],
+    payload: recordSchema('ReplayedEventRecord'),
+    examples: [
+      { name: 'replay', headers: exampleHeaders, payload: parse(printReplayedEventRecord(exampleEvent)) },
+    ],
   },
 };
 
@@ -105,7 +107,7 @@ export const natsChannels = {
       `Every stored event, tests too: on the JetStream stream \`${eventsStreamName}\`, from which you read by a consumer of your ` +
       `own, for example of \`${eventSubject('platform', 'channel-raid', null).replace(/_$/, '>')}\`.\n\n` +
       `**At least once**: an event may come twice, with the same \`${messageIdHeader}\`; de-duplicate by it. The order is that of ` +
-      `the stream, which is about that of arrival; when an event happened says \`${occurredAtHeader}\`.\n\n` +
+      `the stream, which is about that of arrival; \`${occurredAtHeader}\` says when an event happened.\n\n` +
       '**Epochs**: sequences count within an epoch, 8 hexadecimal digits in the description of the stream ' +
       `(\`${printStreamDescription({ platform: 'simulator', epoch: '1a2b3c4d' })}\`). A stream that was made anew or has lost ` +
       'its end gets another one, and what it lost is published again: begin with a new consumer then.\n\n' +
@@ -115,7 +117,7 @@ export const natsChannels = {
       origin: {
         enum: [...eventOrigins],
         description:
-          '`platform`: of the platform, or added by a client as if it were; `test`: a test, which you would not act on',
+          '`platform`: of the platform, or added by a client as if it were; `test`: a test, which must not be acted on',
       },
       ...parameters,
     },

@@ -12,10 +12,11 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     .setOpenAPIVersion('3.1.0')
     .setTitle('Stream Event Service')
     .setDescription(
-      'Stores every event of a streaming platform once, lists and filters them, delivers them live; monitors streamers and ' +
-        'their streams. What it sends by itself, on WebSockets and on NATS: [/api/asyncapi.json](/api/asyncapi.json). Send ' +
-        '`Authorization: Token <key>`; a token comes from `POST /api-token-auth`. Every path takes one optional trailing slash. Paths with the platform’s brand in place of ' +
-        '`platform` (`/api/v1/twitch-events`, `/api/v1/twitch/scopes`, `/api/v1/twitch/helix-endpoints`) are the same. ' +
+      'Stores every event of a streaming platform once, lists and filters events, delivers them live; monitors streamers and ' +
+        'their streams. What it sends on WebSockets and on NATS is described in [/api/asyncapi.json](/api/asyncapi.json). Send ' +
+        '`Authorization: Token <key>`; a token comes from `POST /api-token-auth`. Every path takes one optional trailing slash. ' +
+        'Paths with the platform’s brand in place of `platform` (`/api/v1/twitch-events`, `/api/v1/twitch/scopes`, ' +
+        '`/api/v1/twitch/helix-endpoints`) are the same. ' +
         'Errors are problem documents (RFC 9457); beside those of each path, a wrong method is 405 with `Allow`, an unknown path ' +
         '404. Every GET answers HEAD too. Every answer has an `X-Request-Id`, which the logs name.',
     )
@@ -30,7 +31,10 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     .addTag('Replays', 'Events that go out to live clients once more')
     .addTag('Parked messages', 'Events that the database refused, kept aside until an owner decides')
     .addTag('Streamers', 'Who is monitored, and their streams')
-    .addTag('Platform', 'How things stand with the platform, what it is asked to tell, and where it tells it')
+    .addTag(
+      'Platform',
+      'The connection to the platform: its state, its subscriptions, and where the platform sends its messages',
+    )
     .addTag('Scopes', 'Permissions that users of the platform can grant')
     .addTag(
       'API endpoints',

@@ -2,19 +2,19 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { eventOrigins, isJsonObject, replayOrigin, type JsonObject } from '@stream-events/contracts';
 import { EventRecord } from '../events/events.dto.js';
 
-/** The event record of the HTTP API, as events and replays have it: AsyncAPI's schemas, from OpenAPI's. */
+/** The event record of the HTTP API, as events and replays have it: AsyncAPI's schemas, from OpenAPI's, by the same names. */
 export function describeRecords(openApi: OpenAPIObject): JsonObject {
   const schema = openApi.components?.schemas?.[EventRecord.name];
   if (!isJsonObject(schema)) throw new Error(`the OpenAPI description has no ${EventRecord.name}`);
   const record = toAsyncSchema(schema);
   return {
     EventRecord: withOrigin(record, { enum: [...eventOrigins], examples: [eventOrigins[0]] }),
-    ReplayRecord: withOrigin(record, { const: replayOrigin, examples: [replayOrigin] }),
+    ReplayedEventRecord: withOrigin(record, { const: replayOrigin, examples: [replayOrigin] }),
   };
 }
 
 /** A reference to one of these schemas. */
-export function recordSchema(name: 'EventRecord' | 'ReplayRecord'): JsonObject {
+export function recordSchema(name: 'EventRecord' | 'ReplayedEventRecord'): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 

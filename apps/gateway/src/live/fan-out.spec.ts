@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MessageReader } from '../../test/message-reader.js';
 import { FanOut, type Member } from './fan-out.js';
@@ -87,17 +88,24 @@ describe(FanOut.name, () => {
 
   it('reads no record when nobody filters', async () => {
     sut.join({ filter: {}, format: 'plain', deliver: () => undefined });
-    sut.publish(new LiveEvent('id', Buffer.from('no JSON'), epoch, 1));
+    const event = new LiveEvent('id', Buffer.from('{}'), epoch, 1);
+    const fields = jest.spyOn(event, 'fields', 'get');
+    sut.publish(event);
     await nextTurn();
 
     expect(delivered).toBe(1);
+    expect(fields).not.toHaveBeenCalled();
   });
 
-  it('does not wait for the end of the turn when much has come', () => {
+  it('does not wait for the end of the turn when much has come, but does again after that', async () => {
     const listener = new Listener();
     publish('1', 'x'.repeat(100_000));
-
     expect(listener.writes).toEqual([[1]]);
+
+    publish();
+    publish();
+    await nextTurn();
+    expect(listener.writes).toEqual([[1], [2, 3]]);
   });
 
   it('gives one that joins nothing from before, and takes nothing from the others', async () => {

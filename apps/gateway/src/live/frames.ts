@@ -19,9 +19,9 @@ export type FrameFormat = 'plain' | 'positioned' | 'server_sent';
 
 /** Why a client missed events. */
 export const gapReasons = {
-  unknown_position: 'what it gave as its last position is none, or no event stands there',
-  other_epoch: 'the stream was made anew, or has lost its end, since that position',
-  expired: 'what came next has left the stream',
+  unknown_position: 'the position is not valid, or there is no such event on the stream',
+  other_epoch: 'the stream was recreated, or lost its newest events, after that position',
+  expired: 'the events that came next are no longer on the stream',
 } as const;
 export type GapReason = keyof typeof gapReasons;
 

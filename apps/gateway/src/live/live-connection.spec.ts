@@ -142,6 +142,7 @@ describe(LiveConnection.name, () => {
     await eventually(() => expect(sink.sequences).toEqual(upTo(41)));
     expect(taken).toBeLessThan(25);
     expect(sink.highestBuffered).toBeLessThanOrEqual(maxBufferedBytes);
+    expect(sink.received.filter((message) => 'event' in message)).toHaveLength(1);
   });
 
   it('cuts a client that takes nothing for long', async () => {
@@ -185,15 +186,38 @@ describe(LiveConnection.name, () => {
     expect(controls).toMatchObject([{ event: 'ready' }, { event: 'gap', reason: 'other_epoch' }, { event: 'ready' }]); // prettier-ignore
   });
 
-  it('tries again while the broker is away', async () => {
+  it.each([
+    ['finds its place', () => after(2), []],
+    ['reads what it missed', () => `${epoch}-0-00000000`, [1, 2, 3]],
+  ])('says that there is a gap when the stream is made anew while it %s', async (_, position, expected) => {
+    publish(5);
+    feed.forgetRing();
+    const { read } = feed.history;
+    feed.history.read = async (place) => {
+      const page = await read(place);
+      feed.history.read = read;
+      feed.interrupt('ffffffff', 3);
+      return page;
+    };
+    const sink = connect({ after: position() });
+    await untilReady(sink);
+
+    expect(sink.received[0]).toEqual({ event: 'gap', reason: 'other_epoch' });
+    expect(sink.sequences).toEqual(expected);
+  });
+
+  it.each([
+    ['finds its place', () => after(2), [3, 4, 5]],
+    ['reads what it missed', () => `${epoch}-0-00000000`, [1, 2, 3, 4, 5]],
+  ])('tries again when the broker is away while it %s', async (_, position, expected) => {
     publish(5);
     feed.forgetRing();
     feed.isAway = true;
-    const sink = connect({ after: after(2) });
-    await new Promise((resolve) => setImmediate(resolve));
+    const sink = connect({ after: position() });
+    await eventually(() => expect(feed.failedReads).toBe(1));
     feed.isAway = false;
 
-    await eventually(() => expect(sink.sequences).toEqual([3, 4, 5]));
+    await eventually(() => expect(sink.sequences).toEqual(expected));
   });
 
   it('tells one that finds nothing for it for long how far it is, so that it can go on there', async () => {
@@ -241,6 +265,19 @@ describe(LiveConnection.name, () => {
     expect(all.received.at(-1)).toMatchObject({ event_type: 'a' });
     expect(all.received.at(-1)).not.toHaveProperty('position');
     expect(some.received).toHaveLength(1);
+  });
+
+  it('sends a slow client neither replays beyond 1 MiB nor what only says that it is alive', async () => {
+    const sink = connect({ keepAlive: true });
+    await untilReady(sink);
+    sink.stall();
+    const { id, record } = makeEvent(epoch, 3, 'x'.repeat(50_000));
+    for (let count = 0; count < 40; count += 1) connections[0]?.replay(new LiveEvent(id, record, '', 0));
+    connections[0]?.keepAlive(feed.head!);
+
+    expect(sink.highestBuffered).toBeGreaterThan(maxBufferedBytes / 2);
+    expect(sink.highestBuffered).toBeLessThanOrEqual(maxBufferedBytes);
+    expect(sink.received.at(-1)).toMatchObject({ event_type: 'a' });
   });
 
   it('gives every client each of its events once and in order, whatever happens when', async () => {

@@ -63,7 +63,7 @@ export class LiveConnection implements Member {
   /** The place of the last event before the cursor, once it has come by one. */
   private reached: Position | undefined;
   private isLive = false;
-  /** Each catching up ends the one before. */
+  /** Which try to locate or to catch up it is: whatever was begun in an earlier one ends when it sees that. */
   private turn = 0;
 
   constructor(
@@ -135,7 +135,7 @@ export class LiveConnection implements Member {
   close(reason: CloseReason | 'left', text?: string): void {
     if (this.ending.signal.aborted) return;
     this.ending.abort();
-    this.leave();
+    this.endTurn();
     if (reason !== 'left') this.sink.close(reason, text);
     this.surroundings.onClosed(this, reason);
   }
@@ -150,7 +150,7 @@ export class LiveConnection implements Member {
         if (!feed.ring) await feed.untilCurrent(signal);
         return after === undefined ? feed.nextSequence : await locate(after, this.surroundings, signal);
       } catch {
-        // Feed and history say in the log why.
+        // The history says in the log why.
         await this.pause();
       }
     }
@@ -159,7 +159,7 @@ export class LiveConnection implements Member {
 
   /** Sends everything from the cursor on, at the client's pace, until there is no more; then it is live. */
   private async catchUp(wasLive: boolean): Promise<void> {
-    this.leave();
+    this.endTurn();
     const { turn } = this;
     const { feed } = this.surroundings;
     while (await this.isReady(turn)) {
@@ -202,6 +202,7 @@ export class LiveConnection implements Member {
       const place = { epoch: ring.epoch, from: this.cursor, until: ring.firstSequence - 1 };
       return await history.read(place, this.ending.signal);
     } catch {
+      // The history says in the log why.
       await this.pause();
       return undefined;
     }
@@ -241,7 +242,8 @@ export class LiveConnection implements Member {
     if (gap) this.sink.write(gap);
   }
 
-  private leave(): void {
+  /** Ends whatever it does: being located, catching up, or being live. */
+  private endTurn(): void {
     this.turn += 1;
     if (this.isLive) this.surroundings.fanOut.leave(this);
     this.isLive = false;

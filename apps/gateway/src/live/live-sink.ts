@@ -11,6 +11,13 @@ export const closeReasons = {
 } as const;
 export type CloseReason = keyof typeof closeReasons;
 
+/** The close codes and what they say, as a list in Markdown. */
+export function printCloseCodes(): string {
+  return Object.values(closeReasons)
+    .map(({ code, text }) => `- \`${code}\`: ${text}`)
+    .join('\n');
+}
+
 /** The client's end of a live connection: a WebSocket or a response of server-sent events. */
 export interface LiveSink {
   readonly format: FrameFormat;

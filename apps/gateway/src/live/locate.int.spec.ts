@@ -20,8 +20,9 @@ beforeAll(async () => {
   await broker.remove(300);
   await broker.expire(21);
   const stream = await broker.connectGateway();
-  history = new EventHistory(stream, new Registry());
-  feed = new EventFeed(stream, createLogger('test', 'silent'), new Registry());
+  const logger = createLogger('test', 'silent');
+  history = new EventHistory(stream, logger, new Registry());
+  feed = new EventFeed(stream, logger, new Registry());
   feed.start();
   await feed.untilCurrent(AbortSignal.timeout(15_000));
 });

@@ -30,6 +30,6 @@ export function parsePosition(text: string): Position | undefined {
 }
 
 /** The place of an event. */
-export function positionOf({ epoch, sequence, id }: LiveEvent): Position {
+export function positionOf({ epoch, sequence, id }: Pick<LiveEvent, 'epoch' | 'sequence' | 'id'>): Position {
   return { epoch, sequence, check: id.slice(-8) };
 }

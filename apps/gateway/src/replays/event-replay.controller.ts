@@ -1,6 +1,6 @@
 import { Controller, Header, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { printReplayRecord } from '@stream-events/contracts';
+import { printReplayedEventRecord } from '@stream-events/contracts';
 import type { FastifyRequest } from 'fastify';
 import { Answers, RefusesWith, RequiresToken } from '../api-description/api-decorators.js';
 import { DescribesEventId } from '../events/event-filter-parameters.js';
@@ -32,6 +32,6 @@ export class EventReplayController {
   async replay(@Param('id') id: string, @Req() request: FastifyRequest): Promise<string> {
     const event = await this.events.get(id, request.id);
     await this.channel.publish([event], null);
-    return printReplayRecord(event);
+    return printReplayedEventRecord(event);
   }
 }

@@ -1,5 +1,10 @@
 import { headers, type Msg, type NatsConnection } from '@nats-io/transport-node';
-import { natsUsers, printReplayRecord, ServiceError, type StoredEvent } from '@stream-events/contracts';
+import {
+  natsUsers,
+  printReplayedEventRecord,
+  ServiceError,
+  type StoredEvent,
+} from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
 import { createLogger } from '@stream-events/service';
 import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
@@ -99,7 +104,9 @@ describe(ReplayChannel.name, () => {
 
     await eventually(() => expect(received.map(({ length }) => length)).toEqual([50, 50]));
     for (const gateway of received) {
-      expect(gateway.map(({ event }) => event.record.toString())).toEqual(events.map(printReplayRecord));
+      expect(gateway.map(({ event }) => event.record.toString())).toEqual(
+        events.map(printReplayedEventRecord),
+      );
       expect(gateway.map(({ event }) => event.id)).toEqual(events.map(({ id }) => id));
       for (const { event, connectionName } of gateway)
         expect([event.epoch, event.sequence, connectionName]).toEqual(['', 0, undefined]);

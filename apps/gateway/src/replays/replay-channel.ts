@@ -1,6 +1,6 @@
 import {
   connectionNameHeader,
-  printReplayRecord,
+  printReplayedEventRecord,
   readEventColumns,
   replaySubject,
   replaySubjects,
@@ -118,7 +118,7 @@ function toMessage(event: StoredEvent, connectionName: string | null): ReplayMes
   if (connectionName !== null) messageHeaders.set(connectionNameHeader, encodeURIComponent(connectionName));
   return {
     subject: replaySubject(event.eventType, broadcasterUserId),
-    payload: Buffer.from(printReplayRecord(event)),
+    payload: Buffer.from(printReplayedEventRecord(event)),
     headers: messageHeaders,
   };
 }

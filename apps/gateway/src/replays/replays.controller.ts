@@ -39,7 +39,7 @@ export class ReplaysController {
       'At most 10 run at a time.',
   })
   @Accepts(ReplayBody)
-  @Answers(201, 'It runs: ask for its progress', { type: ReplayRecord, location: true })
+  @Answers(201, 'It is running: ask for its progress', { type: ReplayRecord, location: true })
   @RequiresToken()
   @RefusesWith({ ...badBody, ...forbidden, conflict: '10 replays run already' })
   async begin(
@@ -65,7 +65,7 @@ export class ReplaysController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'Show how far a replay of a range is', description: 'Owners only.' })
+  @ApiOperation({ summary: 'Show the progress of a replay of a range', description: 'Owners only.' })
   @DescribesId('The id of the replay')
   @Answers(200, 'The replay', { type: ReplayRecord })
   @RequiresToken()

@@ -55,7 +55,7 @@ export class ReplayFilters implements ReplayedFilters {
 /** Body of `POST /api/v1/replays`. */
 export class ReplayBody extends ReplayFilters {
   @ApiProperty({
-    description: 'From events created at or after this ISO 8601 time on',
+    description: 'Events created at or after this ISO 8601 time',
     example: '2026-11-21T06:30:00Z',
   })
   @IsTime()
@@ -64,7 +64,7 @@ export class ReplayBody extends ReplayFilters {
 
   @ApiProperty({
     required: false,
-    description: 'Up to events created before this ISO 8601 time; now unless given, and at most',
+    description: 'Events created before this ISO 8601 time; now by default, and at the latest',
     example: exampleTime,
   })
   @MayBeAbsent()
@@ -91,7 +91,7 @@ export class ReplayBody extends ReplayFilters {
     minLength: 1,
     maxLength: maxNameLength,
     default: null,
-    description: 'For the live connections that call themselves so only; trimmed. Null: for all',
+    description: 'Only the live connections of this name get it; trimmed. Null: all get it',
     example: 'alerts-overlay',
   })
   @Trimmed()
@@ -142,7 +142,7 @@ export class ReplayRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Up to events of this time the range is dealt with; null before the first',
+    description: 'The time up to which events have gone out; null before the first',
     example: '2026-11-21T06:47:12+0000',
   })
   replayed_until!: string | null;
@@ -151,7 +151,7 @@ export class ReplayRecord {
     type: 'integer',
     minimum: 0,
     maximum: 100,
-    description: 'How much of the range’s time is dealt with; 100 when it is done',
+    description: 'How much of the range’s time has been covered; 100 when it is done',
     example: 28,
   })
   percent!: number;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { startCeiling } from '../ceiling/start-ceiling.js';
 import type { Credentials } from '../load/request-maker.js';
+import { forkServer } from '../system/forked-server.js';
 import type { Servers } from '../system/servers.js';
 import { startSystem } from '../system/system.js';
 
@@ -49,7 +49,7 @@ export async function startSubject(
 
 async function startCeilingSubject(databaseUrl: string): Promise<Subject> {
   const webhookSecret = randomBytes(16).toString('hex');
-  const ceiling = await startCeiling(databaseUrl, webhookSecret);
+  const ceiling = await forkServer(new URL('ceiling.js', import.meta.url), [databaseUrl, webhookSecret]);
   return {
     webhookSecret,
     token: '',

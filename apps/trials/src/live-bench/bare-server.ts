@@ -5,7 +5,7 @@ import { eventsStreamName } from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
 import { WebSocketServer } from 'ws';
 
-// This process is forked by `startBareServer`: what remains of live delivery without everything that makes it a service. It
+// This process is forked by `BenchBed`: what remains of live delivery without everything that makes it a service. It
 // reads the same stream and sends each event to each client by plain `ws`: no tokens, no filters, no positions, no limits.
 
 const [natsUrl = ''] = process.argv.slice(2);

@@ -2,11 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { DirectPublisher } from '../live/direct-publisher.js';
 import { cpuSeconds, cpuSecondsOfFamily } from '../measure/processes.js';
 import { waitFor } from '../measure/progress.js';
+import { forkServer, type ForkedServer } from '../system/forked-server.js';
 import { startServers, type Servers } from '../system/servers.js';
 import { registerUsers, startSystem, type SharedSystem } from '../system/system.js';
 import { Counting } from './counting.js';
 import type { CountingOptions } from './counting-clients.js';
-import { startBareServer, type BareServer } from './start-bare-server.js';
 
 /** What is compared: the bare broadcast and the gateway. */
 export type SubjectName = 'bare' | 'gateway';
@@ -22,7 +22,7 @@ export class BenchBed {
     readonly clients: number,
     readonly servers: Servers,
     readonly system: SharedSystem,
-    readonly bare: BareServer,
+    readonly bare: ForkedServer,
     readonly publisher: DirectPublisher,
   ) {}
 
@@ -35,7 +35,9 @@ export class BenchBed {
       const databaseUrl = await servers.createDatabase('live_bench');
       const system = await startSystem(servers, databaseUrl, { gateways: 1, events: 1 });
       stops.push(() => system.stop());
-      const bare = await startBareServer(servers.nats.urlFor('events'));
+      const bare = await forkServer(new URL('bare-server.js', import.meta.url), [
+        servers.nats.urlFor('events'),
+      ]);
       stops.push(() => bare.stop());
       const publisher = await DirectPublisher.connect(servers);
       return new BenchBed(clients, servers, await registerUsers(system, users), bare, publisher);

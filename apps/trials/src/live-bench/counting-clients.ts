@@ -30,7 +30,7 @@ export type CountingAnswer =
   /** How many events the slowest client has got since it connected. */
   | { kind: 'progress'; slowest: number };
 
-// This process is forked by `startCounting`.
+// This process is forked by `Counting`.
 
 // The feeder of the stream keeps a few hundred events ahead of the slowest client.
 const progressEveryMs = 10;

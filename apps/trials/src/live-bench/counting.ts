@@ -63,6 +63,7 @@ export class Counting {
   }
 
   async stop(): Promise<void> {
+    if (!this.child.connected) return;
     const ended = once(this.child, 'exit');
     this.child.disconnect();
     await ended;

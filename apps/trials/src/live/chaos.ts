@@ -7,7 +7,7 @@ import type { PartReport } from '../measure/promise.js';
 import { printChaos } from './chaos-report.js';
 import { totalOf, type FleetCounts, type Judgement } from './fleet-messages.js';
 import type { LiveBed } from './live-bed.js';
-import { filterKinds, filterOf, makeSmallEvent } from './trial-events.js';
+import { makeSmallEvent } from './trial-events.js';
 
 /** What was done, and what came of it. */
 export interface ChaosResult {
@@ -32,16 +32,8 @@ const group = 'chaos';
 
 /** Restarts gateways and broker at random under a thousand clients, and checks what each of them got. */
 export async function runChaos(bed: LiveBed): Promise<PartReport> {
-  const { crowd, tap, size, ports } = bed;
-  const plans = Array.from({ length: size.clients }, (_, number) => ({
-    token: bed.tokenOf(number),
-    filter: filterOf(
-      filterKinds[number % filterKinds.length] ?? 'none',
-      Math.floor(number / filterKinds.length),
-    ),
-    ports,
-  }));
-  await crowd.open(group, plans);
+  const { crowd, tap, size } = bed;
+  await crowd.open(group, bed.planClients(size.clients));
   await crowd.waitUntilReady(group);
   tap.follow();
   const counts: FleetCounts[] = [];

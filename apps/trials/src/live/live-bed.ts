@@ -5,7 +5,9 @@ import { waitFor } from '../measure/progress.js';
 import { startServers, type Servers } from '../system/servers.js';
 import { registerUsers, startSystem, type SharedSystem, type System } from '../system/system.js';
 import { Fleet } from './fleet.js';
+import type { ClientPlan } from './resuming-client.js';
 import { StreamTap } from './stream-tap.js';
+import { filterKinds, filterOf, type FilterKind } from './trial-events.js';
 
 /** How much and how long. */
 export interface Size {
@@ -80,6 +82,15 @@ export class LiveBed {
   tokenOf(client: number): string {
     const { tokens } = this.system;
     return tokens[client % tokens.length] ?? '';
+  }
+
+  /** Clients of both gateways, as many of each kind of filter. */
+  planClients(count: number, kinds: readonly FilterKind[] = filterKinds): ClientPlan[] {
+    return Array.from({ length: count }, (_, number) => ({
+      token: this.tokenOf(number),
+      filter: filterOf(kinds[number % kinds.length] ?? 'none', Math.floor(number / kinds.length)),
+      ports: this.ports,
+    }));
   }
 
   /** Sends events through the API and the webhook, so many a second, while something else happens. */

@@ -7,7 +7,7 @@ import { totalOf, type Judgement } from './fleet-messages.js';
 import type { LiveBed } from './live-bed.js';
 import { printPositions } from './positions-report.js';
 import { Probe } from './probe.js';
-import { filterKinds, filterOf, makeSmallEvent } from './trial-events.js';
+import { makeSmallEvent } from './trial-events.js';
 
 /** A position that is no use, and what a client with it was told. */
 export interface PositionResult {
@@ -100,16 +100,8 @@ async function collectCases({
 }
 
 async function loseStream(bed: LiveBed): Promise<LostStreamResult> {
-  const { crowd, tap, ports } = bed;
-  const plans = Array.from({ length: lostClients }, (_, number) => ({
-    token: bed.tokenOf(number),
-    filter: filterOf(
-      filterKinds[number % filterKinds.length] ?? 'none',
-      Math.floor(number / filterKinds.length),
-    ),
-    ports,
-  }));
-  await crowd.open(group, plans);
+  const { crowd, tap } = bed;
+  await crowd.open(group, bed.planClients(lostClients));
   await crowd.waitUntilReady(group);
   const newEpochMs = await bed.underLoad(
     { perSecond: lostPerSecond, make: () => makeSmallEvent() },

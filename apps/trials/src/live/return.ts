@@ -5,7 +5,7 @@ import { DirectPublisher } from './direct-publisher.js';
 import { totalOf, type Judgement } from './fleet-messages.js';
 import type { LiveBed } from './live-bed.js';
 import { printReturn } from './return-report.js';
-import { filterKinds, filterOf, makeBigEvent, makeSmallEvent, nowMicroseconds } from './trial-events.js';
+import { filterKinds, makeBigEvent, makeSmallEvent, nowMicroseconds } from './trial-events.js';
 
 /** What was measured of clients that come back together. */
 export interface ReturnResult {
@@ -32,15 +32,10 @@ const pollMs = 50;
 
 /** Lets clients leave, miss so much that the gateways have forgotten it, and come back all at once. */
 export async function runReturn(bed: LiveBed): Promise<PartReport> {
-  const { crowd, tap, size, ports } = bed;
+  const { crowd, tap, size } = bed;
   // Not those without a filter: what is on trial is not how fast a gigabyte can be sent.
   const kinds = filterKinds.filter((kind) => kind !== 'none');
-  const plans = Array.from({ length: size.clients }, (_, number) => ({
-    token: bed.tokenOf(number),
-    filter: filterOf(kinds[number % kinds.length] ?? 'broadcaster', Math.floor(number / kinds.length)),
-    ports,
-  }));
-  await crowd.open(group, plans);
+  await crowd.open(group, bed.planClients(size.clients, kinds));
   await crowd.waitUntilReady(group);
   await crowd.close(group);
   await publishMissed(bed);

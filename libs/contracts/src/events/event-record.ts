@@ -33,7 +33,7 @@ export function printEventRecord(event: StoredEvent): string {
 }
 
 /** Prints the record of an event that goes out again: as it was then, but for its origin. */
-export function printReplayRecord(event: StoredEvent): string {
+export function printReplayedEventRecord(event: StoredEvent): string {
   return printRecordOf(event, replayOrigin);
 }
 

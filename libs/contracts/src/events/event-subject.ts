@@ -21,7 +21,7 @@ export function eventSubject(
   eventType: string,
   broadcasterUserId: string | null,
 ): string {
-  return `events.${origin}.${describeEvent(eventType, broadcasterUserId)}`;
+  return `events.${origin}.${eventTokens(eventType, broadcasterUserId)}`;
 }
 
 /** Replays, on core NATS: whoever listens gets them, nothing keeps them. */
@@ -29,16 +29,17 @@ export const replaySubjects = 'live.replay.>';
 
 /** The subject on which an event goes out once more: `live.replay.<event_type>.<broadcaster_user_id or _>`. */
 export function replaySubject(eventType: string, broadcasterUserId: string | null): string {
-  return `live.replay.${describeEvent(eventType, broadcasterUserId)}`;
+  return `live.replay.${eventTokens(eventType, broadcasterUserId)}`;
 }
 
 /** The NATS header of a replay that is meant for the live connections of a name only: the name, percent-encoded. */
 export const connectionNameHeader = 'Connection-Name';
 
-function describeEvent(eventType: string, broadcasterUserId: string | null): string {
+/** The two tokens that a subject ends with: `<event_type>.<broadcaster_user_id or _>`. */
+function eventTokens(eventType: string, broadcasterUserId: string | null): string {
   const type = encodeToken(eventType);
-  const broadcaster = broadcasterUserId !== null && /^[\w-]{1,64}$/.test(broadcasterUserId);
-  return `${type.length > maxEncodedTypeBytes ? '_long' : type}.${broadcaster ? broadcasterUserId : '_'}`;
+  const isOrdinary = broadcasterUserId !== null && /^[\w-]{1,64}$/.test(broadcasterUserId);
+  return `${type.length > maxEncodedTypeBytes ? '_long' : type}.${isOrdinary ? broadcasterUserId : '_'}`;
 }
 
 function encodeToken(text: string): string {

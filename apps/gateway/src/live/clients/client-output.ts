@@ -2,7 +2,9 @@ import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 
 /** After what time without taking anything a client counts as gone. */
-const stallLimitMs = 10_000;
+export const stallLimitMs = 10_000;
+/** What a client does not take of its last frames within this time is dropped with its socket. */
+export const closeLimitMs = 5_000;
 
 /** What a client has still to take of what was written to it: the common half of all sinks. */
 export class ClientOutput {

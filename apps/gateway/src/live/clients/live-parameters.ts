@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
 import { DescribesText, filterParameters } from '../../events/event-filter-parameters.js';
+import { keepAliveMs } from '../live-connections.service.js';
 import { maxEventTypes } from './live-request.js';
 
 /** Describes the query of a stream of server-sent events. */
@@ -15,7 +16,7 @@ export function ServerSentEventsParameters(): MethodDecorator {
     }),
     DescribesText({
       name: 'name',
-      description: 'What the connection is called: a replay can be meant for those of a name',
+      description: 'The name of the connection: a replay can be meant for the connections of one name',
       example: 'my-overlay',
     }),
   );
@@ -25,8 +26,11 @@ export function ServerSentEventsParameters(): MethodDecorator {
 export function WebSocketParameters(): MethodDecorator {
   return applyDecorators(
     ServerSentEventsParameters(),
-    DescribesFlag('positions', 'Whether records have their `position`, and a gap or the start is told of'),
-    DescribesFlag('keep_alive', 'Whether `{"event":"keep_alive"}` comes when nothing else does'),
+    DescribesFlag('positions', 'Whether records have their `position`, and `ready` and `gap` are sent'),
+    DescribesFlag(
+      'keep_alive',
+      `Whether \`{"event":"keep_alive"}\` is sent every ${keepAliveMs / 1_000} seconds`,
+    ),
   );
 }
 

@@ -7,13 +7,12 @@ import { Answers, RefusesWith, RequiresToken } from '../../api-description/api-d
 import { endProgress } from '../../http/http-server.js';
 import { AllowAccess, CurrentTokenHash } from '../../users/access.guard.js';
 import { LiveConnections } from '../live-connections.service.js';
+import { printCloseCodes } from '../live-sink.js';
+import { stallLimitMs } from './client-output.js';
 import { ServerSentEventsParameters, WebSocketParameters } from './live-parameters.js';
 import { parseLiveFields, readLiveQuery } from './live-request.js';
 import { ServerSentSink } from './server-sent.sink.js';
-import { webSocketPath } from './web-sockets.service.js';
-
-// A client that takes nothing for so long does not read, also when too little is waiting for it to matter.
-const stallLimitMs = 10_000;
+import { webSocketLimits, webSocketPath } from './web-sockets.service.js';
 
 const exampleStream = [
   'id: 5f3a9c1e-1041-6a1f0c11',
@@ -32,7 +31,7 @@ export class LiveController {
     summary: 'Get events live, as server-sent events',
     description:
       'Each event is a message whose `data` is its record and whose `id` is its position; a replay has no id. Connect again ' +
-      'with the last id to get what was missed: in order, without gap and duplicate. Where that is impossible, a message of ' +
+      'with the last id to get what was missed: in order, without gaps or duplicates. Where that is impossible, a message of ' +
       'type `gap` says so, with a `reason`. Messages with an id only say where the stream is. Before the service ends the ' +
       'stream, a message of type `closed` says why, with a `code`. Browsers: use fetch, since EventSource cannot send the token.',
   })
@@ -70,6 +69,7 @@ export class LiveController {
     endProgress(request);
     const { raw: response } = reply;
     response.once('close', () => connection.close('left'));
+    // Also when so little is waiting that it would never be looked at.
     response.setTimeout(stallLimitMs, () => {
       if (response.writableLength > 0) connection.close('too_slow');
     });
@@ -80,10 +80,10 @@ export class LiveController {
   @ApiOperation({
     summary: 'Get events live, over a WebSocket',
     description:
-      'The first message is `{"token": "<key>"}`, within 10 seconds, unless the handshake has the header `Authorization`. It ' +
-      'may also have the parameters below, by the same names, which win over those of the URL. Then every message is the ' +
-      'record of an event. Close codes: 4400 a wrong parameter, 4401 no valid token, 4408 the client read too slowly, 4429 too ' +
-      'many connections of the token, 1012 the service restarts, 1013 it is overloaded.',
+      `The first message is \`{"token": "<key>"}\`, within ${webSocketLimits.tokenMs / 1_000} seconds, unless the handshake ` +
+      'has the header `Authorization`. It may also have the parameters below, by the same names, which win over those of the ' +
+      'URL. Then every message is the record of an event.\n\n' +
+      `Close codes:\n\n${printCloseCodes()}`,
   })
   @WebSocketParameters()
   @Answers(101, 'The connection is a WebSocket now')

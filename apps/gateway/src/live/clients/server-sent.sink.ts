@@ -1,9 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { ClientOutput } from './client-output.js';
+import { ClientOutput, closeLimitMs } from './client-output.js';
 import { closeReasons, type CloseReason, type LiveSink } from '../live-sink.js';
-
-/** What is written last may take the client so long; then the socket goes. */
-const closeLimitMs = 5_000;
 
 /** A response of server-sent events. */
 export class ServerSentSink implements LiveSink {

@@ -9,6 +9,7 @@ import { printProblem, toServiceError } from '../../http/problem.js';
 import { takeWebSocketUpgrades } from '../../http/web-socket-upgrades.js';
 import { readToken } from '../../users/access.guard.js';
 import { AccessTokens, hashToken } from '../../users/access-tokens.service.js';
+import { closeLimitMs } from './client-output.js';
 import { untilFirstMessage } from './first-message.js';
 import { LiveConnections } from '../live-connections.service.js';
 import { parseLiveFields, readLiveMessage, readLiveQuery, type LiveFields } from './live-request.js';
@@ -40,9 +41,6 @@ export const webSocketLimits: WebSocketLimits = {
 // A first message with a hundred event types has some 5 KiB. It comes in a few pieces, unless it is meant to cost memory.
 export const maxMessageBytes = 16 * 1024;
 const maxMessagePieces = 256;
-
-// What a client does not take of its last frames within this time is dropped with its socket.
-const closeLimitMs = 5_000;
 
 // A constant of its own, since some options are newer than the types.
 const serverOptions = {
@@ -96,7 +94,7 @@ export class WebSockets {
   attach(server: Server): void {
     takeWebSocketUpgrades(server, webSocketPath, (request, socket, head) => {
       if (this.isStopped) return refuse(socket, new ServiceError('unavailable', 'The service restarts.'));
-      if (!this.hasRoom())
+      if (!this.makeRoom())
         return refuse(
           socket,
           new ServiceError('unavailable', 'Too many connections at once. Try again soon.'),
@@ -113,12 +111,16 @@ export class WebSockets {
     for (const webSocket of this.waiting.keys()) closeWebSocket(webSocket, 'shutting_down');
   }
 
-  /** Whether one more may wait. Clients say their token at once: those that do not, to keep others out, make room. */
-  private hasRoom(): boolean {
+  /**
+   * Whether one more may wait. Where there is no room, the socket that has been silent the longest is ended for it: clients
+   * say their token at once, and only those that mean to keep others out do not.
+   */
+  private makeRoom(): boolean {
     if (this.waiting.size < this.limits.waiting) return true;
-    const [longest] = this.waiting;
-    if (!longest || performance.now() < longest[1] + this.limits.patienceMs) return false;
-    const [webSocket] = longest;
+    const [oldest] = this.waiting;
+    if (!oldest) return false;
+    const [webSocket, since] = oldest;
+    if (performance.now() < since + this.limits.patienceMs) return false;
     this.waiting.delete(webSocket);
     webSocket.terminate();
     return true;
@@ -165,7 +167,7 @@ export class WebSockets {
     if (typeof fields?.token === 'string') return { token: fields.token, fields };
     throw new ServiceError(
       'unauthenticated',
-      'The first message must be {"token": "<key>"}, within 10 seconds.',
+      `The first message must be {"token": "<key>"}, within ${this.limits.tokenMs / 1_000} seconds.`,
     );
   }
 

@@ -3,6 +3,7 @@ import { within } from '@stream-events/messaging';
 import { FailureLog, LOGGER, Registry, type Logger, pause } from '@stream-events/service';
 import type { EventRing } from './event-ring.js';
 import { EventsStream, type StreamMessage, type StreamState } from './events-stream.js';
+import { FeedHealth } from './feed-health.js';
 import { FeedMetrics } from './feed-metrics.js';
 import { FeedTrack } from './feed-track.js';
 import type { GapReason } from '../frames.js';
@@ -33,8 +34,6 @@ const minBackoffMs = 250;
 const maxBackoffMs = 2_000;
 // A new epoch does not disturb the consumer: nothing tells of it but the stream's info.
 const lookIntervalMs = 1_000;
-// A broker that restarts is back within this time, and clients may stay where they are.
-const unhealthyAfterMs = 30_000;
 const stopLimitMs = 3_000;
 
 type Reading = Exclude<ReadingPlan, { kind: 'wait' }>;
@@ -59,14 +58,12 @@ export class EventFeed {
   private readonly listeners: FeedListener[] = [];
   private readonly stopping = new AbortController();
   private readonly failureLog: FailureLog;
+  private readonly health: FeedHealth;
   private readonly metrics: FeedMetrics;
   private readonly readingToEnd = new SharedRun(() => this.readToEnd());
   private running: Promise<void> = Promise.resolve();
   private track: FeedTrack | undefined;
   private reader: StreamReader | undefined;
-  /** Since when, and why, the stream has not been read; undefined while it is. */
-  private failing: { since: number; cause: string } | undefined;
-  private warnedCause: string | undefined;
   private backoffMs = minBackoffMs;
   /** What `readToEnd` waits for. */
   private goal: { sequence: number; settle: (isReached: boolean) => void } | undefined;
@@ -77,8 +74,8 @@ export class EventFeed {
     registry: Registry,
   ) {
     this.failureLog = new FailureLog(logger);
-    this.failing = { since: performance.now(), cause: 'it has not been read yet' };
-    this.metrics = new FeedMetrics(registry, () => this.failing !== undefined);
+    this.health = new FeedHealth(logger, this.failureLog);
+    this.metrics = new FeedMetrics(registry, () => this.health.isFailing);
   }
 
   /** The newest events; undefined until the stream was read for the first time. */
@@ -115,11 +112,7 @@ export class EventFeed {
 
   /** @throws when the stream could not be read for half a minute */
   check(): Promise<void> {
-    if (!this.failing) return Promise.resolve();
-    const failingMs = performance.now() - this.failing.since;
-    if (failingMs < unhealthyAfterMs) return Promise.resolve();
-    const seconds = Math.round(failingMs / 1_000);
-    return Promise.reject(new Error(`live events were not read for ${seconds} s: ${this.failing.cause}`));
+    return this.health.check();
   }
 
   /**
@@ -140,7 +133,7 @@ export class EventFeed {
     while (!this.isStopped()) {
       const cause = await this.readUntilDisturbed().catch(String);
       if (this.isStopped()) return;
-      this.noteFailure(cause);
+      this.health.noteFailure(cause);
       await this.backOff();
     }
   }
@@ -150,7 +143,7 @@ export class EventFeed {
     if (!this.stream.isConnected) return 'NATS is away';
     const plan = planReading(this.track, await this.stream.find());
     if (plan.kind === 'wait') return plan.cause;
-    const track = this.trackOf(plan);
+    const track = plan.kind === 'go_on' ? plan.track : new FeedTrack(plan.epoch, plan.from, this.track);
     const reader = await StreamReader.open(this.stream, plan.from, {
       onMessage: (message) => this.onMessage(track, message, plan),
       onIdle: (sequence) => this.onIdle(track, sequence, plan),
@@ -168,25 +161,15 @@ export class EventFeed {
     }
   }
 
-  private trackOf(plan: Reading): FeedTrack {
-    if (plan.kind === 'go_on' && this.track) return this.track;
-    const epoch = plan.kind === 'begin' ? plan.epoch : '';
-    return new FeedTrack(epoch, plan.from, this.track);
-  }
-
   private onMessage(track: FeedTrack, message: StreamMessage, plan: Reading): void {
     if (track.isContradictedBy(message)) return this.reader?.end(lostEnd);
     const isSilent = track !== this.track;
     const event = track.take(message);
     this.metrics.noteRead();
     if (message.id === undefined)
-      this.failureLog.warn(
-        'a message without the id of an event on the EVENTS stream is no event: it is passed over',
-        {
-          err: undefined,
-          sequence: message.sequence,
-        },
-      );
+      this.failureLog.warn('a message on the EVENTS stream has no id of an event: it is passed over', {
+        sequence: message.sequence,
+      });
     if (isSilent) this.adoptWhenLoaded(track, plan);
     else if (event) this.tell((listener) => listener.onEvent(event));
     this.onProgress(track);
@@ -211,7 +194,8 @@ export class EventFeed {
   }
 
   private onProgress(track: FeedTrack): void {
-    if (this.failing) this.noteSuccess();
+    this.health.noteSuccess();
+    this.backoffMs = minBackoffMs;
     if (this.goal && track === this.track && track.nextSequence > this.goal.sequence) this.settleGoal(true);
   }
 
@@ -237,7 +221,7 @@ export class EventFeed {
   /** The last sequence of the stream; undefined while the stream is not what is read. */
   private async findEnd(): Promise<number | undefined> {
     const { track } = this;
-    if (!track || this.failing || !this.stream.isConnected) return undefined;
+    if (!track || this.health.isFailing || !this.stream.isConnected) return undefined;
     const readBefore = track.nextSequence - 1;
     const found = await this.stream.find().catch(() => undefined); // it is asked again
     return track === this.track && isStillThere(track, found, readBefore) ? found.lastSequence : undefined;
@@ -265,21 +249,6 @@ export class EventFeed {
         this.failureLog.warn('an event could not be handed to live clients', { err });
       }
     }
-  }
-
-  private noteSuccess(): void {
-    if (this.warnedCause !== undefined) this.logger.info('live events are read again');
-    this.failing = undefined;
-    this.warnedCause = undefined;
-    this.backoffMs = minBackoffMs;
-  }
-
-  /** One line for each cause, however long it lasts. */
-  private noteFailure(cause: string): void {
-    this.failing = { since: this.failing?.since ?? performance.now(), cause };
-    if (cause === this.warnedCause) return;
-    this.failureLog.warn('live events cannot be read: it is tried again until they can', { err: cause });
-    if (!this.failureLog.isStarting) this.warnedCause = cause;
   }
 
   private async backOff(): Promise<void> {

@@ -1,4 +1,4 @@
-import { Registry } from '@stream-events/service';
+import { createLogger, Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
 import { EventsBroker, newIds } from '../../../test/events-broker.js';
 import { EventHistory, type HistoryPage } from './event-history.service.js';
@@ -6,6 +6,8 @@ import { EventHistory, type HistoryPage } from './event-history.service.js';
 let broker: EventsBroker;
 let metrics: Registry;
 let history: EventHistory;
+/** What was logged, of any level. */
+let logged: unknown[][];
 
 const epoch = '0ddba115';
 
@@ -14,7 +16,10 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   metrics = new Registry();
-  history = new EventHistory(await broker.connectGateway(), metrics);
+  logged = [];
+  const logger = createLogger('test', 'silent');
+  logger.info = logger.warn = (...line: unknown[]) => void logged.push(line);
+  history = new EventHistory(await broker.connectGateway(), logger, metrics);
   await broker.createStream(epoch);
 });
 afterEach(() => broker.deleteStream().catch(() => undefined)); // some tests have deleted it
@@ -204,6 +209,20 @@ describe(EventHistory.name, () => {
 
       await broker.nats.restart();
       await eventually(async () => expect((await walk(1, 300)).ids).toEqual(ids), { timeoutMs: 15_000 });
+    });
+
+    it('says in the log why a page cannot be read', async () => {
+      await broker.publish(newIds(10));
+      broker.hold(true);
+      await expect(read(5, 10)).rejects.toThrow('NATS is away');
+      broker.hold(false);
+
+      expect(logged).toMatchObject([
+        [
+          { err: { message: 'NATS is away' }, from: 1 },
+          'a page of older events cannot be read for live clients',
+        ],
+      ]);
     });
 
     it("throws the signal's reason, which is nothing to others who want the same", async () => {

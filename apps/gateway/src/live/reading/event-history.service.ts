@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
-import { Counter, Registry } from '@stream-events/service';
+import { Inject, Injectable } from '@nestjs/common';
+import { Counter, FailureLog, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { maxRingBytes } from './event-ring.js';
 import { EventsStream, type StreamMessage } from './events-stream.js';
 import { LiveEvent } from '../live-event.js';
 import { PageCache, type EventPage } from './page-cache.js';
@@ -29,8 +30,6 @@ interface Place {
   until: number;
 }
 
-// As much as the ring has.
-const maxCachedBytes = 16 * 1024 ** 2;
 // After a crash the relay publishes again what it cannot know to be on the stream: its last second or so. The second copy of
 // an event, up to so many pages behind the first, is for nobody: whoever comes by it has come by the first one.
 const pagesOfRepetitions = 8;
@@ -43,15 +42,18 @@ const readLimitMs = 5_000;
  */
 @Injectable()
 export class EventHistory {
-  private readonly cache = new PageCache(maxCachedBytes);
+  private readonly cache = new PageCache(maxRingBytes);
   private readonly loading = new Map<string, Promise<EventPage | undefined>>();
   private readonly readers: PageReaders;
   private readonly pagesTotal: Counter<'source'>;
+  private readonly failures: FailureLog;
 
   constructor(
     private readonly stream: EventsStream,
+    @Inject(LOGGER) logger: Logger,
     metrics: Registry,
   ) {
+    this.failures = new FailureLog(logger);
     this.readers = new PageReaders(stream);
     this.pagesTotal = new Counter({
       name: 'live_history_pages_total',
@@ -91,10 +93,14 @@ export class EventHistory {
     const signal = AbortSignal.timeout(readLimitMs);
     const page = untilAborted(this.readPage(place, signal), signal).finally(() => this.loading.delete(key));
     this.loading.set(key, page);
-    // Those who wait for it learn of its failure; perhaps nobody does any more.
     page.then(
       (read) => read && this.cache.set(key, read),
-      () => undefined,
+      // Here, once for all who wait for it: they only try again, and perhaps nobody waits any more.
+      (err: unknown) =>
+        this.failures.warn('a page of older events cannot be read for live clients', {
+          err,
+          from: place.from,
+        }),
     );
     return page;
   }

@@ -1,9 +1,9 @@
 import type { LiveEvent } from '../live-event.js';
 
 // Most clients come back within minutes: at 20 events a second the last 20,000 are a quarter of an hour.
-const maxEvents = 20_000;
+export const maxRingEvents = 20_000;
 // Frames made of an event are kept with it, up to three: at most 64 MiB in all.
-const maxBytes = 16 * 1024 ** 2;
+export const maxRingBytes = 16 * 1024 ** 2;
 
 /** The newest events of one epoch of the EVENTS stream, in order: without a hole but for events that came twice. */
 export class EventRing {
@@ -36,7 +36,7 @@ export class EventRing {
   add(event: LiveEvent): void {
     this.events.push(event);
     this.bytes += event.record.length;
-    while (this.events.length - this.oldest > maxEvents || this.bytes > maxBytes) this.dropOldest();
+    while (this.events.length - this.oldest > maxRingEvents || this.bytes > maxRingBytes) this.dropOldest();
   }
 
   /** Up to `limit` events from this sequence on. */

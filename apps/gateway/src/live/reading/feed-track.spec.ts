@@ -64,6 +64,8 @@ describe(FeedTrack.name, () => {
     const id = idAt(0);
     take(track, [id, id]);
     track.passTo(9);
+    // A consumer may tell late how far it was.
+    track.passTo(5);
 
     expect(track.head).toEqual({ epoch: '0ddba115', sequence: 2, check: id.slice(-8) });
     expect(track).toMatchObject({ nextSequence: 10, resumeSequence: 2 });

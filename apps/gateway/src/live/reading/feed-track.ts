@@ -1,11 +1,9 @@
-import { EventRing } from './event-ring.js';
+import { EventRing, maxRingEvents } from './event-ring.js';
 import type { StreamMessage } from './events-stream.js';
 import { LiveEvent } from '../live-event.js';
-import { checkOfStart, type Position } from '../position.js';
+import { checkOfStart, positionOf, type Position } from '../position.js';
 import { RecentIds } from './recent-ids.js';
 
-/** As many as a ring has at most. */
-const rememberedIds = 20_000;
 // After an epoch changed, the events service publishes what it cannot know to be on the stream: after a restored backup up
 // to a day, so that it takes some minutes. Old events are repetitions until none has come for so long.
 const repetitionMs = 60_000;
@@ -33,7 +31,7 @@ export class FeedTrack {
     private readonly now: () => number = () => performance.now(),
   ) {
     this.ring = new EventRing(epoch, from - 1);
-    this.ids = new RecentIds(rememberedIds, former?.ids);
+    this.ids = new RecentIds(maxRingEvents, former?.ids);
     this.oldestId = this.ids.oldest ?? '';
     this.repetitionsUntil = now() + repetitionMs;
     this.next = from;
@@ -51,9 +49,9 @@ export class FeedTrack {
 
   /** The place of the last event that was read. */
   get head(): Position {
-    const { epoch, lastSequence: sequence, lastId } = this;
-    if (lastId === undefined) return { epoch, sequence: this.next - 1, check: checkOfStart };
-    return { epoch, sequence, check: lastId.slice(-8) };
+    const { epoch, lastSequence: sequence, lastId: id } = this;
+    if (id === undefined) return { epoch, sequence: this.next - 1, check: checkOfStart };
+    return positionOf({ epoch, sequence, id });
   }
 
   /** Whether a message shows that the stream is not any more what was read. */

@@ -58,7 +58,7 @@ describe(planReading.name, () => {
     ['there is a hole behind the last message', readUp(8, 10), stream(1, 20), 8],
     ['nothing was ever read', readUp(0), stream(1, 20), 1],
   ])('goes on from the last message when %s', (_, read, found, from) => {
-    expect(planReading(read, found)).toEqual({ kind: 'go_on', from });
+    expect(planReading(read, found)).toEqual({ kind: 'go_on', track: read, from });
   });
 
   it('begins where the stream begins when messages have left it unread', () => {

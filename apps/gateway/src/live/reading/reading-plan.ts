@@ -1,3 +1,4 @@
+import { maxRingEvents } from './event-ring.js';
 import type { StreamState } from './events-stream.js';
 import type { FeedTrack } from './feed-track.js';
 import type { GapReason } from '../frames.js';
@@ -6,15 +7,15 @@ import type { GapReason } from '../frames.js';
 export type ReadingPlan =
   /** Not now: because of this. */
   | { kind: 'wait'; cause: string }
-  /** Where it was left. */
-  | { kind: 'go_on'; from: number }
+  /** Where it was left: with what was read. */
+  | { kind: 'go_on'; track: FeedTrack; from: number }
   /** Anew: up to a sequence in silence, after which clients are told of the interruption, where it is one. */
   | { kind: 'begin'; epoch: string; from: number; silentUntil: number; reason: GapReason | undefined };
 
 // Enough for clients that come back after a restart of this process, and read within a second.
 const preloaded = 5_000;
-// As many as a ring has: what was not delivered yet may be anywhere in it.
-const reloaded = 20_000;
+// What was not delivered yet may be anywhere in what a ring has.
+const reloaded = maxRingEvents;
 
 /** Why nothing is read while the stream does not have what was read from it. */
 export const lostEnd =
@@ -51,5 +52,5 @@ export function planReading(read: FeedTrack | undefined, found: StreamState | un
       silentUntil: firstSequence - 1,
       reason: 'expired',
     };
-  return { kind: 'go_on', from: Math.max(read.resumeSequence, firstSequence) };
+  return { kind: 'go_on', track: read, from: Math.max(read.resumeSequence, firstSequence) };
 }

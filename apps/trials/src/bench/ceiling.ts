@@ -6,7 +6,7 @@ import { toRow, writeBatch, type EventRow } from '@stream-events/events';
 import { v7 as uuidV7 } from 'uuid';
 
 /**
- * The raw ceiling, a process that `startCeiling` forks: what Node and PostgreSQL can do at best on this machine. Plain
+ * The raw ceiling, a process that `startCeilingSubject` forks: what Node and PostgreSQL can do at best on this machine. Plain
  * node:http, the signature, and the very statement of the events service; no framework, no NATS, no limits, no retries.
  * It is here to be compared with, not to be used.
  */

@@ -1,0 +1,40 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** A server that services are compared with, in a process of its own. */
+export interface ForkedServer {
+  pid: number;
+  port: number;
+  stop(): Promise<void>;
+}
+
+// It tries to reach its database or broker for half a minute.
+const startLimitMs = 45_000;
+
+/**
+ * Forks a module, whose first message is the port that it listens on.
+ *
+ * @throws when the process ends before, or does not listen in time
+ */
+export async function forkServer(module: URL, args: readonly string[]): Promise<ForkedServer> {
+  const child = fork(fileURLToPath(module), args);
+  const ended = once(child, 'exit');
+  const failed = ended.then(([code]): never => {
+    throw new Error(`${module.pathname} ended with code ${String(code)} before it listened`);
+  });
+  try {
+    const listening = once(child, 'message', { signal: AbortSignal.timeout(startLimitMs) });
+    const [port] = (await Promise.race([listening, failed])) as [number]; // holds: it says its port and nothing else
+    const { pid } = child;
+    if (pid === undefined) throw new Error(`${module.pathname} could not be started`);
+    const stop = async (): Promise<void> => {
+      child.kill('SIGTERM');
+      await ended;
+    };
+    return { pid, port, stop };
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  }
+}
