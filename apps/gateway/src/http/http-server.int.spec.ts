@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { eventually } from '@stream-events/testing';
-import { createHttpServer, endProgress } from './http-server.js';
+import { createHttpServer } from './http-server.js';
+import { keepOpen } from './requests-in-progress.js';
 
 const limit = 3;
 
@@ -15,8 +16,8 @@ async function startServer() {
   });
   fastify.get('/fast', () => Promise.resolve('done'));
   fastify.get('/open', (request, reply) => {
-    endProgress(request);
-    endProgress(request);
+    keepOpen(request);
+    keepOpen(request);
     reply.hijack();
     reply.raw.flushHeaders();
   });
@@ -69,6 +70,21 @@ describe(createHttpServer.name, () => {
       socket.destroy();
       await once(socket, 'close');
     }
+
+    await eventually(async () => expect((await fetch(`${url}/fast`)).status).toBe(200));
+    release();
+    await close();
+  });
+
+  it('counts requests no more that waited for the answers before them when their client has gone', async () => {
+    const { url, port, waiting, release, close } = await startServer();
+    const socket = connect(port, '127.0.0.1');
+    const slow = 'POST /slow HTTP/1.1\r\nHost: x\r\n\r\n';
+    socket.write(slow + 'GET /fast HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(limit));
+    await eventually(() => expect(waiting).toHaveLength(1));
+    expect((await fetch(`${url}/fast`)).status).toBe(503);
+
+    socket.destroy();
 
     await eventually(async () => expect((await fetch(`${url}/fast`)).status).toBe(200));
     release();
