@@ -1,5 +1,4 @@
 import { jest } from '@jest/globals';
-import { execFileSync } from 'node:child_process';
 import { createLogger, Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
 import { EventsBroker, newIds } from '../../../test/events-broker.js';
@@ -76,28 +75,6 @@ class Listening {
   async untilInDoubt(): Promise<void> {
     await eventually(async () => expect(await this.measure('live_feed_in_doubt')).toBe(1));
   }
-}
-
-/** Publishes events, and removes some again, before this process gets on. */
-function runElsewhere(ids: readonly string[], firstSequence: number, removed: readonly number[] = []): void {
-  const script = `
-    import { connect, headers } from '@nats-io/transport-node';
-    import { jetstreamManager } from '@nats-io/jetstream';
-    const { server, ids, firstSequence, removed } = JSON.parse(process.argv[1]);
-    const { hostname, port, username: user, password: pass } = new URL(server);
-    const connection = await connect({ servers: hostname + ':' + port, user, pass, inboxPrefix: '_INBOX_events_events' });
-    await Promise.all(ids.map((id) => {
-      const given = headers();
-      given.set('Nats-Msg-Id', id);
-      return connection.request('events.platform.channel-follow.1', '{}', { headers: given, timeout: 5000 });
-    }));
-    const { streams } = await jetstreamManager(connection);
-    if (firstSequence > 0) await streams.purge('EVENTS', { seq: firstSequence });
-    for (const sequence of removed) await streams.deleteMessage('EVENTS', sequence);
-    await connection.close();`;
-  const server = broker.nats.urlFor('events.events');
-  const given = JSON.stringify({ server, ids, firstSequence, removed });
-  execFileSync(process.execPath, ['--input-type=module', '--eval', script, given]);
 }
 
 describe(EventFeed.name, () => {
@@ -416,40 +393,6 @@ describe(EventFeed.name, () => {
 
       await listening.untilCurrent();
       expect(listening.delivered).toEqual(ids);
-      expect(listening.interruptions).toEqual([]);
-    });
-  });
-
-  describe('when messages leave the stream before they are read', () => {
-    it('tells expired although the consumer goes on, and then what is left', async () => {
-      await broker.createStream(oldEpoch);
-      const listening = await Listening.current();
-      const ids = newIds(1_000);
-      await broker.publish(ids.slice(0, 10));
-      await listening.untilCurrent();
-
-      // Nothing is read while this process stands still.
-      runElsewhere(ids.slice(10), 900);
-
-      await listening.untilCurrent();
-      const read = listening.delivered.length - 101;
-      expect(read).toBeLessThan(899);
-      expect(listening.interruptions).toEqual([{ reason: 'expired', nextSequence: 900 }]);
-      expect(listening.delivered).toEqual([...ids.slice(0, read), ...ids.slice(899)]);
-    });
-
-    it('takes what was removed from between others for a hole, which is no gap', async () => {
-      await broker.createStream(oldEpoch);
-      const listening = await Listening.current();
-      const ids = newIds(1_000);
-      await broker.publish(ids.slice(0, 10));
-      await listening.untilCurrent();
-
-      runElsewhere(ids.slice(10), 0, [700, 800, 801, 1_000]);
-
-      await listening.untilCurrent();
-      const isLeft = (_: string, index: number): boolean => ![700, 800, 801, 1_000].includes(index + 1);
-      expect(listening.delivered).toEqual(ids.filter(isLeft));
       expect(listening.interruptions).toEqual([]);
     });
   });
