@@ -44,6 +44,8 @@ export function createHttpServer(
     bodyLimit: maxBodyBytes,
     // A client that sends its request drop by drop must not hold a connection for ever.
     requestTimeout: 30_000,
+    // Nor one that does not take its answer.
+    connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
     // While the server closes, open connections still get their real answers.
     return503OnClosing: false,

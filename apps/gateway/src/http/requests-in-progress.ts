@@ -11,6 +11,9 @@ interface Connection {
   isTaken: boolean;
 }
 
+// Hardly any client sends requests ahead of answers. Without a limit a few connections could take the places of all.
+const maxPerConnection = 16;
+
 const connections = new WeakMap<Socket, Connection>();
 const progressEnds = new WeakMap<FastifyRequest, () => void>();
 
@@ -22,7 +25,7 @@ export function limitRequests(fastify: FastifyInstance, maxRequests: number): vo
     const { waiting, isTaken } = connectionOf(socket);
     // It would wait for an answer that stays open, and Node would not notice any more that the client has gone.
     if (isTaken) return void socket.destroy();
-    const isRefused = inProgress >= maxRequests;
+    const isRefused = inProgress >= maxRequests || waiting.size >= maxPerConnection;
     if (!isRefused) inProgress += 1;
     const end = (): void => {
       if (waiting.delete(end) && !isRefused) inProgress -= 1;
