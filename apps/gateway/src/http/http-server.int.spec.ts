@@ -1,22 +1,24 @@
 import { once } from 'node:events';
-import { connect, type AddressInfo } from 'node:net';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import { eventually } from '@stream-events/testing';
-import { createHttpServer, endProgress } from './http-server.js';
+import { createHttpServer } from './http-server.js';
+import { keepOpen } from './requests-in-progress.js';
 
 const limit = 3;
 
 /** A server that takes on three requests at a time, whose `/slow` answers on `release()`. */
-async function startServer() {
-  const fastify = createHttpServer(false, limit).getInstance();
+async function startServer(maxRequests = limit) {
+  const fastify = createHttpServer(false, maxRequests).getInstance();
   const waiting: (() => void)[] = [];
   fastify.post('/slow', async () => {
     await new Promise<void>((resolve) => waiting.push(resolve));
     return 'done';
   });
+  fastify.get('/large', () => Promise.resolve('x'.repeat(16 * 1024 ** 2)));
   fastify.get('/fast', () => Promise.resolve('done'));
   fastify.get('/open', (request, reply) => {
-    endProgress(request);
-    endProgress(request);
+    keepOpen(request);
+    keepOpen(request);
     reply.hijack();
     reply.raw.flushHeaders();
   });
@@ -26,6 +28,7 @@ async function startServer() {
     url: `http://127.0.0.1:${port}`,
     port,
     waiting,
+    server: fastify.server,
     release: () => {
       for (const answer of waiting.splice(0)) answer();
     },
@@ -72,6 +75,56 @@ describe(createHttpServer.name, () => {
 
     await eventually(async () => expect((await fetch(`${url}/fast`)).status).toBe(200));
     release();
+    await close();
+  });
+
+  it('counts requests no more that waited for the answers before them when their client has gone', async () => {
+    const { url, port, waiting, release, close } = await startServer();
+    const socket = connect(port, '127.0.0.1');
+    const slow = 'POST /slow HTTP/1.1\r\nHost: x\r\n\r\n';
+    socket.write(slow + 'GET /fast HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(limit));
+    await eventually(() => expect(waiting).toHaveLength(1));
+    expect((await fetch(`${url}/fast`)).status).toBe(503);
+
+    socket.destroy();
+
+    await eventually(async () => expect((await fetch(`${url}/fast`)).status).toBe(200));
+    release();
+    await close();
+  });
+
+  it('lets no connection take the places of all', async () => {
+    const { url, port, waiting, release, close } = await startServer(20);
+    const socket = connect(port, '127.0.0.1');
+    socket.write('POST /slow HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(50));
+    await eventually(() => expect(waiting).toHaveLength(16));
+
+    expect((await fetch(`${url}/fast`)).status).toBe(200);
+    release();
+    socket.destroy();
+    await close();
+  });
+
+  it('ends connections of clients that do not take their answers', async () => {
+    const { url, port, server, close } = await startServer();
+    const ends: Socket[] = [];
+    server.on('connection', (end: Socket) => ends.push(end));
+    const sockets = Array.from({ length: limit }, () => connect(port, '127.0.0.1').pause());
+    for (const socket of sockets) {
+      socket.on('error', () => undefined);
+      socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+    }
+    await eventually(() => expect(ends.filter((end) => end.writableLength > 0)).toHaveLength(limit));
+    expect((await fetch(`${url}/fast`)).status).toBe(503);
+
+    // A minute later.
+    for (const end of ends.slice(0, limit)) {
+      expect(end.timeout).toBe(60_000);
+      end.emit('timeout');
+    }
+
+    await eventually(async () => expect((await fetch(`${url}/fast`)).status).toBe(200));
+    for (const socket of sockets) socket.destroy();
     await close();
   });
 

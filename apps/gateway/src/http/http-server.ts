@@ -5,9 +5,10 @@ import { setImmediate } from 'node:timers/promises';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ServiceError } from '@stream-events/contracts';
 import { within } from '@stream-events/messaging';
-import type { FastifyHttpOptions, FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
 import { canonicalUrl } from './paths.js';
 import { printAnswer, sendProblem, toProblem, toServiceError } from './problem.js';
+import { limitRequests } from './requests-in-progress.js';
 
 /** The largest body that is taken: 256 KiB, far above any message of a platform. */
 const maxBodyBytes = 256 * 1024;
@@ -43,6 +44,8 @@ export function createHttpServer(
     bodyLimit: maxBodyBytes,
     // A client that sends its request drop by drop must not hold a connection for ever.
     requestTimeout: 30_000,
+    // Nor one that does not take its answer.
+    connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
     // While the server closes, open connections still get their real answers.
     return503OnClosing: false,
@@ -125,32 +128,6 @@ async function untilConnectionsAreTaken(): Promise<void> {
 function correlate(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header('X-Request-Id', request.id);
-    done();
-  });
-}
-
-const progressEnds = new WeakMap<FastifyRequest, () => void>();
-
-/** Counts a request no more among those in progress: its answer stays open, and such answers have a limit of their own. */
-export function endProgress(request: FastifyRequest): void {
-  progressEnds.get(request)?.();
-}
-
-/** Refuses what is too much at once, before its body is read: what waits in memory is bounded. */
-function limitRequests(fastify: FastifyInstance, maxRequests: number): void {
-  let inProgress = 0;
-  fastify.addHook('onRequest', (request, reply, done) => {
-    if (inProgress >= maxRequests) {
-      sendProblem(reply, new ServiceError('unavailable', 'Too many requests at once. Try again soon.'));
-      return;
-    }
-    inProgress += 1;
-    const end = (): void => {
-      if (progressEnds.delete(request)) inProgress -= 1;
-    };
-    progressEnds.set(request, end);
-    // Also when the client has gone before its answer.
-    reply.raw.once('close', end);
     done();
   });
 }

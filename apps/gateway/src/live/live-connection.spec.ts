@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { eventually } from '@stream-events/testing';
 import fc from 'fast-check';
 import { MadeFeed, MadeSink, makeEvent } from '../../test/live-events.js';
@@ -56,6 +58,9 @@ async function tellUntil(isDone: () => boolean): Promise<void> {
     for (const connection of connections) connection.keepAlive(feed.head!);
   }
 }
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void; // holds: of V8, with that flag
 
 describe(LiveConnection.name, () => {
   it('delivers what comes from now on, and says first where that is', async () => {
@@ -143,6 +148,34 @@ describe(LiveConnection.name, () => {
     expect(taken).toBeLessThan(25);
     expect(sink.highestBuffered).toBeLessThanOrEqual(maxBufferedBytes);
     expect(sink.received.filter((message) => 'event' in message)).toHaveLength(1);
+  });
+
+  it('keeps little of a page of large events in memory for a client that catches up and stops reading', async () => {
+    const recordBytes = 100_000;
+    const kept: WeakRef<LiveEvent>[] = [];
+    const history = {
+      read: ({ from, until }: { from: number; until: number }) => {
+        const events = upTo(until, from).map((n) => makeEvent(epoch, n, 'x'.repeat(recordBytes)));
+        kept.push(...events.map((event) => new WeakRef(event)));
+        return Promise.resolve({ kind: 'events' as const, events, next: until + 1 });
+      },
+    };
+    feed = new MadeFeed(history);
+    feed.begin(epoch);
+    publish(100);
+    feed.forgetRing();
+    const sink = new MadeSink();
+    sink.stall();
+    connect({ after: `${epoch}-0-00000000` }, sink);
+    await eventually(() => expect(sink.sequences).toEqual([1]));
+
+    await eventually(() => {
+      collectGarbage();
+      const count = kept.filter((event) => event.deref()).length;
+      expect(count * recordBytes).toBeLessThanOrEqual(maxBufferedBytes);
+    });
+    sink.read();
+    await eventually(() => expect(sink.sequences).toEqual(upTo(100)));
   });
 
   it('cuts a client that takes nothing for long', async () => {

@@ -34,6 +34,8 @@ export const maxBufferedBytes = 1024 ** 2;
 // A piece of what is caught up on. The client takes it before it gets the next one.
 const pieceBytes = 64 * 1024;
 const ringPage = 128;
+// A page of large events has up to 32 MiB, and a client that is slow keeps it in memory until it has taken it.
+const heldBytes = 512 * 1024;
 const retryMs = 500;
 
 type EventsPage = Extract<HistoryPage, { kind: 'events' }>;
@@ -196,11 +198,12 @@ export class LiveConnection implements Member {
     if (this.cursor >= ring.firstSequence) {
       const events = ring.slice(this.cursor, ringPage);
       const last = events.length < ringPage ? undefined : events.at(-1);
-      return { kind: 'events', events, next: last ? last.sequence + 1 : nextSequence };
+      return shorten({ kind: 'events', events, next: last ? last.sequence + 1 : nextSequence });
     }
     try {
       const place = { epoch: ring.epoch, from: this.cursor, until: ring.firstSequence - 1 };
-      return await history.read(place, this.ending.signal);
+      const page = await history.read(place, this.ending.signal);
+      return page.kind === 'events' ? shorten(page) : page;
     } catch {
       // The history says in the log why.
       await this.pause();
@@ -252,4 +255,13 @@ export class LiveConnection implements Member {
   private async pause(): Promise<void> {
     await pause(retryMs, this.ending.signal);
   }
+}
+
+/** As much of a page as a client may keep; what comes behind that is read again. */
+function shorten(page: EventsPage): EventsPage {
+  let bytes = 0;
+  const end = page.events.findIndex(({ record }) => (bytes += record.length) >= heldBytes);
+  const last = page.events[end];
+  if (!last || end === page.events.length - 1) return page;
+  return { ...page, events: page.events.slice(0, end + 1), next: last.sequence + 1 };
 }

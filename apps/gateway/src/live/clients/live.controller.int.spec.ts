@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { eventually } from '@stream-events/testing';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { LiveEdges, type EdgeLimits } from '../../../test/live-edges.js';
@@ -184,6 +184,57 @@ describe(LiveController.name, () => {
       for (const { leave } of [...streams, ...more]) leave();
       await edges.untilLive(0);
       expect((await open(token)).response.status).toBe(200);
+    });
+
+    describe('on a connection with other requests', () => {
+      const ask = (token: string, at: string): string =>
+        `GET ${at} HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${token}\r\n\r\n`;
+
+      /** A connection on which these bytes were sent, and what has come back. */
+      function send(bytes: string): { socket: Socket; text: () => string } {
+        const socket = connect(Number(new URL(edges.url).port), '127.0.0.1');
+        let received = '';
+        socket.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
+        socket.on('error', () => undefined).write(bytes);
+        return { socket, text: () => received };
+      }
+
+      const statuses = (text: string): string[] =>
+        [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status!);
+
+      it('is refused with 400 when they wait behind it', async () => {
+        const token = await setup({ requests: 10 });
+        const { socket, text } = send(ask(token, path) + ask(token, '/unknown').repeat(5));
+
+        await eventually(() => expect(statuses(text())).toEqual(['400', '404', '404', '404', '404', '404']));
+        expect(await edges.liveCount()).toBe(0);
+        expect((await open(token)).response.status).toBe(200);
+        socket.destroy();
+      });
+
+      it('is refused with 400 when another stream waits behind it', async () => {
+        const token = await setup({ requests: 10 });
+        const { socket, text } = send(ask(token, path).repeat(2));
+
+        // By the second one's turn, the first is answered or not.
+        await eventually(() => expect(statuses(text())).toHaveLength(2));
+        expect(statuses(text())[0]).toBe('400');
+        expect(edges.logLines.join()).not.toContain('"level":50');
+        socket.destroy();
+      });
+
+      it('ends with the first request that follows it, which is not answered', async () => {
+        const token = await setup({ requests: 2 });
+        const { socket, text } = send(ask(token, path));
+        await edges.untilLive(1);
+        const closed = once(socket, 'close');
+        socket.write(ask(token, '/unknown').repeat(3));
+
+        await closed;
+        await edges.untilLive(0);
+        expect(statuses(text())).toEqual(['200']);
+        expect((await open(token)).response.status).toBe(200);
+      });
     });
 
     it.each([

@@ -4,7 +4,7 @@ import { ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ServiceError } from '@stream-events/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Answers, RefusesWith, RequiresToken } from '../../api-description/api-decorators.js';
-import { endProgress } from '../../http/http-server.js';
+import { isAlone, keepOpen } from '../../http/requests-in-progress.js';
 import { AllowAccess, CurrentTokenHash } from '../../users/access.guard.js';
 import { LiveConnections } from '../live-connections.service.js';
 import { printCloseCodes } from '../live-sink.js';
@@ -62,11 +62,14 @@ export class LiveController {
     // Its client has gone while the token was looked up.
     if (reply.raw.destroyed) return void reply.hijack();
     if (request.method === 'HEAD') return void beginStream(reply).end();
+    // What waits behind a stream would wait for ever, and one that waits itself can be sent nothing.
+    if (!isAlone(request))
+      throw new ServiceError('invalid', 'A stream needs a connection on which no other request waits.');
     const connection = this.connections.open(options.request, {
       tokenHash,
       makeSink: () => new ServerSentSink(beginStream(reply)),
     });
-    endProgress(request);
+    keepOpen(request);
     const { raw: response } = reply;
     response.once('close', () => connection.close('left'));
     // Also when so little is waiting that it would never be looked at.

@@ -36,6 +36,9 @@ const maxBackoffMs = 2_000;
 const lookIntervalMs = 1_000;
 const stopLimitMs = 3_000;
 
+// The broker goes on behind messages that left the stream before it sent them, without a word.
+const missing = 'messages are missing: the stream is looked at anew, since they may have left it unread';
+
 type Reading = Exclude<ReadingPlan, { kind: 'wait' }>;
 
 /**
@@ -47,8 +50,8 @@ type Reading = Exclude<ReadingPlan, { kind: 'wait' }>;
  *  look at the stream (planReading) ────────────────┤ its end is lost
  *          │ go on │ begin                          │
  *          ▼       ▼                                │ connection lost, consumer gone or silent,
- *       read by a consumer of its own ──────────────┘ a hole in what it delivers, another message
- *                                                     than the one known, another epoch
+ *       read by a consumer of its own ──────────────┘ a hole in what it delivers or in the stream,
+ *                                                     another message than the one known, another epoch
  * ```
  *
  * Each disturbance ends the consumer. Meanwhile everything stays as it was, clients too.
@@ -144,6 +147,7 @@ export class EventFeed {
     const plan = planReading(this.track, await this.stream.find());
     if (plan.kind === 'wait') return plan.cause;
     const track = plan.kind === 'go_on' ? plan.track : new FeedTrack(plan.epoch, plan.from, this.track);
+    track.noteLook();
     const reader = await StreamReader.open(this.stream, plan.from, {
       onMessage: (message) => this.onMessage(track, message, plan),
       onIdle: (sequence) => this.onIdle(track, sequence, plan),
@@ -163,6 +167,7 @@ export class EventFeed {
 
   private onMessage(track: FeedTrack, message: StreamMessage, plan: Reading): void {
     if (track.isContradictedBy(message)) return this.reader?.end(lostEnd);
+    if (this.isMissingBefore(track, message.sequence)) return this.reader?.end(missing);
     const isSilent = track !== this.track;
     const event = track.take(message);
     this.metrics.noteRead();
@@ -176,9 +181,15 @@ export class EventFeed {
   }
 
   private onIdle(track: FeedTrack, sequence: number, plan: Reading): void {
+    if (this.isMissingBefore(track, sequence + 1)) return this.reader?.end(missing);
     track.passTo(sequence);
     this.adoptWhenLoaded(track, plan);
     this.onProgress(track);
+  }
+
+  /** What has not been adopted yet begins wherever the stream does. */
+  private isMissingBefore(track: FeedTrack, sequence: number): boolean {
+    return track === this.track && track.isMissingBefore(sequence);
   }
 
   /** From now on it is what was read; where it is not the first, clients learn of it. */

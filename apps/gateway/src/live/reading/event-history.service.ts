@@ -93,14 +93,9 @@ export class EventHistory {
     const signal = AbortSignal.timeout(readLimitMs);
     const page = untilAborted(this.readPage(place, signal), signal).finally(() => this.loading.delete(key));
     this.loading.set(key, page);
-    page.then(
-      (read) => read && this.cache.set(key, read),
-      // Here, once for all who wait for it: they only try again, and perhaps nobody waits any more.
-      (err: unknown) =>
-        this.failures.warn('a page of older events cannot be read for live clients', {
-          err,
-          from: place.from,
-        }),
+    // Here, once for all who wait for it: they only try again, and perhaps nobody waits any more.
+    page.catch((err: unknown) =>
+      this.failures.warn('a page of older events cannot be read for live clients', { err, from: place.from }),
     );
     return page;
   }
@@ -114,8 +109,26 @@ export class EventHistory {
       if (!state) throw new Error('there is no EVENTS stream');
       this.pagesTotal.inc({ source: 'stream' });
       if (state.epoch !== place.epoch) return undefined;
-      return toPage(place, { ...found, streamBegins: state.firstSequence, before: this.idsBefore(place) });
+      const page = toPage(place, {
+        ...found,
+        streamBegins: state.firstSequence,
+        before: this.idsBefore(place),
+      });
+      this.keep(place, page);
+      return page;
     });
+  }
+
+  /** Keeps a page in memory, and takes second copies of its events from those behind it that were read before it. */
+  private keep({ epoch, from }: Place, page: EventPage): void {
+    const ids = new Set(page.events.map(({ id }) => id));
+    for (let count = 1; count <= pagesOfRepetitions; count += 1) {
+      const key = `${epoch}-${from + count * pageLength}`;
+      const later = this.cache.get(key);
+      const events = later?.events.filter(({ id }) => !ids.has(id)) ?? [];
+      if (later && events.length < later.events.length) this.cache.set(key, { ...later, events });
+    }
+    this.cache.set(`${epoch}-${from}`, page);
   }
 
   /** Ids of the events right before a page, as far as they are in memory: for those who read on, they are. */
@@ -138,13 +151,20 @@ function toPage(
     before: ids,
   }: FoundMessages & { streamBegins: number; before: Set<string> },
 ): EventPage {
-  const first = messages[0]?.sequence ?? streamBegins;
   return {
     events: messages.flatMap((message) => toEvent(epoch, message)).filter(({ id }) => addNew(ids, id)),
     // Between the page's beginning and its first message there may be a hole, which is complete, too.
-    firstSequence: streamBegins <= from ? from : Math.min(streamBegins, first),
+    firstSequence: streamBegins <= from ? from : findBeginning(messages, streamBegins),
     lastSequence: isEnd ? Math.max(until, messages.at(-1)?.sequence ?? 0) : from + pageLength - 1,
   };
+}
+
+/** What was read before it left the stream counts as far as nothing is missing between it and the rest. */
+function findBeginning(messages: readonly StreamMessage[], streamBegins: number): number {
+  const sequences = new Set(messages.map(({ sequence }) => sequence));
+  let first = streamBegins;
+  while (sequences.has(first - 1)) first -= 1;
+  return first;
 }
 
 /** Whether it was not there yet. */

@@ -18,6 +18,8 @@ export class FeedTrack {
   /** ...are repetitions until then. */
   private repetitionsUntil: number;
   private next: number;
+  /** Where it stood when the stream was looked at the last time, and had lost nothing from there on. */
+  private lookedAt: number;
   /** The last message that was read. */
   private lastSequence = 0;
   private lastId: string | undefined;
@@ -35,6 +37,7 @@ export class FeedTrack {
     this.oldestId = this.ids.oldest ?? '';
     this.repetitionsUntil = now() + repetitionMs;
     this.next = from;
+    this.lookedAt = from;
   }
 
   /** The sequence after all that was read. */
@@ -57,6 +60,16 @@ export class FeedTrack {
   /** Whether a message shows that the stream is not any more what was read. */
   isContradictedBy({ sequence, id }: StreamMessage): boolean {
     return sequence < this.lastSequence || (sequence === this.lastSequence && id !== this.lastId);
+  }
+
+  /** Notes that the stream still begins at or before the sequence that is read next. */
+  noteLook(): void {
+    this.lookedAt = this.next;
+  }
+
+  /** Whether what is missing before a sequence may have left the stream unread. Else it was removed from between others. */
+  isMissingBefore(sequence: number): boolean {
+    return sequence > this.next && this.next !== this.lookedAt;
   }
 
   /** Takes the next message; answers the event when it is a new one. */

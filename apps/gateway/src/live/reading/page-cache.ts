@@ -13,7 +13,7 @@ export interface EventPage {
 const eventBytes = 256;
 const pageBytes = 1_024;
 
-/** The pages that were used last, as many as fit. Frames made of their events come on top: up to three times as much. */
+/** The pages that were used last, as many as fit, or a large one. Frames made of their events come on top: up to three times as much. */
 export class PageCache {
   private readonly pages = new Map<string, EventPage>();
   private bytes = 0;
@@ -38,7 +38,8 @@ export class PageCache {
     this.pages.set(key, page);
     this.bytes += sizeOf(page);
     for (const oldest of this.pages.keys()) {
-      if (this.bytes <= this.maxBytes) return;
+      // The newest one is kept however large it is: it is read in pieces.
+      if (this.bytes <= this.maxBytes || oldest === key) return;
       this.delete(oldest);
     }
   }
