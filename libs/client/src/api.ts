@@ -281,7 +281,7 @@ export interface paths {
     };
     /**
      * Get events live, over a WebSocket
-     * @description The first message is `{"token": "<key>"}`, within 10 seconds, unless the handshake has the header `Authorization`. It may also have the parameters below, by the same names, which win over those of the URL. Then every message is the record of an event. Close codes: 4400 a wrong parameter, 4401 no valid token, 4408 the client read too slowly, 4429 too many connections of the token, 1012 the service restarts, 1013 it is overloaded.
+     * @description The first message is `{"token": "<key>"}`, within 10 seconds. It may also have the parameters below, by the same names, which win over those of the URL. When the handshake has the header `Authorization`, no message is read, and the parameters stand in the URL. Then every message is the record of an event. Close codes: 4400 a wrong parameter, 4401 no valid token, 4408 the client read too slowly, 4429 too many connections of the token, 1012 the service restarts, 1013 it is overloaded or a part of it is down.
      */
     get: operations['live_webSocket'];
     put?: never;
@@ -1253,12 +1253,12 @@ export interface components {
        */
       raid_to?: string;
       /**
-       * @description Id of the channel, exactly
+       * @description Id of the channel, exactly; not of a raid, which names two
        * @example 47019283
        */
       broadcaster_user_id?: string;
       /**
-       * @description platform or test
+       * @description platform or test; of live events also replay
        * @example platform
        */
       origin?: string;
@@ -1295,7 +1295,7 @@ export interface components {
        */
       connection: string | null;
     };
-    ReplayFilters: {
+    ReplayRecord: {
       /**
        * @description Event type, exactly
        * @example channel-raid
@@ -1327,12 +1327,12 @@ export interface components {
        */
       raid_to?: string;
       /**
-       * @description Id of the channel, exactly
+       * @description Id of the channel, exactly; not of a raid, which names two
        * @example 47019283
        */
       broadcaster_user_id?: string;
       /**
-       * @description platform or test
+       * @description platform or test; of live events also replay
        * @example platform
        */
       origin?: string;
@@ -1346,8 +1346,6 @@ export interface components {
        * @example f8a34c0f-53b5-4f1d-9d6f-0c8d1f3c2b10
        */
       event_id?: string;
-    };
-    ReplayRecord: {
       /**
        * Format: uuid
        * @description Assigned by the service
@@ -1360,8 +1358,6 @@ export interface components {
        * @enum {string}
        */
       status: 'running' | 'done' | 'cancelled' | 'failed';
-      /** @description The filters that were given */
-      filters: components['schemas']['ReplayFilters'];
       /**
        * @description Where the range begins
        * @example 2026-11-21T06:30:00+0000
@@ -3615,9 +3611,9 @@ export interface operations {
         raid_from?: string;
         /** @description Name of the raided channel, in any case; raids only */
         raid_to?: string;
-        /** @description Id of the channel, exactly */
+        /** @description Id of the channel, exactly; not of a raid, which names two */
         broadcaster_user_id?: string;
-        /** @description platform or test */
+        /** @description platform or test; of live events also replay */
         origin?: string;
         /** @description Event source, exactly */
         event_source?: string;
@@ -3750,9 +3746,9 @@ export interface operations {
         raid_from?: string;
         /** @description Name of the raided channel, in any case; raids only */
         raid_to?: string;
-        /** @description Id of the channel, exactly */
+        /** @description Id of the channel, exactly; not of a raid, which names two */
         broadcaster_user_id?: string;
-        /** @description platform or test */
+        /** @description platform or test; of live events also replay */
         origin?: string;
         /** @description Event source, exactly */
         event_source?: string;
@@ -3861,9 +3857,9 @@ export interface operations {
         raid_from?: string;
         /** @description Name of the raided channel, in any case; raids only */
         raid_to?: string;
-        /** @description Id of the channel, exactly */
+        /** @description Id of the channel, exactly; not of a raid, which names two */
         broadcaster_user_id?: string;
-        /** @description platform or test */
+        /** @description platform or test; of live events also replay */
         origin?: string;
         /** @description Event source, exactly */
         event_source?: string;

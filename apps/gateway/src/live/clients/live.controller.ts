@@ -80,10 +80,10 @@ export class LiveController {
   @ApiOperation({
     summary: 'Get events live, over a WebSocket',
     description:
-      'The first message is `{"token": "<key>"}`, within 10 seconds, unless the handshake has the header `Authorization`. It ' +
-      'may also have the parameters below, by the same names, which win over those of the URL. Then every message is the ' +
-      'record of an event. Close codes: 4400 a wrong parameter, 4401 no valid token, 4408 the client read too slowly, 4429 too ' +
-      'many connections of the token, 1012 the service restarts, 1013 it is overloaded.',
+      'The first message is `{"token": "<key>"}`, within 10 seconds. It may also have the parameters below, by the same names, ' +
+      'which win over those of the URL. When the handshake has the header `Authorization`, no message is read, and the ' +
+      'parameters stand in the URL. Then every message is the record of an event. Close codes: 4400 a wrong parameter, 4401 no valid token, 4408 the client read too slowly, 4429 too ' +
+      'many connections of the token, 1012 the service restarts, 1013 it is overloaded or a part of it is down.',
   })
   @WebSocketParameters()
   @Answers(101, 'The connection is a WebSocket now')
