@@ -1287,13 +1287,13 @@ export interface components {
        * @default 20
        * @example 20
        */
-      rate: number;
+      rate?: number;
       /**
        * @description For the live connections that call themselves so only; trimmed. Null: for all
        * @default null
        * @example alerts-overlay
        */
-      connection: string | null;
+      connection?: string | null;
     };
     ReplayRecord: {
       /**
@@ -2060,7 +2060,7 @@ export interface components {
        * @default false
        * @example false
        */
-      required: boolean;
+      required?: boolean;
     };
     ScopeChangesBody: {
       /**
