@@ -19,7 +19,7 @@ import { startLimitMs, startStack, type Stack } from './stack.js';
 interface Replay {
   id: string;
   status: string;
-  filters: Record<string, string>;
+  event_type?: string;
   replayed: number;
   replayed_until: string | null;
   percent: number;
@@ -213,7 +213,7 @@ describe('/api/v1/replays', () => {
     expect(begun.json).toEqual({
       id: expect.any(String),
       status: 'running',
-      filters: { event_type: type },
+      event_type: type,
       ...range,
       rate: 100,
       connection: 'my overlay',

@@ -107,7 +107,7 @@ function announce(config: AllInOneConfig, { services, subscriberUrl }: Running):
           '',
         ]),
     '  Try:',
-    `    curl -H "Authorization: Token ${token}" ${url}/api/v1/platform-events?page_size=3`,
+    `    curl -H "Authorization: Token ${token}" '${url}/api/v1/platform-events?page_size=3'`,
     '',
     '  Ctrl-C stops everything.',
     '',

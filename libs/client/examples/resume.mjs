@@ -3,7 +3,7 @@ import { createClient } from '@stream-events/client';
 
 const { STREAM_EVENTS_URL: url, STREAM_EVENTS_TOKEN: token, POSITION_FILE: file } = process.env;
 const events = createClient({ url, token }).live({
-  filters: { event_type: ['channel-raid', 'channel-cheer'], broadcaster_user_id: '47019283' },
+  filters: { event_type: ['channel-follow', 'channel-cheer'], broadcaster_user_id: '47019283' },
   name: 'archive',
   after: await readFile(file, 'utf8').catch(() => undefined),
   onGap: ({ reason }) => console.error(`Events were missed: ${reason}`),
@@ -15,3 +15,5 @@ for await (const event of events) {
   console.log(event.created, event.event_type);
   await writeFile(file, events.position);
 }
+// It may be further by now than the last event.
+if (events.position) await writeFile(file, events.position);

@@ -1262,12 +1262,12 @@ export interface components {
        */
       raid_to?: string;
       /**
-       * @description Id of the channel, exactly
+       * @description Id of the channel, exactly; not of a raid, which names two
        * @example 47019283
        */
       broadcaster_user_id?: string;
       /**
-       * @description platform or test
+       * @description platform or test; of live events also replay
        * @example platform
        */
       origin?: string;
@@ -1296,15 +1296,15 @@ export interface components {
        * @default 20
        * @example 20
        */
-      rate: number;
+      rate?: number;
       /**
        * @description Only the live connections of this name get it; trimmed. Null: all get it
        * @default null
        * @example alerts-overlay
        */
-      connection: string | null;
+      connection?: string | null;
     };
-    ReplayFilters: {
+    ReplayRecord: {
       /**
        * @description Event type, exactly
        * @example channel-raid
@@ -1336,12 +1336,12 @@ export interface components {
        */
       raid_to?: string;
       /**
-       * @description Id of the channel, exactly
+       * @description Id of the channel, exactly; not of a raid, which names two
        * @example 47019283
        */
       broadcaster_user_id?: string;
       /**
-       * @description platform or test
+       * @description platform or test; of live events also replay
        * @example platform
        */
       origin?: string;
@@ -1355,8 +1355,6 @@ export interface components {
        * @example f8a34c0f-53b5-4f1d-9d6f-0c8d1f3c2b10
        */
       event_id?: string;
-    };
-    ReplayRecord: {
       /**
        * Format: uuid
        * @description Assigned by the service
@@ -1369,8 +1367,6 @@ export interface components {
        * @enum {string}
        */
       status: 'running' | 'done' | 'cancelled' | 'failed';
-      /** @description The filters that were given */
-      filters: components['schemas']['ReplayFilters'];
       /**
        * @description Where the range begins
        * @example 2026-11-21T06:30:00+0000
@@ -2073,7 +2069,7 @@ export interface components {
        * @default false
        * @example false
        */
-      required: boolean;
+      required?: boolean;
     };
     ScopeChangesBody: {
       /**
@@ -3624,9 +3620,9 @@ export interface operations {
         raid_from?: string;
         /** @description Name of the raided channel, in any case; raids only */
         raid_to?: string;
-        /** @description Id of the channel, exactly */
+        /** @description Id of the channel, exactly; not of a raid, which names two */
         broadcaster_user_id?: string;
-        /** @description platform or test */
+        /** @description platform or test; of live events also replay */
         origin?: string;
         /** @description Event source, exactly */
         event_source?: string;
@@ -3759,9 +3755,9 @@ export interface operations {
         raid_from?: string;
         /** @description Name of the raided channel, in any case; raids only */
         raid_to?: string;
-        /** @description Id of the channel, exactly */
+        /** @description Id of the channel, exactly; not of a raid, which names two */
         broadcaster_user_id?: string;
-        /** @description platform or test */
+        /** @description platform or test; of live events also replay */
         origin?: string;
         /** @description Event source, exactly */
         event_source?: string;
@@ -3870,9 +3866,9 @@ export interface operations {
         raid_from?: string;
         /** @description Name of the raided channel, in any case; raids only */
         raid_to?: string;
-        /** @description Id of the channel, exactly */
+        /** @description Id of the channel, exactly; not of a raid, which names two */
         broadcaster_user_id?: string;
-        /** @description platform or test */
+        /** @description platform or test; of live events also replay */
         origin?: string;
         /** @description Event source, exactly */
         event_source?: string;

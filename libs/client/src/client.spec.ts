@@ -20,6 +20,17 @@ describe(createClient.name, () => {
     expect(data?.message).toBe(`${end.replace(/\/$/, '')}/api/v1/heartbeat Token a-token`);
   });
 
+  it('sends bodies without what has a default', async () => {
+    const { api } = createClient({ url: server.url, token: 'a-token' });
+    // That this compiles is the test.
+    await api.POST('/api/v1/replays', { body: { since: '2026-11-21T06:30:00Z' } });
+    await api.POST('/api/v1/platform/scopes', { body: { scope: 'channel:read:raids' } });
+    expect(server.connections.map(({ request }) => request.url)).toEqual([
+      '/api/v1/replays',
+      '/api/v1/platform/scopes',
+    ]);
+  });
+
   it('uses the fetch that it is given', async () => {
     const asked: unknown[] = [];
     const fetchNothing: typeof fetch = (input) => {

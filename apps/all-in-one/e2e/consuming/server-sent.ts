@@ -11,7 +11,7 @@ interface Options {
   signal: AbortSignal;
 }
 
-/** Hands on raids as they come, until the connection ends. In a browser it is the same. */
+/** Hands on raids as they come, until the connection ends. In Chromium from 124 on, and in Firefox, it is the same. */
 export async function followServerSent({ server, token, after, handle, signal }: Options): Promise<void> {
   const response = await fetch(`${server}/api/v1/platform-events/stream?event_type=channel-raid`, {
     headers: { Authorization: `Token ${token}`, ...(after && { 'Last-Event-ID': after }) },

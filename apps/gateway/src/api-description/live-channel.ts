@@ -73,7 +73,7 @@ export const liveMessages = {
         name: 'resumed',
         payload: {
           token: '0123456789abcdef0123456789abcdef01234567',
-          event_type: ['channel-raid', 'channel-follow'],
+          event_type: ['channel-cheer', 'channel-follow'],
           broadcaster_user_id: '47019283',
           positions: true,
           after: printPosition(examplePosition),
@@ -133,8 +133,8 @@ export const liveChannel = {
   address: '/ws/platform-events/',
   title: 'Live events',
   description:
-    'Say your token in `Authorization`, or in the first message, which also says what you want (as the query of the URL can, ' +
-    'but for the token). Then every event comes as its record and nothing else, unless you ask for more. With positions you ' +
+    'Say your token in the first message, which also says what you want (as the query of the URL can, but for the token). Or ' +
+    'say it in `Authorization`: then no message of yours is read, and the query says what you want. Every event comes as its record and nothing else, unless you ask for more. With positions you ' +
     'miss nothing over breaks of the connection and get nothing twice; where that is impossible you are told a `gap`.\n\n' +
     `Close codes:\n\n${printCloseCodes()}`,
   servers: [{ $ref: '#/servers/gateway' }],

@@ -55,7 +55,7 @@ export const natsMessages = {
     examples: [
       {
         name: 'platform',
-        headers: { ...exampleHeaders, [occurredAtHeader]: '2025-11-21T01:05:19.123Z' },
+        headers: { ...exampleHeaders, [occurredAtHeader]: '2025-11-21T00:12:38.123Z' },
         payload: parse(printEventRecord(exampleEvent)),
       },
       { name: 'test', headers: exampleHeaders, payload: parse(printEventRecord(exampleTest)) },

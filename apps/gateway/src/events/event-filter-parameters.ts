@@ -31,8 +31,12 @@ export const filterParameters: readonly TextParameter[] = [
     description: 'Name of the raided channel, in any case; raids only',
     example: 'mira_plays',
   },
-  { name: 'broadcaster_user_id', description: 'Id of the channel, exactly', example: '47019283' },
-  { name: 'origin', description: 'platform or test', example: 'platform' },
+  {
+    name: 'broadcaster_user_id',
+    description: 'Id of the channel, exactly; not of a raid, which names two',
+    example: '47019283',
+  },
+  { name: 'origin', description: 'platform or test; of live events also replay', example: 'platform' },
   { name: 'event_source', description: 'Event source, exactly', example: 'PlatformSub' },
   {
     name: 'event_id',

@@ -3,7 +3,7 @@ import type { FrameFormat } from './frames.js';
 /** Why a connection ends: the WebSocket close code, and what it says. Codes of 4000 and above are ours. */
 export const closeReasons = {
   shutting_down: { code: 1012, text: 'the service restarts: connect again' },
-  overloaded: { code: 1013, text: 'too many connections: try again later' },
+  overloaded: { code: 1013, text: 'too many connections, or a part of the service is down: try again later' },
   invalid: { code: 4400, text: 'the request is wrong' },
   unauthenticated: { code: 4401, text: 'no valid token' },
   too_slow: { code: 4408, text: 'you read too slowly: connect again with your last position' },

@@ -129,7 +129,7 @@ describe(toReplayRecord.name, () => {
     expect(toReplayRecord(replay)).toEqual({
       id: replay.id,
       status: 'running',
-      filters: { event_type: 'channel-raid' },
+      event_type: 'channel-raid',
       since: '2026-11-20T00:00:00+0000',
       until: '2026-11-21T00:00:00+0000',
       rate: 20,
@@ -141,6 +141,14 @@ describe(toReplayRecord.name, () => {
       finished: null,
       created_by: 'ada',
       error: null,
+    });
+  });
+
+  it('shows what asks for the same replay', () => {
+    expect(toReplayOrder(parse({ ...toReplayRecord(replay) }), 'ada')).toMatchObject({
+      filters: replay.filters,
+      since: replay.since,
+      until: replay.until,
     });
   });
 

@@ -100,8 +100,11 @@ export class ReplayBody extends ReplayFilters {
   connection?: string | null;
 }
 
-/** A replay of a range, as the API shows one. */
-export class ReplayRecord {
+/**
+ * A replay of a range, as the API shows one. What was asked for it says by the names of the body: one that is sent once more
+ * is the same replay, whose filters do not get lost on the way.
+ */
+export class ReplayRecord extends ReplayFilters {
   @ApiProperty({
     format: 'uuid',
     description: 'Assigned by the service',
@@ -115,9 +118,6 @@ export class ReplayRecord {
     example: 'running',
   })
   status!: ReplayStatus;
-
-  @ApiProperty({ description: 'The filters that were given', type: ReplayFilters })
-  filters!: ReplayedFilters;
 
   @ApiProperty({ description: 'Where the range begins', example: '2026-11-21T06:30:00+0000' })
   since!: string;
@@ -197,7 +197,7 @@ export function toReplayRecord(replay: Replay): ReplayRecord {
   return {
     id,
     status,
-    filters,
+    ...filters,
     since: printTime(replay.since.getTime()),
     until: printTime(replay.until.getTime()),
     rate,

@@ -83,10 +83,10 @@ export class LiveController {
   @ApiOperation({
     summary: 'Get events live, over a WebSocket',
     description:
-      `The first message is \`{"token": "<key>"}\`, within ${webSocketLimits.tokenMs / 1_000} seconds, unless the handshake ` +
-      'has the header `Authorization`. It may also have the parameters below, by the same names, which win over those of the ' +
-      'URL. Then every message is the record of an event.\n\n' +
-      `Close codes:\n\n${printCloseCodes()}`,
+      `The first message is \`{"token": "<key>"}\`, within ${webSocketLimits.tokenMs / 1_000} seconds. It may also have the ` +
+      'parameters below, by the same names, which win over those of the URL. When the handshake has the header ' +
+      '`Authorization`, no message is read, and the parameters stand in the URL. Then every message is the record of an ' +
+      `event.\n\nClose codes:\n\n${printCloseCodes()}`,
   })
   @WebSocketParameters()
   @Answers(101, 'The connection is a WebSocket now')
