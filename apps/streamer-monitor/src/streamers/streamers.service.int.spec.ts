@@ -214,12 +214,12 @@ describe(StreamersService.name, () => {
 
     it('does not know who is not there', async () => {
       const id = uuidV7();
-      for (const request of [
-        caller.ask(getStreamer, { id }),
-        caller.ask(updateStreamer, { id, disabled: true }),
-        caller.ask(deleteStreamer, { id }),
-      ])
-        expect(await failureOf(request)).toMatchObject({ code: 'not_found' });
+      const failures = await Promise.all([
+        failureOf(caller.ask(getStreamer, { id })),
+        failureOf(caller.ask(updateStreamer, { id, disabled: true })),
+        failureOf(caller.ask(deleteStreamer, { id })),
+      ]);
+      expect(failures.map(({ code }) => code)).toEqual(['not_found', 'not_found', 'not_found']);
     });
   });
 
@@ -236,11 +236,10 @@ describe(StreamersService.name, () => {
         `INSERT INTO stream_samples SELECT id, to_timestamp(n), 1, '', '', ''
          FROM streams, generate_series(1, 20) AS n`,
       );
-      const startedAt = performance.now();
 
+      // Fails when it takes longer than a request may.
       await caller.ask(deleteStreamer, { id: streamer.id });
 
-      expect(performance.now() - startedAt).toBeLessThan(2_000);
       expect(await failureOf(caller.ask(getStreamer, { id: streamer.id }))).toMatchObject({
         code: 'not_found',
       });
