@@ -75,9 +75,11 @@ describe(IntakeDrain.name, () => {
 
   it('shares the work with other instances, and each message is one event', async () => {
     const events = newEvents(1_500);
-    await setup.publishEvents(events);
-
     const both = await Promise.all([startDrain(), startDrain()]);
+    // Else one might be done before the other has begun.
+    await eventually(async () => expect(await setup.countReaders()).toBe(2));
+
+    await setup.publishEvents(events);
     await untilEmpty();
 
     expect(await store.storedIds()).toEqual(idsOf(events));
@@ -222,7 +224,7 @@ describe(IntakeDrain.name, () => {
     const { drain, stop } = await startDrain();
     const startedAt = performance.now();
     await drain.stop();
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
 
     const event = newEvent();
     await setup.publishEvents([event]);
