@@ -46,7 +46,7 @@ export interface StreamMessage {
 
 /** Writes that are held up. */
 export interface HeldWrites {
-  /** Waits until this many batches are being written. */
+  /** Waits until at least this many batches are being written: one that takes too long is sent once more. */
   untilWaiting(batches: number): Promise<void>;
   /** Lets them go on; nothing has been changed. */
   release(): Promise<void>;
@@ -313,10 +313,13 @@ export class Stack {
       WHERE datname = current_database() AND application_name = 'events' AND wait_event_type = 'Lock'`;
     return {
       untilWaiting: (batches) =>
-        eventually(async () => {
-          const [row] = await this.query<{ count: number }>(waiting);
-          if (row?.count !== batches) throw new Error(`${row?.count} batches wait, not ${batches}`);
-        }),
+        eventually(
+          async () => {
+            const count = (await this.query<{ count: number }>(waiting))[0]?.count ?? 0;
+            if (count < batches) throw new Error(`${count} batches wait, not ${batches}`);
+          },
+          { intervalMs: 10 },
+        ),
       release: () => holder.end(),
     };
   }
