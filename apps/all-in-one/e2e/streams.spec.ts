@@ -16,7 +16,7 @@ import {
 // What the events of the platform change, shows within this time: long before the next sweep, also on a busy machine.
 const soon = { timeoutMs: 15_000 };
 // Without them: a sweep of 45 s, a second look after 25 s, and what a busy machine needs.
-const afterPolling = { timeoutMs: 90_000 };
+const afterPolling = { timeoutMs: 120_000 };
 
 describe('streams', () => {
   let stack: Stack;
@@ -70,6 +70,10 @@ describe('streams', () => {
       return ended!;
     }, time);
 
+  /** Brings the next sweep forward: what it finds is what a test is about, not when. */
+  const pollNow = (streamer: StreamerRecord): Promise<unknown> =>
+    stack.query('UPDATE streamer_monitor.streamers SET next_poll_at = now() WHERE id = $1', [streamer.id]);
+
   it('begin and end within seconds of what happens on the platform, as it says', async () => {
     const { user, streamer } = await monitor();
     expect(await readStreams(stack, streamer.id)).toEqual([]);
@@ -97,11 +101,13 @@ describe('streams', () => {
     const [truth] = await platform.streamsOf(user.id);
     const endedAt = Date.parse(ended.ended_at!.replace('+0000', 'Z'));
     expect(Math.abs(endedAt - Date.parse(truth!.ended_at!))).toBeLessThan(2_000);
-    const { json } = await stack.request<StreamRecord>(
-      'GET',
-      `${streamersPath}/${streamer.id}/streams/latest`,
-    );
-    expect(json).toEqual(ended);
+    // A sweep that began while it was live may still tell its title.
+    await eventually(async () => {
+      const [latest] = await readStreams(stack, streamer.id);
+      expect(await stack.request('GET', `${streamersPath}/${streamer.id}/streams/latest`)).toMatchObject({
+        json: { ...latest, ended_at: ended.ended_at },
+      });
+    });
   });
 
   it('learn their title, category, viewers and picture from the platform, and keep how these changed', async () => {
@@ -118,6 +124,7 @@ describe('streams', () => {
     expect(first.thumbnail_url).toContain('{width}x{height}');
     expect(first.language).toMatch(/^[a-z]{2}/);
     await platform.change(user.id, { title: 'Second', viewer_count: 70 });
+    await pollNow(streamer);
     const path = `${streamersPath}/${streamer.id}/streams/${first.id}/history`;
     await eventually(async () => {
       const { json } = await stack.request<{ at: string; title: string }[]>('GET', path);
@@ -130,7 +137,7 @@ describe('streams', () => {
         game_name: 'Chess',
       });
     }, afterPolling);
-  }, 150_000);
+  }, 200_000);
 
   it('are found by polling when every notification is lost', async () => {
     const { user, streamer } = await monitor();
@@ -140,7 +147,7 @@ describe('streams', () => {
     await platform.goOffline(user.id, { notify: false });
     await untilOffline(streamer, afterPolling);
     expect(await readStreams(stack, streamer.id)).toHaveLength(1);
-  }, 240_000);
+  }, 300_000);
 
   it('are the same when notifications come twice, late and in the wrong order', async () => {
     await platform.setFaults({ notifications: { duplicate: 0.5, reorder: 0.5 } });
@@ -256,7 +263,7 @@ describe('streams', () => {
     expect(await stack.query('SELECT 1 FROM streamer_monitor.streams WHERE user_id = $1', [user.id])).toEqual(
       [],
     );
-  }, 150_000);
+  }, 200_000);
 
   it('are rebuilt from the event log', async () => {
     const { user, streamer } = await monitor();
