@@ -175,7 +175,7 @@ describe(IntakeDrain.name, () => {
     await store.dataSource.query('DROP FUNCTION curse CASCADE');
     await eventually(() => untilEmpty(), { timeoutMs: 15_000 });
     expect(await store.count('events')).toBe(6);
-  }, 70_000);
+  }, 90_000);
 
   it('parks what the database refuses and stores its neighbours', async () => {
     const [bad, ...good] = newEvents(5);
@@ -218,7 +218,7 @@ describe(IntakeDrain.name, () => {
     // Whose acknowledgement was lost too comes again after 30 s.
     await eventually(async () => expect(await setup.count()).toBe(0), { timeoutMs: 50_000 });
     expect(await store.storedIds()).toEqual(idsOf(events));
-  }, 60_000);
+  }, 90_000);
 
   it('stops at once while it waits, and leaves to the others what comes then', async () => {
     const { drain, stop } = await startDrain();

@@ -168,7 +168,7 @@ describe(EventIntake.name, () => {
       timeoutMs: 20_000,
     });
     expect(await store.count('streams')).toBe(1);
-  }, 40_000);
+  });
 
   it('reads on when the broker was killed and is back', async () => {
     const streamer = await store.addStreamer();

@@ -89,7 +89,7 @@ describe(StreamersService.name, () => {
       );
       await caller.ask(updateStreamer, { id: streamer.id, streaming: true });
       expect((await caller.ask(getStreamer, { id: streamer.id })).streaming).toBe(false);
-    }, 40_000);
+    });
 
     it('refuses a name that the platform does not know, by its field', async () => {
       const error = await failureOf(caller.ask(createStreamer, { ...mira, platformUsername: 'nobody_1' }));
