@@ -15,7 +15,8 @@ export default {
   globalSetup: '<rootDir>/libs/testing/dist/jest-global-setup.js',
   globalTeardown: '<rootDir>/libs/testing/dist/jest-global-teardown.js',
   setupFiles: ['reflect-metadata'],
-  testTimeout: 30_000,
+  // Above what a test waits for, so that it fails with what it has missed, also on a machine that is slow and busy.
+  testTimeout: 60_000,
   // More than the two cores that it is measured on: many tests wait for what takes its time.
   maxWorkers: 3,
 };

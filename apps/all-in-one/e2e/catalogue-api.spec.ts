@@ -302,7 +302,7 @@ describe('scopes and API endpoints', () => {
           expectProblem(answer, 503);
           expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
         }
-        expect(performance.now() - startedAt).toBeLessThan(2_000);
+        expect(performance.now() - startedAt).toBeLessThan(4_000); // a reply is waited for 5 s
       } finally {
         await Promise.all(connectors.map((connector) => connector.start()));
       }

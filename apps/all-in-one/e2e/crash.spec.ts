@@ -41,8 +41,8 @@ describe('a crash', () => {
       });
       await Promise.all(stack.events.map((events) => events.kill('SIGKILL')));
       await stack.nats.restart();
+      await eventually(async () => expect(await published(type)).toEqual([]));
       await Promise.all(stack.events.map((events) => events.start()));
-      expect(await published(type)).toEqual([]);
 
       await eventually(async () => expect((await stack.request('GET', eventsPath)).status).toBe(200));
       await stack.waitUntilPublished();

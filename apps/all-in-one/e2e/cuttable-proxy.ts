@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { freePort } from '@stream-events/testing';
 
 /** Stands between a service and a server, and can take the server away from it. */
 export class CuttableProxy {
@@ -15,9 +16,10 @@ export class CuttableProxy {
   static async start(target: string): Promise<CuttableProxy> {
     const { hostname, port } = new URL(target);
     const server = createServer();
-    server.listen(0, '127.0.0.1');
+    const own = await freePort(); // one that is still free after a cut
+    server.listen(own, '127.0.0.1');
     await once(server, 'listening');
-    const proxy = new CuttableProxy(server, (server.address() as AddressInfo).port); // holds: it listens on TCP
+    const proxy = new CuttableProxy(server, own);
     server.on('connection', (client) => proxy.join(client, connect(Number(port), hostname)));
     return proxy;
   }

@@ -1,5 +1,5 @@
 import { jetstreamManager } from '@nats-io/jetstream';
-import { eventsStreamName, parseStreamDescription, storeEvents } from '@stream-events/contracts';
+import { eventsStreamName, parseStreamDescription } from '@stream-events/contracts';
 import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath, newEvent, uniqueType, type EventPage, type Problem } from './api.js';
 import { LiveSocket, socketPath } from './live-clients.js';
@@ -175,7 +175,7 @@ describe('event filters', () => {
       const events = offsets.map((offset) =>
         newEvent({ time: second + offset, eventType: type, eventData: `{"name":${offset}}` }),
       );
-      await stack.client.request(storeEvents, { events });
+      await stack.storeEvents(events);
       await untilOnStream(fixtures.length + 2 + events.length);
     });
 

@@ -1,4 +1,3 @@
-import { storeEvents } from '@stream-events/contracts';
 import {
   eventBody,
   eventsPath,
@@ -27,8 +26,7 @@ describe('event pages', () => {
     const events = Array.from({ length: count }, (_, index) =>
       newEvent({ time: first + Math.floor(index / inOneMillisecond), eventType: type }),
     );
-    for (let at = 0; at < count; at += 200)
-      await stack.client.request(storeEvents, { events: events.slice(at, at + 200) });
+    for (let at = 0; at < count; at += 200) await stack.storeEvents(events.slice(at, at + 200));
     return events
       .map(({ id }) => id)
       .sort()

@@ -6,7 +6,6 @@ import {
   occurredAtHeader,
   printReplayedEventRecord,
   replaySubject,
-  storeEvents,
 } from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
 import { findFaults } from '@stream-events/testing';
@@ -69,7 +68,7 @@ describe('AsyncAPI description', () => {
     await Promise.all(types.map(store));
     await stack.request('POST', `${eventsPath}/a-test/test`, { body: { broadcaster_user_id: '1' } });
     const online = newEvent({ eventId: 'e-1', eventType: 'stream-online', occurredAt: Date.now() - 60_000 });
-    await stack.client.request(storeEvents, { events: [online] });
+    await stack.storeEvents([online]);
     await stack.waitUntilPublished();
 
     const { state } = await (await jetstreamManager(stack.subscriber)).streams.info(eventsStreamName);

@@ -135,6 +135,7 @@ describe('api-token-auth', () => {
 
     it('lets few of many at once try', async () => {
       const { username } = await register();
+      const startedAt = performance.now();
       const attempts = Array.from({ length: 20 }, (_, index) =>
         logIn(
           { username, password: 'wrong' },
@@ -142,8 +143,12 @@ describe('api-token-auth', () => {
         ),
       );
       const statuses = (await Promise.all(attempts)).map(({ status }) => status);
-      expect(statuses.filter((status) => status === 400)).toHaveLength(5);
-      expect(statuses.filter((status) => status === 429)).toHaveLength(15);
+      // Five, and on a busy machine one more after the first second, and after two more, and so on.
+      const most = 5 + Math.floor(Math.log2(1 + (performance.now() - startedAt) / 1_000));
+      const tried = statuses.filter((status) => status === 400).length;
+      expect(tried).toBeGreaterThanOrEqual(5);
+      expect(tried).toBeLessThanOrEqual(most);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(20 - tried);
     });
 
     it('forgets them after a login that works', async () => {

@@ -10,7 +10,7 @@ import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js
 
 const { expectSound, problemOf } = raw;
 
-// Shrinking a failure must not outlast Jest's 30 s, or the seed is never printed.
+// Shrinking a failure must not outlast Jest's limit, or the seed is never printed.
 const shrinkLimitMs = 20_000;
 
 const json = ['Content-Type', 'application/json'] as const;

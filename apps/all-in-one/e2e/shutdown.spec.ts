@@ -21,11 +21,14 @@ describe('end of a process', () => {
     stack.request<EventRecord>('POST', eventsPath, { body: eventBody({ event_type }), gateway });
 
   const untilShuttingDown = (process: ServiceProcess): Promise<void> =>
-    eventually(async () => {
-      const answer = await stack.request('GET', `${process.adminUrl}/health/ready`, { token: null });
-      expect(answer.status).toBe(503);
-      expect(answer.text).toContain('is shutting down');
-    });
+    eventually(
+      async () => {
+        const answer = await stack.request('GET', `${process.adminUrl}/health/ready`, { token: null });
+        expect(answer.status).toBe(503);
+        expect(answer.text).toContain('is shutting down');
+      },
+      { intervalMs: 10 },
+    );
 
   const expectStoredAndPublishedOnce = async (
     type: string,

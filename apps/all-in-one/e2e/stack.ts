@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { eventsStreamName } from '@stream-events/contracts';
+import { eventsStreamName, storeEvents, type NewEvent, type StoreOutcome } from '@stream-events/contracts';
 import type { RequestClient } from '@stream-events/messaging';
 import { eventually, freePort, ServiceProcess, type TestNats } from '@stream-events/testing';
-import pg, { type QueryResultRow } from 'pg';
+import type pg from 'pg';
+import { type QueryResultRow } from 'pg';
 import { send, type Answer, type EventRecord, type RequestOptions } from './api.js';
+import { HeldWrites } from './held-writes.js';
 import { runAll, startResources, type Resources } from './stack-resources.js';
 
 /**
@@ -42,14 +44,6 @@ export interface StreamMessage {
   record: EventRecord;
   /** The payload as text. */
   text: string;
-}
-
-/** Writes that are held up. */
-export interface HeldWrites {
-  /** Waits until this many batches are being written. */
-  untilWaiting(batches: number): Promise<void>;
-  /** Lets them go on; nothing has been changed. */
-  release(): Promise<void>;
 }
 
 /** For `beforeAll`: the start of a database, NATS and several processes on two busy cores. */
@@ -167,6 +161,11 @@ export class Stack {
     });
     if (answer.status !== 200) throw new Error(`login of ${username}: ${answer.status} ${answer.text}`);
     return answer.json.token;
+  }
+
+  /** Stores events as the gateway does: again, which changes nothing, when no answer comes in time. */
+  storeEvents(events: NewEvent[]): Promise<StoreOutcome[]> {
+    return eventually(async () => (await this.client.request(storeEvents, { events })).outcomes);
   }
 
   /** Rows of a query in the test's own connection. */
@@ -300,25 +299,9 @@ export class Stack {
     return monitor;
   }
 
-  /**
-   * Holds up everything that the events service writes, without a time limit of our own, until `release`: what is in
-   * flight meanwhile is in flight for certain.
-   */
-  async holdWrites(): Promise<HeldWrites> {
-    const holder = new pg.Client(this.databaseUrl);
-    await holder.connect();
-    await holder.query('BEGIN');
-    await holder.query('LOCK TABLE events.received_messages IN EXCLUSIVE MODE');
-    const waiting = `SELECT count(*)::int AS count FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name = 'events' AND wait_event_type = 'Lock'`;
-    return {
-      untilWaiting: (batches) =>
-        eventually(async () => {
-          const [row] = await this.query<{ count: number }>(waiting);
-          if (row?.count !== batches) throw new Error(`${row?.count} batches wait, not ${batches}`);
-        }),
-      release: () => holder.end(),
-    };
+  /** Holds up everything that the events service writes, until `release`. */
+  holdWrites(): Promise<HeldWrites> {
+    return HeldWrites.begin(this.databaseUrl, this.database);
   }
 
   /**

@@ -48,5 +48,5 @@ describe(monitorDemoStreamers.name, () => {
 
     expect(await monitor()).toEqual([expect.stringContaining('mira could not be monitored: 503')]);
     expect(await monitor('http://127.0.0.1:1')).toEqual([expect.stringContaining('not all are monitored')]);
-  }, 20_000);
+  });
 });

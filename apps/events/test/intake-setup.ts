@@ -79,6 +79,12 @@ export class IntakeSetup {
     return (await this.manager()).streams.info(intakeStreamName).then(({ state }) => state.messages);
   }
 
+  /** How many drains wait for messages. */
+  async countReaders(): Promise<number> {
+    const infos = await (await this.manager()).consumers.list(intakeStreamName).next();
+    return infos.reduce((sum, { num_waiting }) => sum + num_waiting, 0);
+  }
+
   async deleteStream(): Promise<void> {
     await (await this.manager()).streams.delete(intakeStreamName).catch(() => undefined); // was there none, all is well
   }

@@ -3,6 +3,7 @@ import { RequestClient } from '@stream-events/messaging';
 import { createLogger } from '@stream-events/service';
 import {
   createTestDatabase,
+  eventually,
   freePort,
   ServiceProcess,
   startTestNats,
@@ -134,7 +135,9 @@ export async function store(client: RequestClient, events: readonly NewEvent[]):
   for (const event of [...events, undefined]) {
     const size = event?.eventData.length ?? Infinity;
     if (batch.length === 256 || (batch.length > 0 && bytes + size > 400_000)) {
-      await client.request(storeEvents, { events: batch });
+      // Again, as the gateway does it, when no answer comes in time.
+      const stored = batch;
+      await eventually(() => client.request(storeEvents, { events: stored }));
       [batch, bytes] = [[], 0];
     }
     if (event) [batch, bytes] = [[...batch, event], bytes + size];

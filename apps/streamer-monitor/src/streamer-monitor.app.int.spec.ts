@@ -69,5 +69,5 @@ describe('streamerMonitor', () => {
     await eventually(async () =>
       expect(await caller.ask(getStreamer, { id })).toMatchObject({ streaming: false }),
     );
-  }, 40_000);
+  });
 });

@@ -44,6 +44,13 @@ export class EventsStream {
     return infos.map(({ num_pending, num_ack_pending }) => num_pending + num_ack_pending);
   }
 
+  /** How many instances wait for messages of each of the consumers. */
+  async countReaders(): Promise<number[]> {
+    const { consumers } = await jetstreamManager(this.connection);
+    const infos = await consumers.list(eventsStreamName).next();
+    return infos.map(({ num_waiting }) => num_waiting);
+  }
+
   async publishEvent(said: StreamEvent, overrides: Partial<StoredEvent> = {}): Promise<void> {
     const event = { ...toStoredEvent(said), ...overrides };
     const messageHeaders = headers();

@@ -1,4 +1,4 @@
-import { eventually } from '@stream-events/testing';
+import { eventually, freePort } from '@stream-events/testing';
 import fc from 'fast-check';
 import {
   closedBlock,
@@ -281,17 +281,13 @@ describe(LiveEvents.name, () => {
     });
 
     it('are tried until the service is there', async () => {
-      await serve((connection) => connection.send(eventBlock(1)));
-      const { url } = server;
-      await server.stop();
+      const port = await freePort();
+      const url = `http://127.0.0.1:${port}`;
       const retries: Retry[] = [];
       const events = createClient({ url, token }).live({ onRetry: (retry) => retries.push(retry) });
       const next = take(events, 1);
       await eventually(() => expect(retries.length).toBeGreaterThan(1));
-      server = await StreamServer.start(
-        (connection) => connection.send(eventBlock(1)),
-        Number(new URL(url).port),
-      );
+      server = await StreamServer.start((connection) => connection.send(eventBlock(1)), port);
       stops.push(() => server.stop());
       expect(positionsOf(await next)).toEqual(positions(1, 1));
       await events.return();

@@ -63,7 +63,7 @@ describe('a database that was cut off without a word', () => {
       entities: [],
       migrations: [],
       poolSize: 1,
-      statementTimeoutMs: 100,
+      statementTimeoutMs: 1_000,
     });
   });
 

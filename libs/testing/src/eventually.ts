@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** How long and how often `eventually` tries. */
+/** How long and how often `eventually` tries: by default far longer than anything takes on a machine that is not busy. */
 export interface EventuallyOptions {
   timeoutMs?: number;
   intervalMs?: number;
@@ -13,7 +13,7 @@ export interface EventuallyOptions {
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
-  { timeoutMs = 10_000, intervalMs = 50 }: EventuallyOptions = {},
+  { timeoutMs = 20_000, intervalMs = 50 }: EventuallyOptions = {},
 ): Promise<T> {
   const startedAt = Date.now();
   const elapsed = (): number => Date.now() - startedAt;

@@ -5,6 +5,7 @@ import {
   type NatsUser,
 } from '@stream-events/embedded';
 import { startNatsContainer, type NatsServer } from './containers.js';
+import { freePort } from './free-port.js';
 import { createGuardedDirectory } from './guarded-directory.js';
 import { chooseServerSource } from './server-source.js';
 
@@ -49,16 +50,17 @@ export async function startTestNats(users: readonly NatsUser[]): Promise<TestNat
 async function startGuardedNats(users: NatsConfigOptions['users']): Promise<NatsServer> {
   const directory = await createGuardedDirectory();
   const binary = process.env[NATS_BINARY_VARIABLE];
-  const start = (port?: number) =>
+  const start = (port: number) =>
     startEmbeddedNats({
       directory: directory.path,
       users,
       log: () => undefined,
-      ...(port === undefined ? {} : { port }),
+      port,
       ...(binary === undefined ? {} : { binary }),
     });
   try {
-    let server = await start();
+    // Not any one that the system chooses: while the server is down, a connection that goes out could get that port.
+    let server = await start(await freePort());
     return {
       host: '127.0.0.1',
       port: server.port,

@@ -75,9 +75,11 @@ describe(IntakeDrain.name, () => {
 
   it('shares the work with other instances, and each message is one event', async () => {
     const events = newEvents(1_500);
-    await setup.publishEvents(events);
-
     const both = await Promise.all([startDrain(), startDrain()]);
+    // Else one might be done before the other has begun.
+    await eventually(async () => expect(await setup.countReaders()).toBe(2));
+
+    await setup.publishEvents(events);
     await untilEmpty();
 
     expect(await store.storedIds()).toEqual(idsOf(events));
@@ -173,7 +175,7 @@ describe(IntakeDrain.name, () => {
     await store.dataSource.query('DROP FUNCTION curse CASCADE');
     await eventually(() => untilEmpty(), { timeoutMs: 15_000 });
     expect(await store.count('events')).toBe(6);
-  }, 70_000);
+  }, 90_000);
 
   it('parks what the database refuses and stores its neighbours', async () => {
     const [bad, ...good] = newEvents(5);
@@ -216,13 +218,13 @@ describe(IntakeDrain.name, () => {
     // Whose acknowledgement was lost too comes again after 30 s.
     await eventually(async () => expect(await setup.count()).toBe(0), { timeoutMs: 50_000 });
     expect(await store.storedIds()).toEqual(idsOf(events));
-  }, 60_000);
+  }, 90_000);
 
   it('stops at once while it waits, and leaves to the others what comes then', async () => {
     const { drain, stop } = await startDrain();
     const startedAt = performance.now();
     await drain.stop();
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
 
     const event = newEvent();
     await setup.publishEvents([event]);

@@ -96,7 +96,7 @@ describe(ReplayRunner.name, () => {
 
     const expected = idsOf(events.filter((_, index) => index % 30 === 15));
     expect(ended).toMatchObject({ status: 'done', replayed: expected.length });
-    expect(idsOf(second().replayed)).toEqual(expected);
+    await eventually(() => expect(idsOf(second().replayed)).toEqual(expected));
   });
 
   it('names the connections that it is meant for', async () => {
@@ -105,10 +105,12 @@ describe(ReplayRunner.name, () => {
 
     await replay(orderOf(day, day + 2, { connectionName: 'my overlay' }));
 
-    expect(second().replayed.map(({ connectionName }) => connectionName)).toEqual([
-      'my overlay',
-      'my overlay',
-    ]);
+    await eventually(() =>
+      expect(second().replayed.map(({ connectionName }) => connectionName)).toEqual([
+        'my overlay',
+        'my overlay',
+      ]),
+    );
   });
 
   it('is done with a range that has no events', async () => {
@@ -128,7 +130,7 @@ describe(ReplayRunner.name, () => {
 
     expect(ended).toMatchObject({ status: 'done', replayed: 3_000 });
     await eventually(() => expect(second().replayed).toHaveLength(3_000));
-    expect(idsOf(second().replayed)).toEqual(idsOf(events));
+    await eventually(() => expect(idsOf(second().replayed)).toEqual(idsOf(events)));
     const times = second().replayed.map(({ at }) => at);
     // Without what may be made up for, a quarter of a second's worth.
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(2_700);
@@ -148,7 +150,7 @@ describe(ReplayRunner.name, () => {
     const { replayed } = second();
     const others = new Set(idsOf(replayed.slice(-20)));
     const late = replayed.filter((event) => !cancelled.has(event.id) && !others.has(event.id));
-    for (const { at } of late) expect(at - cancelledAt).toBeLessThan(1_000);
+    for (const { at } of late) expect(at - cancelledAt).toBeLessThan(1_500); // half a second, and the rest for a busy machine
     expect(await read(id)).toMatchObject({ status: 'cancelled', replayed: replayed.length - 20 });
   });
 
@@ -158,7 +160,7 @@ describe(ReplayRunner.name, () => {
     await first().stop();
 
     expect(await untilEnded(id)).toMatchObject({ status: 'done', replayed: 150 });
-    expect(idsOf(second().replayed)).toEqual(idsOf(events));
+    await eventually(() => expect(idsOf(second().replayed)).toEqual(idsOf(events)));
   });
 
   it('goes on in another gateway when one has died: what went out last goes out again', async () => {
@@ -168,7 +170,7 @@ describe(ReplayRunner.name, () => {
     await setup.dataSource.query("UPDATE replays SET leased_until = now() - interval '1 ms'");
 
     expect(await untilEnded(id)).toMatchObject({ status: 'done' });
-    expect(distinct(second())).toEqual(idsOf(events));
+    await eventually(() => expect(distinct(second())).toEqual(idsOf(events)));
     // Half a second's worth, and what may be made up for.
     expect(second().replayed.length - events.length).toBeLessThan(50);
   });
@@ -180,12 +182,12 @@ describe(ReplayRunner.name, () => {
     await new ReplaysRepository(setup.dataSource).takeOver(unknownGateway, []);
 
     expect(await untilEnded(id)).toMatchObject({ status: 'done' });
-    expect(distinct(second())).toEqual(idsOf(events));
+    await eventually(() => expect(distinct(second())).toEqual(idsOf(events)));
     expect(second().replayed.length - events.length).toBeLessThan(50);
     const times = second().replayed.map(({ at }) => at);
     const pauses = times.slice(1).map((at, index) => at - (times[index] ?? 0));
     expect(Math.max(...pauses)).toBeGreaterThan(8_000);
-  }, 40_000);
+  });
 
   it('waits for the database, and goes on', async () => {
     const { id, events } = await beginSlowly(150, 50);
@@ -195,7 +197,7 @@ describe(ReplayRunner.name, () => {
     );
 
     expect(await untilEnded(id)).toMatchObject({ status: 'done', replayed: 150 });
-    expect(idsOf(second().replayed)).toEqual(idsOf(events));
+    await eventually(() => expect(idsOf(second().replayed)).toEqual(idsOf(events)));
   });
 
   it('waits for the events service, and goes on', async () => {
@@ -207,7 +209,7 @@ describe(ReplayRunner.name, () => {
     await setup.events.start();
 
     expect(await untilEnded(id)).toMatchObject({ status: 'done', replayed: 350 });
-    expect(idsOf(second().replayed)).toEqual(idsOf(events));
+    await eventually(() => expect(idsOf(second().replayed)).toEqual(idsOf(events)));
   }, 60_000);
 
   it('is taken over by its own gateway, too, unless that runs it', async () => {
@@ -280,7 +282,7 @@ describe(ReplayRunner.name, () => {
 
     expect(await untilEnded(id)).toMatchObject({ status: 'done' });
     // What it sends itself, it gets.
-    expect(distinct(first())).toEqual(idsOf(events));
+    await eventually(() => expect(distinct(first())).toEqual(idsOf(events)));
     expect(sentBefore).toBeLessThan(events.length);
   }, 60_000);
 });

@@ -152,7 +152,7 @@ describe(RebuildService.name, () => {
     log.isAway = false;
 
     expect(await rebuild()).toMatchObject({ state: 'done', streamersDone: 1 });
-  }, 40_000);
+  });
 
   it('runs once, whoever starts it, and any instance tells how far it is', async () => {
     for (let index = 0; index < 40; index += 1) await store.addStreamer();

@@ -89,7 +89,7 @@ describe(StreamersService.name, () => {
       );
       await caller.ask(updateStreamer, { id: streamer.id, streaming: true });
       expect((await caller.ask(getStreamer, { id: streamer.id })).streaming).toBe(false);
-    }, 40_000);
+    });
 
     it('refuses a name that the platform does not know, by its field', async () => {
       const error = await failureOf(caller.ask(createStreamer, { ...mira, platformUsername: 'nobody_1' }));
@@ -236,11 +236,10 @@ describe(StreamersService.name, () => {
         `INSERT INTO stream_samples SELECT id, to_timestamp(n), 1, '', '', ''
          FROM streams, generate_series(1, 20) AS n`,
       );
-      const startedAt = performance.now();
 
+      // Fails when it takes longer than a request may.
       await caller.ask(deleteStreamer, { id: streamer.id });
 
-      expect(performance.now() - startedAt).toBeLessThan(2_000);
       expect(await failureOf(caller.ask(getStreamer, { id: streamer.id }))).toMatchObject({
         code: 'not_found',
       });

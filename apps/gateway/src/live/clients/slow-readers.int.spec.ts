@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { eventually } from '@stream-events/testing';
@@ -47,7 +48,8 @@ describe('readers that stop reading', () => {
     for (let round = 0; round < 400; round += 1) {
       const { record } = edges.feed.publish({ event_data: { text: 'x'.repeat(textBytes) } });
       published.push(record.toString());
-      await eventually(() => expect(reader.messages).toHaveLength(published.length), { intervalMs: 1 });
+      // Not by `expect`, which would print megabytes each time.
+      await eventually(() => assert.equal(reader.messages.length, published.length), { intervalMs: 1 });
       mostBuffered = Math.max(mostBuffered, ...sockets.map((socket) => socket.writableLength));
     }
     return published;
@@ -83,9 +85,9 @@ describe('readers that stop reading', () => {
       );
 
       await eventually(() => expect(sockets.filter(({ destroyed }) => !destroyed)).toHaveLength(1), {
-        timeoutMs: closeLimitMs + 1_000,
+        timeoutMs: 2 * closeLimitMs,
       });
-      expect(performance.now() - cutAt).toBeLessThan(closeLimitMs + 1_000);
+      expect(performance.now() - cutAt).toBeLessThan(2 * closeLimitMs);
       expect(reader.messages).toEqual(published);
       lost.socket.terminate();
       lostStream.socket.destroy();

@@ -132,7 +132,7 @@ describe(WebSockets.name, () => {
       expect(await first.closed).toMatchObject({ code: 4401 });
       await edges.dataSource.manager.update(User, { id: disabled.id }, { isDisabled: true });
       expect(await second.closed).toMatchObject({ code: 4401 });
-      expect(performance.now() - startedAt).toBeLessThan(4_000);
+      expect(performance.now() - startedAt).toBeLessThan(8_000); // twice 0.8 s, and what a busy machine takes
       expect(other.socket.readyState).toBe(WebSocket.OPEN);
       expect(await edges.liveCount()).toBe(1);
     });
@@ -411,7 +411,7 @@ describe(WebSockets.name, () => {
         1012, 1012, 1012,
       ]);
       await stopped;
-      expect(performance.now() - startedAt).toBeLessThan(3_000);
+      expect(performance.now() - startedAt).toBeLessThan(4_500); // after 5 s they would be cut off
     });
 
     it('refuses new ones with 503 meanwhile', async () => {

@@ -192,7 +192,7 @@ describe(EventFeed.name, () => {
 
       await broker.publish(newIds(300));
 
-      await eventually(() => expect(listening.ids).toHaveLength(310), { timeoutMs: 1_000 });
+      await eventually(() => expect(listening.ids).toHaveLength(310), { timeoutMs: 5_000 });
     });
   });
 

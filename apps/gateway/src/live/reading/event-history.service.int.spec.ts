@@ -232,7 +232,7 @@ describe(EventHistory.name, () => {
 
       const startedAt = performance.now();
       await expect(read(129, 300)).rejects.toThrow();
-      expect(performance.now() - startedAt).toBeLessThan(5_500);
+      expect(performance.now() - startedAt).toBeLessThan(8_000); // 5 s, and what a busy machine takes
       // What is in memory needs no broker.
       expect(await read(1, 300)).toMatchObject({ next: 129 });
 
