@@ -281,12 +281,12 @@ export interface paths {
     };
     /**
      * Get events live, over a WebSocket
-     * @description The first message is `{"token": "<key>"}`, within 10 seconds, unless the handshake has the header `Authorization`. It may also have the parameters below, by the same names, which win over those of the URL. Then every message is the record of an event.
+     * @description The first message is `{"token": "<key>"}`, within 10 seconds. It may also have the parameters below, by the same names, which win over those of the URL. When the handshake has the header `Authorization`, no message is read, and the parameters stand in the URL. Then every message is the record of an event.
      *
      *     Close codes:
      *
      *     - `1012`: the service restarts: connect again
-     *     - `1013`: too many connections: try again later
+     *     - `1013`: too many connections, or a part of the service is down: try again later
      *     - `4400`: the request is wrong
      *     - `4401`: no valid token
      *     - `4408`: you read too slowly: connect again with your last position
