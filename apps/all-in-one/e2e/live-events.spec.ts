@@ -190,5 +190,7 @@ describe('live events', () => {
     expect(socket.texts.at(1)).toBe(replayed.text);
     expect(stream.events[0]).not.toHaveProperty('position');
     expect(filtered.events).toHaveLength(1);
+    const sent = stack.gateways.map((gateway) => gateway.metric('live_replays_total', { result: 'sent' }));
+    expect(await Promise.all(sent)).toEqual([1, 1]);
   });
 });

@@ -293,8 +293,9 @@ describe(LiveConnection.name, () => {
     const [all, some] = [connect(), connect({ filter: { eventTypes: ['b'] } })];
     await Promise.all([untilReady(all), untilReady(some)]);
     const { id, record } = makeEvent(epoch, 3);
-    for (const connection of connections) connection.replay(new LiveEvent(id, record, '', 0));
+    const results = connections.map((connection) => connection.replay(new LiveEvent(id, record, '', 0)));
 
+    expect(results).toEqual(['sent', 'not wanted']);
     expect(all.received.at(-1)).toMatchObject({ event_type: 'a' });
     expect(all.received.at(-1)).not.toHaveProperty('position');
     expect(some.received).toHaveLength(1);
@@ -305,9 +306,12 @@ describe(LiveConnection.name, () => {
     await untilReady(sink);
     sink.stall();
     const { id, record } = makeEvent(epoch, 3, 'x'.repeat(50_000));
-    for (let count = 0; count < 40; count += 1) connections[0]?.replay(new LiveEvent(id, record, '', 0));
+    const results = Array.from({ length: 40 }, () =>
+      connections[0]?.replay(new LiveEvent(id, record, '', 0)),
+    );
     connections[0]?.keepAlive(feed.head!);
 
+    expect([results[0], results.at(-1)]).toEqual(['sent', 'dropped']);
     expect(sink.highestBuffered).toBeGreaterThan(maxBufferedBytes / 2);
     expect(sink.highestBuffered).toBeLessThanOrEqual(maxBufferedBytes);
     expect(sink.received.at(-1)).toMatchObject({ event_type: 'a' });

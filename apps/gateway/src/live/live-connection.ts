@@ -103,11 +103,13 @@ export class LiveConnection implements Member {
     }
   }
 
-  /** Gets an event once more, out of the order of positions; it is lost for a client that is slow at the moment. */
-  replay(event: LiveEvent): void {
-    if (this.passes && !this.passes(event)) return;
+  /** Gets an event once more, out of the order of positions; it is dropped for a client that is slow at the moment. */
+  replay(event: LiveEvent): 'sent' | 'dropped' | 'not wanted' {
+    if (this.passes && !this.passes(event)) return 'not wanted';
     const frame = frameOf(event, this.format);
-    if (this.sink.bufferedBytes + frame.length <= maxBufferedBytes) this.sink.write(frame);
+    if (this.sink.bufferedBytes + frame.length > maxBufferedBytes) return 'dropped';
+    this.sink.write(frame);
+    return 'sent';
   }
 
   /** The stream does not go on where the client is. */

@@ -34,6 +34,7 @@ export class LiveConnections {
   private readonly connections = new Map<LiveConnection, string>();
   private readonly perToken = new Map<string, number>();
   private readonly fanOut: FanOut;
+  private readonly replayedTotal: Counter<'result'>;
   private readonly closedTotal: Counter<'reason'>;
   private isStopped = false;
   private readonly keepAliveTimer: NodeJS.Timeout;
@@ -47,6 +48,12 @@ export class LiveConnections {
     const deliveredTotal = new Counter({
       name: 'live_events_delivered_total',
       help: 'Events that were sent to live clients as they came, each counted for each client',
+      registers: [metrics],
+    });
+    this.replayedTotal = new Counter({
+      name: 'live_replays_total',
+      help: 'Events that went out to live clients once more, each counted for each client: sent, or dropped as it was slow',
+      labelNames: ['result'],
       registers: [metrics],
     });
     this.closedTotal = new Counter({
@@ -100,8 +107,11 @@ export class LiveConnections {
 
   /** Delivers an event once more: to all connections, or to those of a name. */
   replay(event: LiveEvent, name?: string): void {
-    for (const connection of this.connections.keys())
-      if (name === undefined || connection.request.name === name) connection.replay(event);
+    for (const connection of this.connections.keys()) {
+      if (name !== undefined && connection.request.name !== name) continue;
+      const result = connection.replay(event);
+      if (result !== 'not wanted') this.replayedTotal.inc({ result });
+    }
   }
 
   /** Ends the connections of tokens that are valid no more. */
