@@ -68,7 +68,7 @@ const readEvents = [
   // Only with the name in the subject: where it is in the payload alone, no permission can tell whose consumer it is.
   `$JS.API.CONSUMER.CREATE.${eventsStreamName}.>`,
   `$JS.API.CONSUMER.DURABLE.CREATE.${eventsStreamName}.>`,
-  // Not DELETE, of another service's consumer for instance: what a subscriber leaves behind expires.
+  // Not DELETE, of another service's consumer for instance: consumers of a subscriber's own end by their inactive_threshold.
   `$JS.API.CONSUMER.INFO.${eventsStreamName}.>`,
   pullEvents,
   `$JS.ACK.${eventsStreamName}.>`,
