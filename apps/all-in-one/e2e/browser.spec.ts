@@ -17,7 +17,7 @@ describeWithBrowser(title, () => {
   }, startLimitMs);
   beforeEach(async () => {
     page = await WebPage.open(browser!);
-  }, 30_000);
+  });
   afterEach(() => page.close());
   afterAll(() => stack.stop());
 
