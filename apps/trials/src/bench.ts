@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { describeMachine } from './bench/machine.js';
+import { describeMachine } from './measure/machine.js';
 import { measure, watchMemory, type Measurement, type MeasurementOptions } from './bench/measurement.js';
 import { printReport, type BenchmarkResults } from './bench/report.js';
 import { startSubject, type Subject, type SubjectName } from './bench/subject.js';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { describeMachine } from './bench/machine.js';
+import { describeMachine } from './measure/machine.js';
 import { printAnswers, printReport, printSummary, summarize } from './faults/report.js';
 import { scenarios, type Pace } from './faults/scenarios.js';
 import { TestBed, type ScenarioResult } from './faults/test-bed.js';

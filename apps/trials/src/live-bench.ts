@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { describeMachine } from './bench/machine.js';
+import { describeMachine } from './measure/machine.js';
 import { BenchBed, type SubjectName } from './live-bench/bench-bed.js';
 import {
   measureFromStream,

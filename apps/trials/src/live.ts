@@ -1,19 +1,24 @@
 import { parseArgs } from 'node:util';
-import { describeMachine } from './bench/machine.js';
 import { runChaos } from './live/chaos.js';
 import { LiveBed, type Size } from './live/live-bed.js';
 import { runPositions } from './live/positions.js';
-import { printReport } from './live/report.js';
 import { runReturn } from './live/return.js';
 import { runSlowReaders } from './live/slow-readers.js';
-import { writeDocument } from './measure/document.js';
 import { say } from './measure/progress.js';
-import { printPromises, type PartReport } from './measure/promise.js';
+import type { PartReport } from './measure/promise.js';
+import { reportTrial, type Trial } from './measure/trial-report.js';
 
 // npm run live-trial: a thousand WebSocket clients while gateways and broker are restarted, beside readers that stand still,
 // coming back together, and with positions that are no use; writes docs/live-trial.md. --quick is short, --only <part> is
 // one part; both only print.
 
+const trial: Trial = {
+  title: 'Trial of live delivery',
+  command: 'live-trial',
+  sharers: 'Servers, services and clients shared\none machine:',
+  setting:
+    'Two gateways and one events service, each a process of its own, with embedded PostgreSQL (durable) and nats-server.',
+};
 const parts = { chaos: runChaos, 'slow-readers': runSlowReaders, return: runReturn, positions: runPositions };
 
 const { values: flags } = parseArgs({
@@ -76,15 +81,12 @@ const chosen = chooseParts();
 const startedAt = performance.now();
 const bed = await LiveBed.start(size);
 try {
-  const reports = await runParts(bed);
-  process.stdout.write(`\n${printPromises(reports)}\n\n`);
-  const minutes = Math.ceil((performance.now() - startedAt) / 60_000);
-  const machine = await describeMachine(bed.servers);
-  const date = new Date().toISOString().slice(0, 10);
-  const page = printReport({ machine, date, minutes, parts: reports });
-  if (flags.quick || flags.only !== undefined) process.stdout.write(page);
-  else await writeDocument('docs/live-trial.md', page);
-  if (reports.some(({ promises }) => promises.some(({ isKept }) => !isKept))) process.exitCode = 1;
+  await reportTrial(trial, {
+    servers: bed.servers,
+    startedAt,
+    parts: await runParts(bed),
+    isWhole: !flags.quick && flags.only === undefined,
+  });
 } finally {
   await bed.stop();
 }

@@ -1,12 +1,10 @@
 import { parseArgs } from 'node:util';
-import { describeMachine } from './bench/machine.js';
-import { writeDocument } from './measure/document.js';
 import { say } from './measure/progress.js';
-import { printPromises, type PartReport } from './measure/promise.js';
+import type { PartReport } from './measure/promise.js';
+import { reportTrial, type Trial } from './measure/trial-report.js';
 import { runChanging } from './platform/changing.js';
 import { runOutages } from './platform/outages.js';
 import { PlatformBed, type Size } from './platform/platform-bed.js';
-import { printReport } from './platform/report.js';
 import { runShowing } from './platform/showing.js';
 import { runSubscribing } from './platform/subscribing.js';
 import { runSweeping } from './platform/sweeping.js';
@@ -14,6 +12,14 @@ import { runSweeping } from './platform/sweeping.js';
 // npm run platform-trial: monitors 10,000 streamers on the simulated platform, takes a monitor and the platform away, and
 // writes docs/platform-trial.md. --quick is short, and only prints.
 
+const trial: Trial = {
+  title: 'Trial of the platform side',
+  command: 'platform-trial',
+  sharers: 'Servers, services, the simulated\nplatform and the load shared one machine:',
+  setting:
+    'One gateway, one events service, two platform connectors and two streamer monitors, each a process of its own, with\n' +
+    'embedded PostgreSQL (durable) and nats-server, on the simulated platform over HTTP.',
+};
 const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
 const size: Size = flags.quick
   ? {
@@ -56,15 +62,12 @@ async function runAll(bed: PlatformBed): Promise<PartReport[]> {
 const startedAt = performance.now();
 const bed = await PlatformBed.start(size);
 try {
-  const reports = await runAll(bed);
-  process.stdout.write(`\n${printPromises(reports)}\n\n`);
-  const minutes = Math.ceil((performance.now() - startedAt) / 60_000);
-  const machine = await describeMachine(bed.servers);
-  const date = new Date().toISOString().slice(0, 10);
-  const page = printReport({ machine, date, minutes, parts: reports });
-  if (flags.quick) process.stdout.write(page);
-  else await writeDocument('docs/platform-trial.md', page);
-  if (reports.some(({ promises }) => promises.some(({ isKept }) => !isKept))) process.exitCode = 1;
+  await reportTrial(trial, {
+    servers: bed.servers,
+    startedAt,
+    parts: await runAll(bed),
+    isWhole: !flags.quick,
+  });
 } finally {
   await bed.stop();
 }
