@@ -300,9 +300,9 @@ describe(Relay.name, () => {
     const running = await createRelay();
     const takenBack: string[] = [];
     const { takeBack } = OutboxRepository.prototype;
-    running.outbox.takeBack = (ids) => {
+    running.outbox.takeBack = async (ids) => {
+      await takeBack.call(running.outbox, ids);
       takenBack.push(...ids);
-      return takeBack.call(running.outbox, ids);
     };
     const holder = store.dataSource.createQueryRunner();
     await holder.startTransaction();
