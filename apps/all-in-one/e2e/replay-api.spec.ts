@@ -275,7 +275,7 @@ describe('/api/v1/replays', () => {
   }, 90_000);
 
   it('name all faults of a request at once', async () => {
-    const body = { event_type: 5, until: 'soon', rate: 0, connection: 'x'.repeat(256) };
+    const body = { event_type: 5, until: 'soon', rate: 0, connection: 'x'.repeat(256), misspelt: 'x' };
     const answer = await stack.request<Problem>('POST', replaysPath, { body });
 
     expect(answer.status).toBe(400);
@@ -283,6 +283,7 @@ describe('/api/v1/replays', () => {
     expect(Object.keys(answer.json.errors ?? {}).sort()).toEqual([
       'connection',
       'event_type',
+      'misspelt',
       'rate',
       'since',
       'until',

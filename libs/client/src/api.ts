@@ -400,7 +400,7 @@ export interface paths {
     put?: never;
     /**
      * Replay a range of events
-     * @description Owners only. The stored events of the range that pass all the filters go out again, oldest first, like a replay of each. It goes on when a gateway ends or a part of the service was down; a few events may go out twice then. At most 10 run at a time.
+     * @description Owners only. The stored events of the range that pass all the filters go out again, oldest first, like a replay of each. It goes on when a gateway ends or a part of the service was down; a few events may go out twice then. At most 10 run at a time. An unknown field is refused: a misspelt filter would send everything to everybody.
      */
     post: operations['replays_begin'];
     delete?: never;

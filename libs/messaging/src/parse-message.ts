@@ -34,7 +34,7 @@ export function parseRequest<Request extends object>(
 
 /** The validation error that class-validator's faults amount to. */
 export function toValidationError(faults: ValidationError[]): ServiceError {
-  const errors: FieldErrors = {};
+  const errors = Object.create(null) as FieldErrors; // holds: empty; a body's field may be named `__proto__`
   collect(faults, '', errors);
   return new ServiceError('invalid', `Invalid: ${Object.keys(errors).join(', ')}.`, { errors });
 }

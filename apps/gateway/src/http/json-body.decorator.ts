@@ -1,5 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { getMetadataStorage, ValidateIf, validateSync } from 'class-validator';
+import { getMetadataStorage, ValidateIf, validateSync, type ValidationError } from 'class-validator';
 import { toValidationError } from '@stream-events/messaging';
 import { isJsonObject, type MessageClass } from '@stream-events/contracts';
 import type { FastifyRequest } from 'fastify';
@@ -8,6 +8,9 @@ import { JsonText } from './json-text.dto.js';
 import { readJsonObject, type JsonObjectText } from './json-text.js';
 
 const trimmedFields = new WeakMap<object, Set<string>>();
+const readOnlyFields = new WeakMap<object, readonly string[]>();
+// A body may bring thousands of fields; the answer stays readable.
+const maxUnknownFieldsNamed = 10;
 
 /** Marks a text field of a body that is trimmed before it is validated. */
 export function Trimmed(): PropertyDecorator {
@@ -22,7 +25,15 @@ export function MayBeAbsent(): PropertyDecorator {
   return ValidateIf((_body: object, value: unknown) => value !== undefined);
 }
 
-/** The request's body as a validated instance of a class: unknown fields are ignored, nothing is coerced. */
+/**
+ * Marks a body of which no field may be unknown, as a misspelt one would change what is done; the read-only fields of the
+ * record that answers it are let through, so that a record may be sent back.
+ */
+export function RefusesUnknownFields(readOnly: readonly string[]): ClassDecorator {
+  return (type) => void readOnlyFields.set(type, readOnly);
+}
+
+/** The request's body as a validated instance of a class: unknown fields are ignored or refused, nothing is coerced. */
 export const JsonBody = createParamDecorator(
   (type: MessageClass<object>, context: ExecutionContext): object => {
     const request = context.switchToHttp().getRequest<FastifyRequest<{ Body: Buffer | undefined }>>();
@@ -43,9 +54,19 @@ export function parseBody<T extends object>(type: MessageClass<T>, json: JsonObj
     if (sentName !== undefined)
       Object.assign(instance, { [field]: readField(json, sentName, isTrimmed(prototype, field)) });
   }
-  const faults = validateSync(instance, { forbidUnknownValues: true });
+  const faults = [...validateSync(instance, { forbidUnknownValues: true }), ...unknownFieldsOf(type, json)];
   if (faults.length > 0) throw toValidationError(faults);
   return instance;
+}
+
+function unknownFieldsOf(type: MessageClass<object>, json: JsonObjectText): ValidationError[] {
+  const readOnly = readOnlyFields.get(type);
+  if (!readOnly) return [];
+  const known = new Set([...fieldsOf(type), ...readOnly]);
+  const unknown = Object.keys(json.value).filter((name) => !known.has(name));
+  return unknown
+    .slice(0, maxUnknownFieldsNamed)
+    .map((property) => ({ property, constraints: { isKnown: 'is not a field of this request' } }));
 }
 
 function readField(json: JsonObjectText, name: string, isToTrim: boolean): unknown {

@@ -36,7 +36,7 @@ export class ReplaysController {
     description:
       'Owners only. The stored events of the range that pass all the filters go out again, oldest first, like a replay of ' +
       'each. It goes on when a gateway ends or a part of the service was down; a few events may go out twice then. ' +
-      'At most 10 run at a time.',
+      'At most 10 run at a time. An unknown field is refused: a misspelt filter would send everything to everybody.',
   })
   @Accepts(ReplayBody)
   @Answers(201, 'It is running: ask for its progress', { type: ReplayRecord, location: true })

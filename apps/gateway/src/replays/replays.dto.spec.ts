@@ -59,8 +59,8 @@ describe(ReplayBody.name, () => {
     });
   });
 
-  it('takes an empty filter for none, null for all connections, and ignores what it does not know', () => {
-    const body = { since, user_id: '', connection: null, colour: 'blue', status: 'done' };
+  it('takes an empty filter for none, null for all connections, and ignores what only a record has', () => {
+    const body = { since, user_id: '', connection: null, id: 5, status: 'done' };
 
     expect(toReplayOrder(parse(body), 'ada')).toMatchObject({ filters: {}, connectionName: null });
   });
@@ -83,6 +83,25 @@ describe(ReplayBody.name, () => {
       rate: ['must be a whole number from 1 to 1000'],
       connection: [expect.stringContaining('null or text of 1 to 255 characters')],
     });
+  });
+
+  it.each(['evnt_type', 'eventType', 'until ', 'toString', '__proto__'])(
+    'refuses the unknown field %j',
+    (name) => {
+      const errors = errorsOf({ since, rate: 0, x: 1, ...Object.fromEntries([[name, 'channel-raid']]) });
+
+      expect(Object.entries(errors ?? {})).toEqual([
+        ['rate', ['must be a whole number from 1 to 1000']],
+        ['x', ['is not a field of this request']],
+        [name, ['is not a field of this request']],
+      ]);
+    },
+  );
+
+  it('names ten unknown fields at most', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`f${i}`, i]));
+
+    expect(Object.keys(errorsOf({ since, ...unknown }) ?? {})).toHaveLength(10);
   });
 
   it.each([0, 1_001, -1, 1.5, '1', null, true])('refuses a rate of %j', (rate) => {

@@ -4,7 +4,7 @@ import { ValidateBy, type ValidationArguments } from 'class-validator';
 import { EventFilterField } from '../events/event-filter-parameters.js';
 import { textFilters } from '../events/event-list.query.js';
 import { EventRecord } from '../events/events.dto.js';
-import { MayBeAbsent, Trimmed } from '../http/json-body.decorator.js';
+import { MayBeAbsent, RefusesUnknownFields, Trimmed } from '../http/json-body.decorator.js';
 import { exampleTime, printTime, printTimeOrNull, readTime, timeFault } from '../http/time.js';
 import { maxNameLength } from '../live/clients/live-request.js';
 import { replayStatuses, type Replay, type ReplayedFilters, type ReplayStatus } from './replay.entity.js';
@@ -12,6 +12,19 @@ import type { ReplayOrder } from './replays.repository.js';
 
 const defaultRate = 20;
 const maxRate = 1_000;
+
+/** What a record says of a replay beyond what was asked for. */
+const readOnlyFields = [
+  'id',
+  'status',
+  'replayed',
+  'replayed_until',
+  'percent',
+  'created',
+  'finished',
+  'created_by',
+  'error',
+] satisfies (keyof ReplayRecord)[];
 
 /** An event that goes out again. */
 export class ReplayedEventRecord extends OmitType(EventRecord, ['origin']) {
@@ -52,7 +65,8 @@ export class ReplayFilters implements ReplayedFilters {
   event_id?: string;
 }
 
-/** Body of `POST /api/v1/replays`. */
+/** Body of `POST /api/v1/replays`: not even a field's name may be wrong, as without its filter everybody got everything. */
+@RefusesUnknownFields(readOnlyFields)
 export class ReplayBody extends ReplayFilters {
   @ApiProperty({
     description: 'Events created at or after this ISO 8601 time',
