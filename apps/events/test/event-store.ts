@@ -13,6 +13,9 @@ import type { Relay } from '../src/relay/relay.service.js';
 import { EventsRepository } from '../src/store/events.repository.js';
 import { PartitionsRepository } from '../src/store/partitions.repository.js';
 
+// A service gives up after 3 s; here it may be the other tests that take the time.
+const connectTimeoutMs = 30_000;
+
 /** An event store in a database of the test's own; what would be published is noted down instead. */
 export class EventStore {
   readonly handedToRelay: OutboxBatch[] = [];
@@ -55,7 +58,10 @@ export class EventStore {
     };
     const { entities, migrations } = schema;
     const dataSource = await connectDatabase({ ...connection, entities, migrations });
-    return new EventStore(database, dataSource, createPool(connection));
+    const { master } = dataSource.driver as unknown as { master: Pool }; // holds: the driver of type postgres keeps its pool there
+    const writePool = createPool(connection);
+    for (const { options } of [master, writePool]) options.connectionTimeoutMillis = connectTimeoutMs;
+    return new EventStore(database, dataSource, writePool);
   }
 
   async close(): Promise<void> {

@@ -172,24 +172,31 @@ describe(IntakeService.name, () => {
   });
 
   it('tries again when it loses against another writer by a deadlock', async () => {
-    const events = newEvents(2).sort((a, b) => (a.id < b.id ? -1 : 1));
+    const events = newEvents(3).sort((a, b) => (a.id < b.id ? -1 : 1));
     const remember = 'INSERT INTO received_messages (key, event_id) VALUES ($1, $1)';
-    const other = store.dataSource.createQueryRunner();
-    await other.startTransaction();
+    const [brake, other] = [store.dataSource.createQueryRunner(), store.dataSource.createQueryRunner()];
+    await Promise.all([brake.startTransaction(), other.startTransaction()]);
     // Whoever waits longer than this looks for a deadlock, and is its victim: not the other one.
     await other.query("SET LOCAL deadlock_timeout = '1h'");
-    await other.query(remember, [events[1]?.id]);
+    await brake.query(remember, [events[1]?.id]);
+    await other.query(remember, [events[2]?.id]);
+    const untilWaiting = (count: number): Promise<void> =>
+      eventually(async () => {
+        const waiting = await store.dataSource.query<unknown[]>(
+          "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        );
+        expect(waiting).toHaveLength(count);
+      });
 
     const storing = store.intake.store(events);
-    await eventually(async () => {
-      const waiting = await store.dataSource.query<unknown[]>(
-        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-      );
-      expect(waiting).toHaveLength(1);
-    });
-    await other.query(remember, [events[0]?.id]);
+    await untilWaiting(1);
+    const crossing = other.query(remember, [events[0]?.id]);
+    await untilWaiting(2);
+    // Only now does the batch come to what the other one has: each wait is looked at once, after a second.
+    await brake.rollbackTransaction();
+    await crossing;
     await other.rollbackTransaction();
-    await other.release();
+    await Promise.all([brake.release(), other.release()]);
 
     expect(await storing).toEqual(stored(events));
     expect(await store.storedIds()).toEqual(idsOf(events));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inboxPrefix, natsUsers } from '@stream-events/contracts';
 import { startEmbeddedNats, type EmbeddedNats } from '@stream-events/embedded';
 import { closeNats, connectNats } from '@stream-events/messaging';
-import { createGuardedDirectory, type GuardedDirectory } from '@stream-events/testing';
+import { createGuardedDirectory, freePort, type GuardedDirectory } from '@stream-events/testing';
 import { newEvent } from '../../test/new-event.js';
 import { streamOptions } from '../../test/stream-setup.js';
 import { EventsStream } from './events-stream.js';
@@ -15,10 +15,14 @@ describe(StreamPublisher.name, () => {
 
   beforeAll(async () => {
     directory = await createGuardedDirectory();
+    const binary = process.env.TEST_NATS_BINARY;
     nats = await startEmbeddedNats({
       directory: directory.path,
       users: Object.values(natsUsers),
       log: () => undefined,
+      port: await freePort(),
+      // Else it might be fetched from the network.
+      ...(binary === undefined ? {} : { binary }),
     });
   });
   afterAll(async () => {
@@ -36,7 +40,9 @@ describe(StreamPublisher.name, () => {
         broadcasterUserId: null,
       }));
     await publisher.publish(large(1));
-    await rm(join(directory.path, 'nats/jetstream/jetstream/EVENTS/streams/EVENTS'), { recursive: true });
+    // The broker may write into it meanwhile.
+    const files = join(directory.path, 'nats/jetstream/jetstream/EVENTS/streams/EVENTS');
+    await rm(files, { recursive: true, maxRetries: 10 });
 
     // A file holds 8 MiB.
     await expect(publisher.publish(large(20))).rejects.toThrow(StreamFilesGoneError);
