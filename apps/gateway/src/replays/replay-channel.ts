@@ -55,6 +55,8 @@ export class ReplayChannel {
         else this.hand(message, listener);
       },
     });
+    // Only then does the broker know of it.
+    await this.connection.flush();
   }
 
   async close(): Promise<void> {
