@@ -13,6 +13,10 @@ import { v7 } from 'uuid';
 import { EventsStream } from '../src/live/reading/events-stream.js';
 
 const publishedAtOnce = 500;
+// On a machine that is slow and busy.
+const patientLimitMs = 10_000;
+// What was asked of a broker that is gone has no answer: soon it is asked again.
+const retryLimitMs = 2_000;
 
 /** A gateway's stream, which tests can take away from it without the broker. */
 class HoldableStream extends EventsStream {
@@ -61,8 +65,8 @@ export class EventsBroker {
     return stream;
   }
 
-  async manage(): Promise<JetStreamManager> {
-    return jetstreamManager(this.events, { checkAPI: false, timeout: 2_000 });
+  async manage(timeout = patientLimitMs): Promise<JetStreamManager> {
+    return jetstreamManager(this.events, { checkAPI: false, timeout });
   }
 
   async createStream(epoch: string | undefined): Promise<void> {
@@ -106,8 +110,8 @@ export class EventsBroker {
       await consumers.delete(eventsStreamName, name);
   }
 
-  /** Counts the consumers that are made from now on. */
-  async countConsumers(): Promise<{ count: () => number }> {
+  /** Counts the consumers that are made from now on; the broker tells of one a moment later than its maker. */
+  async countConsumers(): Promise<{ count: () => Promise<number> }> {
     let made = 0;
     this.operator.subscribe(`$JS.EVENT.ADVISORY.CONSUMER.CREATED.${eventsStreamName}.*`, {
       callback: () => {
@@ -115,7 +119,12 @@ export class EventsBroker {
       },
     });
     await this.operator.flush();
-    return { count: () => made };
+    return {
+      count: async () => {
+        await this.operator.flush();
+        return made;
+      },
+    };
   }
 
   /** For gateways the broker is away while it is held. */
@@ -126,7 +135,7 @@ export class EventsBroker {
   /** Publishes events; done when the stream has them, in this order. */
   async publish(ids: readonly string[]): Promise<void> {
     // After a restart of the broker it may take a moment longer than others until this connection works again.
-    await eventually(async () => (await this.manage()).streams.info(eventsStreamName));
+    await eventually(async () => (await this.manage(retryLimitMs)).streams.info(eventsStreamName));
     // In pieces: the time limit is that of each message, and thousands at once would wait for each other.
     for (let first = 0; first < ids.length; first += publishedAtOnce)
       await Promise.all(ids.slice(first, first + publishedAtOnce).map((id) => this.publishOne(id)));
@@ -135,7 +144,7 @@ export class EventsBroker {
   private async publishOne(id: string): Promise<void> {
     const messageHeaders = headers();
     messageHeaders.set('Nats-Msg-Id', id);
-    const options = { headers: messageHeaders, timeout: 5_000 };
+    const options = { headers: messageHeaders, timeout: patientLimitMs };
     await this.events.request('events.platform.channel-follow.1', record(id), options);
   }
 }

@@ -153,7 +153,7 @@ describe(createHttpServer.name, () => {
   });
 
   it('answers a request on an open connection while it closes, and ends the connection with it', async () => {
-    const { url, port, close } = await startServer();
+    const { url, port, server, close } = await startServer();
     const socket = connect(port, '127.0.0.1').setEncoding('utf8');
     const answer = async (): Promise<string> => {
       socket.write('GET /fast HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -163,10 +163,12 @@ describe(createHttpServer.name, () => {
     expect(await answer()).toMatch(/^HTTP\/1.1 200 [^]*connection: keep-alive/i);
 
     const closed = close();
-    await eventually(() => expect(fetch(`${url}/fast`)).rejects.toThrow()); // nobody listens any more
+    // From then on it waits for a second.
+    await eventually(() => expect(server.listening).toBe(false), { intervalMs: 1 });
 
     expect(await answer()).toMatch(/^HTTP\/1.1 200 [^]*connection: close/i);
     await once(socket, 'close');
+    await expect(fetch(`${url}/fast`)).rejects.toThrow();
     await closed;
   });
 

@@ -247,7 +247,7 @@ describe(LiveConnection.name, () => {
     feed.forgetRing();
     feed.isAway = true;
     const sink = connect({ after: position() });
-    await eventually(() => expect(feed.failedReads).toBe(1));
+    await eventually(() => expect(feed.failedReads).toBeGreaterThan(0));
     feed.isAway = false;
 
     await eventually(() => expect(sink.sequences).toEqual(expected));

@@ -40,6 +40,7 @@ export class ReplayChannel {
   constructor(
     private readonly options: NatsOptions,
     private readonly logger: Logger,
+    private readonly limitMs = flushLimitMs,
   ) {
     this.failures = new FailureLog(logger);
   }
@@ -55,6 +56,8 @@ export class ReplayChannel {
         else this.hand(message, listener);
       },
     });
+    // Only then does the broker know of it.
+    await this.connection.flush();
   }
 
   async close(): Promise<void> {
@@ -79,7 +82,7 @@ export class ReplayChannel {
     const begunAt = this.circuit.begin();
     this.pendingBytes += bytes;
     try {
-      await deadline(connection.flush(), flushLimitMs);
+      await deadline(connection.flush(), this.limitMs);
       this.circuit.succeed();
     } catch (error) {
       this.circuit.fail(begunAt);

@@ -1,9 +1,13 @@
+import { jest } from '@jest/globals';
 import type { NewEvent } from '@stream-events/contracts';
 import { eventually } from '@stream-events/testing';
 import { eventsFrom, orderOf, ReplaySetup, store, type ReplayGateway } from '../../test/replay-setup.js';
 import { Replay } from './replay.entity.js';
 import { ReplayRunner } from './replay-runner.service.js';
 import { ReplaysRepository, type ReplayOrder } from './replays.repository.js';
+
+// A service that starts again on a busy machine may take 40 s, and a lease that nobody renews ends after 10 s.
+jest.setTimeout(120_000);
 
 let setup: ReplaySetup;
 let gateways: ReplayGateway[];
@@ -12,7 +16,7 @@ const unknownGateway = '01999999-9999-7999-8999-999999999999';
 
 beforeAll(async () => {
   setup = await ReplaySetup.start();
-}, 60_000);
+});
 afterAll(() => setup.stop());
 
 beforeEach(async () => {
@@ -50,7 +54,7 @@ function untilEnded(id: string): Promise<Replay> {
       expect(found.status).not.toBe('running');
       return found;
     },
-    { timeoutMs: 30_000 },
+    { timeoutMs: 60_000 },
   );
 }
 
@@ -126,32 +130,34 @@ describe(ReplayRunner.name, () => {
     const events = eventsFrom(day, 3_000, (index) => (index % 100 === 7 ? { eventData: large } : {}));
     await store(first().client, events);
 
+    const startedAt = performance.now();
     const ended = await replay(orderOf(day, day + 3_000));
 
     expect(ended).toMatchObject({ status: 'done', replayed: 3_000 });
     await eventually(() => expect(second().replayed).toHaveLength(3_000));
     await eventually(() => expect(idsOf(second().replayed)).toEqual(idsOf(events)));
-    const times = second().replayed.map(({ at }) => at);
-    // Without what may be made up for, a quarter of a second's worth.
-    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(2_700);
-  }, 60_000);
+    // The first one goes out at once.
+    expect((second().replayed.at(-1)?.at ?? 0) - startedAt).toBeGreaterThan(2_990);
+  });
 
   it('ends within a second when any gateway cancels it, and says how many went out', async () => {
     const { id } = await beginSlowly(400, 50);
 
     expect(await second().replays.cancelOrRemove(id)).toBe(true);
-    const cancelledAt = performance.now();
-    const cancelled = new Set(idsOf(second().replayed));
+    const sentBefore = second().replayed.length;
     // Long enough for the cancelled one to show whether it goes on.
     const day = newDay();
-    await store(first().client, eventsFrom(day, 20));
-    await replay(orderOf(day, day + 20, { rate: 10 }));
+    const others = eventsFrom(day, 30);
+    await store(first().client, others);
+    await replay(orderOf(day, day + 30, { rate: 10 }));
 
-    const { replayed } = second();
-    const others = new Set(idsOf(replayed.slice(-20)));
-    const late = replayed.filter((event) => !cancelled.has(event.id) && !others.has(event.id));
-    for (const { at } of late) expect(at - cancelledAt).toBeLessThan(1_500); // half a second, and the rest for a busy machine
-    expect(await read(id)).toMatchObject({ status: 'cancelled', replayed: replayed.length - 20 });
+    await eventually(() => expect(idsOf(second().replayed)).toEqual(expect.arrayContaining(idsOf(others))));
+    const sent = second().replayed.length - others.length;
+    // Half a second's worth, what may be made up for, and what was on its way.
+    expect(sent - sentBefore).toBeLessThan(75);
+    await eventually(async () =>
+      expect(await read(id)).toMatchObject({ status: 'cancelled', replayed: sent }),
+    );
   });
 
   it('goes on at once in another gateway when one is stopped, and sends nothing twice', async () => {
@@ -178,8 +184,11 @@ describe(ReplayRunner.name, () => {
   it('is left by a gateway that was taken for dead, and goes on when that lease has ended', async () => {
     const { id, events } = await beginSlowly(150, 50);
 
-    await setup.dataSource.query(`UPDATE replays SET leased_until = now() - interval '1 ms'`);
-    await new ReplaysRepository(setup.dataSource).takeOver(unknownGateway, []);
+    // In one statement: else a gateway that runs could be the first to take it over, or to renew its lease.
+    await setup.dataSource.query(
+      `UPDATE replays SET leased_by = $1, leased_until = now() + interval '10 seconds'`,
+      [unknownGateway],
+    );
 
     expect(await untilEnded(id)).toMatchObject({ status: 'done' });
     await eventually(() => expect(distinct(second())).toEqual(idsOf(events)));
@@ -210,7 +219,7 @@ describe(ReplayRunner.name, () => {
 
     expect(await untilEnded(id)).toMatchObject({ status: 'done', replayed: 350 });
     await eventually(() => expect(idsOf(second().replayed)).toEqual(idsOf(events)));
-  }, 60_000);
+  });
 
   it('is taken over by its own gateway, too, unless that runs it', async () => {
     await Promise.all(gateways.map((gateway) => gateway.stop()));
@@ -226,11 +235,9 @@ describe(ReplayRunner.name, () => {
 
   it('fails with a reason when waiting cannot help', async () => {
     const { id } = await beginSlowly(150, 50);
+    // A filter that the events service does not take. It is read when the replay is taken over.
+    await setup.dataSource.query(`UPDATE replays SET filters = '{"event_type":5}'`);
     await first().stop();
-    // A filter that the events service does not take.
-    await setup.dataSource.query(
-      `UPDATE replays SET filters = '{"event_type":5}', position = NULL, replayed = 0`,
-    );
 
     const ended = await untilEnded(id);
     expect(ended).toMatchObject({ status: 'failed', endedAt: expect.any(Date) });
@@ -240,7 +247,8 @@ describe(ReplayRunner.name, () => {
   it('runs ten at a time, however many are asked for at once', async () => {
     const day = newDay();
     await store(first().client, eventsFrom(day, 50));
-    const order = orderOf(day, day + 50, { rate: 10 });
+    // So slowly that none is done before all have begun.
+    const order = orderOf(day, day + 50, { rate: 1 });
 
     const outcomes = await Promise.allSettled(
       Array.from({ length: 24 }, (_, index) => gatewayAt(index % 2).runner.begin(order)),
@@ -284,5 +292,5 @@ describe(ReplayRunner.name, () => {
     // What it sends itself, it gets.
     await eventually(() => expect(distinct(first())).toEqual(idsOf(events)));
     expect(sentBefore).toBeLessThan(events.length);
-  }, 60_000);
+  });
 });

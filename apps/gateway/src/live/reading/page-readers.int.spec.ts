@@ -1,3 +1,4 @@
+import { eventually } from '@stream-events/testing';
 import { EventsBroker, newIds } from '../../../test/events-broker.js';
 import { PageReaders } from './page-readers.js';
 
@@ -29,6 +30,6 @@ describe(PageReaders.name, () => {
 
     await Promise.all([...busy, refusals]);
     await sut.use(1, signal, (reader) => reader.read(128));
-    expect(consumers.count()).toBe(4);
+    await eventually(async () => expect(await consumers.count()).toBe(4));
   });
 });

@@ -23,9 +23,9 @@ function publishElsewhere(broker: EventsBroker, what: Elsewhere): void {
     await Promise.all(ids.map((id) => {
       const given = headers();
       given.set('Nats-Msg-Id', id);
-      return connection.request('events.platform.channel-follow.1', '{}', { headers: given, timeout: 5000 });
+      return connection.request('events.platform.channel-follow.1', '{}', { headers: given, timeout: 20000 });
     }));
-    const { streams } = await jetstreamManager(connection);
+    const { streams } = await jetstreamManager(connection, { timeout: 20000 });
     if (firstSequence > 1) await streams.purge('EVENTS', { seq: firstSequence });
     for (const sequence of removed) await streams.deleteMessage('EVENTS', sequence);
     await connection.close();`;
@@ -71,7 +71,7 @@ describe('messages that leave the stream before they are read', () => {
   });
   afterAll(() => broker.close());
 
-  const untilCurrent = (): Promise<void> => feed.untilCurrent(AbortSignal.timeout(15_000));
+  const untilCurrent = (): Promise<void> => feed.untilCurrent(AbortSignal.timeout(50_000));
 
   it('are told of as expired although the consumer goes on', async () => {
     // Nothing is read while this process stands still.
