@@ -82,6 +82,7 @@ describe('the examples of docs/events.md', () => {
     } finally {
       ending.abort();
       await running;
+      await subscriber.flush(); // by now the server knows it, too: it hands nothing more to who does not read
     }
   };
 
