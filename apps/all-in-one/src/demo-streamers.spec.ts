@@ -15,9 +15,11 @@ beforeAll(async () => {
       response.end(JSON.stringify({ broadcasters: [{ login: 'mira' }, { login: 'tom' }] }));
       return;
     }
-    request.setEncoding('utf8').once('data', (body: string) => asked.push(body));
-    response.statusCode = (statuses.length > 1 ? statuses.shift() : statuses[0]) ?? 500;
-    response.end();
+    request.setEncoding('utf8').once('data', (body: string) => {
+      asked.push(body);
+      response.statusCode = (statuses.length > 1 ? statuses.shift() : statuses[0]) ?? 500;
+      response.end();
+    });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // holds: it listens on a port

@@ -64,7 +64,7 @@ export class WebhookReceiver {
 
   /** The first `count` requests that are as asked for; waits until they are there. */
   async waitFor(count: number, isWanted: (received: Received) => boolean): Promise<Received[]> {
-    const signal = AbortSignal.timeout(10_000);
+    const signal = AbortSignal.timeout(20_000);
     const arrivals = on(this.arrivals, 'arrival', { signal });
     for (;;) {
       const found = this.received.filter(isWanted);

@@ -75,9 +75,9 @@ describe('the examples of the README', () => {
     run('resume.mjs');
     const position = (): Promise<string> => readFile(join(directory, 'position'), 'utf8');
     await eventually(async () => expect(await position()).toBe(positionOf(2)));
-    const exit = once(child, 'exit');
+    const closed = once(child, 'close'); // by then all that it wrote has been read
     child.kill('SIGINT');
-    expect(await exit).toEqual([0, null]);
+    expect(await closed).toEqual([0, null]);
     expect(output.split('\n')).toHaveLength(3);
     run('resume.mjs');
     await eventually(() =>

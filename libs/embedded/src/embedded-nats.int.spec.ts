@@ -1,5 +1,6 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { freePort } from '@stream-events/testing';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,6 +34,7 @@ async function start(): Promise<EmbeddedNats> {
   const binary = process.env.TEST_NATS_BINARY;
   const server = await startEmbeddedNats({
     directory,
+    port: await freePort(),
     users: USERS,
     log: () => undefined,
     ...(binary === undefined ? {} : { binary }),
@@ -80,7 +82,7 @@ describe(startEmbeddedNats.name, () => {
     });
 
     await expect(denied).resolves.toMatchObject({ name: 'PermissionViolationError' });
-    await expect(listener.request('questions.own', '', { timeout: 1_000 })).rejects.toThrow(/permission/i);
+    await expect(listener.request('questions.own', '', { timeout: 20_000 })).rejects.toThrow(/permission/i);
   });
 
   it('lets a user without publish permission answer requests', async () => {
@@ -94,7 +96,7 @@ describe(startEmbeddedNats.name, () => {
     });
     await answerer.flush();
 
-    const answer = await asker.request('questions.meaning', '', { timeout: 2_000 });
+    const answer = await asker.request('questions.meaning', '', { timeout: 20_000 });
 
     expect(answer.string()).toBe('42');
   });

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
+import { freePort } from '@stream-events/testing';
 import { findFreePort } from './free-port.js';
 
 describe(findFreePort.name, () => {
-  let server: Server;
+  let server: Server | undefined;
   afterEach(() => {
-    server.close();
+    server?.close();
   });
 
   async function listen(host: string): Promise<number> {
@@ -17,9 +18,7 @@ describe(findFreePort.name, () => {
   }
 
   it('returns the preferred port when it is free', async () => {
-    const port = await listen('127.0.0.1');
-    server.close();
-    await once(server, 'close');
+    const port = await freePort(); // not one that the system gives to others
 
     expect(await findFreePort(port)).toBe(port);
   });

@@ -3,9 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '@stream-events/testing';
+import { eventually, freePort } from '@stream-events/testing';
 import { connect } from '@nats-io/transport-node';
-import { findFreePort } from './free-port.js';
 import { findNatsServer } from './nats-server-binary.js';
 
 const configPath = 'deploy/nats.conf';
@@ -39,7 +38,7 @@ describe(configPath, () => {
     const env = passwordsFor(config);
     const path = join(directory, 'nats.conf');
     await writeFile(path, config.replace('"/data"', JSON.stringify(join(directory, 'data'))));
-    const port = await findFreePort(0);
+    const port = await freePort();
     const args = ['--config', path, '--addr', '127.0.0.1', '--port', String(port)];
 
     const test = spawn(binary, [...args, '-t'], { env });

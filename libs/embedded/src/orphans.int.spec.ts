@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '@stream-events/testing';
 import pg, { type QueryResult } from 'pg';
 import { startEmbeddedNats } from './embedded-nats.js';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.js';
@@ -11,10 +12,12 @@ import { isRunning } from './running-process.js';
 /** A parent that can be killed must be a process of its own, so it runs the built files (npm test builds first). */
 const PARENT = `
   import { startEmbeddedNats, startEmbeddedPostgres } from '@stream-events/embedded';
+  import { freePort } from '@stream-events/testing';
   const directory = process.argv[1];
   const log = () => undefined;
   const postgres = await startEmbeddedPostgres({ directory, log });
-  await startEmbeddedNats({ directory, users: [], log, binary: process.env.TEST_NATS_BINARY });
+  const binary = process.env.TEST_NATS_BINARY;
+  await startEmbeddedNats({ directory, port: await freePort(), users: [], log, binary });
   console.log(postgres.url);
   setInterval(() => undefined, 1000);
 `;
@@ -28,7 +31,7 @@ beforeEach(async () => {
   await chmod(directory, 0o711);
 });
 afterEach(async () => {
-  parent.kill('SIGKILL');
+  await killParent();
   // Starting and stopping once more also ends what a failed test has left.
   if (cleanUp.length === 0) await startBoth();
   await Promise.all(cleanUp.map((stop) => stop()));
@@ -53,6 +56,7 @@ async function startBoth(log: (line: string) => void = () => undefined): Promise
   const binary = process.env.TEST_NATS_BINARY;
   const nats = await startEmbeddedNats({
     directory,
+    port: await freePort(),
     users: [],
     log,
     ...(binary === undefined ? {} : { binary }),
@@ -68,6 +72,7 @@ async function readPids(): Promise<number[]> {
 }
 
 async function killParent(): Promise<void> {
+  if (parent.exitCode !== null || parent.signalCode !== null) return;
   const ended = once(parent, 'exit');
   parent.kill('SIGKILL');
   await ended;

@@ -37,18 +37,19 @@ describe(Health.name, () => {
     });
 
     it('gives up on every check that does not answer within 2 s, side by side', async () => {
-      const startedAt = Date.now();
       const health = new Health();
-      for (const name of ['one', 'two', 'three']) health.register(name, () => new Promise(() => undefined));
+      const asked: string[] = [];
+      for (const name of ['one', 'two', 'three'])
+        health.register(name, () => new Promise(() => void asked.push(name)));
       health.register('four', () => Promise.resolve());
 
-      const { status, checks } = await health.report();
+      const report = health.report();
 
+      expect(asked).toEqual(['one', 'two', 'three']);
+      const { status, checks } = await report;
       expect(status).toBe('error');
       expect(checks.one).toEqual({ status: 'error', detail: 'no answer within 2000 ms' });
       expect(checks.four).toEqual({ status: 'ok' });
-      // One after the other they would take 6 s.
-      expect(Date.now() - startedAt).toBeLessThan(4_000);
     });
 
     it('is an error while the process stops', async () => {

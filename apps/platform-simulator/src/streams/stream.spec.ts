@@ -37,11 +37,12 @@ describe(Broadcasts.name, () => {
     const users = Array.from({ length: 10_000 }, () => world.users.addMadeUp());
     for (const { id } of users) world.broadcasts.start(world.channel(id), { now: 0 });
     expect(world.broadcasts.liveCount).toBe(10_000);
-    const began = performance.now();
+    const began = process.cpuUsage();
     // A sweep of all, twenty times: looking through all for each would be two billion steps.
     for (let sweep = 0; sweep < 20; sweep += 1) {
       expect(users.every(({ id }) => findListed(world.channel(id), 1) !== undefined)).toBe(true);
     }
-    expect(performance.now() - began).toBeLessThan(2_000);
+    // Of the processor's time: other tests may have the machine meanwhile.
+    expect(process.cpuUsage(began).user / 1_000).toBeLessThan(2_000);
   });
 });

@@ -1,4 +1,6 @@
+import { jest } from '@jest/globals';
 import { eventually } from '@stream-events/testing';
+import { stopClock } from '../../test/clock.js';
 import { SimulatorSetup } from '../../test/simulator-setup.js';
 import { isNotification, type Received } from '../../test/webhook-receiver.js';
 import type { StreamTruth, StreamView } from './stream-view.js';
@@ -11,7 +13,10 @@ describe('streams of the simulated platform', () => {
     await setup.call('POST', '/simulator/users', { login: 'mira', id: '77' });
   });
 
-  afterEach(() => setup.close());
+  afterEach(() => {
+    jest.restoreAllMocks();
+    return setup.close();
+  });
 
   const goLive = async (
     body: Record<string, unknown> = { user_id: '77' },
@@ -111,21 +116,28 @@ describe('streams of the simulated platform', () => {
 
   describe('the lag of the list', () => {
     it('hides a stream that began and shows one that has ended, for as long as was said', async () => {
+      const pass = stopClock();
       const stream = await goLive({ user_id: '77', listed_after_ms: 300 });
+      pass(299);
       expect(await listed()).toEqual([]);
-      await eventually(async () => expect(await listed()).toMatchObject([{ id: stream.id }]));
+      pass(1);
+      expect(await listed()).toMatchObject([{ id: stream.id }]);
       await goOffline({ listed_for_ms: 300 });
+      pass(299);
       expect(await listed()).toMatchObject([{ id: stream.id }]);
       expect((await truth())[0]!.ended_at).not.toBeNull();
-      await eventually(async () => expect(await listed()).toEqual([]));
+      pass(1);
+      expect(await listed()).toEqual([]);
     });
 
     it('shows the ended stream until the next one is listed', async () => {
+      const pass = stopClock();
       const first = await goLive();
       await goOffline({ listed_for_ms: 60_000 });
       const second = await goLive({ user_id: '77', listed_after_ms: 300 });
       expect(await listed()).toMatchObject([{ id: first.id }]);
-      await eventually(async () => expect(await listed()).toMatchObject([{ id: second.id }]));
+      pass(300);
+      expect(await listed()).toMatchObject([{ id: second.id }]);
     });
   });
 
