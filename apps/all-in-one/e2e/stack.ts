@@ -333,7 +333,7 @@ export class Stack {
     const { state } = await manager.streams.info(eventsStreamName);
     if (state.messages === 0) return [];
     const consumer = await jetstream(this.subscriber).consumers.get(eventsStreamName, {
-      inactive_threshold: 10_000, // a test process that stands still still finds it, some moments after it was made
+      inactive_threshold: 10_000, // a test process that stands still for a moment finds it all the same
     });
     const messages: StreamMessage[] = [];
     for await (const message of await consumer.fetch({ max_messages: state.messages, expires: 10_000 })) {
