@@ -7,8 +7,9 @@ import { eventBody, eventsPath, send, type Answer, type EventRecord } from './ap
 import { CuttableProxy } from './cuttable-proxy.js';
 import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js';
 
-// An outage, the drain's way back from 5 s between tries, and batches that wait 10 s for another instance to publish.
-const limitMs = 90_000;
+// An outage, the drain's way back from 5 s between tries (30 s for what a dead one had in hand), and batches that wait 10 s
+// for another instance to publish.
+const limitMs = 150_000;
 // Below the 2 s after which a batch counts as not answered; it takes some milliseconds on a machine that is not busy.
 const atOnceMs = 1_500;
 
@@ -90,7 +91,7 @@ describe('platform messages while they cannot be stored', () => {
         }
         expect(await countWaiting()).toBe(0);
       },
-      { timeoutMs: 30_000, intervalMs: 200 },
+      { timeoutMs: 45_000, intervalMs: 200 },
     );
 
   /** Makes gateways take notice, which are degraded from then on. */
@@ -119,17 +120,23 @@ describe('platform messages while they cannot be stored', () => {
   const warningsOf = (gateway: ServiceProcess, text: string): number =>
     gateway.output.split('\n').filter((line) => line.includes(text)).length;
 
-  /** Clients are refused in no time, each of ten; but for one that may have been the probe. */
+  /**
+   * Clients are refused in no time, each of ten; but for one that may have been the probe. On a machine that stands still,
+   * another ten must be.
+   */
   const expectRefusedAtOnce = async (): Promise<void> => {
-    const times: number[] = [];
-    for (let count = 0; count < 10; count += 1) {
-      const startedAt = performance.now();
-      const answer = await create();
-      times.push(performance.now() - startedAt);
-      expect(answer.status).toBe(503);
-      expect(answer.headers.get('retry-after')).toBe('1');
-    }
-    expect(times.filter((time) => time > atOnceMs).length).toBeLessThanOrEqual(1);
+    const answers: Answer<unknown>[] = [];
+    await eventually(async () => {
+      const times: number[] = [];
+      for (let count = 0; count < 10; count += 1) {
+        const startedAt = performance.now();
+        answers.push(await create());
+        times.push(performance.now() - startedAt);
+      }
+      expect(times.filter((time) => time > atOnceMs).length).toBeLessThanOrEqual(1);
+    });
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 503));
+    expect(answers.map(({ headers }) => headers.get('retry-after'))).toEqual(answers.map(() => '1'));
   };
 
   it(
@@ -165,13 +172,17 @@ describe('platform messages while they cannot be stored', () => {
     async () => {
       postgres.hang();
       const startedAt = performance.now();
-      const first = await notifyMany(2);
-      expect(performance.now() - startedAt).toBeLessThan(6_000); // two tries of 2 s, and the stream
-      const degradedAt = performance.now();
-      const messages = [...first, ...(await notifyMany(40))];
-      expect(performance.now() - degradedAt).toBeLessThan(4_000); // one try of 2 s, of those that are the probe
+      const messages = await notifyMany(2);
+      // Two tries of 2 s, and the stream; the platform waits for a few seconds, and a query fails after 12 s.
+      expect(performance.now() - startedAt).toBeLessThan(10_000);
+      // Those that are the probe wait for 2 s, and all do when the machine stands still: then another forty must not.
+      await eventually(async () => {
+        const degradedAt = performance.now();
+        messages.push(...(await notifyMany(40)));
+        expect(performance.now() - degradedAt).toBeLessThan(atOnceMs);
+      });
       await expectRefusedAtOnce();
-      expect(messages.map(({ status }) => status)).toEqual(Array<number>(42).fill(204));
+      expect(messages.map(({ status }) => status)).toEqual(messages.map(() => 204));
 
       await postgres.heal();
       await expectStoredAndPublishedOnce(messages.map(({ messageId }) => messageId));
@@ -243,12 +254,13 @@ describe('platform messages while they cannot be stored', () => {
       for (const id of ids) answers.push(await notify(id));
       expect(answers.map(({ status }) => status)).toEqual([204, 204, 204, 503, 503, 503, 503, 503]);
       expect(answers[3]?.headers.get('retry-after')).toBe('1');
-      expect(warningsOf(stack.gateway, 'the INTAKE stream is no help')).toBe(refusals + 1);
 
       await limit(-1);
       expect(await Promise.all(ids.map((id) => notifyStatus(id)))).toEqual(Array<number>(8).fill(204));
       await postgres.heal();
       await expectStoredAndPublishedOnce(ids);
+      // By now, what it wrote when it refused them has arrived here.
+      expect(warningsOf(stack.gateway, 'the INTAKE stream is no help')).toBe(refusals + 1);
     },
     limitMs,
   );

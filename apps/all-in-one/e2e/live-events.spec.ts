@@ -179,7 +179,8 @@ describe('live events', () => {
       connect({ event_type: type, origin: 'platform' }),
     ]);
     const stream = noted(await LiveStream.open(stack.url, stack.ownerToken, { path: `${streamPath}?event_type=${type}` })); // prettier-ignore
-    await eventually(() => expect(stream.parts).toHaveLength(1));
+    // More than one when its gateway says right then that the connection is alive.
+    await eventually(() => expect(stream.parts).not.toEqual([]));
     const replayed = await stack.request('POST', `${eventsPath}/${record.id}/replay`);
     expect(replayed).toMatchObject({ status: 200, json: { ...record, origin: 'replay' } });
     await eventually(() => expect(socket.events).toHaveLength(1));

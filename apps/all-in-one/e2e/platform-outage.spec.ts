@@ -13,7 +13,7 @@ const outages: [what: string, fault: ApiFault][] = [
   ['answers that there were too many requests', { mode: 'rate_limited', for_ms: 20_000 }],
 ];
 
-// Too many requests are so for 20 s; an open circuit is tried every 30 s at most.
+// Too many requests are so for 20 s; an open circuit is tried every 30 s at most, by each connector for itself.
 const healed = { timeoutMs: 45_000 };
 
 describe('outage of the platform', () => {
@@ -42,7 +42,8 @@ describe('outage of the platform', () => {
       const refused = await stack.request('POST', streamersPath, { body: { platform_username: user.login } });
       expect(refused.status).toBe(503);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-      expect(performance.now() - startedAt).toBeLessThan(5_000);
+      // Given up after 4.5 s (a slow platform takes 30 s); the rest is for a machine that is busy.
+      expect(performance.now() - startedAt).toBeLessThan(10_000);
       expect(await stack.count('streamer_monitor.streamers')).toBe(before);
 
       expect((await stack.request('GET', '/api/v1/heartbeat', { token: null })).json).toEqual({
@@ -74,30 +75,27 @@ describe('outage of the platform', () => {
 
   it('takes webhook messages in while the API of the platform is down', async () => {
     const user = await platform.addUser();
-    const streamer = await monitorStreamer(stack, user.login);
-    await eventually(
-      async () => {
-        const rows = await stack.query(
-          `SELECT 1 FROM platform_connector.subscriptions
+    const streamer = await eventually(() => monitorStreamer(stack, user.login), healed);
+    await eventually(async () => {
+      const rows = await stack.query(
+        `SELECT 1 FROM platform_connector.subscriptions
          WHERE status = 'enabled' AND type = 'stream.online' AND condition ->> 'broadcaster_user_id' = $1`,
-          [user.id],
-        );
-        expect(rows).toHaveLength(1);
-      },
-      { timeoutMs: 30_000 },
-    );
+        [user.id],
+      );
+      expect(rows).toHaveLength(1);
+    }, healed);
     await platform.setFaults({ api: { mode: 'down' } });
     await platform.goLive(user.id);
     await eventually(async () =>
       expect(await readStreamer(stack, streamer.id)).toMatchObject({ streaming: true }),
     );
-  }, 60_000);
+  }, 120_000);
 
   it('gets a new access token by itself when the one that it has was revoked', async () => {
-    await monitorStreamer(stack, (await platform.addUser()).login);
+    const monitorAnother = async (): Promise<unknown> =>
+      monitorStreamer(stack, (await platform.addUser()).login);
+    await eventually(monitorAnother, healed);
     await platform.revokeTokens();
-    await eventually(async () => {
-      await monitorStreamer(stack, (await platform.addUser()).login);
-    });
-  });
+    await eventually(monitorAnother, healed);
+  }, 120_000);
 });

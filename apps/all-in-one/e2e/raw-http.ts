@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Problem } from './api.js';
 
@@ -29,12 +28,20 @@ export function openSocket(url: string): Socket {
   return socket;
 }
 
-/** Sends bytes and reads until the server closes; `isAll` tells it that nothing more will come. */
+/**
+ * Sends bytes and reads until the server closes; `isAll` tells it that nothing more will come. Of an answer that goes on for
+ * ever, a stream of events, it reads the head.
+ */
 export async function exchange(url: string, bytes: Uint8Array, isAll = false): Promise<RawAnswer> {
   const socket = openSocket(url);
   const chunks: Buffer[] = [];
   let isHanging = false;
-  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  socket.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    const [first = chunk] = chunks;
+    if (parseAnswer(first.toString('latin1')).headers['content-type'] === 'text/event-stream')
+      socket.destroy();
+  });
   socket.on('end', () => socket.end());
   socket.setTimeout(hangMs, () => {
     isHanging = true;
@@ -42,7 +49,8 @@ export async function exchange(url: string, bytes: Uint8Array, isAll = false): P
   });
   socket.write(bytes);
   if (isAll) socket.end();
-  await once(socket, 'close');
+  // Not `once` of node:events, which fails for an error.
+  await new Promise((resolve) => socket.once('close', resolve));
   if (isHanging) throw new Error(`no answer to ${Buffer.from(bytes).toString('latin1').slice(0, 200)}`);
   return parseAnswer(Buffer.concat(chunks).toString('latin1'));
 }

@@ -46,8 +46,8 @@ export interface StreamMessage {
   text: string;
 }
 
-/** For `beforeAll`: the start of a database, NATS and several processes on two busy cores. */
-export const startLimitMs = 90_000;
+/** For `beforeAll`: the start of a database, NATS and several processes, some after others, on two busy cores. */
+export const startLimitMs = 150_000;
 
 /** Starts the system as separate processes on a database and NATS of its own. */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {

@@ -70,6 +70,17 @@ describe('streams', () => {
       return ended!;
     }, time);
 
+  /** Waits until all is recorded that the platform has said of so many streams: a stream that is over may end earlier then. */
+  const untilTold = (streamer: StreamerRecord, count: number): Promise<void> =>
+    eventually(async () => {
+      const [told] = await stack.query(
+        `SELECT (SELECT count(announced_by)::int FROM streamer_monitor.streams WHERE streamer_id = $1) AS online,
+           (SELECT count(*)::int FROM streamer_monitor.offline_events WHERE streamer_id = $1) AS offline`,
+        [streamer.id],
+      );
+      expect(told).toEqual({ online: count, offline: count });
+    }, soon);
+
   /** Brings the next sweep forward: what it finds is what a test is about, not when. */
   const pollNow = (streamer: StreamerRecord): Promise<unknown> =>
     stack.query('UPDATE streamer_monitor.streamers SET next_poll_at = now() WHERE id = $1', [streamer.id]);
@@ -218,11 +229,9 @@ describe('streams', () => {
       await platform.goLive(user.id);
       await platform.goOffline(user.id);
     }
-    const all = await eventually(async () => {
-      const streams = await readStreams(stack, streamer.id);
-      expect(streams.filter(({ ended_at }) => ended_at !== null)).toHaveLength(5);
-      return streams;
-    }, soon);
+    await untilTold(streamer, 5);
+    const all = await readStreams(stack, streamer.id);
+    expect(all.filter(({ ended_at }) => ended_at !== null)).toHaveLength(5);
     const path = `${streamersPath}/${streamer.id}/streams/`;
     const walked: StreamRecord[][] = [];
     let url: string | null = `${path}?page_size=2`;
@@ -271,11 +280,9 @@ describe('streams', () => {
       await platform.goLive(user.id);
       await platform.goOffline(user.id);
     }
-    const before = await eventually(async () => {
-      const streams = await readStreams(stack, streamer.id);
-      expect(streams.map(({ ended_at }) => ended_at !== null)).toEqual([true, true, true]);
-      return streams;
-    }, soon);
+    await untilTold(streamer, 3);
+    const before = await readStreams(stack, streamer.id);
+    expect(before.map(({ ended_at }) => ended_at !== null)).toEqual([true, true, true]);
     await stack.query('DELETE FROM streamer_monitor.streams WHERE stream_id = $1', [before[1]!.stream_id]);
     const path = `${streamersPath}/rebuild`;
     expect((await stack.request('POST', path)).status).toBe(202);

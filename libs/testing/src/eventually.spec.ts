@@ -1,6 +1,8 @@
 import { jest } from '@jest/globals';
 import { eventually } from './eventually.js';
 
+afterEach(() => jest.restoreAllMocks());
+
 describe(eventually.name, () => {
   it('returns the value of the first attempt that does not throw', async () => {
     let attempts = 0;
@@ -19,19 +21,18 @@ describe(eventually.name, () => {
 
   it('throws the last error with the elapsed time when the time is over', async () => {
     let attempts = 0;
-    // Each attempt takes 10 ms, whatever else the machine does.
-    const clock = jest.spyOn(Date, 'now').mockImplementation(() => attempts * 10);
+    // A clock by which each attempt takes ten seconds: on a busy machine the first one could take all of the time.
+    jest.spyOn(Date, 'now').mockImplementation(() => 10_000 * attempts);
 
     const failure = eventually(
       () => {
         attempts += 1;
         throw new Error(`attempt ${attempts}`);
       },
-      { timeoutMs: 30, intervalMs: 10 },
+      { timeoutMs: 30_000, intervalMs: 1 },
     );
 
-    await expect(failure).rejects.toThrow(/^Not so after 30 ms: attempt 3$/);
-    clock.mockRestore();
+    await expect(failure).rejects.toThrow(/^Not so after 30000 ms: attempt 3$/);
   });
 
   it('throws the very error of a failed assertion, with what Jest needs to show the difference', async () => {

@@ -6,8 +6,8 @@ import { eventually } from './eventually.js';
 /** The apps that run as a process of their own. */
 export type AppName = 'gateway' | 'events' | 'platform-connector' | 'platform-simulator' | 'streamer-monitor';
 
-// Two cores and two test files at once: a start that takes a second alone may take many then.
-const startTimeoutMs = 40_000;
+// Two cores and three test files at once, and whatever else runs: a start that takes a second alone may take many then.
+const startTimeoutMs = 60_000;
 // Above the services' own 25 s: whoever is not gone by then hangs.
 const stopTimeoutMs = 28_000;
 
