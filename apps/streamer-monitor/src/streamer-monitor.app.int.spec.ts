@@ -58,7 +58,8 @@ describe('streamerMonitor', () => {
           title: 'the title',
           endedAt: null,
         }),
-      { timeoutMs: 15_000 },
+      // The stream is found after 5 s at most, and its title looked up 5 s later.
+      { timeoutMs: 40_000 },
     );
     expect(await caller.ask(getStreamer, { id })).toMatchObject({ platformId: '4711', streaming: true });
 
