@@ -7,7 +7,7 @@ import {
 } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import { Health, Registry, type RunningService } from '@stream-events/service';
-import { startTestNats, type TestNats } from '@stream-events/testing';
+import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
 import { ConnectorSetup } from '../test/connector-setup.js';
 import { answerLate } from '../test/fake-platform.js';
 import { platformConnector } from './platform-connector.app.js';
@@ -114,7 +114,7 @@ describe('the platform connector', () => {
       detail: 'The platform did not answer in time.',
       retryAfterSeconds: 5,
     });
-    expect(await health.report()).toMatchObject({ status: 'ok' });
+    await eventually(async () => expect(await health.report()).toMatchObject({ status: 'ok' }));
     const { lastError } = await gateway.request(getPlatformStatus, {});
     expect(lastError?.message).toBe('The platform did not answer in time.');
   });

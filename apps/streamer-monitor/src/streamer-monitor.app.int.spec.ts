@@ -39,7 +39,7 @@ describe('streamerMonitor', () => {
   it('is ready without an EVENTS stream, records what is on it later, and goes on when an instance stops', async () => {
     instances.push(await startMonitor(store.database, nats));
     const startedAt = Date.now() - epoch - 60_000;
-    expect(await instances[0]!.health.report()).toMatchObject({ status: 'ok' });
+    await eventually(async () => expect(await instances[0]!.health.report()).toMatchObject({ status: 'ok' }));
     platform.users = [{ id: '4711', login: 'mira', displayName: 'Mira' }];
     const { id } = await caller.ask(createStreamer, {
       platformUsername: 'Mira',
