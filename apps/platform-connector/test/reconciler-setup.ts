@@ -13,7 +13,13 @@ import {
 import { toUnavailable } from '@stream-events/database';
 import { connectNats, ErrorResponder, NatsServerStrategy, RequestClient } from '@stream-events/messaging';
 import { createLogger, Health, loadConfig, NestLogger, Registry } from '@stream-events/service';
-import { createTestDatabase, startTestNats, type TestDatabase, type TestNats } from '@stream-events/testing';
+import {
+  createTestDatabase,
+  eventually,
+  startTestNats,
+  type TestDatabase,
+  type TestNats,
+} from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { v7 } from 'uuid';
 import { EventTypesService } from '../src/event-types/event-types.service.js';
@@ -195,8 +201,17 @@ export class ReconcilerSetup {
 
   /** As if all pauses were over, and it were time to ask the platform for all it has. */
   async passTime(): Promise<void> {
-    await this.dataSource.query('UPDATE subscriptions SET retry_at = now() WHERE retry_at IS NOT NULL');
-    await this.dataSource.query('UPDATE reconciliation SET due_at = now(), listing_due_at = now()');
+    await eventually(() =>
+      this.dataSource.transaction(async (transaction) => {
+        // Between rounds: one that is not over yet may still write down pauses.
+        const [idle] = await transaction.query<unknown[]>(
+          'SELECT FROM reconciliation WHERE holder IS NULL FOR UPDATE',
+        );
+        if (!idle) throw new Error('the round is not over');
+        await transaction.query('UPDATE subscriptions SET retry_at = now() WHERE retry_at IS NOT NULL');
+        await transaction.query('UPDATE reconciliation SET due_at = now(), listing_due_at = now()');
+      }),
+    );
   }
 
   /** The statuses of ours, by `type streamer`. */

@@ -12,6 +12,9 @@ import { isLive, subscriptionKey } from '../src/subscriptions/own-subscription.j
 const pageSize = 100;
 const costlessTypes = ['channel.cheer', 'channel.follow'];
 
+// As on the real one no id is ever used again, also by the platform of another test: a revocation that is read late is nobody's.
+let nextId = 1;
+
 /** A platform in memory, with the limits, refusals and pages of the real one. */
 export class StandInPlatform implements Platform {
   readonly subscriptions = new Map<string, PlatformSubscription>();
@@ -33,7 +36,6 @@ export class StandInPlatform implements Platform {
   saysIdOnConflict = true;
   /** Runs before the answer to a creation, which has happened by then. */
   beforeCreationAnswer: () => Promise<void> = () => Promise.resolve();
-  private nextId = 1;
   private totalCost = 0;
   /** Ids by type, condition and callback. */
   private readonly keys = new Map<string, string>();
@@ -61,7 +63,7 @@ export class StandInPlatform implements Platform {
 
   /** Adds one behind the connector's back. */
   add(subscription: Omit<PlatformSubscription, 'id' | 'createdAt'>): PlatformSubscription {
-    const added = { ...subscription, id: `subscription-${this.nextId++}`, createdAt: Date.now() };
+    const added = { ...subscription, id: `subscription-${nextId++}`, createdAt: Date.now() };
     this.subscriptions.set(added.id, added);
     this.keys.set(keyOf(added), added.id);
     this.totalCost += isLive(added.status) ? added.cost : 0;

@@ -39,7 +39,7 @@ describe('streamerMonitor', () => {
   it('is ready without an EVENTS stream, records what is on it later, and goes on when an instance stops', async () => {
     instances.push(await startMonitor(store.database, nats));
     const startedAt = Date.now() - epoch - 60_000;
-    expect(await instances[0]!.health.report()).toMatchObject({ status: 'ok' });
+    await eventually(async () => expect(await instances[0]!.health.report()).toMatchObject({ status: 'ok' }));
     platform.users = [{ id: '4711', login: 'mira', displayName: 'Mira' }];
     const { id } = await caller.ask(createStreamer, {
       platformUsername: 'Mira',
@@ -58,7 +58,8 @@ describe('streamerMonitor', () => {
           title: 'the title',
           endedAt: null,
         }),
-      { timeoutMs: 15_000 },
+      // The stream is found after 5 s at most, and its title looked up 5 s later.
+      { timeoutMs: 40_000 },
     );
     expect(await caller.ask(getStreamer, { id })).toMatchObject({ platformId: '4711', streaming: true });
 

@@ -33,7 +33,8 @@ export class MonitorStore {
 
   static async create(): Promise<MonitorStore> {
     const database = await createTestDatabase();
-    return new MonitorStore(database, await connectMonitor(database, 10));
+    // More than any test does at once: nobody waits for a connection, which fails after 3 s.
+    return new MonitorStore(database, await connectMonitor(database, 24));
   }
 
   async close(): Promise<void> {
@@ -42,9 +43,10 @@ export class MonitorStore {
   }
 
   async clear(): Promise<void> {
-    await this.dataSource.query(
-      'TRUNCATE streamers, streams, offline_events, stream_samples, removed_streams, rebuilds',
-    );
+    // In the order in which services that run meanwhile lock these, and the others one by one: else they might deadlock.
+    await this.dataSource.query('TRUNCATE streamers, offline_events, streams');
+    for (const table of ['stream_samples', 'removed_streams', 'rebuilds'])
+      await this.dataSource.query(`TRUNCATE ${table}`);
   }
 
   /** A streamer of whom the platform has said nothing; a test names only what it is about. */

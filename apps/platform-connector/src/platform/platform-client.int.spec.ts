@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { eventually, freePort } from '@stream-events/testing';
 import { ConnectorSetup, type ConnectorInstance } from '../../test/connector-setup.js';
 import { answerLate, answerWith, FakePlatform, type Fault } from '../../test/fake-platform.js';
@@ -20,20 +21,26 @@ describe(PlatformClient.name, () => {
     setup.fake.answers.set(streams, () => [200, { data: [] }]);
     instance = await setup.createInstance();
   });
-  afterEach(() => setup.reset());
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await setup.reset();
+  });
   afterAll(() => setup.stop());
 
   const look = () => instance.platform.lookUpUsers(['1'], [], 'interactive');
   const circuit = async (): Promise<string> => (await instance.status.read()).circuit;
 
-  /** What a call fails with, and how long that took. */
+  /** What a call fails with, and whether only after the limit. */
   async function failure(
     call: () => Promise<unknown>,
-  ): Promise<{ error: PlatformUnavailableError; ms: number }> {
-    const begunAt = performance.now();
+  ): Promise<{ error: PlatformUnavailableError; isLate: boolean }> {
+    let isLate = false;
+    // A timer and no clock: when the machine has stood still, the call's own timers still go off before this one.
+    const timer = setTimeout(() => (isLate = true), limitMs);
     const outcome: unknown = await call().catch((error: unknown) => error);
+    clearTimeout(timer);
     if (!(outcome instanceof PlatformUnavailableError)) throw new Error(`not refused: ${String(outcome)}`);
-    return { error: outcome, ms: performance.now() - begunAt };
+    return { error: outcome, isLate };
   }
 
   /** Every call but those for a token fails so. */
@@ -100,11 +107,11 @@ describe(PlatformClient.name, () => {
       ],
     ])('%s', async (_what, fault, message) => {
       failApi(fault);
-      const { error, ms } = await failure(look);
+      const { error, isLate } = await failure(look);
 
       expect(error.message).toMatch(message);
       expect(error.retryAfterSeconds).toBeGreaterThanOrEqual(1);
-      expect(ms).toBeLessThan(limitMs);
+      expect(isLate).toBe(false);
       expect((await instance.status.read()).lastError?.message).toMatch(message);
     });
 
@@ -123,18 +130,19 @@ describe(PlatformClient.name, () => {
       failApi(fault);
       const outcomes = await Promise.all(Array.from({ length: 20 }, () => failure(look)));
 
-      for (const { error, ms } of outcomes) {
-        expect(error.message).toMatch(/in time|does not work/);
-        expect(ms).toBeLessThan(limitMs);
+      for (const { error, isLate } of outcomes) {
+        expect(error.message).toMatch(/in time|does not work|Too many calls of the platform wait/);
+        expect(isLate).toBe(false);
       }
-      expect(await circuit()).toBe('open');
+      // What was given up ends by limits of its own.
+      await eventually(async () => expect(await circuit()).toBe('open'));
     });
 
     it('a platform that does not answer for a token either', async () => {
       setup.fake.fault = (_call, response) => answerLate(response, 30_000);
-      const { ms } = await failure(look);
+      const { isLate } = await failure(look);
 
-      expect(ms).toBeLessThan(limitMs);
+      expect(isLate).toBe(false);
     });
 
     it('also while background calls hang', async () => {
@@ -154,6 +162,8 @@ describe(PlatformClient.name, () => {
   describe('circuit', () => {
     it('opens after five failures in a row, then refuses without a call, and closes by itself', async () => {
       await look();
+      // Else its rest of a second might be over before all is looked at.
+      const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
       failApi((_call, response) => answerWith(response, 503, ''));
       for (let time = 0; time < 3; time += 1) await failure(look);
       expect(await circuit()).toBe('open');
@@ -168,6 +178,7 @@ describe(PlatformClient.name, () => {
       expect(setup.fake.calls).toHaveLength(calls);
 
       setup.fake.fault = () => false;
+      clock.mockRestore();
       await eventually(async () => expect(await look()).toEqual([]));
       expect(await circuit()).toBe('closed');
       expect(setup.logs.match(/circuit opened/g)).toHaveLength(1);

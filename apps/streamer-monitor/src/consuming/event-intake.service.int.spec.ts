@@ -147,9 +147,7 @@ describe(EventIntake.name, () => {
     await stream.create();
     await stream.publishEvent(online(streamer, 's1', 0));
 
-    await eventually(async () => expect(await endsOf(streamer)).toEqual([['s1', null]]), {
-      timeoutMs: 15_000,
-    });
+    await eventually(async () => expect(await endsOf(streamer)).toEqual([['s1', null]]));
   });
 
   it('reads on when the stream was lost and made anew, where all is published again', async () => {

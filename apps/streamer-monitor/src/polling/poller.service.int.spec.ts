@@ -138,9 +138,9 @@ describe(Poller.name, () => {
   });
 
   it('waits until one is due, and takes along who is due soon', async () => {
-    const soon = await store.addStreamer({ nextPollAt: new Date(Date.now() + 4 * second) });
-    const later = await store.addStreamer({ nextPollAt: new Date(Date.now() + 60 * second) });
     const { poller } = createPoller();
+    const later = await store.addStreamer({ nextPollAt: new Date(Date.now() + 60 * second) });
+    const soon = await store.addStreamer({ nextPollAt: new Date(Date.now() + 4.9 * second) });
     expect(await poller.pollBatch()).toBe(false);
     const due = await store.addStreamer();
 

@@ -156,7 +156,12 @@ describe(RebuildService.name, () => {
 
   it('runs once, whoever starts it, and any instance tells how far it is', async () => {
     for (let index = 0; index < 40; index += 1) await store.addStreamer();
+    // It does not end before the last one has asked.
+    let letRead = (): void => undefined;
+    const isAsked = new Promise<void>((resolve) => (letRead = resolve));
+    log.whileRead = () => isAsked;
     const replies = await Promise.all(Array.from({ length: 10 }, () => caller.ask(rebuildStreams, {})));
+    letRead();
 
     expect(new Set(replies.map(({ startedAt }) => startedAt)).size).toBe(1);
     expect(await rebuild()).toMatchObject({ state: 'done', streamersDone: 40 });
