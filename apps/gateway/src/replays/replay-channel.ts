@@ -7,7 +7,7 @@ import {
   ServiceError,
   type StoredEvent,
 } from '@stream-events/contracts';
-import { closeNats, connectNats, type NatsOptions } from '@stream-events/messaging';
+import { closeNats, connectNats, within, type NatsOptions } from '@stream-events/messaging';
 import { CircuitBreaker, FailureLog, type Logger } from '@stream-events/service';
 import { deadline, headers, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import { LiveEvent } from '../live/live-event.js';
@@ -56,8 +56,8 @@ export class ReplayChannel {
         else this.hand(message, listener);
       },
     });
-    // Only then does the broker know of it.
-    await this.connection.flush();
+    // Only then does the broker know of it; one that is away by now hears of it when it is back.
+    await within(this.limitMs, this.connection.flush());
   }
 
   async close(): Promise<void> {
