@@ -158,22 +158,29 @@ describe(ReplayChannel.name, () => {
   it('gives up after two seconds when the broker says nothing, and then tries once a second only', async () => {
     const proxy = await HoldingProxy.start(nats.urlFor('gateway'));
     const channel = new ReplayChannel({ urls: [proxy.url], name: 'gateway' }, logger);
-    await channel.connect(() => undefined);
-    proxy.hold();
+    try {
+      await channel.connect(() => undefined);
+      proxy.hold();
 
-    const first = await refusal(channel);
-    expect(first.code).toBe('unavailable');
-    expect(first.elapsedMs).toBeGreaterThan(1_900);
-    expect(first.elapsedMs).toBeLessThan(10_000); // then the client would have given up the connection
-    await eventually(async () => {
-      const { code, elapsedMs } = await refusal(channel);
-      expect(code).toBe('unavailable');
-      expect(elapsedMs).toBeLessThan(1_500);
-    });
-    proxy.release();
-    await eventually(() => channel.publish([newEvent()], null));
-    await channel.close();
-    proxy.stop();
+      const first = await refusal(channel);
+      expect(first.code).toBe('unavailable');
+      expect(first.elapsedMs).toBeGreaterThan(1_900);
+      expect(first.elapsedMs).toBeLessThan(10_000); // then the client would have given up the connection
+      // Soon enough, too: a connection that is given up refuses at once in any case.
+      await eventually(
+        async () => {
+          const { code, elapsedMs } = await refusal(channel);
+          expect(code).toBe('unavailable');
+          expect(elapsedMs).toBeLessThan(1_500);
+        },
+        { timeoutMs: 6_000 },
+      );
+      proxy.release();
+      await eventually(() => channel.publish([newEvent()], null));
+    } finally {
+      await channel.close();
+      proxy.stop();
+    }
   });
 
   // The last one: it takes the broker away.

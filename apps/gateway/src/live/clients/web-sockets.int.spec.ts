@@ -387,12 +387,21 @@ describe(WebSockets.name, () => {
       client.socket.on('ping', () => (pings += 1));
       await edges.untilLive(1);
       const sent: string[] = [];
-      while (pings === 0 || sent.length < 200) {
+      const send = async (): Promise<void> => {
         const size = [1, 60, 200, 400, 70_000][sent.length % 5]!;
         for (let ping = 0; ping < 3; ping += 1) client.socket.ping();
         sent.push(edges.feed.publish({ event_data: { text: 'x'.repeat(size) } }).record.toString());
         await once(client.socket, 'pong');
-      }
+      };
+      while (sent.length < 200) await send();
+      // Until the server has pinged too, with some time between them: else they would fill the memory.
+      await eventually(
+        async () => {
+          await send();
+          expect(pings).toBeGreaterThan(0);
+        },
+        { intervalMs: 5 },
+      );
 
       await untilReceived(client, sent.length);
       expect(client.messages).toEqual(sent);
