@@ -286,7 +286,7 @@ describe('scopes and API endpoints', () => {
 
       expect([await listScopes(), await listEndpoints()]).toEqual(before);
       expect(before[1]?.[0]).toMatchObject({ id: changed?.id, description: 'mine' });
-    });
+    }, 120_000);
 
     it('are 503 with Retry-After at once while no connector is there', async () => {
       await Promise.all(connectors.map((connector) => connector.stop()));
@@ -308,6 +308,6 @@ describe('scopes and API endpoints', () => {
       }
 
       expect((await listScopes()).some(({ scope }) => scope === 'a')).toBe(false);
-    });
+    }, 120_000);
   });
 });

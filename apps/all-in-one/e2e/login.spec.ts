@@ -203,7 +203,7 @@ describe('api-token-auth', () => {
       expect((await logIn({ username, password }, { gateway: onlyNew.url })).json.token).toBe(
         answer.json.token,
       );
-    });
+    }, 120_000);
 
     /** Every row of every table of a schema, as text. */
     async function dumpSchema(schema: string): Promise<string> {

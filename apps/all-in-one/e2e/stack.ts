@@ -46,7 +46,7 @@ export interface StreamMessage {
   text: string;
 }
 
-/** For `beforeAll`: the start of a database, NATS and several processes, some after others, on two busy cores. */
+/** For what starts a database, NATS and several processes, or some one after the other, on two busy cores. */
 export const startLimitMs = 150_000;
 
 /** Starts the system as separate processes on a database and NATS of its own. */

@@ -1,9 +1,12 @@
+import { jest } from '@jest/globals';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase, ServiceProcess, type TestDatabase } from '@stream-events/testing';
 import { eventBody, eventsPath } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
+
+jest.setTimeout(startLimitMs);
 
 describe('start', () => {
   let stack: Stack;

@@ -320,7 +320,7 @@ describe('platform webhook', () => {
       const headers = { 'twitch-eventsub-message-id': id, 'twitch-eventsub-message-signature': signature };
       const path = bare.url + webhookPath;
       expect(await send('POST', path, { token: null, body: follow, headers })).toMatchObject({ status: 403 });
-    });
+    }, 120_000);
   });
 
   it('is no way to add events by hand: those have no event_id', async () => {
