@@ -73,7 +73,13 @@ describe('RevocationsConsumer', () => {
     setup.platform.setStatus(id, 'user_removed');
     await setup.publish(revocationOf(id, 'user_removed'));
 
+    // Else the listing at the start might be what finds it.
+    setup.platform.isAway = true;
     await setup.startInstance();
+    await eventually(async () =>
+      expect(await setup.statuses()).toMatchObject({ 'stream.online 1': 'user_removed' }),
+    );
+    setup.platform.isAway = false;
     await untilReplaced(id);
   });
 
