@@ -21,6 +21,7 @@ export async function runAllInOne(): Promise<void> {
   const stop = async (): Promise<void> => {
     interruption.abort();
     say('Stopping');
+    // A start that fails leaves nothing to stop, and is told of below.
     const running = await starting.catch(() => undefined);
     await running?.stop();
     say('Stopped');

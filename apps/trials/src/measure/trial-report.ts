@@ -24,7 +24,10 @@ export interface TrialRun {
   isWhole: boolean;
 }
 
-/** Prints what was promised, and writes the page, or prints it after a run that was not whole. The process fails with a promise. */
+/**
+ * Prints what was promised, and writes the page, or prints it after a run that was not whole. A promise that is not kept
+ * makes the process fail.
+ */
 export async function reportTrial(trial: Trial, run: TrialRun): Promise<void> {
   const { parts } = run;
   process.stdout.write(`\n${printPromises(parts)}\n\n`);
