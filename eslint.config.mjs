@@ -74,7 +74,7 @@ export default tseslint.config(
   {
     // The trials start the services as the tests do.
     files: ['**/*.ts'],
-    ignores: [...testFiles, 'apps/trials/**/*.ts'],
+    ignores: [...testFiles, 'apps/system-tests/**/*.ts'],
     rules: {
       'no-restricted-imports': [
         'error',

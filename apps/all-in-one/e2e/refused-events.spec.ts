@@ -2,7 +2,7 @@ import { storeEvents, type NewEvent, type StoreOutcome } from '@stream-events/co
 import { eventsPath, newEvent, uniqueType, type EventPage } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-interface Parked {
+interface DeadLetter {
   key: string;
   event_id: string;
   message: Buffer;
@@ -26,9 +26,9 @@ describe('an event that the database refuses', () => {
       ({ id }) => id,
     );
 
-  const parked = (ids: string[]): Promise<Parked[]> =>
-    stack.query<Parked & Record<string, unknown>>(
-      'SELECT * FROM events.parked_messages WHERE event_id = ANY($1::uuid[]) ORDER BY event_id',
+  const parked = (ids: string[]): Promise<DeadLetter[]> =>
+    stack.query<DeadLetter & Record<string, unknown>>(
+      'SELECT * FROM events.dead_letters WHERE event_id = ANY($1::uuid[]) ORDER BY event_id',
       [ids],
     );
 
@@ -54,7 +54,7 @@ describe('an event that the database refuses', () => {
 
     const outcomes = await store(events);
     expect(outcomes).toEqual(
-      events.map(({ id }) => ({ id, outcome: bad.includes(id) ? 'parked' : 'stored' })),
+      events.map(({ id }) => ({ id, outcome: bad.includes(id) ? 'dead_lettered' : 'stored' })),
     );
     expect(await listed(type)).toEqual([...good].sort().reverse());
     const rows = await parked(bad);
@@ -76,7 +76,7 @@ describe('an event that the database refuses', () => {
   });
 
   it('is counted', async () => {
-    const counted = () => stack.metric('events', 'events_intake_total', { outcome: 'parked' });
+    const counted = () => stack.metric('events', 'events_ingest_total', { outcome: 'dead_lettered' });
     const before = await counted();
     await store([newEvent({ eventData: 'no JSON' })]);
     expect(await counted()).toBe(before + 1);

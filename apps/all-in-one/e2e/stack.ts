@@ -238,7 +238,7 @@ export class Stack {
       NATS_URL: this.nats.urlFor('events'),
       PLATFORM: 'simulator',
       EVENTS_MAX_GB: '1',
-      INTAKE_MAX_GB: '1',
+      INGEST_MAX_GB: '1',
       ...this.environment,
       ...environment,
     });

@@ -185,9 +185,9 @@ async function choosePlatform(config: AllInOneConfig): Promise<NodeJS.ProcessEnv
 async function chooseStreamSizes(config: AllInOneConfig): Promise<NodeJS.ProcessEnv> {
   const { bavail, bsize } = await statfs(dataDirectory(config));
   const half = Math.floor((bavail * bsize) / 1024 ** 3 / 2);
-  const intake = half < 10 ? 1 : 2;
-  const events = Math.min(8, Math.max(1, half - intake));
-  return { EVENTS_MAX_GB: String(events), INTAKE_MAX_GB: String(intake) };
+  const ingest = half < 10 ? 1 : 2;
+  const events = Math.min(8, Math.max(1, half - ingest));
+  return { EVENTS_MAX_GB: String(events), INGEST_MAX_GB: String(ingest) };
 }
 
 async function choosePort(wanted: number, purpose: string, say: (line: string) => void): Promise<number> {

@@ -1,12 +1,12 @@
 import { NestFactory } from '@nestjs/core';
 import type { INestMicroservice } from '@nestjs/common';
 import {
-  discardParkedMessage,
+  discardDeadLetter,
   getEvent,
-  getParkedMessage,
+  getDeadLetter,
   listEvents,
-  listParkedMessages,
-  retryParkedMessage,
+  listDeadLetters,
+  retryDeadLetter,
   storeEvents,
 } from '@stream-events/contracts';
 import { claimStoreFor, connectDatabase, createPool, toUnavailable } from '@stream-events/database';
@@ -28,13 +28,14 @@ import {
   type Shell,
 } from '@stream-events/service';
 import { EventsModule } from './events.module.js';
-import { IntakeDrain } from './intake/intake-drain.service.js';
-import { IntakeStream } from './intake/intake-stream.js';
+import { IngestDrain } from './ingest/ingest-drain.service.js';
+import { IngestStream } from './ingest/ingest-stream.js';
 import { CreateEventStore1763700000000 } from './migrations/1763700000000-create-event-store.js';
 import { RetainPublishedBatches1763740000000 } from './migrations/1763740000000-retain-published-batches.js';
 import { IndexParkedMessages1764100000000 } from './migrations/1764100000000-index-parked-messages.js';
 import { KeepTimeOfOccurrence1764190000000 } from './migrations/1764190000000-keep-time-of-occurrence.js';
-import { ParkedMessage } from './parking/parked-message.entity.js';
+import { RenameParkedMessages1766000000000 } from './migrations/1766000000000-rename-parked-messages.js';
+import { DeadLetter } from './dead-letters/dead-letter.entity.js';
 import { EventsStream } from './relay/events-stream.js';
 import { OutboxEntry } from './relay/outbox-entry.entity.js';
 import { PublishedBatch } from './relay/published-batch.entity.js';
@@ -57,8 +58,8 @@ const variables = {
     [1, 10_000],
     { default: 8 },
   ),
-  INTAKE_MAX_GB: integer(
-    'Size of the INTAKE stream in GiB, where platform messages wait while they cannot be stored; beyond it they are refused',
+  INGEST_MAX_GB: integer(
+    'Size of the INGEST stream in GiB, where platform messages wait while they cannot be stored; beyond it they are refused',
     [1, 10_000],
     { default: 2 },
   ),
@@ -75,21 +76,22 @@ const servedContracts = [
   storeEvents,
   listEvents,
   getEvent,
-  listParkedMessages,
-  getParkedMessage,
-  retryParkedMessage,
-  discardParkedMessage,
+  listDeadLetters,
+  getDeadLetter,
+  retryDeadLetter,
+  discardDeadLetter,
 ];
 
 /** What the events service keeps in its own schema. */
 export const schema = {
   name: 'events',
-  entities: [Event, OutboxEntry, ParkedMessage, PublishedBatch, ReceivedMessage],
+  entities: [Event, OutboxEntry, DeadLetter, PublishedBatch, ReceivedMessage],
   migrations: [
     CreateEventStore1763700000000,
     RetainPublishedBatches1763740000000,
     IndexParkedMessages1764100000000,
     KeepTimeOfOccurrence1764190000000,
+    RenameParkedMessages1766000000000,
   ],
 };
 
@@ -118,17 +120,17 @@ async function start(shell: Shell<EventsConfig>) {
     maxAgeDays: config.EVENTS_MAX_AGE_DAYS,
     maxGigabytes: config.EVENTS_MAX_GB,
   });
-  const intakeConnection = await connectNats({ ...nats, name: 'events-intake' });
-  const intakeStream = new IntakeStream(intakeConnection, {
+  const ingestConnection = await connectNats({ ...nats, name: 'events-ingest' });
+  const ingestStream = new IngestStream(ingestConnection, {
     platform: config.PLATFORM,
-    maxGigabytes: config.INTAKE_MAX_GB,
+    maxGigabytes: config.INGEST_MAX_GB,
   });
-  await intakeStream.ensure();
+  await ingestStream.ensure();
 
   const publisher = new StreamPublisher(relayConnection, natsConnectionOptions(eventsNats).inboxPrefix);
   const strategy = new NatsServerStrategy({ ...nats, queue: 'events', contracts: servedContracts });
   const app: INestMicroservice = await NestFactory.createMicroservice(
-    EventsModule.register(shell, { dataSource, writePool, publisher, stream, intakeStream }),
+    EventsModule.register(shell, { dataSource, writePool, publisher, stream, ingestStream }),
     {
       strategy,
       logger: new NestLogger(logger),
@@ -139,7 +141,7 @@ async function start(shell: Shell<EventsConfig>) {
   await app.get(StoreMaintenance).start();
   await app.get(StreamWatch).start();
   app.get(Relay).start();
-  app.get(IntakeDrain).start();
+  app.get(IngestDrain).start();
   await app.listen();
 
   health.register('events database', async () => {
@@ -152,12 +154,12 @@ async function start(shell: Shell<EventsConfig>) {
     close: () =>
       closeAll([
         () => app.close(),
-        () => app.get(IntakeDrain).stop(),
+        () => app.get(IngestDrain).stop(),
         () => app.get(StoreMaintenance).stop(),
         () => app.get(Relay).stop(),
         () => app.get(StreamWatch).stop(),
         () => publisher.close(),
-        () => Promise.all([closeNats(relayConnection), closeNats(intakeConnection)]),
+        () => Promise.all([closeNats(relayConnection), closeNats(ingestConnection)]),
         () => writePool.end(),
         () => dataSource.destroy(),
       ]),

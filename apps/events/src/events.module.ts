@@ -2,13 +2,13 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
-import { IntakeController } from './intake/intake.controller.js';
-import { IntakeDrain } from './intake/intake-drain.service.js';
-import { IntakeStream } from './intake/intake-stream.js';
-import { IntakeService } from './intake/intake.service.js';
-import { ParkedMessagesRepository } from './parking/parked-messages.repository.js';
-import { ParkingController } from './parking/parking.controller.js';
-import { ParkingService } from './parking/parking.service.js';
+import { IngestController } from './ingest/ingest.controller.js';
+import { IngestDrain } from './ingest/ingest-drain.service.js';
+import { IngestStream } from './ingest/ingest-stream.js';
+import { IngestService } from './ingest/ingest.service.js';
+import { DeadLettersRepository } from './dead-letters/dead-letters.repository.js';
+import { DeadLettersController } from './dead-letters/dead-letters.controller.js';
+import { DeadLettersService } from './dead-letters/dead-letters.service.js';
 import { EventListRepository } from './reading/event-list.repository.js';
 import { ReadingController } from './reading/reading.controller.js';
 import { EventsStream } from './relay/events-stream.js';
@@ -29,32 +29,32 @@ export interface EventsConnections {
   writePool: Pool;
   publisher: StreamPublisher;
   stream: EventsStream;
-  intakeStream: IntakeStream;
+  ingestStream: IngestStream;
 }
 
 @Module({})
 export class EventsModule {
   static register(
     shell: Shell<unknown>,
-    { dataSource, writePool, publisher, stream, intakeStream }: EventsConnections,
+    { dataSource, writePool, publisher, stream, ingestStream }: EventsConnections,
   ): DynamicModule {
     return {
       module: EventsModule,
       imports: [ShellModule.register(shell)],
-      controllers: [IntakeController, ParkingController, ReadingController],
+      controllers: [IngestController, DeadLettersController, ReadingController],
       providers: [
         { provide: DataSource, useValue: dataSource },
         { provide: Pool, useValue: writePool },
         { provide: EventsStream, useValue: stream },
         { provide: StreamPublisher, useValue: publisher },
-        { provide: IntakeStream, useValue: intakeStream },
+        { provide: IngestStream, useValue: ingestStream },
         EventListRepository,
         EventsRepository,
-        IntakeDrain,
-        IntakeService,
+        IngestDrain,
+        IngestService,
         OutboxRepository,
-        ParkedMessagesRepository,
-        ParkingService,
+        DeadLettersRepository,
+        DeadLettersService,
         PartitionsRepository,
         Relay,
         StoreMaintenance,

@@ -4,9 +4,9 @@ import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import { schema } from '../src/events.app.js';
-import { IntakeService } from '../src/intake/intake.service.js';
-import { ParkedMessagesRepository } from '../src/parking/parked-messages.repository.js';
-import { ParkingService } from '../src/parking/parking.service.js';
+import { IngestService } from '../src/ingest/ingest.service.js';
+import { DeadLettersRepository } from '../src/dead-letters/dead-letters.repository.js';
+import { DeadLettersService } from '../src/dead-letters/dead-letters.service.js';
 import { EventListRepository } from '../src/reading/event-list.repository.js';
 import type { OutboxBatch } from '../src/relay/outbox.repository.js';
 import type { Relay } from '../src/relay/relay.service.js';
@@ -23,9 +23,9 @@ export class EventStore {
   readonly events: EventsRepository;
   readonly partitions: PartitionsRepository;
   readonly list: EventListRepository;
-  readonly parked: ParkedMessagesRepository;
-  readonly intake: IntakeService;
-  readonly parking: ParkingService;
+  readonly deadLetters: DeadLettersRepository;
+  readonly ingest: IngestService;
+  readonly deadLettersService: DeadLettersService;
 
   private constructor(
     private readonly database: TestDatabase,
@@ -36,16 +36,16 @@ export class EventStore {
     this.partitions = new PartitionsRepository(dataSource);
     this.list = new EventListRepository(dataSource);
     const logger = createLogger('test', 'silent');
-    this.parked = new ParkedMessagesRepository(dataSource, logger);
+    this.deadLetters = new DeadLettersRepository(dataSource, logger);
     const relay: Pick<Relay, 'publish'> = { publish: (batch) => void this.handedToRelay.push(batch) };
-    this.intake = new IntakeService(
+    this.ingest = new IngestService(
       this.events,
       this.partitions,
-      relay as Relay, // holds: the intake calls nothing but publish
-      this.parked,
+      relay as Relay, // holds: the ingest calls nothing but publish
+      this.deadLetters,
       this.metrics,
     );
-    this.parking = new ParkingService(this.parked, this.intake, logger, this.metrics);
+    this.deadLettersService = new DeadLettersService(this.deadLetters, this.ingest, logger, this.metrics);
   }
 
   static async create(): Promise<EventStore> {
@@ -74,7 +74,7 @@ export class EventStore {
   async clear(): Promise<void> {
     this.handedToRelay.length = 0;
     await this.dataSource.query(
-      'TRUNCATE events, received_messages, outbox, published_batches, parked_messages',
+      'TRUNCATE events, received_messages, outbox, published_batches, dead_letters',
     );
     await this.dataSource.query('UPDATE event_stream SET epoch = NULL, last_sequence = 0');
   }
@@ -86,7 +86,7 @@ export class EventStore {
   }
 
   async count(
-    table: 'events' | 'received_messages' | 'outbox' | 'published_batches' | 'parked_messages',
+    table: 'events' | 'received_messages' | 'outbox' | 'published_batches' | 'dead_letters',
   ): Promise<number> {
     const [row] = await this.dataSource.query<{ count: number }[]>(
       `SELECT count(*)::int AS count FROM ${table}`,

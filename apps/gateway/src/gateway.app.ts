@@ -35,7 +35,7 @@ import { LoginFailures } from './users/login-failures.repository.js';
 import { recoverOwner, type RecoveredOwner } from './users/owner-recovery.js';
 import { User } from './users/user.entity.js';
 import { UsersService } from './users/users.service.js';
-import { IntakePublisher } from './webhook/intake-publisher.js';
+import { IngestPublisher } from './webhook/ingest-publisher.js';
 
 /** What the gateway keeps in its own schema. */
 export const schema = {
@@ -56,12 +56,12 @@ async function start(shell: Shell<GatewayConfig>) {
   }
   const dataSource = await connectDatabase(databaseOptions(config.DATABASE_URL));
   const client = new RequestClient({ urls: config.NATS_URL, name: 'gateway' });
-  const intakePublisher = new IntakePublisher({ urls: config.NATS_URL, name: 'gateway-intake' });
+  const ingestPublisher = new IngestPublisher({ urls: config.NATS_URL, name: 'gateway-ingest' });
   const eventsStream = new EventsStream({ urls: config.NATS_URL, name: 'gateway-live', account: 'EVENTS' });
   const replayChannel = new ReplayChannel({ urls: config.NATS_URL, name: 'gateway-replays' }, logger);
-  await Promise.all([client.connect(), intakePublisher.connect(), eventsStream.connect()]);
+  await Promise.all([client.connect(), ingestPublisher.connect(), eventsStream.connect()]);
   const routes = new RouteMethods();
-  const connections = { dataSource, client, intakePublisher, eventsStream, replayChannel, routes };
+  const connections = { dataSource, client, ingestPublisher, eventsStream, replayChannel, routes };
   const app = await createApp(shell, connections);
   const live = app.get(LiveConnections);
   await replayChannel.connect((event, connectionName) => live.replay(event, connectionName));
@@ -112,7 +112,7 @@ async function start(shell: Shell<GatewayConfig>) {
         () => eventsStream.close(),
         () => replayChannel.close(),
         () => client.close(),
-        () => intakePublisher.close(),
+        () => ingestPublisher.close(),
         () => dataSource.destroy(),
       ]);
     },
@@ -145,11 +145,11 @@ export async function printOpenApi(): Promise<OpenAPIObject> {
   const dataSource = createDataSource(databaseOptions(config.DATABASE_URL));
   const nats = { urls: config.NATS_URL, name: 'gateway' };
   const client = new RequestClient(nats);
-  const intakePublisher = new IntakePublisher(nats);
+  const ingestPublisher = new IngestPublisher(nats);
   const eventsStream = new EventsStream(nats);
   const replayChannel = new ReplayChannel(nats, shell.logger);
   const routes = new RouteMethods();
-  const connections = { dataSource, client, intakePublisher, eventsStream, replayChannel, routes };
+  const connections = { dataSource, client, ingestPublisher, eventsStream, replayChannel, routes };
   const app = await createApp(shell, connections);
   return describeApi(app);
 }

@@ -43,8 +43,8 @@ export const gatewayVariables = {
     default: 'owner',
   }),
   PLATFORM_WEBHOOK_SECRET: sharedVariables.PLATFORM_WEBHOOK_SECRET,
-  INTAKE_FALLBACK: oneOf(
-    'Whether platform messages that cannot be stored are accepted onto the INTAKE stream, which a power cut may lose, and stored later; `off`: they are refused, and the platform sends them again',
+  INGEST_FALLBACK: oneOf(
+    'Whether platform messages that cannot be stored are accepted onto the INGEST stream, which a power cut may lose, and stored later; `off`: they are refused, and the platform sends them again',
     ['on', 'off'],
     { default: 'on' },
   ),

@@ -11,7 +11,7 @@ import { HealthController } from './http/health.controller.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { PublicUrl } from './http/public-url.js';
 import { RouteMethods } from './http/route-methods.js';
-import { EventIntake } from './events/event-intake.service.js';
+import { EventIngest } from './events/event-ingest.service.js';
 import { EventFeed } from './live/reading/event-feed.service.js';
 import { EventHistory } from './live/reading/event-history.service.js';
 import { LiveConnections } from './live/live-connections.service.js';
@@ -20,7 +20,7 @@ import { TokenWatch } from './live/clients/token-watch.service.js';
 import { WebSockets } from './live/clients/web-sockets.service.js';
 import { EventsStream } from './live/reading/events-stream.js';
 import { ListLinks } from './paging/list-links.js';
-import { ParkedMessagesController } from './parking/parked-messages.controller.js';
+import { DeadLettersController } from './dead-letters/dead-letters.controller.js';
 import { PlatformController } from './platform/platform.controller.js';
 import { EventReplayController } from './replays/event-replay.controller.js';
 import { ReplayChannel } from './replays/replay-channel.js';
@@ -37,8 +37,8 @@ import { LoginController } from './users/login.controller.js';
 import { LoginFailures } from './users/login-failures.repository.js';
 import { UsersController } from './users/users.controller.js';
 import { UsersService } from './users/users.service.js';
-import { IntakeFallback } from './webhook/intake-fallback.service.js';
-import { IntakePublisher } from './webhook/intake-publisher.js';
+import { IngestFallback } from './webhook/ingest-fallback.service.js';
+import { IngestPublisher } from './webhook/ingest-publisher.js';
 import { WebhookController } from './webhook/webhook.controller.js';
 import { WebhookService } from './webhook/webhook.service.js';
 
@@ -46,7 +46,7 @@ import { WebhookService } from './webhook/webhook.service.js';
 export interface GatewayConnections {
   dataSource: DataSource;
   client: RequestClient;
-  intakePublisher: IntakePublisher;
+  ingestPublisher: IngestPublisher;
   eventsStream: EventsStream;
   replayChannel: ReplayChannel;
   routes: RouteMethods;
@@ -56,7 +56,7 @@ export interface GatewayConnections {
 export class GatewayModule {
   static register(
     shell: Shell<GatewayConfig>,
-    { dataSource, client, intakePublisher, eventsStream, replayChannel, routes }: GatewayConnections,
+    { dataSource, client, ingestPublisher, eventsStream, replayChannel, routes }: GatewayConnections,
   ): DynamicModule {
     return {
       module: GatewayModule,
@@ -71,7 +71,7 @@ export class GatewayModule {
         EventsController,
         EventReplayController,
         ReplaysController,
-        ParkedMessagesController,
+        DeadLettersController,
         RebuildController,
         StreamersController,
         StreamsController,
@@ -82,7 +82,7 @@ export class GatewayModule {
       providers: [
         { provide: DataSource, useValue: dataSource },
         { provide: RequestClient, useValue: client },
-        { provide: IntakePublisher, useValue: intakePublisher },
+        { provide: IngestPublisher, useValue: ingestPublisher },
         { provide: EventsStream, useValue: eventsStream },
         { provide: ReplayChannel, useValue: replayChannel },
         { provide: RouteMethods, useValue: routes },
@@ -91,9 +91,9 @@ export class GatewayModule {
         AccessTokens,
         EventFeed,
         EventHistory,
-        EventIntake,
+        EventIngest,
         EventsService,
-        IntakeFallback,
+        IngestFallback,
         ListLinks,
         LiveConnections,
         LoginFailures,

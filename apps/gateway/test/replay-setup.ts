@@ -64,7 +64,7 @@ export class ReplaySetup {
       NATS_URL: nats.urlFor('events'),
       PLATFORM: 'simulator',
       EVENTS_MAX_GB: '1',
-      INTAKE_MAX_GB: '1',
+      INGEST_MAX_GB: '1',
       LOG_LEVEL: 'error',
     });
     await events.start();

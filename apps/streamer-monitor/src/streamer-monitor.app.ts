@@ -23,7 +23,7 @@ import {
   RequestClient,
 } from '@stream-events/messaging';
 import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
-import { EventIntake } from './consuming/event-intake.service.js';
+import { StreamEventsService } from './consuming/stream-events.service.js';
 import { CreateStreamers1764230000000 } from './migrations/1764230000000-create-streamers.js';
 import { CreateStoreIdentity1764250000000 } from './migrations/1764250000000-create-store-identity.js';
 import { Naming } from './polling/naming.service.js';
@@ -92,7 +92,7 @@ async function start(shell: Shell<StreamerMonitorConfig>) {
     { strategy, logger: new NestLogger(logger), abortOnError: false },
   );
   app.useGlobalFilters(new ErrorResponder(logger, toUnavailable));
-  const background = [EventIntake, Poller, Naming, StreamMaintenance].map((part) => app.get(part));
+  const background = [StreamEventsService, Poller, Naming, StreamMaintenance].map((part) => app.get(part));
   for (const part of background) part.start();
   await app.listen();
 

@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { RequestClient } from '@stream-events/messaging';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
-import { EVENTS_CONNECTION, EventIntake } from './consuming/event-intake.service.js';
+import { EVENTS_CONNECTION, StreamEventsService } from './consuming/stream-events.service.js';
 import { ClaimsRepository } from './polling/claims.repository.js';
 import { Naming } from './polling/naming.service.js';
 import { PollRecorder } from './polling/poll-recorder.service.js';
@@ -48,7 +48,7 @@ export class StreamerMonitorModule {
         { provide: RequestClient, useValue: client },
         { provide: EVENTS_CONNECTION, useValue: connection },
         ClaimsRepository,
-        EventIntake,
+        StreamEventsService,
         EventLog,
         MonitoredStreamersRepository,
         Naming,

@@ -433,7 +433,7 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
-  '/api/v1/parked-messages': {
+  '/api/v1/dead-letters': {
     parameters: {
       query?: never;
       header?: never;
@@ -441,10 +441,10 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * List parked messages, newest first
+     * List dead letters, newest first
      * @description Owners only. Events that the database refused for their content, without their payloads. Follow `next` until it is null.
      */
-    get: operations['parkedmessages_list'];
+    get: operations['deadletters_list'];
     put?: never;
     post?: never;
     delete?: never;
@@ -453,7 +453,7 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
-  '/api/v1/parked-messages/{id}': {
+  '/api/v1/dead-letters/{id}': {
     parameters: {
       query?: never;
       header?: never;
@@ -461,23 +461,23 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * Show a parked message with its payload
+     * Show a dead letter with its payload
      * @description Owners only.
      */
-    get: operations['parkedmessages_show'];
+    get: operations['deadletters_show'];
     put?: never;
     post?: never;
     /**
-     * Discard a parked message
+     * Discard a dead letter
      * @description Owners only. It is gone for good; should the platform deliver the same message again, it is parked again.
      */
-    delete: operations['parkedmessages_discard'];
+    delete: operations['deadletters_discard'];
     options?: never;
     head?: never;
     patch?: never;
     trace?: never;
   };
-  '/api/v1/parked-messages/{id}/retry': {
+  '/api/v1/dead-letters/{id}/retry': {
     parameters: {
       query?: never;
       header?: never;
@@ -487,10 +487,10 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Store a parked message
+     * Store a dead letter
      * @description Owners only. For when the cause is gone. The event keeps its id and stands in the list where it belongs by the time it was received; it is published like any other. Trying twice, or two at once, stores it once.
      */
-    post: operations['parkedmessages_retry'];
+    post: operations['deadletters_retry'];
     delete?: never;
     options?: never;
     head?: never;
@@ -1423,7 +1423,7 @@ export interface components {
        */
       error: string | null;
     };
-    ParkedMessageItem: {
+    DeadLetterItem: {
       /**
        * Format: uuid
        * @description The id that the event gets once it is stored
@@ -1465,19 +1465,19 @@ export interface components {
        * @description When it was refused first
        * @example 2026-11-21T07:30:00+0000
        */
-      parked_at: string;
+      failed_at: string;
     };
-    ParkedMessagePage: {
+    DeadLetterPage: {
       /**
        * Format: uri
        * @description The page of older ones; null means the end
-       * @example http://127.0.0.1:8000/api/v1/parked-messages?cursor=AQABmqPBf158wp1cOxpqHwwR3q2-7wAAAAA
+       * @example http://127.0.0.1:8000/api/v1/dead-letters?cursor=AQABmqPBf158wp1cOxpqHwwR3q2-7wAAAAA
        */
       next: string | null;
       /** @description Newest first */
-      results: components['schemas']['ParkedMessageItem'][];
+      results: components['schemas']['DeadLetterItem'][];
     };
-    ParkedMessageRecord: {
+    DeadLetterRecord: {
       /**
        * Format: uuid
        * @description The id that the event gets once it is stored
@@ -1519,7 +1519,7 @@ export interface components {
        * @description When it was refused first
        * @example 2026-11-21T07:30:00+0000
        */
-      parked_at: string;
+      failed_at: string;
       /**
        * @description The payload as text, exactly as it was received: it may be no JSON
        * @example [{"broadcaster_user_id":"47019283"}]
@@ -4783,12 +4783,12 @@ export interface operations {
       };
     };
   };
-  parkedmessages_list: {
+  deadletters_list: {
     parameters: {
       query?: {
         /** @description From a link of a page */
         cursor?: string;
-        /** @description Parked messages a page at most */
+        /** @description Dead letters a page at most */
         page_size?: number;
       };
       header?: never;
@@ -4797,13 +4797,13 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description A page of parked messages */
+      /** @description A page of dead letters */
       200: {
         headers: {
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['ParkedMessagePage'];
+          'application/json': components['schemas']['DeadLetterPage'];
         };
       };
       /** @description A parameter is wrong: page_size or cursor */
@@ -4885,25 +4885,25 @@ export interface operations {
       };
     };
   };
-  parkedmessages_show: {
+  deadletters_show: {
     parameters: {
       query?: never;
       header?: never;
       path: {
-        /** @description The id of the parked message */
+        /** @description The id of the dead letter */
         id: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description The parked message */
+      /** @description The dead letter */
       200: {
         headers: {
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['ParkedMessageRecord'];
+          'application/json': components['schemas']['DeadLetterRecord'];
         };
       };
       /** @description No valid token */
@@ -4980,12 +4980,12 @@ export interface operations {
       };
     };
   };
-  parkedmessages_discard: {
+  deadletters_discard: {
     parameters: {
       query?: never;
       header?: never;
       path: {
-        /** @description The id of the parked message */
+        /** @description The id of the dead letter */
         id: string;
       };
       cookie?: never;
@@ -5073,12 +5073,12 @@ export interface operations {
       };
     };
   };
-  parkedmessages_retry: {
+  deadletters_retry: {
     parameters: {
       query?: never;
       header?: never;
       path: {
-        /** @description The id of the parked message */
+        /** @description The id of the dead letter */
         id: string;
       };
       cookie?: never;

@@ -1,11 +1,11 @@
 import { eventsStreamName, replaySubjects } from './events/event-subject.js';
-import { intakeSubject } from './events/intake-stream.js';
+import { ingestSubject } from './events/ingest-stream.js';
 
 /**
  * A NATS account: a space of subjects of its own, of which others see what they import and nothing else.
  *
  * ```
- *  SERVICES      requests, the INTAKE stream, replays (live.replay.>)     a user of each service
+ *  SERVICES      requests, the INGEST stream, replays (live.replay.>)     a user of each service
  *     │ replays
  *     │             EVENTS   the EVENTS stream alone                      second users, of the services that use it
  *     ▼                │ the part of the JetStream API that reading takes
@@ -133,7 +133,7 @@ function eventsUser(service: string, publish: readonly string[]): NatsUser {
  */
 export const natsUsers = {
   gateway: serviceUser('gateway', {
-    publish: ['request.>', intakeSubject, replaySubjects],
+    publish: ['request.>', ingestSubject, replaySubjects],
     subscribe: [replaySubjects],
     servesRequests: false,
   }),
@@ -142,7 +142,7 @@ export const natsUsers = {
     // Catching up leaves consumers behind, many a second.
     `$JS.API.CONSUMER.DELETE.${eventsStreamName}.>`,
   ]),
-  // In SERVICES, JetStream is the INTAKE stream.
+  // In SERVICES, JetStream is the INGEST stream.
   events: serviceUser('events', {
     publish: ['$JS.API.>', '$JS.ACK.>'],
     subscribe: ['request.events.>'],

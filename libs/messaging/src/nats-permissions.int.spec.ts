@@ -56,10 +56,10 @@ describe('natsUsers', () => {
   it.each<[UserName, string[]]>([
     [
       'gateway',
-      ['request.events.store', 'request.other.thing', 'intake.events', 'live.replay.channel-raid.1'],
+      ['request.events.store', 'request.other.thing', 'ingest.events', 'live.replay.channel-raid.1'],
     ],
     ['gateway.events', [...reading, '$JS.API.CONSUMER.DELETE.EVENTS.mine']],
-    ['events', ['$JS.API.STREAM.CREATE.INTAKE', '$JS.ACK.INTAKE.drain.1']],
+    ['events', ['$JS.API.STREAM.CREATE.INGEST', '$JS.ACK.INGEST.drain.1']],
     ['events.events', [`events.platform.channel-raid.${id}`, '$JS.API.STREAM.INFO.EVENTS']],
     [
       'platform-connector.events',
@@ -77,9 +77,9 @@ describe('natsUsers', () => {
       'gateway',
       [
         `events.platform.channel-raid.${id}`,
-        'intake.other',
+        'ingest.other',
         ...reading,
-        '$JS.API.STREAM.PURGE.INTAKE',
+        '$JS.API.STREAM.PURGE.INGEST',
         '_INBOX_events.x',
       ],
     ],
@@ -88,12 +88,12 @@ describe('natsUsers', () => {
       [
         `events.platform.channel-raid.${id}`,
         '$JS.API.STREAM.DELETE.EVENTS',
-        'intake.events',
+        'ingest.events',
         'request.events.list',
       ],
     ],
-    ['events', ['request.events.store', 'request.other.thing', 'intake.events', '_INBOX_gateway.x']],
-    ['events.events', ['request.events.store', 'intake.events', 'live.replay.channel-raid.1']],
+    ['events', ['request.events.store', 'request.other.thing', 'ingest.events', '_INBOX_gateway.x']],
+    ['events.events', ['request.events.store', 'ingest.events', 'live.replay.channel-raid.1']],
     [
       'platform-connector.events',
       [

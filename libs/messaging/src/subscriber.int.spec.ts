@@ -12,8 +12,8 @@ import {
   durableConsumers,
   eventsStreamName,
   eventsStreamSubjects,
-  intakeStreamName,
-  intakeSubject,
+  ingestStreamName,
+  ingestSubject,
   natsUsers,
   type NatsUser,
 } from '@stream-events/contracts';
@@ -53,8 +53,8 @@ beforeEach(async () => {
   heard = [];
   subscriber = await connectNats({ urls: [nats.urlFor('subscriber')], name: 'test' });
   void collectRefusals(subscriber);
-  const intake = await jetstreamManager(services);
-  await intake.streams.add({ name: intakeStreamName, subjects: [intakeSubject] });
+  const ingest = await jetstreamManager(services);
+  await ingest.streams.add({ name: ingestStreamName, subjects: [ingestSubject] });
   const { streams, consumers } = await jetstreamManager(events);
   await streams.add({ name: eventsStreamName, subjects: [eventsStreamSubjects] });
   await consumers.add(eventsStreamName, { durable_name: durable, ack_policy: AckPolicy.Explicit });
@@ -62,7 +62,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await subscriber.close();
-  await (await jetstreamManager(services)).streams.delete(intakeStreamName);
+  await (await jetstreamManager(services)).streams.delete(ingestStreamName);
   await (await jetstreamManager(events)).streams.delete(eventsStreamName);
 });
 
@@ -106,10 +106,10 @@ function listen(connection: NatsConnection, subject: string): Msg[] {
 /** What an attack must leave as it is. */
 async function readState(): Promise<object> {
   const { streams, consumers } = await jetstreamManager(events);
-  const [stream, consumer, intake] = await Promise.all([
+  const [stream, consumer, ingest] = await Promise.all([
     streams.info(eventsStreamName),
     consumers.info(eventsStreamName, durable),
-    (await jetstreamManager(services)).streams.info(intakeStreamName),
+    (await jetstreamManager(services)).streams.info(ingestStreamName),
   ]);
   const { num_pending, num_ack_pending, ack_floor, config } = consumer;
   return {
@@ -118,7 +118,7 @@ async function readState(): Promise<object> {
     lastSequence: stream.state.last_seq,
     messages: stream.state.messages,
     consumer: { num_pending, num_ack_pending, ack_floor, config, created: consumer.created },
-    intake: intake.state.messages,
+    ingest: ingest.state.messages,
   };
 }
 
@@ -178,14 +178,14 @@ describe('natsUsers.subscriber', () => {
     const subjects = [
       'events.platform.channel-raid.1',
       'live.replay.channel-raid.1',
-      intakeSubject,
+      ingestSubject,
       'request.events.list',
       ...['UPDATE', 'PURGE', 'DELETE', 'MSG.DELETE', 'MSG.GET'].map((verb) => `${api}.STREAM.${verb}.EVENTS`),
-      ...['STREAM.CREATE.MINE', 'STREAM.NAMES', 'STREAM.LIST', 'STREAM.INFO.INTAKE'].map(
+      ...['STREAM.CREATE.MINE', 'STREAM.NAMES', 'STREAM.LIST', 'STREAM.INFO.INGEST'].map(
         (verb) => `${api}.${verb}`,
       ),
-      `${api}.CONSUMER.CREATE.INTAKE.mine`,
-      `${api}.CONSUMER.MSG.NEXT.INTAKE.drain`,
+      `${api}.CONSUMER.CREATE.INGEST.mine`,
+      `${api}.CONSUMER.MSG.NEXT.INGEST.drain`,
       // Without a name in the subject, the payload could name any consumer.
       `${api}.CONSUMER.CREATE.EVENTS`,
       `${api}.CONSUMER.NAMES.EVENTS`,
@@ -225,7 +225,7 @@ describe('natsUsers.subscriber', () => {
   });
 
   const pushTargets = [
-    intakeSubject,
+    ingestSubject,
     'live.replay.channel-raid.1',
     'request.events.list',
     'events.platform.forged.1',
@@ -261,7 +261,7 @@ describe('natsUsers.subscriber', () => {
     `${api}.CONSUMER.MSG.NEXT.${ofDurable}`,
     'events.platform.forged.1',
     'live.replay.forged.1',
-    intakeSubject,
+    ingestSubject,
     'request.events.list',
   ];
 

@@ -104,7 +104,7 @@ describe(PartitionsRepository.name, () => {
     const [first, last] = [Date.UTC(2023, 11, 1), Date.UTC(2024, 0, 1) - 1];
     const events = [first, last, last + 1].map((msecs) => newEvent({ id: v7({ msecs }) }));
 
-    await store.intake.store(events);
+    await store.ingest.store(events);
 
     const rows = await store.dataSource.query<{ table: string }[]>(
       'SELECT tableoid::regclass::text AS table FROM events WHERE id = ANY($1) ORDER BY id',
@@ -113,7 +113,7 @@ describe(PartitionsRepository.name, () => {
     expect(rows.map((row) => row.table)).toEqual([first, last, last + 1].map((at) => partitionAt(at).name));
   });
 
-  it('does not stop the intake while it makes one', async () => {
+  it('does not stop the ingest while it makes one', async () => {
     await store.partitions.ensureAhead(Date.now());
     const reading = store.dataSource.createQueryRunner();
     await reading.startTransaction();

@@ -27,14 +27,14 @@ export class EventsRepository {
   }
 
   /**
-   * Forgets messages that were received over 25 hours ago, some at a time; says how many. A parked message that was
+   * Forgets messages that were received over 25 hours ago, some at a time; says how many. A dead letter that was
    * delivered again and stored is remembered while it is parked: its retry, however late, must not store it twice.
    */
   async forgetOldMessages(): Promise<number> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM received_messages WHERE key IN (
          SELECT key FROM received_messages AS received WHERE received_at < now() - interval '25 hours'
-           AND NOT EXISTS (SELECT FROM parked_messages AS parked WHERE parked.key = received.key) LIMIT 10000)`,
+           AND NOT EXISTS (SELECT FROM dead_letters AS parked WHERE parked.key = received.key) LIMIT 10000)`,
     );
     return count;
   }

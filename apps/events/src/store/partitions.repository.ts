@@ -25,7 +25,7 @@ export class PartitionsRepository {
   }
 
   /**
-   * Created apart, constrained, then attached: attaching such a table neither scans it nor stops the intake, as
+   * Created apart, constrained, then attached: attaching such a table neither scans it nor stops the ingest, as
    * `CREATE … PARTITION OF` would.
    */
   private async ensure({ name, from, to }: Partition): Promise<void> {

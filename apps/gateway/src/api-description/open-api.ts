@@ -29,7 +29,7 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     .addTag('Events', 'What happened on the platform, and what clients added')
     .addTag('Live', 'Events as they come, to any number of clients')
     .addTag('Replays', 'Events that go out to live clients once more')
-    .addTag('Parked messages', 'Events that the database refused, kept aside until an owner decides')
+    .addTag('Dead letters', 'Events that the database refused, kept aside until an owner decides')
     .addTag('Streamers', 'Who is monitored, and their streams')
     .addTag(
       'Platform',

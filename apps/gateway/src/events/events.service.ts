@@ -9,7 +9,7 @@ import {
 import { RequestClient } from '@stream-events/messaging';
 import { v4 as uuidV4 } from 'uuid';
 import { mintEventId } from './event-id.js';
-import { EventIntake } from './event-intake.service.js';
+import { EventIngest } from './event-ingest.service.js';
 import type { Caller } from '../users/access-tokens.service.js';
 
 /** An event that a client sends. */
@@ -31,7 +31,7 @@ const maxIdLength = 255;
 @Injectable()
 export class EventsService {
   constructor(
-    private readonly intake: EventIntake,
+    private readonly ingest: EventIngest,
     private readonly client: RequestClient,
   ) {}
 
@@ -70,8 +70,8 @@ export class EventsService {
   }
 
   private async store(event: NewEvent, requestId: string): Promise<StoredEvent> {
-    const { id, outcome } = await this.intake.submit(event);
-    if (outcome === 'parked')
+    const { id, outcome } = await this.ingest.submit(event);
+    if (outcome === 'dead_lettered')
       throw new ServiceError(
         'invalid',
         `The event cannot be stored: the database refuses its content. It is kept aside for an operator as ${id}.`,

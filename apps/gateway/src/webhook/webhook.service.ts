@@ -4,9 +4,9 @@ import { isTextWithin, ServiceError, type NewEvent } from '@stream-events/contra
 import { CONFIG, Counter, LOGGER, Registry, type Logger } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
 import { mintEventId } from '../events/event-id.js';
-import { EventIntake, IntakeFullError } from '../events/event-intake.service.js';
+import { EventIngest, IngestFullError } from '../events/event-ingest.service.js';
 import { toEventType } from '../events/event-type.js';
-import { IntakeFallback } from './intake-fallback.service.js';
+import { IngestFallback } from './ingest-fallback.service.js';
 import { readMessage, readMessageHeaders, type PlatformMessage } from './platform-message.external.js';
 import { isSignatureValid, isTimestampFresh, toSigningKeys } from './webhook-signature.js';
 
@@ -24,7 +24,7 @@ export type WebhookAnswer = { status: 200; body: string } | { status: 204 };
 type Result =
   | 'stored'
   | 'known'
-  | 'parked'
+  | 'dead_lettered'
   | 'deferred'
   | 'challenge'
   | 'ignored'
@@ -40,7 +40,7 @@ type Result =
  * ```
  * headers ─▶ signature over the raw bytes ─▶ time within 10 min ─▶ body ─▶ type as in the path ─▶ stored ─▶ 204
  *                │ 403                          │ 403              │ 400       │ 400               │ unavailable
- *                                                                               INTAKE stream ◀──────┴──▶ 503: it retries
+ *                                                                               INGEST stream ◀──────┴──▶ 503: it retries
  * ```
  */
 @Injectable()
@@ -49,8 +49,8 @@ export class WebhookService {
   private readonly messagesTotal: Counter;
 
   constructor(
-    private readonly intake: EventIntake,
-    private readonly fallback: IntakeFallback,
+    private readonly ingest: EventIngest,
+    private readonly fallback: IngestFallback,
     @Inject(CONFIG) config: GatewayConfig,
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
@@ -65,7 +65,7 @@ export class WebhookService {
   }
 
   /**
-   * Verifies a message and stores what it says; answered only when that is on disk, or on the INTAKE stream.
+   * Verifies a message and stores what it says; answered only when that is on disk, or on the INGEST stream.
    *
    * @throws ServiceError `forbidden` for a message that the platform did not sign, or not lately; `invalid` for one that
    * makes no sense; `unavailable` when it could not be stored
@@ -129,7 +129,7 @@ export class WebhookService {
 
   private async storeOrDefer(event: NewEvent): Promise<Result> {
     try {
-      const { outcome } = await this.intake.submit(event);
+      const { outcome } = await this.ingest.submit(event);
       this.fallback.onStored();
       return outcome;
     } catch (error) {
@@ -160,7 +160,7 @@ class Refusal extends ServiceError {
 
 /** A flood is no outage: what is too much for a store that works is refused, and the platform keeps it. */
 function isStoreAway(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'unavailable' && !(error instanceof IntakeFullError);
+  return error instanceof ServiceError && error.code === 'unavailable' && !(error instanceof IngestFullError);
 }
 
 /** The path may write the type as the API does or as the platform does: `stream-online`, `stream.online`. */

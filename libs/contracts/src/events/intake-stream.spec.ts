@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { ServiceError } from '../errors.js';
-import { parseIntakeMessage, printIntakeMessage } from './intake-stream.js';
+import { parseIngestMessage, printIngestMessage } from './ingest-stream.js';
 import type { NewEvent } from './store-events.contract.js';
 
 const valid: NewEvent = {
@@ -13,13 +13,13 @@ const valid: NewEvent = {
   idempotencyKey: null,
 };
 
-describe(parseIntakeMessage.name, () => {
+describe(parseIngestMessage.name, () => {
   it('reads what was printed, with any event data', () => {
     const data = fc.string({ unit: 'binary' }).map((text) => JSON.stringify({ text: text.toWellFormed() }));
     fc.assert(
       fc.property(data, (eventData) => {
         const event = { ...valid, eventData };
-        expect(parseIntakeMessage(Buffer.from(printIntakeMessage(event)))).toEqual(event);
+        expect(parseIngestMessage(Buffer.from(printIngestMessage(event)))).toEqual(event);
       }),
     );
   });
@@ -33,11 +33,11 @@ describe(parseIntakeMessage.name, () => {
     ['an event with a wrong id', JSON.stringify({ ...valid, id: 'x' })],
     ['bytes that are not UTF-8', Buffer.from(JSON.stringify({ ...valid, eventId: 'é' }), 'latin1')],
   ])('refuses %s, and says why', (_what, payload) => {
-    expect(() => parseIntakeMessage(Buffer.from(payload))).toThrow(/./);
+    expect(() => parseIngestMessage(Buffer.from(payload))).toThrow(/./);
   });
 
   it('names the field that is wrong', () => {
-    expect(() => parseIntakeMessage(Buffer.from('{}'))).toThrow(ServiceError);
-    expect(() => parseIntakeMessage(Buffer.from('{}'))).toThrow(/^event\.id: must be a UUIDv7$/);
+    expect(() => parseIngestMessage(Buffer.from('{}'))).toThrow(ServiceError);
+    expect(() => parseIngestMessage(Buffer.from('{}'))).toThrow(/^event\.id: must be a UUIDv7$/);
   });
 });

@@ -89,7 +89,7 @@ const nearEvent = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(null, [], [valid], {}) },
 );
 const nearOutcome = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ id: nearUuid, outcome: fc.oneof(fc.constantFrom('stored', 'known', 'parked', 'toString'), anyValue), extra: anyValue }) }, // prettier-ignore
+  { weight: 5, arbitrary: fc.record({ id: nearUuid, outcome: fc.oneof(fc.constantFrom('stored', 'known', 'dead_lettered', 'toString'), anyValue), extra: anyValue }) }, // prettier-ignore
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 2 }) },
   { weight: 1, arbitrary: fc.constantFrom(null, [], {}, [{ id: valid.id, outcome: 'stored' }]) },
 );

@@ -94,8 +94,8 @@ export class StoreOutcome {
   @IsUUID()
   id!: string;
 
-  @IsIn(['stored', 'known', 'parked'])
-  outcome!: 'stored' | 'known' | 'parked';
+  @IsIn(['stored', 'known', 'dead_lettered'])
+  outcome!: 'stored' | 'known' | 'dead_lettered';
 }
 
 export class StoreEventsReply {
@@ -144,7 +144,7 @@ function parseOutcome(value: unknown, index: number): StoreOutcome {
     throw ServiceError.onField(`outcomes.${index}.id`, 'must be a UUID');
   }
   const { id, outcome } = value;
-  if (outcome !== 'stored' && outcome !== 'known' && outcome !== 'parked') {
+  if (outcome !== 'stored' && outcome !== 'known' && outcome !== 'dead_lettered') {
     throw ServiceError.onField(`outcomes.${index}.outcome`, 'must be stored, known or parked');
   }
   return { id, outcome };

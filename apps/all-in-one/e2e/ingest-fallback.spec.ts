@@ -1,0 +1,310 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { ingestStreamName } from '@stream-events/contracts';
+import { connectNats } from '@stream-events/messaging';
+import { eventually, type ServiceProcess } from '@stream-events/testing';
+import { eventBody, eventsPath, send, type Answer, type EventRecord } from './api.js';
+import { CuttableProxy } from './cuttable-proxy.js';
+import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js';
+
+// An outage, the drain's way back from 5 s between tries (30 s for what a dead one had in hand), and batches that wait 10 s
+// for another instance to publish.
+const limitMs = 150_000;
+// Below the 2 s after which a batch counts as not answered; it takes some milliseconds on a machine that is not busy.
+const atOnceMs = 1_500;
+
+describe('platform messages while they cannot be stored', () => {
+  let stack: Stack;
+  let postgres: CuttableProxy;
+
+  beforeAll(async () => {
+    stack = await startStack({ gateways: 2, events: 0 });
+    postgres = await CuttableProxy.start(stack.databaseUrl);
+    const environment = { DATABASE_URL: postgres.urlOf(stack.databaseUrl) };
+    await Promise.all([stack.startEvents(environment), stack.startEvents(environment)]);
+  }, startLimitMs);
+
+  afterAll(async () => {
+    await stack.stop();
+    await postgres.stop();
+  });
+
+  beforeEach(async () => {
+    await postgres.heal();
+    await untilStoring();
+  }, limitMs);
+
+  /** A signed notification to a gateway. */
+  const notify = (messageId: string, gateway = stack.url): Promise<Answer<unknown>> => {
+    const body = '{"subscription":{"type":"channel.follow"},"event":{"user_id":"1"}}';
+    const timestamp = new Date().toISOString();
+    const hmac = createHmac('sha256', webhookSecrets[0]).update(messageId + timestamp + body);
+    return send('POST', `${gateway}${eventsPath}/webhook`, {
+      token: null,
+      body,
+      headers: {
+        'twitch-eventsub-message-id': messageId,
+        'twitch-eventsub-message-timestamp': timestamp,
+        'twitch-eventsub-message-signature': `sha256=${hmac.digest('hex')}`,
+        'twitch-eventsub-message-type': 'notification',
+      },
+    });
+  };
+
+  const notifyStatus = async (messageId: string, gateway?: string): Promise<number> =>
+    (await notify(messageId, gateway)).status;
+
+  /** Messages at once, half of them to each gateway; a probe may be among them, the rest must not wait for it. */
+  const notifyMany = (count: number): Promise<{ messageId: string; status: number }[]> =>
+    Promise.all(
+      Array.from({ length: count }, async (_, index) => {
+        const messageId = randomUUID();
+        return { messageId, status: await notifyStatus(messageId, stack.urls[index % 2] ?? '') };
+      }),
+    );
+
+  const create = (gateway = stack.url): Promise<Answer<EventRecord>> =>
+    stack.request<EventRecord>('POST', eventsPath, { body: eventBody({ event_type: 'by-hand' }), gateway });
+
+  const manageStreams = async <T>(
+    work: (streams: Awaited<ReturnType<typeof jetstreamManager>>['streams']) => Promise<T>,
+  ): Promise<T> => {
+    const connection = await connectNats({ urls: [stack.nats.urlFor('events')], name: 'test' });
+    try {
+      return await work((await jetstreamManager(connection)).streams);
+    } finally {
+      await connection.close();
+    }
+  };
+
+  const countWaiting = (): Promise<number> =>
+    manageStreams(async (streams) => (await streams.info(ingestStreamName)).state.messages);
+
+  /** Each gateway stores, and nothing waits. */
+  const untilStoring = (): Promise<void> =>
+    eventually(
+      async () => {
+        for (const gateway of stack.gateways) {
+          expect((await create(gateway.url)).status).toBe(201);
+          await notify(randomUUID(), gateway.url);
+          expect(await gateway.metric('gateway_ingest_fallback_in_use')).toBe(0);
+        }
+        expect(await countWaiting()).toBe(0);
+      },
+      { timeoutMs: 45_000, intervalMs: 200 },
+    );
+
+  /** Makes gateways take notice, which are degraded from then on. */
+  const untilDegraded = (): Promise<void> =>
+    eventually(async () => {
+      for (const gateway of stack.gateways) {
+        expect((await create(gateway.url)).status).toBe(503);
+        expect(await gateway.metric('gateway_ingest_degraded')).toBe(1);
+      }
+    });
+
+  const expectStoredAndPublishedOnce = async (messageIds: readonly string[]): Promise<void> => {
+    await untilStoring();
+    await stack.waitUntilPublished();
+    const messages = await stack.readStream();
+    for (const messageId of messageIds) {
+      const rows = await stack.query<{ id: string }>('SELECT id FROM events.events WHERE event_id = $1', [
+        messageId,
+      ]);
+      expect(rows).toHaveLength(1);
+      const published = messages.filter(({ record }) => record.event_id === messageId);
+      expect(published.map(({ id }) => id)).toEqual([rows[0]?.id]);
+    }
+  };
+
+  const warningsOf = (gateway: ServiceProcess, text: string): number =>
+    gateway.output.split('\n').filter((line) => line.includes(text)).length;
+
+  /**
+   * Clients are refused in no time, each of ten; but for one that may have been the probe. On a machine that stands still,
+   * another ten must be.
+   */
+  const expectRefusedAtOnce = async (): Promise<void> => {
+    const answers: Answer<unknown>[] = [];
+    await eventually(async () => {
+      const times: number[] = [];
+      for (let count = 0; count < 10; count += 1) {
+        const startedAt = performance.now();
+        answers.push(await create());
+        times.push(performance.now() - startedAt);
+      }
+      expect(times.filter((time) => time > atOnceMs).length).toBeLessThanOrEqual(1);
+    });
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 503));
+    expect(answers.map(({ headers }) => headers.get('retry-after'))).toEqual(answers.map(() => '1'));
+  };
+
+  it(
+    'since PostgreSQL refuses connections, are accepted, stored when it is back, once each, and published',
+    async () => {
+      const [first] = stack.gateways;
+      const began = warningsOf(stack.gateway, 'they go to the INGEST stream');
+      const deferred = await first?.metric('gateway_webhook_messages_total', { result: 'deferred' });
+      await postgres.cut();
+      await untilDegraded();
+      const messages = await notifyMany(60);
+      await expectRefusedAtOnce();
+      expect(messages.map(({ status }) => status)).toEqual(Array<number>(60).fill(204));
+      expect(await countWaiting()).toBe(60);
+      expect(await first?.metric('gateway_ingest_fallback_in_use')).toBe(1);
+      expect(await first?.metric('gateway_webhook_messages_total', { result: 'deferred' })).toBe(
+        (deferred ?? 0) + 30,
+      );
+      const health = await stack.request('GET', '/health/ready', { token: null });
+      expect(health.status).toBe(200);
+
+      await postgres.heal();
+      await expectStoredAndPublishedOnce(messages.map(({ messageId }) => messageId));
+      expect(warningsOf(stack.gateway, 'they go to the INGEST stream')).toBe(began + 1);
+      expect(warningsOf(stack.gateway, 'are stored again')).toBe(began + 1);
+      expect(stack.gateway.output).toContain('"deferred":30');
+    },
+    limitMs,
+  );
+
+  it(
+    'since PostgreSQL does not answer, are accepted within seconds, at once from then on, and stored once each',
+    async () => {
+      postgres.hang();
+      const startedAt = performance.now();
+      const messages = await notifyMany(2);
+      // Two tries of 2 s, and the stream; the platform waits for a few seconds, and a query fails after 12 s.
+      expect(performance.now() - startedAt).toBeLessThan(10_000);
+      // Those that are the probe wait for 2 s, and all do when the machine stands still: then another forty must not.
+      await eventually(async () => {
+        const degradedAt = performance.now();
+        messages.push(...(await notifyMany(40)));
+        expect(performance.now() - degradedAt).toBeLessThan(atOnceMs);
+      });
+      await expectRefusedAtOnce();
+      expect(messages.map(({ status }) => status)).toEqual(messages.map(() => 204));
+
+      await postgres.heal();
+      await expectStoredAndPublishedOnce(messages.map(({ messageId }) => messageId));
+    },
+    limitMs,
+  );
+
+  it(
+    'in time, and are both stored late and on INGEST, are one event and one message on EVENTS',
+    async () => {
+      const messageIds = Array.from({ length: 6 }, () => randomUUID());
+      const held = await stack.holdWrites();
+      const statuses = await Promise.all(messageIds.map((id) => notifyStatus(id)));
+      expect(statuses).toEqual(messageIds.map(() => 204));
+      expect(await countWaiting()).toBe(6);
+
+      await held.release();
+      await expectStoredAndPublishedOnce(messageIds);
+    },
+    limitMs,
+  );
+
+  it(
+    'since every events service was killed, are accepted and stored by the next one',
+    async () => {
+      await Promise.all(stack.events.map((events) => events.kill('SIGKILL')));
+      const messages = await notifyMany(40);
+      await expectRefusedAtOnce();
+      expect(messages.map(({ status }) => status)).toEqual(Array<number>(40).fill(204));
+
+      await Promise.all(stack.events.map((events) => events.start()));
+      await expectStoredAndPublishedOnce(messages.map(({ messageId }) => messageId));
+    },
+    limitMs,
+  );
+
+  it(
+    'and delivered again, then and later, are one message on INGEST, one event and one message on EVENTS',
+    async () => {
+      const messageIds = Array.from({ length: 10 }, () => randomUUID());
+      const deliver = (): Promise<number[]> =>
+        Promise.all(messageIds.flatMap((id) => stack.urls.map((url) => notifyStatus(id, url))));
+      await postgres.cut();
+      await untilDegraded();
+      expect([...(await deliver()), ...(await deliver())]).toEqual(Array<number>(40).fill(204));
+      expect(await countWaiting()).toBe(10);
+
+      await postgres.heal();
+      await untilStoring();
+      expect(await deliver()).toEqual(Array<number>(20).fill(204));
+      await expectStoredAndPublishedOnce(messageIds);
+    },
+    limitMs,
+  );
+
+  it(
+    'are refused when INGEST is full, with one warning, and accepted when there is room',
+    async () => {
+      const limit = (max_msgs: number): Promise<unknown> =>
+        manageStreams(async (streams) =>
+          streams.update(ingestStreamName, { ...(await streams.info(ingestStreamName)).config, max_msgs }),
+        );
+      const refusals = warningsOf(stack.gateway, 'the INGEST stream is no help');
+      await postgres.cut();
+      await untilDegraded();
+      await limit(3);
+      const ids = Array.from({ length: 8 }, () => randomUUID());
+      const answers: Answer<unknown>[] = [];
+      for (const id of ids) answers.push(await notify(id));
+      expect(answers.map(({ status }) => status)).toEqual([204, 204, 204, 503, 503, 503, 503, 503]);
+      expect(answers[3]?.headers.get('retry-after')).toBe('1');
+
+      await limit(-1);
+      expect(await Promise.all(ids.map((id) => notifyStatus(id)))).toEqual(Array<number>(8).fill(204));
+      await postgres.heal();
+      await expectStoredAndPublishedOnce(ids);
+      // By now, what it wrote when it refused them has arrived here.
+      expect(warningsOf(stack.gateway, 'the INGEST stream is no help')).toBe(refusals + 1);
+    },
+    limitMs,
+  );
+
+  it(
+    'are refused with INGEST_FALLBACK=off, and nothing of them is kept',
+    async () => {
+      const gateway = await stack.startGateway({ INGEST_FALLBACK: 'off' });
+      stack.gateways.pop(); // the tests after this one are about those with the fallback
+      try {
+        await postgres.cut();
+        const ids = [randomUUID(), randomUUID()];
+        for (const id of ids) {
+          const answer = await notify(id, gateway.url);
+          expect(answer).toMatchObject({ status: 503 });
+          expect(answer.headers.get('retry-after')).toBe('1');
+        }
+        expect(await countWaiting()).toBe(0);
+        await postgres.heal();
+        await eventually(async () => expect(await notifyStatus(ids[0] ?? '', gateway.url)).toBe(204));
+        await expectStoredAndPublishedOnce(ids.slice(0, 1));
+      } finally {
+        await gateway.stop();
+      }
+    },
+    limitMs,
+  );
+
+  // The last one: it takes NATS away.
+  it(
+    'are refused at once while NATS is away, and accepted again when it is back',
+    async () => {
+      await stack.nats.kill();
+      await eventually(async () => {
+        const startedAt = performance.now();
+        const answer = await notify(randomUUID());
+        expect(performance.now() - startedAt).toBeLessThan(atOnceMs);
+        expect(answer.status).toBe(503);
+      });
+      await stack.nats.restart();
+      const messageId = randomUUID();
+      await eventually(async () => expect(await notifyStatus(messageId)).toBe(204));
+      await expectStoredAndPublishedOnce([messageId]);
+    },
+    limitMs,
+  );
+});

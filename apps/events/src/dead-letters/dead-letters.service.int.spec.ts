@@ -1,0 +1,276 @@
+import { printIngestMessage, type NewEvent } from '@stream-events/contracts';
+import { v7 } from 'uuid';
+import { EventStore } from '../../test/event-store.js';
+import { newEvent, newEvents } from '../../test/new-event.js';
+import { wrapUnreadable } from '../ingest/unreadable-message.js';
+import { toRow } from '../store/write-batch.js';
+import { DeadLettersRepository } from './dead-letters.repository.js';
+import { DeadLettersService } from './dead-letters.service.js';
+
+let store: EventStore;
+beforeAll(async () => {
+  store = await EventStore.create();
+  await store.partitions.ensureAhead(Date.now());
+});
+afterAll(() => store.close());
+beforeEach(() => store.clear());
+
+const noPayload = '{"a":';
+
+/** Parks events whose type the database refuses until `allow()`. */
+async function refuse(type: string): Promise<() => Promise<void>> {
+  await store.dataSource.query(
+    `ALTER TABLE events ADD CONSTRAINT refused_type CHECK (event_type <> '${type}') NOT VALID`,
+  );
+  return async () => {
+    await store.dataSource.query('ALTER TABLE events DROP CONSTRAINT refused_type');
+  };
+}
+
+/** An event that is parked, and could be stored by now. */
+async function deadLetterStorable(event: NewEvent = newEvent({ eventType: 'refused' })): Promise<NewEvent> {
+  const allow = await refuse(event.eventType);
+  const [outcome] = await store.ingest.store([event]);
+  await allow();
+  expect(outcome).toEqual({ id: event.id, outcome: 'dead_lettered' });
+  return event;
+}
+
+async function readCounts(name: string): Promise<Record<string, number>> {
+  const metric = await store.metrics.getSingleMetric(name)?.get();
+  return Object.fromEntries(
+    (metric?.values ?? []).map(({ labels, value }) => [String(labels.outcome ?? 'all'), value]),
+  );
+}
+
+describe(DeadLettersRepository.name, () => {
+  describe('list', () => {
+    it('pages through all, newest first, also when many were received in one millisecond', async () => {
+      const msecs = Date.now();
+      const events = Array.from({ length: 25 }, () => newEvent({ id: v7({ msecs }), eventData: noPayload }));
+      await store.ingest.store(events);
+
+      const found: string[] = [];
+      let before: string | null | undefined;
+      do {
+        const page = await store.deadLetters.list({ pageSize: 10, ...(before && { before }) });
+        found.push(...page.messages.map(({ id }) => id));
+        before = page.next;
+      } while (before);
+
+      expect(found).toEqual(
+        events
+          .map(({ id }) => id)
+          .sort()
+          .reverse(),
+      );
+    });
+
+    it('has no next page when the last one is full', async () => {
+      await store.ingest.store(newEvents(3, { eventData: noPayload }));
+
+      expect(await store.deadLetters.list({ pageSize: 3 })).toMatchObject({ next: null });
+    });
+
+    it('says of each why it was refused, whatever is in its payload', async () => {
+      const event = newEvent({
+        eventId: '✓ \u2028',
+        eventType: 'a"b\\u0000',
+        eventData: '{"a":"\0\ud800"}',
+      });
+      await store.ingest.store([event]);
+
+      const { messages } = await store.deadLetters.list({ pageSize: 1 });
+
+      const { eventData: _, idempotencyKey: __, ...names } = event;
+      expect(messages).toEqual([
+        { ...names, sqlState: '22021', reason: expect.stringMatching(/./), failedAt: expect.any(Number) },
+      ]);
+      expect(Math.abs((messages[0]?.failedAt ?? 0) - Date.now())).toBeLessThan(60_000);
+    });
+  });
+
+  describe('park', () => {
+    it('keeps the first id of a message that comes again, and the latest refusal', async () => {
+      const first = newEvent({ eventId: 'message-1', eventData: noPayload });
+      await store.ingest.store([first]);
+
+      await store.ingest.store([newEvent({ eventId: 'message-1', eventData: '[]' })]);
+
+      expect(await store.deadLetters.find(first.id)).toMatchObject({ event: first, sqlState: '23514' });
+      expect(await store.deadLetters.count()).toBe(1);
+    });
+  });
+});
+
+describe(DeadLettersService.name, () => {
+  describe('get', () => {
+    it.each([noPayload, '', '{"a":"\0"}', '"\ud800"', '['.repeat(50_000)])(
+      'gives the event back as it was received: %#',
+      async (eventData) => {
+        const event = newEvent({ eventId: 'message-1', eventData });
+        await store.ingest.store([event]);
+
+        expect(await store.deadLettersService.get(event.id)).toMatchObject({ event });
+      },
+    );
+
+    it('throws not_found for an id that nothing is parked under', async () => {
+      await expect(store.deadLettersService.get(v7())).rejects.toMatchObject({ code: 'not_found' });
+    });
+  });
+
+  describe('retry', () => {
+    it('stores the event with its id once the cause is gone, hands it to the relay and parks it no more', async () => {
+      const event = await deadLetterStorable(newEvent({ eventId: 'message-1', eventType: 'refused' }));
+
+      expect(await store.deadLettersService.retry(event.id)).toEqual({ id: event.id, outcome: 'stored' });
+
+      const { idempotencyKey: _, ...expected } = event;
+      expect(await store.list.find(event.id)).toEqual({ ...expected, occurredAt: null });
+      expect(store.handedToRelay.flatMap((batch) => batch.events.map(({ id }) => id))).toEqual([event.id]);
+      expect(await store.deadLetters.count()).toBe(0);
+      await expect(store.deadLettersService.retry(event.id)).rejects.toMatchObject({ code: 'not_found' });
+    });
+
+    it('throws conflict with the reason when it is refused again, and keeps it parked with that reason', async () => {
+      const event = newEvent({ eventType: 'refused', eventData: noPayload });
+      await store.ingest.store([event]);
+      await store.dataSource.query("UPDATE dead_letters SET sql_state = 'old', reason = 'old'");
+
+      await expect(store.deadLettersService.retry(event.id)).rejects.toMatchObject({
+        code: 'conflict',
+        detail: expect.stringMatching(/stays parked.*22P02.*json/) as unknown,
+      });
+
+      expect(await store.deadLetters.find(event.id)).toMatchObject({ event, sqlState: '22P02' });
+      expect(await store.storedIds()).toEqual([]);
+    });
+
+    it('stores it once when many retry at once', async () => {
+      const event = await deadLetterStorable();
+
+      const answers = await Promise.allSettled(
+        Array.from({ length: 8 }, () => store.deadLettersService.retry(event.id)),
+      );
+
+      const retried = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+      expect(retried.length).toBeGreaterThan(0);
+      // Whoever came too late to find it parked was told so.
+      for (const answer of answers)
+        if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ code: 'not_found' });
+      expect(retried).toEqual(retried.map(() => ({ id: event.id, outcome: 'stored' })));
+      expect(await store.storedIds()).toEqual([event.id]);
+      expect(await store.count('outbox')).toBe(1);
+      expect(await store.deadLetters.count()).toBe(0);
+    });
+
+    it('finishes what a crash left between storing and forgetting', async () => {
+      const event = await deadLetterStorable();
+      await store.ingest.store([event]);
+      expect(await store.deadLetters.count()).toBe(1);
+
+      expect(await store.deadLettersService.retry(event.id)).toEqual({ id: event.id, outcome: 'stored' });
+
+      expect(await store.storedIds()).toEqual([event.id]);
+      expect(await store.deadLetters.count()).toBe(0);
+    });
+
+    it('says known when the platform has delivered it again meanwhile, however long ago', async () => {
+      const event = await deadLetterStorable(newEvent({ eventId: 'message-1', eventType: 'refused' }));
+      const redelivered = newEvent({ eventId: 'message-1', eventType: 'refused' });
+      await store.ingest.store([redelivered]);
+      await store.dataSource.query("UPDATE received_messages SET received_at = now() - interval '26 hours'");
+      expect(await store.events.forgetOldMessages()).toBe(0);
+
+      expect(await store.deadLettersService.retry(event.id)).toEqual({
+        id: redelivered.id,
+        outcome: 'known',
+      });
+
+      expect(await store.storedIds()).toEqual([redelivered.id]);
+      expect(await store.deadLetters.count()).toBe(0);
+      expect(await store.events.forgetOldMessages()).toBe(1);
+    });
+
+    it('stores the event that an unreadable message of INGEST turns out to be, and throws conflict while it is none', async () => {
+      const event = newEvent({ eventId: 'message-1' });
+      const readable = wrapUnreadable(Buffer.from(printIngestMessage(event)));
+      const unreadable = wrapUnreadable(Buffer.from('{"id":"x"}'));
+      for (const wrapped of [readable, unreadable])
+        await store.deadLetters.add(toRow(wrapped), new Error('no event'));
+
+      expect(await store.deadLettersService.retry(readable.id)).toEqual({ id: event.id, outcome: 'stored' });
+      await expect(store.deadLettersService.retry(unreadable.id)).rejects.toMatchObject({ code: 'conflict' });
+
+      expect(await store.storedIds()).toEqual([event.id]);
+      expect(await store.count('dead_letters')).toBe(1);
+    });
+
+    it('stores an event that was received long ago', async () => {
+      const event = await deadLetterStorable(
+        newEvent({ id: v7({ msecs: Date.UTC(2021, 5, 1) }), eventType: 'refused' }),
+      );
+
+      expect(await store.deadLettersService.retry(event.id)).toEqual({ id: event.id, outcome: 'stored' });
+    });
+
+    it('is counted apart from what arrives', async () => {
+      const event = await deadLetterStorable();
+      const stubborn = newEvent({ eventData: noPayload });
+      await store.ingest.store([stubborn]);
+      const [ingest, retries] = [
+        await readCounts('events_ingest_total'),
+        await readCounts('events_dead_letter_retries_total'),
+      ];
+
+      await store.deadLettersService.retry(event.id);
+      await store.deadLettersService.retry(stubborn.id).catch(() => undefined);
+
+      expect(await readCounts('events_ingest_total')).toEqual(ingest);
+      expect(await readCounts('events_dead_letter_retries_total')).toEqual({
+        ...retries,
+        stored: (retries.stored ?? 0) + 1,
+        parked: (retries.dead_lettered ?? 0) + 1,
+      });
+    });
+  });
+
+  describe('discard', () => {
+    it('forgets one message, which is parked again when it is delivered again', async () => {
+      const [one, other] = [newEvent({ eventId: 'message-1', eventData: '' }), newEvent({ eventData: '' })];
+      await store.ingest.store([one, other]);
+
+      await store.deadLettersService.discard(one.id);
+
+      expect((await store.deadLetters.list({ pageSize: 10 })).messages.map(({ id }) => id)).toEqual([
+        other.id,
+      ]);
+      await expect(store.deadLettersService.discard(one.id)).rejects.toMatchObject({ code: 'not_found' });
+      const again = newEvent({ eventId: 'message-1', eventData: '' });
+      expect(await store.ingest.store([again])).toEqual([{ id: again.id, outcome: 'dead_lettered' }]);
+    });
+  });
+
+  it('loses none of two messages that came with one id', async () => {
+    const first = newEvent({ eventId: 'message-1', eventData: '' });
+    const second = newEvent({ id: first.id, eventId: 'message-2', eventData: '' });
+    await store.ingest.store([first, second]);
+
+    await store.deadLettersService.discard(first.id);
+    await store.deadLettersService.discard(first.id);
+
+    await expect(store.deadLettersService.get(first.id)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  describe('events_dead_letters', () => {
+    it('is how many are parked, and NaN while the database cannot be asked', async () => {
+      await store.ingest.store(newEvents(3, { eventData: '' }));
+      expect(await readCounts('events_dead_letters')).toEqual({ all: 3 });
+
+      await store.dataSource.query('ALTER TABLE dead_letters RENAME TO dead_letter_away');
+      expect(await readCounts('events_dead_letters')).toEqual({ all: Number.NaN });
+      await store.dataSource.query('ALTER TABLE dead_letter_away RENAME TO dead_letters');
+    });
+  });
+});

@@ -1,0 +1,268 @@
+import type { JsMsg } from '@nats-io/jetstream';
+import type { NewEvent } from '@stream-events/contracts';
+import { eventually } from '@stream-events/testing';
+import { EventStore } from '../../test/event-store.js';
+import { IngestSetup, ingestOptions, type RunningDrain } from '../../test/ingest-setup.js';
+import { newEvent, newEvents } from '../../test/new-event.js';
+import { IngestDrain } from './ingest-drain.service.js';
+import { IngestStream } from './ingest-stream.js';
+
+let store: EventStore;
+let setup: IngestSetup;
+let drains: RunningDrain[];
+
+beforeAll(async () => {
+  [store, setup] = await Promise.all([EventStore.create(), IngestSetup.start()]);
+});
+afterAll(async () => {
+  await Promise.all([store.close(), setup.close()]);
+});
+beforeEach(async () => {
+  drains = [];
+  await store.clear();
+  await setup.deleteStream();
+  await new IngestStream(setup.connection, ingestOptions).ensure();
+});
+afterEach(async () => {
+  await Promise.all(drains.map((drain) => drain.stop()));
+});
+
+async function startDrain(): Promise<RunningDrain> {
+  const drain = await setup.createDrain(store);
+  drains.push(drain);
+  drain.drain.start();
+  return drain;
+}
+
+// What was delivered to a reader that did not get it comes again after 30 s.
+const redeliveredMs = 45_000;
+
+const untilEmpty = (): Promise<void> =>
+  eventually(async () => expect(await setup.count()).toBe(0), { timeoutMs: redeliveredMs });
+
+async function metricOf({ metrics }: RunningDrain, name: string): Promise<number | undefined> {
+  return (await metrics.getSingleMetric(name)?.get())?.values[0]?.value;
+}
+
+const idsOf = (events: readonly { id: string }[]): string[] => events.map(({ id }) => id).sort();
+
+describe(IngestDrain.name, () => {
+  it('stores what waits, hands it to the relay and takes it off the stream', async () => {
+    const events = newEvents(250, { eventData: '{"n":1.10}' });
+    await setup.publishEvents(events);
+
+    const drain = await startDrain();
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual(idsOf(events));
+    expect(idsOf(store.handedToRelay.flatMap((batch) => [...batch.events]))).toEqual(idsOf(events));
+    expect(await metricOf(drain, 'events_ingest_drained_total')).toBe(250);
+  });
+
+  it('stores what comes while it waits', async () => {
+    await startDrain();
+    for (let round = 0; round < 3; round += 1) {
+      const event = newEvent();
+      await setup.publishEvents([event]);
+      await eventually(async () => expect(await store.storedIds()).toContain(event.id));
+    }
+  });
+
+  it('stores messages that are too big to be fetched together', async () => {
+    const events = newEvents(20, { eventData: JSON.stringify({ text: 'x'.repeat(500_000) }) });
+    await setup.publishEvents(events);
+
+    await startDrain();
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual(idsOf(events));
+  });
+
+  it('shares the work with other instances, and each message is one event', async () => {
+    const events: NewEvent[] = [];
+    const both = await Promise.all([startDrain(), startDrain()]);
+    const countDrained = (): Promise<number[]> =>
+      Promise.all(both.map(async (drain) => (await metricOf(drain, 'events_ingest_drained_total')) ?? 0));
+    // One may be done with all of them while the other is between two fetches.
+    await eventually(async () => {
+      const more = newEvents(1_000);
+      events.push(...more);
+      await setup.publishEvents(more);
+      expect(Math.min(...(await countDrained()))).toBeGreaterThan(0);
+    });
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual(idsOf(events));
+    expect((await countDrained()).reduce((sum, count) => sum + count)).toBe(events.length);
+  }, 90_000);
+
+  it('keeps everything while the store is away, without spinning, and goes on when it is back', async () => {
+    const events = newEvents(150);
+    await setup.publishEvents(events);
+    await store.dataSource.query('ALTER TABLE outbox RENAME TO outbox_away');
+    const startedAt = performance.now();
+    let tries = 0;
+    const { ingest } = store;
+    const ask = ingest.store.bind(ingest);
+    ingest.store = (batch) => ((tries += 1), ask(batch));
+
+    await startDrain();
+    await eventually(() => expect(tries).toBeGreaterThan(2));
+    expect(performance.now() - startedAt).toBeGreaterThan(1_400); // 0.5 s and 1 s
+    expect(await setup.count()).toBe(150);
+    await store.dataSource.query('ALTER TABLE outbox_away RENAME TO outbox');
+    ingest.store = ask;
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual(idsOf(events));
+    expect(await store.count('dead_letters')).toBe(0);
+  });
+
+  it('stores once what an instance stored that died before it acknowledged', async () => {
+    const event = newEvent({ eventId: 'message-1' });
+    await setup.publishEvents([event]);
+    const died = new IngestStream(setup.connection, ingestOptions);
+    const [message] = await died.fetch(new AbortController().signal);
+    await store.ingest.store([event]);
+    message?.nak(); // what the broker does by itself after 30 s
+
+    await startDrain();
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual([event.id]);
+    expect(store.handedToRelay).toHaveLength(1);
+  });
+
+  it('takes a message that waits twice, or is stored already, for one event', async () => {
+    const copies = newEvents(3, { eventId: 'message-1' });
+    const [first, ...rest] = copies;
+    await store.ingest.store(copies.slice(0, 1));
+    await setup.publishEvents(rest);
+
+    await startDrain();
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual([first?.id]);
+  });
+
+  it('parks what is no event, once each, where an owner sees what came, and stores its neighbours', async () => {
+    const events = newEvents(2);
+    const odd = [Buffer.from('{"id":"x"}'), Buffer.from([0xff, 0, 0x7b]), Buffer.alloc(0)];
+    await setup.publishEvents(events);
+    for (const payload of [...odd, ...odd]) await setup.publish(payload);
+
+    await startDrain();
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual(idsOf(events));
+    // As an owner sees them.
+    const { messages } = await store.deadLetters.list({ pageSize: 10 });
+    const parked = await Promise.all(messages.map(({ id }) => store.deadLetters.find(id)));
+    expect(parked.map((message) => message?.event.eventData).sort()).toEqual(
+      odd.map((payload) => payload.toString()).sort(),
+    );
+    for (const message of parked) expect(message?.event.eventType).toBe('unreadable-ingest-message');
+  });
+
+  it('stores the neighbours of a message that fails again and again for no reason that is known', async () => {
+    await store.dataSource.query(`
+      CREATE FUNCTION curse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        RAISE EXCEPTION 'cursed' USING ERRCODE = 'XX000';
+      END $$;
+      CREATE TRIGGER curse BEFORE INSERT ON events FOR EACH ROW WHEN (NEW.event_type = 'cursed') EXECUTE FUNCTION curse()`);
+    const [cursed, ...others] = newEvents(6);
+    if (cursed) cursed.eventType = 'cursed';
+    await setup.publishEvents([...(cursed ? [cursed] : []), ...others]);
+
+    await startDrain();
+    // Five tries together, of 2 to 6 s each.
+    await eventually(async () => expect(await store.storedIds()).toEqual(idsOf(others)), {
+      timeoutMs: 20_000 + redeliveredMs,
+    });
+    await eventually(async () => expect(await setup.count()).toBe(1));
+
+    await store.dataSource.query('DROP FUNCTION curse CASCADE');
+    await untilEmpty();
+    expect(await store.count('events')).toBe(6);
+  }, 150_000);
+
+  it('parks what the database refuses and stores its neighbours', async () => {
+    const [bad, ...good] = newEvents(5);
+    if (bad) bad.eventData = '{';
+    await setup.publishEvents([...(bad ? [bad] : []), ...good]);
+
+    await startDrain();
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual(idsOf(good));
+    expect(await store.count('dead_letters')).toBe(1);
+  });
+
+  it('makes the stream again when it is lost', async () => {
+    await startDrain();
+    await setup.deleteStream();
+    const event = newEvent();
+
+    await eventually(() => setup.publishEvents([event]));
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual([event.id]);
+  });
+
+  // nats-server 2.9 writes down soon that a message was acknowledged, and late that it was taken off: after a crash some
+  // messages are on the stream, and no more delivered.
+  it('takes messages off the stream whose removal was lost when the broker crashed', async () => {
+    const events = newEvents(40);
+    await setup.publishEvents(events);
+    const reading = new IngestStream(setup.connection, ingestOptions);
+    const messages: JsMsg[] = [];
+    while (messages.length < events.length)
+      messages.push(...(await reading.fetch(new AbortController().signal)));
+    await store.ingest.store(events);
+    for (const message of messages.slice(1)) message.ack();
+    messages[0]?.nak(); // or the file would be empty, and removed at once
+    await eventually(async () => expect(await setup.count()).toBe(1));
+
+    await setup.nats.kill();
+    await setup.nats.restart();
+    await startDrain();
+
+    // Whose acknowledgement was lost too comes again after 30 s.
+    await eventually(async () => expect(await setup.count()).toBe(0), { timeoutMs: 15_000 + redeliveredMs });
+    expect(await store.storedIds()).toEqual(idsOf(events));
+  }, 120_000);
+
+  it('stops at once while it waits, and leaves to the others what comes then', async () => {
+    const { drain, stop } = await startDrain();
+    await eventually(async () => expect(await setup.countReaders()).toBe(1));
+    const startedAt = performance.now();
+    await drain.stop();
+    // The time that a batch in hand would have.
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+
+    const event = newEvent();
+    await setup.publishEvents([event]);
+    await startDrain();
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual([event.id]);
+    await stop();
+  });
+
+  // The last one: it takes the broker away.
+  it('says how many messages wait, nothing while NATS is away, and goes on when it is back', async () => {
+    const drain = await setup.createDrain(store);
+    drains.push(drain);
+    const events = newEvents(3);
+    await setup.publishEvents(events);
+    expect(await metricOf(drain, 'events_ingest_stream_messages')).toBe(3);
+
+    await setup.nats.kill();
+    expect(await metricOf(drain, 'events_ingest_stream_messages')).toBeNaN();
+    drain.drain.start();
+    await setup.nats.restart();
+    await untilEmpty();
+
+    expect(await store.storedIds()).toEqual(idsOf(events));
+  });
+});

@@ -1,0 +1,90 @@
+import { ingestStreamName } from '@stream-events/contracts';
+import { ingestOptions, IngestSetup } from '../../test/ingest-setup.js';
+import { IngestStream } from './ingest-stream.js';
+
+let setup: IngestSetup;
+beforeAll(async () => {
+  setup = await IngestSetup.start();
+});
+afterAll(() => setup.close());
+beforeEach(() => setup.deleteStream());
+
+const gigabyte = 1024 ** 3;
+
+function createStream(options: Partial<typeof ingestOptions> = {}): IngestStream {
+  return new IngestStream(setup.connection, { ...ingestOptions, ...options });
+}
+
+async function readConfig() {
+  const { streams } = await setup.manager();
+  return (await streams.info(ingestStreamName)).config;
+}
+
+describe(IngestStream.name, () => {
+  describe('ensure', () => {
+    it('makes the stream and its consumer once when several instances start at once', async () => {
+      await Promise.all(Array.from({ length: 5 }, () => createStream().ensure()));
+
+      expect(await readConfig()).toMatchObject({
+        subjects: ['ingest.events'],
+        storage: 'file',
+        retention: 'workqueue',
+        discard: 'new',
+        max_bytes: gigabyte,
+        duplicate_window: 120 * 1e9,
+        description: 'ingest of platform simulator',
+      });
+      const { streams } = await setup.manager();
+      expect((await streams.info(ingestStreamName)).state.consumer_count).toBe(1);
+    });
+
+    it('refuses a stream of another platform and changes nothing of it', async () => {
+      await createStream().ensure();
+      const before = await readConfig();
+
+      const refused = createStream({ platform: 'twitch', maxGigabytes: 2 }).ensure();
+
+      await expect(refused).rejects.toThrow(/"ingest of platform simulator", but PLATFORM is twitch/);
+      expect(await readConfig()).toEqual(before);
+    });
+
+    it('brings the bound up to date, and makes it smaller only when that drops nothing', async () => {
+      await createStream({ maxGigabytes: 2 }).ensure();
+      await setup.publish('x');
+
+      await createStream({ maxGigabytes: 1 }).ensure();
+      expect((await readConfig()).max_bytes).toBe(2 * gigabyte);
+      await createStream({ maxGigabytes: 3 }).ensure();
+      expect((await readConfig()).max_bytes).toBe(3 * gigabyte);
+      await (await setup.manager()).streams.purge(ingestStreamName);
+      await createStream({ maxGigabytes: 1 }).ensure();
+
+      expect((await readConfig()).max_bytes).toBe(gigabyte);
+      expect(await setup.count()).toBe(0);
+    });
+  });
+
+  describe('as the gateway publishes to it', () => {
+    it('takes the same message id once', async () => {
+      await createStream().ensure();
+
+      expect(await setup.publish('x', 'id-1')).not.toHaveProperty('duplicate');
+      expect(await setup.publish('x', 'id-1')).toMatchObject({ duplicate: true });
+
+      expect(await setup.count()).toBe(1);
+    });
+
+    it('refuses what is too much, and does not take that for known when it comes again', async () => {
+      await createStream().ensure();
+      await setup.limitMessages(1);
+      await setup.publish('x', 'id-1');
+
+      expect(await setup.publish('y', 'id-2')).toHaveProperty('error');
+      expect(await setup.count()).toBe(1);
+      await setup.limitMessages(-1);
+      expect(await setup.publish('y', 'id-2')).not.toHaveProperty('duplicate');
+
+      expect(await setup.count()).toBe(2);
+    });
+  });
+});

@@ -1,0 +1,324 @@
+import type { NewEvent, StoreOutcome } from '@stream-events/contracts';
+import { eventually } from '@stream-events/testing';
+import fc from 'fast-check';
+import { v7 } from 'uuid';
+import { EventStore } from '../../test/event-store.js';
+import { newEvent, newEvents } from '../../test/new-event.js';
+import { IngestService } from './ingest.service.js';
+
+let store: EventStore;
+beforeAll(async () => {
+  store = await EventStore.create();
+  await store.partitions.ensureAhead(Date.now());
+});
+afterAll(() => store.close());
+beforeEach(() => store.clear());
+
+function stored(events: readonly NewEvent[]): StoreOutcome[] {
+  return events.map(({ id }) => ({ id, outcome: 'stored' }));
+}
+
+function idsOf(events: readonly NewEvent[]): string[] {
+  return events.map((event) => event.id).sort();
+}
+
+describe(IngestService.name, () => {
+  describe('store', () => {
+    it('stores an event with everything it was sent with, byte for byte', async () => {
+      const eventData =
+        '{ "b":1, "a":12345678901234567890.10, "a":"\\u00e9\\/\\u0000", "user_name":"Straße" }';
+      const event = newEvent({
+        eventId: 'message-1',
+        eventType: 'channel-cheer',
+        eventSource: '✓',
+        eventData,
+        occurredAt: 1_764_000_000_123,
+      });
+
+      expect(await store.ingest.store([event])).toEqual(stored([event]));
+
+      const { idempotencyKey: _, ...expected } = event;
+      expect(await store.list.find(event.id)).toEqual(expected);
+    });
+
+    it('stores the largest names and values that a contract allows', async () => {
+      // ᾷ is one character of 3 bytes that folds to 6; an index entry of PostgreSQL holds 2704 bytes.
+      const [long, growing] = ['🎉'.repeat(255), 'ᾷ'.repeat(255)];
+      const eventData = JSON.stringify({
+        user_id: growing,
+        user_name: growing,
+        broadcaster_user_id: long,
+        reward: { id: growing },
+      });
+      const event = newEvent({ eventId: long, eventType: long, eventSource: '🎉'.repeat(32), eventData });
+
+      expect(await store.ingest.store([event])).toEqual(stored([event]));
+    });
+
+    it('answers the same when the same batch comes again, and stores each once', async () => {
+      const events = newEvents(20).map((event, index) => ({
+        ...event,
+        eventId: index % 2 === 0 ? `message-${index}` : null,
+      }));
+
+      const first = await store.ingest.store(events);
+      const again = await store.ingest.store(events);
+
+      expect(first).toEqual(stored(events));
+      expect(again).toEqual(first);
+      expect(await store.storedIds()).toEqual(idsOf(events));
+      expect(await store.count('outbox')).toBe(1);
+    });
+
+    it('says as which id a message is known that was stored before', async () => {
+      const [first, fresh] = [newEvent({ eventId: 'message-1' }), newEvent({ eventId: 'message-2' })];
+      await store.ingest.store([first]);
+      const redelivered = newEvent({ eventId: 'message-1', eventData: '{"other":true}' });
+
+      expect(await store.ingest.store([redelivered, fresh])).toEqual([
+        { id: first.id, outcome: 'known' },
+        { id: fresh.id, outcome: 'stored' },
+      ]);
+      expect(await store.storedIds()).toEqual(idsOf([first, fresh]));
+    });
+
+    it('keeps the first of two events with the same key in one batch', async () => {
+      const [first, second] = newEvents(2, { idempotencyKey: 'user-1:key' });
+      if (!first || !second) throw new Error('there are two');
+
+      expect(await store.ingest.store([first, second])).toEqual([
+        { id: first.id, outcome: 'stored' },
+        { id: first.id, outcome: 'known' },
+      ]);
+      expect(await store.storedIds()).toEqual([first.id]);
+    });
+
+    it('answers in the order of the request', async () => {
+      const events = newEvents(50).map((event, index) => ({ ...event, eventId: `message-${index * 7919}` }));
+
+      expect((await store.ingest.store(events)).map((outcome) => outcome.id)).toEqual(
+        events.map((event) => event.id),
+      );
+    });
+
+    it('takes an id in capitals for the same event', async () => {
+      const event = newEvent();
+      const shouting = { ...event, id: event.id.toUpperCase() };
+
+      expect(await store.ingest.store([shouting])).toEqual(stored([event]));
+      expect(await store.ingest.store([event, shouting])).toEqual([
+        { id: event.id, outcome: 'stored' },
+        { id: event.id, outcome: 'known' },
+      ]);
+      expect(store.handedToRelay.map((batch) => batch.events.map(({ id }) => id))).toEqual([[event.id]]);
+    });
+
+    it('hands what is new, and only that, to the relay', async () => {
+      const [known, fresh] = [newEvent({ eventId: 'message-1' }), newEvent({ eventId: 'message-2' })];
+      await store.ingest.store([known]);
+      await store.ingest.store([known, fresh]);
+      await store.ingest.store([known, fresh]);
+
+      expect(store.handedToRelay.map((batch) => batch.events.map(({ id }) => id))).toEqual([
+        [known.id],
+        [fresh.id],
+      ]);
+      const outbox = await store.dataSource.query<{ id: string; event_ids: string[] }[]>(
+        'SELECT id, event_ids FROM outbox ORDER BY id',
+      );
+      expect(outbox).toEqual([
+        { id: store.handedToRelay[0]?.outboxId, event_ids: [known.id] },
+        { id: store.handedToRelay[1]?.outboxId, event_ids: [fresh.id] },
+      ]);
+    });
+
+    it('makes the partition on demand when the time of an id is far off', async () => {
+      const events = ['2019-12-31T23:59:59.999Z', '2020-01-01T00:00:00Z', '2031-07-15T12:00:00Z'].map(
+        (time) => newEvent({ id: v7({ msecs: Date.parse(time) }) }),
+      );
+      const batches = [[...newEvents(3), ...events], ...events.map((event) => [event])];
+
+      await Promise.all(batches.map((batch) => store.ingest.store(batch)));
+
+      expect(await store.storedIds()).toEqual(idsOf(batches[0] ?? []));
+      expect(await store.count('dead_letters')).toBe(0);
+    });
+
+    it('stores each event once when many batches overlap at random at the same time', async () => {
+      const pool = newEvents(120).map((event, index) => ({ ...event, eventId: `message-${index}` }));
+      const redeliver = (event: NewEvent): NewEvent => ({ ...event, id: v7() });
+      const batches = fc
+        .sample(fc.shuffledSubarray(pool, { minLength: 30 }), { numRuns: 80, seed: 4711 })
+        .map((batch) => batch.map(redeliver));
+
+      const answers = await Promise.all(batches.map((batch) => store.ingest.store(batch)));
+
+      const idByMessage = new Map<string | null, Set<string>>();
+      const storedCount = new Map<string, number>();
+      for (const [index, answer] of answers.entries()) {
+        for (const [position, { id, outcome }] of answer.entries()) {
+          const message = batches[index]?.[position]?.eventId ?? null;
+          idByMessage.set(message, (idByMessage.get(message) ?? new Set()).add(id));
+          if (outcome === 'stored') storedCount.set(id, (storedCount.get(id) ?? 0) + 1);
+        }
+      }
+      const ids = [...idByMessage.values()].flatMap((set) => [...set]);
+      // Everybody was told the same id, one writer of each that it had stored it, and that is what is there.
+      expect([...idByMessage.values()].every((set) => set.size === 1)).toBe(true);
+      expect([...storedCount.values()].every((count) => count === 1)).toBe(true);
+      expect(await store.storedIds()).toEqual(ids.sort());
+      expect(store.handedToRelay.flatMap((batch) => batch.events)).toHaveLength(ids.length);
+    });
+  });
+
+  it('tries again when it loses against another writer by a deadlock', async () => {
+    const events = newEvents(3).sort((a, b) => (a.id < b.id ? -1 : 1));
+    const remember = 'INSERT INTO received_messages (key, event_id) VALUES ($1, $1)';
+    const [brake, other] = [store.dataSource.createQueryRunner(), store.dataSource.createQueryRunner()];
+    await Promise.all([brake.startTransaction(), other.startTransaction()]);
+    // Whoever waits longer than this looks for a deadlock, and is its victim: not the other one.
+    await other.query("SET LOCAL deadlock_timeout = '1h'");
+    await brake.query(remember, [events[1]?.id]);
+    await other.query(remember, [events[2]?.id]);
+    const untilWaiting = (count: number): Promise<void> =>
+      eventually(async () => {
+        const waiting = await store.dataSource.query<unknown[]>(
+          "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        );
+        expect(waiting).toHaveLength(count);
+      });
+
+    const storing = store.ingest.store(events);
+    await untilWaiting(1);
+    const crossing = other.query(remember, [events[0]?.id]);
+    await untilWaiting(2);
+    // Only now does the batch come to what the other one has: each wait is looked at once, after a second.
+    await brake.rollbackTransaction();
+    await crossing;
+    await other.rollbackTransaction();
+    await Promise.all([brake.release(), other.release()]);
+
+    expect(await storing).toEqual(stored(events));
+    expect(await store.storedIds()).toEqual(idsOf(events));
+  });
+
+  describe('store, when the database refuses an event', () => {
+    const good = '{"fine":true}';
+    const culprits: [string, string, string][] = [
+      ['no JSON', '{"a":', '22P02'],
+      ['no object', '[1]', '23514'],
+      ['a NUL byte', '{"a":"\0"}', '22021'],
+      ['nested too deeply', '['.repeat(50_000), '54001'],
+    ];
+
+    it.each(culprits)('parks it alone: %s', async (_, eventData, sqlState) => {
+      const event = newEvent({ eventData });
+
+      expect(await store.ingest.store([event])).toEqual([{ id: event.id, outcome: 'dead_lettered' }]);
+
+      const [parked] = await store.dataSource.query<Record<string, unknown>[]>(
+        'SELECT key, event_id, sql_state, reason, message FROM dead_letters',
+      );
+      expect(parked).toMatchObject({ key: event.id, event_id: event.id, sql_state: sqlState });
+      expect(JSON.parse(String(parked?.message))).toEqual(event);
+      expect(await store.storedIds()).toEqual([]);
+      expect(store.handedToRelay).toEqual([]);
+    });
+
+    it.each([0, 1, 31, 32, 33, 62, 63])(
+      'stores its 63 neighbours when it is number %i by key',
+      async (place) => {
+        const events = newEvents(64, { eventData: good }).sort((a, b) => (a.id < b.id ? -1 : 1));
+        const bad = events[place];
+        if (!bad) throw new Error('there is none');
+        bad.eventData = '{"a":';
+
+        const outcomes = await store.ingest.store(events);
+
+        expect(outcomes.filter(({ outcome }) => outcome !== 'stored')).toEqual([
+          { id: bad.id, outcome: 'dead_lettered' },
+        ]);
+        expect(await store.storedIds()).toEqual(idsOf(events.filter((event) => event !== bad)));
+        expect(await store.count('dead_letters')).toBe(1);
+        expect(await store.count('received_messages')).toBe(63);
+        expect(store.handedToRelay.flatMap((batch) => batch.events)).toHaveLength(63);
+      },
+    );
+
+    it.each([
+      ['neighbours', [10, 11]],
+      ['far apart', [0, 30, 63]],
+      ['of every kind', [1, 2, 40, 50]],
+      ['a half', Array.from({ length: 32 }, (_, index) => index * 2)],
+      ['all of them', Array.from({ length: 64 }, (_, index) => index)],
+    ])('parks several, %s, and stores the rest', async (_, places) => {
+      const events = newEvents(64, { eventData: good });
+      for (const [index, place] of places.entries()) {
+        const event = events[place];
+        if (event) event.eventData = culprits[index % 3]?.[1] ?? '';
+      }
+
+      const outcomes = await store.ingest.store(events);
+
+      expect(outcomes.flatMap(({ outcome }, place) => (outcome === 'dead_lettered' ? [place] : []))).toEqual(
+        places,
+      );
+      expect(await store.storedIds()).toEqual(idsOf(events.filter(({ eventData }) => eventData === good)));
+      expect(await store.count('dead_letters')).toBe(places.length);
+    });
+
+    it('parks the same message once when it comes again', async () => {
+      const events = newEvents(3, { eventId: 'message-1', eventData: '{' });
+
+      for (const event of events) await store.ingest.store([event]);
+
+      expect(await store.count('dead_letters')).toBe(1);
+    });
+
+    it('parks an event that has the id of another one', async () => {
+      const first = newEvent({ eventId: 'message-1' });
+      const second = newEvent({ id: first.id, eventId: 'message-2' });
+
+      const outcomes = await store.ingest.store([first, second]);
+
+      expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['dead_lettered', 'stored']);
+      expect(await store.storedIds()).toEqual([first.id]);
+    });
+
+    it('counts what became of every event', async () => {
+      const event = newEvent({ eventId: 'message-1' });
+      const before = await readCounts();
+
+      await store.ingest.store([event, newEvent({ eventData: '{' })]);
+      await store.ingest.store([newEvent({ eventId: 'message-1' })]);
+
+      const after = await readCounts();
+      expect(
+        Object.entries(after).map(([outcome, count]) => [outcome, count - (before[outcome] ?? 0)]),
+      ).toEqual(
+        expect.arrayContaining([
+          ['stored', 1],
+          ['dead_lettered', 1],
+          ['known', 1],
+        ]),
+      );
+    });
+  });
+
+  it('answers with the error of the database, and parks nothing, when it cannot be asked', async () => {
+    await store.dataSource.query('ALTER TABLE outbox RENAME TO outbox_away');
+
+    await expect(store.ingest.store(newEvents(4))).rejects.toMatchObject({ code: '42P01' });
+
+    await store.dataSource.query('ALTER TABLE outbox_away RENAME TO outbox');
+    expect(await store.count('dead_letters')).toBe(0);
+    expect(await store.count('received_messages')).toBe(0);
+  });
+});
+
+async function readCounts(): Promise<Record<string, number>> {
+  const metric = await store.metrics.getSingleMetric('events_ingest_total')?.get();
+  return Object.fromEntries(
+    (metric?.values ?? []).map(({ labels, value }) => [String(labels.outcome), value]),
+  );
+}

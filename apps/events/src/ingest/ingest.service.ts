@@ -1,0 +1,137 @@
+import { Injectable } from '@nestjs/common';
+import { type NewEvent, type StoreOutcome } from '@stream-events/contracts';
+import { isConflictError, isContentError, sqlState, violatedConstraint } from '@stream-events/database';
+import { Counter, Registry } from '@stream-events/service';
+import { DeadLettersRepository } from '../dead-letters/dead-letters.repository.js';
+import { Relay } from '../relay/relay.service.js';
+import { EventsRepository } from '../store/events.repository.js';
+import { PartitionsRepository } from '../store/partitions.repository.js';
+import { toRow, type EventRow, type WrittenBatch } from '../store/write-batch.js';
+
+// A lost race (deadlock, serialization) is over by the next try; more often than this something else is wrong.
+const maxConflictRetries = 5;
+
+type Outcomes = Map<string, StoreOutcome>;
+
+/**
+ * Stores batches of events: each is new, known, or parked, and one that the database refuses never harms its
+ * neighbours.
+ *
+ * ```
+ * batch ── write ──ok──▶ stored | known ──▶ relay
+ *            │ refused for its content
+ *            ├─ more than one event ──▶ each half on its own
+ *            └─ one event ────────────▶ parked
+ * ```
+ */
+@Injectable()
+export class IngestService {
+  private readonly outcomesTotal: Counter;
+
+  constructor(
+    private readonly events: EventsRepository,
+    private readonly partitions: PartitionsRepository,
+    private readonly relay: Relay,
+    private readonly repository: DeadLettersRepository,
+    metrics: Registry,
+  ) {
+    this.outcomesTotal = new Counter({
+      name: 'events_ingest_total',
+      help: 'Events by what became of them when they arrived: stored, known (received before), parked (refused by the database)',
+      labelNames: ['outcome'],
+      registers: [metrics],
+    });
+  }
+
+  /**
+   * Stores events and says of each, in their order, what became of it. Idempotent by message key (see
+   * `receivedMessageKey`): the same batch again gives the same answer.
+   *
+   * @throws the database's error when it cannot be asked; what was committed by then stays, and a retry finds it
+   */
+  async store(events: readonly NewEvent[]): Promise<StoreOutcome[]> {
+    const outcomes = await this.storeOrDeadLetter(events);
+    for (const { outcome } of outcomes) this.outcomesTotal.inc({ outcome });
+    return outcomes;
+  }
+
+  /** Stores an event that was counted when it arrived: a parked one that is tried again. */
+  async storeAgain(event: NewEvent): Promise<StoreOutcome> {
+    const [outcome] = await this.storeOrDeadLetter([event]);
+    if (!outcome) throw new Error(`no outcome for event ${event.id}`);
+    return outcome;
+  }
+
+  private async storeOrDeadLetter(events: readonly NewEvent[]): Promise<StoreOutcome[]> {
+    const rows = events.map(toRow);
+    const firstByKey = new Map<string, EventRow>();
+    for (const row of rows) if (!firstByKey.has(row.key)) firstByKey.set(row.key, row);
+    const sorted = [...firstByKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+
+    const outcomes: Outcomes = new Map();
+    await this.writeOrBisect(sorted, outcomes);
+    return rows.map((row) => outcomeOf(row, firstByKey, outcomes));
+  }
+
+  private async writeOrBisect(rows: readonly EventRow[], outcomes: Outcomes): Promise<void> {
+    try {
+      await this.write(rows, outcomes);
+    } catch (error) {
+      if (!isContentError(error)) throw error;
+      const [only, ...others] = rows;
+      if (only && others.length === 0) {
+        outcomes.set(only.key, { id: await this.repository.add(only, error), outcome: 'dead_lettered' });
+        return;
+      }
+      const middle = rows.length >> 1;
+      await this.writeOrBisect(rows.slice(0, middle), outcomes);
+      await this.writeOrBisect(rows.slice(middle), outcomes);
+    }
+  }
+
+  private async write(rows: readonly EventRow[], outcomes: Outcomes): Promise<void> {
+    const written = await this.writeWithRetries(rows);
+    if (written.outboxId !== null) {
+      this.relay.publish({ outboxId: written.outboxId, events: written.stored });
+    }
+    const stored = new Set(written.stored);
+    const known = rows.filter((row) => !stored.has(row));
+    const firstIds = await this.events.findReceived(known.map((row) => row.key));
+    for (const row of rows) {
+      const id = stored.has(row) ? row.id : firstIds.get(row.key);
+      // An event whose own id is remembered was stored by an earlier try of this very batch.
+      if (id !== undefined) outcomes.set(row.key, { id, outcome: id === row.id ? 'stored' : 'known' });
+    }
+    // Known when it was written, forgotten (25 hours old) when it was looked up: then it is new.
+    const forgotten = rows.filter((row) => !outcomes.has(row.key));
+    if (forgotten.length > 0) await this.write(forgotten, outcomes);
+  }
+
+  private async writeWithRetries(rows: readonly EventRow[]): Promise<WrittenBatch> {
+    let hasMadePartitions = false;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.events.write(rows);
+      } catch (error) {
+        if (isMissingPartition(error) && !hasMadePartitions) {
+          await this.partitions.ensureFor(rows.map((row) => row.id));
+          hasMadePartitions = true;
+        } else if (!isConflictError(error) || attempt >= maxConflictRetries) {
+          throw error;
+        }
+      }
+    }
+  }
+}
+
+function outcomeOf(row: EventRow, firstByKey: Map<string, EventRow>, outcomes: Outcomes): StoreOutcome {
+  const first = outcomes.get(row.key);
+  if (!first) throw new Error(`no outcome for event ${row.id}`);
+  const isRepeated = firstByKey.get(row.key) !== row && first.outcome === 'stored';
+  return isRepeated ? { id: first.id, outcome: 'known' } : first;
+}
+
+/** A row without a partition is a check violation like others, but of no constraint. Its text depends on the language. */
+function isMissingPartition(error: unknown): boolean {
+  return sqlState(error) === '23514' && violatedConstraint(error) === undefined;
+}

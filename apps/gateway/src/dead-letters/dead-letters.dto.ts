@@ -1,0 +1,105 @@
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  eventOrigins,
+  type EventOrigin,
+  type DeadLetterDetail,
+  type DeadLetterSummary,
+} from '@stream-events/contracts';
+import { printTime } from '../http/time.js';
+
+const exampleId = '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11';
+
+/** A dead letter, as owners see it in the list. */
+export class DeadLetterItem {
+  @ApiProperty({
+    format: 'uuid',
+    description: 'The id that the event gets once it is stored',
+    example: exampleId,
+  })
+  id!: string;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The platform’s message id, or the id of a test event; null on events that a client added',
+    example: 'f8a34c0f-53b5-4f1d-9d6f-0c8d1f3c2b10',
+  })
+  event_id!: string | null;
+
+  @ApiProperty({ description: 'Kind of event', example: 'channel-raid' })
+  event_type!: string;
+
+  @ApiProperty({ description: 'Where it comes from', example: 'PlatformSub' })
+  event_source!: string;
+
+  @ApiProperty({ enum: eventOrigins, description: 'As on events', example: 'platform' })
+  origin!: EventOrigin;
+
+  @ApiProperty({ description: 'PostgreSQL’s code of the last refusal (SQLSTATE)', example: '23514' })
+  sql_state!: string;
+
+  @ApiProperty({
+    description: 'PostgreSQL’s words for it',
+    example: 'new row for relation "events_2026_11" violates check constraint "events_event_data_check"',
+  })
+  reason!: string;
+
+  @ApiProperty({ description: 'When it was refused first', example: '2026-11-21T07:30:00+0000' })
+  failed_at!: string;
+}
+
+/** A dead letter with its payload. */
+export class DeadLetterRecord extends DeadLetterItem {
+  @ApiProperty({
+    description: 'The payload as text, exactly as it was received: it may be no JSON',
+    example: '[{"broadcaster_user_id":"47019283"}]',
+  })
+  event_data!: string;
+}
+
+/** One page of the dead letters. */
+export class DeadLetterPage {
+  @ApiProperty({
+    type: String,
+    format: 'uri',
+    nullable: true,
+    description: 'The page of older ones; null means the end',
+    example: 'http://127.0.0.1:8000/api/v1/dead-letters?cursor=AQABmqPBf158wp1cOxpqHwwR3q2-7wAAAAA',
+  })
+  next!: string | null;
+
+  @ApiProperty({ type: [DeadLetterItem], description: 'Newest first' })
+  results!: DeadLetterItem[];
+}
+
+/** What became of a dead letter. */
+export class RetryReply {
+  @ApiProperty({
+    enum: ['stored', 'known'],
+    description: '`stored`, or `known`: the same message came again and was stored before',
+    example: 'stored',
+  })
+  outcome!: 'stored' | 'known';
+
+  @ApiProperty({ format: 'uuid', description: 'The id of the event', example: exampleId })
+  id!: string;
+}
+
+/** Shows a dead letter as the list does. */
+export function toDeadLetterItem(message: DeadLetterSummary): DeadLetterItem {
+  return {
+    id: message.id,
+    event_id: message.eventId,
+    event_type: message.eventType,
+    event_source: message.eventSource,
+    origin: message.origin,
+    sql_state: message.sqlState,
+    reason: message.reason,
+    failed_at: printTime(message.failedAt),
+  };
+}
+
+/** Shows a dead letter with its payload. */
+export function toDeadLetterRecord(message: DeadLetterDetail): DeadLetterRecord {
+  return { ...toDeadLetterItem(message), event_data: message.eventData };
+}

@@ -1,0 +1,170 @@
+import { DiscardPolicy, jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import {
+  ingestStreamName,
+  ingestSubject,
+  natsUsers,
+  parseIngestMessage,
+  type NewEvent,
+} from '@stream-events/contracts';
+import { connectNats } from '@stream-events/messaging';
+import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
+import { v7 as uuidV7 } from 'uuid';
+import { IngestPublisher } from './ingest-publisher.js';
+
+let nats: TestNats;
+let operator: NatsConnection;
+let publisher: IngestPublisher;
+
+beforeAll(async () => {
+  const anything = { ...natsUsers.gateway, name: 'operator', publish: ['>'], subscribe: ['>'] };
+  nats = await startTestNats([natsUsers.gateway, anything]);
+  operator = await connectNats({ urls: [nats.urlFor('operator')], name: 'operator' });
+  publisher = new IngestPublisher({ urls: [nats.urlFor('gateway')], name: 'gateway' });
+  await publisher.connect();
+});
+afterAll(async () => {
+  await Promise.all([publisher.close(), operator.close()]);
+  await nats.stop();
+});
+afterEach(async () => {
+  await (await streams()).delete(ingestStreamName).catch(() => undefined); // some tests have none
+});
+
+function newEvent(overrides: Partial<NewEvent> = {}): NewEvent {
+  return {
+    id: uuidV7(),
+    eventId: uuidV7(),
+    eventType: 'channel-follow',
+    eventSource: 'PlatformSub',
+    origin: 'platform',
+    eventData: '{"user_id":"1"}',
+    idempotencyKey: null,
+    ...overrides,
+  };
+}
+
+async function streams() {
+  return (await jetstreamManager(operator, { checkAPI: false, timeout: 10_000 })).streams;
+}
+
+async function addStream(max_msgs = -1): Promise<void> {
+  const config = { name: ingestStreamName, subjects: [ingestSubject], discard: DiscardPolicy.New, max_msgs };
+  await (await streams()).add(config);
+}
+
+async function readStream(): Promise<NewEvent[]> {
+  const all = await streams();
+  const { state } = await all.info(ingestStreamName);
+  const messages = await Promise.all(
+    Array.from({ length: state.messages }, (_, index) =>
+      all.getMessage(ingestStreamName, { seq: index + 1 }),
+    ),
+  );
+  return messages.flatMap((message) => (message ? [parseIngestMessage(message.data)] : []));
+}
+
+/** Publishes as the platform does: again, when no answer comes within the publisher's two seconds; the stream has it once. */
+function put(event = newEvent()): Promise<void> {
+  return eventually(() => publisher.publish(event));
+}
+
+/** How long a publish took that was refused, and why. */
+async function refusal(event = newEvent()): Promise<{ reason: string; elapsedMs: number }> {
+  const startedAt = performance.now();
+  const reason = await publisher.publish(event).then(
+    () => 'accepted',
+    (error: unknown) => String(error),
+  );
+  return { reason, elapsedMs: performance.now() - startedAt };
+}
+
+describe(IngestPublisher.name, () => {
+  it('puts events on the stream, as they are', async () => {
+    await addStream();
+    const events = [newEvent(), newEvent({ eventData: '{"text":"é\\ud800\\n"}', eventId: 'a\r\nb é' })];
+
+    for (const event of events) await put(event);
+
+    expect(await readStream()).toEqual(events);
+  });
+
+  it('puts a message of the platform that is delivered again there once', async () => {
+    await addStream();
+    const first = newEvent({ eventId: 'message-1' });
+
+    await Promise.all([put(first), put(newEvent({ eventId: 'message-2' }))]);
+    await put(newEvent({ eventId: 'message-1' }));
+
+    expect((await readStream()).map(({ eventId }) => eventId).sort()).toEqual(['message-1', 'message-2']);
+    expect(await readStream()).toContainEqual(first);
+  });
+
+  it('fails at once when the stream is full, and says so', async () => {
+    await addStream(1);
+    await put();
+
+    await eventually(async () => {
+      const { reason, elapsedMs } = await refusal();
+      expect(reason).toMatch(/the stream refused the message: maximum messages exceeded/);
+      expect(elapsedMs).toBeLessThan(1_000);
+    });
+  });
+
+  it('fails at once when there is no stream', async () => {
+    await eventually(async () => {
+      const { reason, elapsedMs } = await refusal();
+      expect(reason).toMatch(/no responders/i);
+      expect(elapsedMs).toBeLessThan(1_000);
+    });
+  });
+
+  it('fails for an event that is larger than the broker takes, and goes on', async () => {
+    await addStream();
+
+    expect((await refusal(newEvent({ eventData: 'x'.repeat(2_000_000) }))).reason).toMatch(/max_payload/i);
+
+    await put();
+  });
+
+  it('waits for a stream that does not answer for two seconds, with so much and no more', async () => {
+    // A connection of its own: it is sent all of it, for which nobody else should have to wait.
+    const silence = await connectNats({ urls: [nats.urlFor('operator')], name: 'silence' });
+    silence.subscribe(ingestSubject, { callback: () => undefined });
+    await silence.flush();
+    const large = newEvent({ eventData: 'x'.repeat(1_000_000) });
+
+    const refused = await Promise.all(Array.from({ length: 40 }, () => refusal(large)));
+
+    const waited = refused.filter(({ reason }) => /timeout/i.test(reason));
+    expect(waited).toHaveLength(33);
+    for (const { elapsedMs } of waited) expect(elapsedMs).toBeGreaterThan(1_500);
+    for (const refusal of refused) if (!waited.includes(refusal)) expect(refusal.reason).toMatch(/too slow/);
+    // Then it does not wait again, until it tries one a second later.
+    await eventually(async () => {
+      const { reason, elapsedMs } = await refusal(large);
+      expect(reason).toMatch(/does not answer/);
+      expect(elapsedMs).toBeLessThan(1_000);
+    });
+    await silence.close();
+    await addStream();
+    await put(large);
+  });
+
+  // The last one: it takes the broker away.
+  it('fails at once while NATS is away, keeps nothing of that, and goes on when it is back', async () => {
+    await addStream();
+    await nats.kill();
+    await eventually(async () => {
+      const { reason, elapsedMs } = await refusal();
+      expect(reason).toMatch(/NATS is away/);
+      expect(elapsedMs).toBeLessThan(100);
+    });
+
+    await nats.restart();
+    const event = newEvent();
+    await put(event);
+
+    await eventually(async () => expect(await readStream()).toEqual([event]));
+  });
+});

@@ -1,0 +1,201 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { natsUsers } from '@stream-events/contracts';
+import { connectNats } from '@stream-events/messaging';
+import { createLogger, Registry } from '@stream-events/service';
+import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
+import { EventsStream } from '../../test/events-stream.js';
+import { metricOf } from '../../test/monitor-process.js';
+import { MonitorStore } from '../../test/monitor-store.js';
+import { epoch, offline, online } from '../../test/said.js';
+import type { Streamer } from '../streamers/streamer.entity.js';
+import { StreamEventsService } from './stream-events.service.js';
+
+interface Instance {
+  metrics: Registry;
+  stop: () => Promise<void>;
+}
+
+const second = 1_000;
+let store: MonitorStore;
+let nats: TestNats;
+let stream: EventsStream;
+let instances: Instance[];
+
+beforeAll(async () => {
+  [store, nats] = await Promise.all([MonitorStore.create(), startTestNats(Object.values(natsUsers))]);
+  stream = await EventsStream.connect(nats);
+});
+afterAll(async () => {
+  await stream.close();
+  await Promise.all([store.close(), nats.stop()]);
+});
+beforeEach(async () => {
+  instances = [];
+  await store.clear();
+  await stream.delete();
+  await stream.create();
+});
+afterEach(async () => {
+  await Promise.all(instances.map(({ stop }) => stop()));
+});
+
+async function startIngest(): Promise<Instance> {
+  // With the permissions that the service has.
+  const connection: NatsConnection = await connectNats({
+    urls: [nats.urlFor('streamer-monitor')],
+    name: 'test',
+    account: 'EVENTS',
+  });
+  const metrics = new Registry();
+  const ingest = new StreamEventsService(connection, store.recorder, createLogger('test', 'silent'), metrics);
+  ingest.start();
+  const stop = async (): Promise<void> => {
+    await ingest.stop();
+    await connection.close();
+  };
+  instances.push({ metrics, stop });
+  return { metrics, stop };
+}
+
+const untilRead = (): Promise<void> =>
+  eventually(async () => expect(await stream.countLeft()).toEqual([0, 0]), { timeoutMs: 20_000 });
+
+const outcomesOf = ({ metrics }: Instance, outcome: string): Promise<number> =>
+  metricOf(metrics, 'streamer_monitor_events_total', { outcome });
+
+async function endsOf(streamer: Streamer): Promise<[string, number | null][]> {
+  const streams = await store.streamsOf(streamer);
+  return streams.map(({ streamId, endedAt }) => [streamId, endedAt && endedAt.getTime() - epoch]);
+}
+
+describe(StreamEventsService.name, () => {
+  it('records what is on the stream and what comes, by the time when it happened, and shows who is live', async () => {
+    const streamer = await store.addStreamer();
+    await stream.publishEvent(offline(streamer, 100 * second));
+    await stream.publishEvent(online(streamer, 's1', 0));
+    await startIngest();
+    await untilRead();
+    expect(await endsOf(streamer)).toEqual([['s1', 100 * second]]);
+
+    await stream.publishEvent(online(streamer, 's2', 200 * second));
+    await eventually(async () => expect((await store.streamer(streamer)).streaming).toBe(true));
+    await stream.publishEvent(offline(streamer, 300 * second, 's2'));
+    await eventually(async () => expect((await store.streamer(streamer)).streaming).toBe(false));
+
+    expect(await endsOf(streamer)).toEqual([['s1', 100 * second], ['s2', 300 * second]]); // prettier-ignore
+  });
+
+  it('changes nothing by events that were added by hand, are tests, or are about others', async () => {
+    const streamer = await store.addStreamer();
+    const disabled = await store.addStreamer({ disabled: true });
+    const instance = await startIngest();
+    await stream.publishEvent(online(streamer, 'by-hand', 0), { eventId: null });
+    await stream.publishEvent(online(streamer, 'odd-by-hand', 0), { eventId: null, eventData: '{"x":[]}' });
+    await stream.publishEvent(online(streamer, 'test', 0), { origin: 'test' });
+    await stream.publishEvent(online(disabled, 'disabled', 0));
+    await stream.publishEvent(online({ ...streamer, platformId: 'unknown' }, 'unknown', 0));
+    await eventually(async () => expect(await outcomesOf(instance, 'ignored')).toBe(4));
+    await untilRead();
+
+    expect(await store.count('streams')).toBe(0);
+    expect(await store.streamer(streamer)).toMatchObject({ streaming: false, isStreamingKnown: false });
+  });
+
+  it('leaves out and counts what makes no sense, and records its neighbours', async () => {
+    const streamer = await store.addStreamer();
+    const { platformId } = streamer;
+    const odd = [
+      '{"id":"s0"}',
+      JSON.stringify({ broadcaster_user_id: platformId, id: 's0', started_at: 'yesterday' }),
+      JSON.stringify({ broadcaster_user_id: platformId, id: 's0\0', started_at: '2026-01-01T00:00:00Z' }),
+      JSON.stringify({ broadcaster_user_id: platformId, id: 's0', started_at: '9999-01-01T00:00:00Z' }),
+      '[]',
+    ];
+    for (const eventData of odd) await stream.publishEvent(online(streamer, 's0', 0), { eventData });
+    await stream.publish(`events.platform.stream-online.${platformId}`, 'no JSON');
+    await stream.publishEvent(online(streamer, 's1', 0));
+
+    const instance = await startIngest();
+    await untilRead();
+
+    expect(await endsOf(streamer)).toEqual([['s1', null]]);
+    expect(await outcomesOf(instance, 'unreadable')).toBe(odd.length + 1);
+    expect(await outcomesOf(instance, 'failed')).toBe(0);
+  });
+
+  it('shares the work with other instances, each message once', async () => {
+    const streamers = await Promise.all(Array.from({ length: 20 }, () => store.addStreamer()));
+    const both = await Promise.all([startIngest(), startIngest()]);
+    // Else one might be done before the other has begun.
+    await eventually(async () => expect(await stream.countReaders()).toEqual([2, 2]));
+
+    for (const streamer of streamers)
+      for (let index = 0; index < 10; index += 1)
+        await stream.publishEvent(online(streamer, `s${index}`, index * second));
+    await untilRead();
+
+    const applied = await Promise.all(both.map((instance) => outcomesOf(instance, 'applied')));
+    expect(applied[0]! + applied[1]!).toBe(200);
+    expect(Math.min(...applied)).toBeGreaterThan(0);
+    expect(await store.count('streams')).toBe(200);
+  });
+
+  it('waits for the EVENTS stream, and reads it when it is there', async () => {
+    await stream.delete();
+    const streamer = await store.addStreamer();
+    await startIngest();
+    await stream.create();
+    await stream.publishEvent(online(streamer, 's1', 0));
+
+    await eventually(async () => expect(await endsOf(streamer)).toEqual([['s1', null]]));
+  });
+
+  it('reads on when the stream was lost and made anew, where all is published again', async () => {
+    const streamer = await store.addStreamer();
+    const first = online(streamer, 's1', 0);
+    await startIngest();
+    await stream.publishEvent(first);
+    await eventually(async () => expect(await endsOf(streamer)).toHaveLength(1));
+
+    await stream.delete();
+    await stream.create();
+    await stream.publishEvent(first);
+    await stream.publishEvent(offline(streamer, 100 * second));
+
+    await eventually(async () => expect(await endsOf(streamer)).toEqual([['s1', 100 * second]]), {
+      timeoutMs: 20_000,
+    });
+    expect(await store.count('streams')).toBe(1);
+  });
+
+  it('reads on when the broker was killed and is back', async () => {
+    const streamer = await store.addStreamer();
+    await startIngest();
+    await stream.publishEvent(online(streamer, 's1', 0));
+    await eventually(async () => expect(await endsOf(streamer)).toHaveLength(1));
+
+    await nats.kill();
+    await nats.restart();
+    await eventually(() => stream.publishEvent(offline(streamer, 100 * second)), { timeoutMs: 20_000 });
+
+    await eventually(async () => expect(await endsOf(streamer)).toEqual([['s1', 100 * second]]), {
+      timeoutMs: 30_000,
+    });
+  }, 60_000);
+
+  it('keeps what comes while the database is away, and records it when it is back', async () => {
+    const streamer = await store.addStreamer();
+    const instance = await startIngest();
+    await store.dataSource.query('ALTER TABLE streams RENAME TO streams_away');
+    await stream.publishEvent(online(streamer, 's1', 0));
+    await eventually(async () => expect(await outcomesOf(instance, 'failed')).toBeGreaterThan(1), {
+      timeoutMs: 20_000,
+    });
+    await store.dataSource.query('ALTER TABLE streams_away RENAME TO streams');
+
+    await eventually(async () => expect(await endsOf(streamer)).toEqual([['s1', null]]), {
+      timeoutMs: 20_000,
+    });
+    await untilRead();
+  }, 60_000);
+});

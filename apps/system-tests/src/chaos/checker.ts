@@ -1,0 +1,118 @@
+import { printEventRecord, type StoredEvent } from '@stream-events/contracts';
+import { markerOf, type LedgerEntry } from './ledger.js';
+
+/** A message on the EVENTS stream. */
+export interface PublishedMessage {
+  /** `Nats-Msg-Id`: what a reader de-duplicates by. */
+  id: string;
+  text: string;
+}
+
+/** What was sent, and what there is of it. */
+export interface Evidence {
+  sent: readonly LedgerEntry[];
+  /** The event list, as it was read. */
+  listed: readonly StoredEvent[];
+  /** Markers of the events that the service keeps aside. */
+  parked: ReadonlySet<string>;
+  /** Undefined: the stream was not read. */
+  published: readonly PublishedMessage[] | undefined;
+  /** Ids of events of before, which may be on the stream once more. */
+  isKnownBefore?: (id: string) => boolean;
+  /** Whether an event's data is as it was sent; to the last character unless told otherwise. */
+  isSameData?: (sent: string, listed: string) => boolean;
+}
+
+/** What is not as it was promised. */
+export interface Finding {
+  kind:
+    | 'missing'
+    | 'doubled'
+    | 'unknown'
+    | 'refused but stored'
+    | 'changed'
+    | 'another id than told'
+    | 'dead_lettered'
+    | 'not on the stream'
+    | 'unknown on the stream'
+    | 'changed on the stream'
+    | 'broken promise';
+  /** A marker, an id, or in words. */
+  what: string;
+}
+
+/** Compares what was sent with what there is. */
+export function check(evidence: Evidence): Finding[] {
+  const byMarker = groupByMarker(evidence.listed);
+  return [
+    ...checkSent(evidence, byMarker),
+    ...checkUnknown(evidence, byMarker),
+    ...(evidence.published ? checkPublished(evidence, evidence.published) : []),
+  ];
+}
+
+type ByMarker = ReadonlyMap<string, readonly StoredEvent[]>;
+
+function groupByMarker(events: readonly StoredEvent[]): ByMarker {
+  const groups = new Map<string, StoredEvent[]>();
+  for (const event of events) {
+    const marker = markerOf(event.eventData) ?? 'no marker';
+    const group = groups.get(marker);
+    if (group) group.push(event);
+    else groups.set(marker, [event]);
+  }
+  return groups;
+}
+
+function checkSent(evidence: Evidence, byMarker: ByMarker): Finding[] {
+  const { sent, parked, isSameData = (a, b) => a === b } = evidence;
+  const findings: Finding[] = [];
+  for (const entry of sent) {
+    const what = entry.event.marker;
+    const [found, ...others] = byMarker.get(what) ?? [];
+    const isDeadLetter = parked.has(what);
+    if (isDeadLetter && !entry.canBeDeadLetter) findings.push({ kind: 'dead_lettered', what });
+    if (others.length > 0) findings.push({ kind: 'doubled', what: `${what} (${others.length + 1} times)` });
+    if (!found) {
+      if (entry.outcome === 'accepted' && !isDeadLetter) findings.push({ kind: 'missing', what });
+      continue;
+    }
+    if (entry.outcome === 'refused') findings.push({ kind: 'refused but stored', what });
+    if (entry.id !== undefined && entry.id !== found.id)
+      findings.push({ kind: 'another id than told', what });
+    const { eventType, eventData } = entry.event;
+    if (eventType !== found.eventType || !isSameData(eventData, found.eventData))
+      findings.push({ kind: 'changed', what });
+  }
+  return findings;
+}
+
+function checkUnknown({ sent }: Evidence, byMarker: ByMarker): Finding[] {
+  const markers = new Set(sent.map(({ event }) => event.marker));
+  return [...byMarker]
+    .filter(([marker]) => !markers.has(marker))
+    .flatMap(([marker, events]) =>
+      events.map(({ id }): Finding => ({ kind: 'unknown', what: `${marker}, ${id}` })),
+    );
+}
+
+/** Every listed event is on the stream, and each copy of it is the record as the API prints it. */
+function checkPublished(
+  { listed, isKnownBefore = () => false }: Evidence,
+  published: readonly PublishedMessage[],
+): Finding[] {
+  const records = new Map(listed.map((event) => [event.id, printEventRecord(event)]));
+  const seen = new Set<string>();
+  const findings: Finding[] = [];
+  for (const { id, text } of published) {
+    seen.add(id);
+    const record = records.get(id);
+    if (record === undefined) {
+      if (!isKnownBefore(id)) findings.push({ kind: 'unknown on the stream', what: id });
+    } else if (record !== text) {
+      findings.push({ kind: 'changed on the stream', what: id });
+    }
+  }
+  for (const id of records.keys()) if (!seen.has(id)) findings.push({ kind: 'not on the stream', what: id });
+  return findings;
+}

@@ -1,0 +1,134 @@
+import {
+  jetstream,
+  jetstreamManager,
+  DeliverPolicy,
+  type JetStreamManager,
+  type StreamInfo,
+} from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { eventsStreamName, ingestStreamName, type StoredEvent } from '@stream-events/contracts';
+import { connectNats, type NatsOptions } from '@stream-events/messaging';
+import { runSql, type Servers } from '../system/servers.js';
+import type { PublishedMessage } from './checker.js';
+import { markerOf } from './ledger.js';
+
+/** What is stored and not yet known to be where it belongs. */
+export interface Backlog {
+  /** Batches that are not known to be on the EVENTS stream. */
+  outbox: number;
+  /** Messages that are not stored yet. */
+  ingest: number;
+}
+
+const lowestId = '00000000-0000-0000-0000-000000000000';
+
+/** Reads what the service has: the list and the stream, each from where the last reading ended. */
+export class StoreReader {
+  private lastId = lowestId;
+  private lastSequence = 0;
+  private streamCreated = '';
+
+  private constructor(
+    private readonly databaseUrl: string,
+    /** May see the INGEST stream. */
+    private readonly ingestOperator: NatsConnection,
+    /** May see and delete the EVENTS stream. */
+    private readonly eventsOperator: NatsConnection,
+    /** As other services of the customer's have it. */
+    private readonly subscriber: NatsConnection,
+  ) {}
+
+  static async connect(servers: Servers, databaseUrl: string): Promise<StoreReader> {
+    const open = (user: string, account: Pick<NatsOptions, 'account'> = {}): Promise<NatsConnection> =>
+      connectNats({ urls: [servers.nats.urlFor(user)], name: 'trial', ...account });
+    return new StoreReader(
+      databaseUrl,
+      await open('events'),
+      await open('events', { account: 'EVENTS' }),
+      await open('subscriber'),
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.ingestOperator.close();
+    await this.eventsOperator.close();
+    await this.subscriber.close();
+  }
+
+  /** The number of the last batch in the outbox. */
+  async readLastBatch(): Promise<string> {
+    const [row] = await runSql<{ id: string | null }>(
+      this.databaseUrl,
+      'SELECT max(id) AS id FROM events.outbox',
+    );
+    return row?.id ?? '0';
+  }
+
+  /** What waits; of the outbox, what was written until this batch. */
+  async readBacklog(lastBatch?: string): Promise<Backlog> {
+    const until = lastBatch === undefined ? '' : ` WHERE id <= ${BigInt(lastBatch)}`;
+    const [row] = await runSql<{ count: number }>(
+      this.databaseUrl,
+      `SELECT count(*)::int AS count FROM events.outbox${until}`,
+    );
+    const { state } = await (await manage(this.ingestOperator)).streams.info(ingestStreamName);
+    return { outbox: row?.count ?? 0, ingest: state.messages };
+  }
+
+  /** The events that were stored since the last call, oldest first. */
+  async readNewEvents(): Promise<StoredEvent[]> {
+    const rows = await runSql<StoredEvent>(
+      this.databaseUrl,
+      `SELECT id, event_id AS "eventId", event_type AS "eventType", event_source AS "eventSource", origin,
+         event_data::text AS "eventData" FROM events.events WHERE id > '${this.lastId}' ORDER BY id`,
+    );
+    this.lastId = rows.at(-1)?.id ?? this.lastId;
+    return rows;
+  }
+
+  /** Markers of the events that are parked. */
+  async readDeadLetter(): Promise<Set<string>> {
+    const rows = await runSql<{ message: Buffer }>(
+      this.databaseUrl,
+      'SELECT message FROM events.dead_letters',
+    );
+    const markers = rows.map(({ message }) => {
+      const { eventData } = JSON.parse(message.toString()) as StoredEvent; // holds: it is a NewEvent as JSON
+      return markerOf(eventData) ?? 'no marker';
+    });
+    return new Set(markers);
+  }
+
+  /** The messages that were published since the last call; of a stream that is new, all of them. */
+  async readNewMessages(): Promise<PublishedMessage[]> {
+    const { state, created } = await this.readStreamInfo();
+    if (created !== this.streamCreated) this.lastSequence = 0;
+    this.streamCreated = created;
+    if (state.last_seq <= this.lastSequence || state.messages === 0) return [];
+    const consumer = await jetstream(this.subscriber).consumers.get(eventsStreamName, {
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: this.lastSequence + 1,
+    });
+    const messages: PublishedMessage[] = [];
+    const reading = await consumer.consume({ max_messages: 1_000 });
+    for await (const message of reading) {
+      messages.push({ id: message.headers?.get('Nats-Msg-Id') ?? '', text: message.string() });
+      this.lastSequence = message.seq;
+      if (message.seq >= state.last_seq) break;
+    }
+    await reading.close();
+    return messages;
+  }
+
+  async deleteEventsStream(): Promise<void> {
+    await (await manage(this.eventsOperator)).streams.delete(eventsStreamName);
+  }
+
+  private async readStreamInfo(): Promise<StreamInfo> {
+    return (await manage(this.eventsOperator)).streams.info(eventsStreamName);
+  }
+}
+
+function manage(operator: NatsConnection): Promise<JetStreamManager> {
+  return jetstreamManager(operator, { checkAPI: false, timeout: 2_000 });
+}

@@ -1,0 +1,246 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { startServers, type Servers } from '../system/servers.js';
+import { startSystem, type System } from '../system/system.js';
+import { check, type Finding, type PublishedMessage } from './checker.js';
+import { isSameJson, readEventList } from './event-list.js';
+import { FaultLoad, type Try } from './fault-load.js';
+import { targetsOf, type FaultTarget, type TargetName } from './fault-target.js';
+import { countOutcomes, type LedgerEntry, type Outcome } from './ledger.js';
+import { StoreReader } from './store-reader.js';
+
+/** What a scenario has done and what came of it. */
+export interface ScenarioResult {
+  name: string;
+  faults: number;
+  outcomes: Record<Outcome, number>;
+  /** Tries by their answer. */
+  answers: Record<string, number>;
+  /** How long after each fault requests of each kind succeeded at each gateway again. */
+  requestsMs: number[];
+  /** How long after faults everything that had been accepted by then was published. */
+  publishedMs: number[];
+  /** Copies on the stream beyond the first. */
+  copies: number;
+  findings: Finding[];
+}
+
+// Long enough for 30 s, after which messages that a dead instance took from the INGEST stream are given to another one.
+const recoveryLimitMs = 90_000;
+// Reading the backlog makes a connection each time.
+const pollMs = 200;
+const gateways = 2;
+const load = { perSecond: 320, clients: 16 };
+
+/** Two gateways, two events services and their servers under load, with a ledger and a stopwatch. */
+export class TestBed {
+  private result = emptyResult('');
+  private entries: readonly LedgerEntry[] = [];
+  private readonly added: LedgerEntry[] = [];
+  private readonly ids = new Set<string>();
+  private onStreamSince = Number.POSITIVE_INFINITY;
+
+  private constructor(
+    readonly servers: Servers,
+    readonly system: System,
+    readonly load: FaultLoad,
+    readonly reader: StoreReader,
+  ) {
+    load.watch(({ answer }) => {
+      const name = 'status' in answer ? String(answer.status) : answer.kind;
+      this.result.answers[name] = (this.result.answers[name] ?? 0) + 1;
+    });
+  }
+
+  static async start(): Promise<TestBed> {
+    const servers = await startServers();
+    try {
+      const databaseUrl = await servers.createDatabase('faults');
+      const system = await startSystem(servers, databaseUrl, { gateways, events: 2 });
+      const gatewayUrls = system.gateways.map(({ url }) => url);
+      const reader = await StoreReader.connect(servers, databaseUrl);
+      return new TestBed(servers, system, new FaultLoad({ ...system, gatewayUrls, ...load }), reader);
+    } catch (error) {
+      await servers.stop();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.load.stop();
+    await this.reader.close();
+    await this.system.stop();
+    await this.servers.stop();
+  }
+
+  /** Runs a scenario under load, lets everything come to rest, and checks it. */
+  async run(name: string, scenario: () => Promise<void>): Promise<ScenarioResult> {
+    this.result = emptyResult(name);
+    this.load.start();
+    try {
+      await scenario();
+    } catch (error) {
+      this.find(`the scenario failed: ${String(error)}`);
+    }
+    await this.load.pause();
+    await this.waitUntilPublished();
+    this.checkProcesses();
+    await this.checkScenario();
+    return this.result;
+  }
+
+  targets(name: TargetName): FaultTarget[] {
+    return targetsOf(name, this.servers, this.system);
+  }
+
+  /** Notes something that is not as it was promised. */
+  find(what: string): void {
+    this.result.findings.push({ kind: 'broken promise', what });
+  }
+
+  countFault(): void {
+    this.result.faults += 1;
+  }
+
+  /** Tries since the scenario began, by their answer. */
+  get answers(): Readonly<Record<string, number>> {
+    return this.result.answers;
+  }
+
+  /** Measures how long it takes from now until both kinds of requests have succeeded at each gateway. */
+  async measureRequests(): Promise<void> {
+    const startedAt = performance.now();
+    const missing = new Set(
+      this.system.gateways.flatMap(({ url }) => [`${url} notification`, `${url} post`]),
+    );
+    const recovered = new Promise<boolean>((resolve) => {
+      const giveUp = setTimeout(() => resolve(false), recoveryLimitMs);
+      const unwatch = this.load.watch(({ gatewayUrl, kind, answer, sentAt }: Try) => {
+        if (answer.kind !== 'accepted' || sentAt < startedAt) return;
+        missing.delete(`${gatewayUrl} ${kind === 'notification' ? 'notification' : 'post'}`);
+        if (missing.size > 0) return;
+        unwatch();
+        clearTimeout(giveUp);
+        resolve(true);
+      });
+    });
+    if (await recovered) this.note('requests', this.result.requestsMs, startedAt);
+    else this.find(`no success after ${recoveryLimitMs / 1_000} s: ${[...missing].join(', ')}`);
+  }
+
+  /** Measures how long it takes from now until everything accepted so far is stored and on the stream. */
+  async measurePublished(): Promise<void> {
+    const startedAt = performance.now();
+    if (await this.waitUntilPublished()) this.note('published', this.result.publishedMs, startedAt);
+  }
+
+  private note(what: string, times: number[], startedAt: number): void {
+    const ms = performance.now() - startedAt;
+    times.push(ms);
+    const { name, faults } = this.result;
+    process.stdout.write(`    ${name}, fault ${faults}: ${what} again after ${(ms / 1_000).toFixed(1)} s\n`);
+  }
+
+  /** Adds events that were not sent by the load. */
+  addEntries(entries: readonly LedgerEntry[]): void {
+    this.added.push(...entries);
+  }
+
+  /** Everything accepted since a time (milliseconds since 1970) must be on the stream that there is at the end. */
+  requireOnStream(since: number): void {
+    this.onStreamSince = since;
+  }
+
+  /** Compares the list as clients get it, all of it, with everything that was sent. */
+  async checkList(): Promise<{ events: number; findings: Finding[] }> {
+    const {
+      gateways: [gateway],
+      token,
+    } = this.system;
+    const listed = await readEventList(gateway?.url ?? '', token);
+    const parked = await this.reader.readDeadLetter();
+    const findings = check({
+      sent: this.entries,
+      listed,
+      parked,
+      published: undefined,
+      isSameData: isSameJson,
+    });
+    return { events: listed.length, findings };
+  }
+
+  /** Whether it was so in time; noted when not. */
+  private async waitUntilPublished(): Promise<boolean> {
+    const deadline = performance.now() + recoveryLimitMs;
+    let lastBatch: string | undefined;
+    let last = 'nothing could be read';
+    while (performance.now() < deadline) {
+      try {
+        lastBatch ??= await this.reader.readLastBatch();
+        const backlog = await this.reader.readBacklog(lastBatch);
+        if (backlog.outbox + backlog.ingest === 0) return true;
+        last = JSON.stringify(backlog);
+      } catch (error) {
+        last = String(error); // the servers may not be back yet
+      }
+      await wait(pollMs);
+    }
+    this.find(`not everything is published after ${recoveryLimitMs / 1_000} s: ${last}`);
+    return false;
+  }
+
+  /** Nobody here starts a service again but the scenario that has ended it. */
+  private checkProcesses(): void {
+    for (const service of [...this.system.gateways, ...this.system.events])
+      if (!service.isRunning) this.find(`${service.app} has ended: ${service.output.slice(-2_000)}`);
+  }
+
+  private async checkScenario(): Promise<void> {
+    const sent = [...this.load.takeEntries(), ...this.added.splice(0)];
+    // Spread into a call, so many would be too many arguments.
+    this.entries = this.entries.concat(sent);
+    this.result.outcomes = countOutcomes(sent);
+    const listed = await this.reader.readNewEvents();
+    for (const { id } of listed) this.ids.add(id);
+    const parked = await this.reader.readDeadLetter();
+    const published = await this.readStream();
+    this.result.copies = published ? published.length - new Set(published.map(({ id }) => id)).size : 0;
+    const isKnownBefore = (id: string): boolean => this.ids.has(id);
+    this.result.findings = this.result.findings.concat(
+      check({ sent, listed, parked, published, isKnownBefore }),
+    );
+    if (published) this.checkOnStream(published);
+  }
+
+  private checkOnStream(published: readonly PublishedMessage[]): void {
+    const markers = new Set(
+      published.map(({ text }) => /"event_data":\{"marker":"([\w-]+)"/.exec(text)?.[1]),
+    );
+    for (const { acceptedAt, event, canBeDeadLetter } of this.entries) {
+      if (acceptedAt >= this.onStreamSince && !canBeDeadLetter && !markers.has(event.marker))
+        this.result.findings.push({ kind: 'not on the stream', what: `${event.marker}, accepted lately` });
+    }
+    this.onStreamSince = Number.POSITIVE_INFINITY;
+  }
+
+  private async readStream(): Promise<PublishedMessage[] | undefined> {
+    try {
+      return await this.reader.readNewMessages();
+    } catch (error) {
+      this.find(`the EVENTS stream cannot be read: ${String(error)}`);
+      return undefined;
+    }
+  }
+}
+
+function emptyResult(name: string): ScenarioResult {
+  return {
+    name,
+    faults: 0,
+    outcomes: { accepted: 0, refused: 0, 'in doubt': 0 },
+    answers: {},
+    requestsMs: [],
+    publishedMs: [],
+    copies: 0,
+    findings: [],
+  };
+}

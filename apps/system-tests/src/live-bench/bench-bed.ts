@@ -1,0 +1,97 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { DirectPublisher } from '../live-chaos/direct-publisher.js';
+import { cpuSeconds, cpuSecondsOfFamily } from '../measure/processes.js';
+import { waitFor } from '../measure/progress.js';
+import { forkServer, type ForkedServer } from '../system/forked-server.js';
+import { startServers, type Servers } from '../system/servers.js';
+import { registerUsers, startSystem, type SharedSystem } from '../system/system.js';
+import { Counting } from './counting.js';
+import type { CountingOptions } from './counting-clients.js';
+
+/** What is compared: the bare broadcast and the gateway. */
+export type SubjectName = 'bare' | 'gateway';
+
+// A token may have 1,000 connections, those of the round before included that have not quite ended.
+const users = 4;
+// A thousand tokens to look up.
+const liveLimitMs = 15_000;
+
+/** One gateway, one events service, a bare server on the same stream, and clients of either. */
+export class BenchBed {
+  private constructor(
+    readonly clients: number,
+    readonly servers: Servers,
+    readonly system: SharedSystem,
+    readonly bare: ForkedServer,
+    readonly publisher: DirectPublisher,
+  ) {}
+
+  readonly counting = Counting.start();
+
+  static async start(clients: number): Promise<BenchBed> {
+    const servers = await startServers();
+    const stops = [() => servers.stop()];
+    try {
+      const databaseUrl = await servers.createDatabase('live_bench');
+      const system = await startSystem(servers, databaseUrl, { gateways: 1, events: 1 });
+      stops.push(() => system.stop());
+      const bare = await forkServer(new URL('bare-server.js', import.meta.url), [
+        servers.nats.urlFor('events'),
+      ]);
+      stops.push(() => bare.stop());
+      const publisher = await DirectPublisher.connect(servers);
+      return new BenchBed(clients, servers, await registerUsers(system, users), bare, publisher);
+    } catch (error) {
+      for (const stop of stops.reverse()) await stop();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.counting.stop();
+    await this.publisher.close();
+    await this.bare.stop();
+    await this.system.stop();
+    await this.servers.stop();
+  }
+
+  /** Connects all clients to a subject; the other one has none. Done when they get what comes. */
+  async connect(subject: SubjectName, { timeEach = 0, isLockstep = false } = {}): Promise<void> {
+    await this.counting.open({ ...this.targetOf(subject), timeEach, isLockstep });
+    if (subject === 'bare') return;
+    const isLive = await waitFor(
+      async () =>
+        (await this.system.gateways[0]?.metric('live_connections')) === this.clients ? true : undefined,
+      { limitMs: liveLimitMs, everyMs: 100 },
+    );
+    if (!isLive) throw new Error(`the gateway does not have ${this.clients} live connections`);
+    // They are counted when their tokens are known, moments before they are live.
+    await wait(500);
+  }
+
+  /** Seconds of CPU so far, by process. */
+  readCpu(): Record<string, number> {
+    const { bare, system, servers, counting } = this;
+    const ofServices = (pids: readonly { pid: number }[]): number =>
+      pids.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0);
+    return {
+      bare: cpuSeconds(bare.pid),
+      gateway: ofServices(system.gateways),
+      events: ofServices(system.events),
+      NATS: cpuSeconds(servers.nats.pid),
+      PostgreSQL: cpuSecondsOfFamily(servers.postgres.pid),
+      clients: cpuSeconds(counting.pid),
+      'load and measuring': cpuSeconds(process.pid),
+    };
+  }
+
+  private targetOf(subject: SubjectName): Pick<CountingOptions, 'port' | 'path' | 'firstMessages'> {
+    const port =
+      subject === 'bare' ? this.bare.port : Number(new URL(this.system.gateways[0]?.url ?? '').port);
+    const { tokens } = this.system;
+    const firstMessages = Array.from({ length: this.clients }, (_, index) =>
+      JSON.stringify({ token: tokens[index % tokens.length] }),
+    );
+    return { port, path: '/ws/platform-events/', firstMessages };
+  }
+}

@@ -1,0 +1,160 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { FaultLoad } from '../chaos/fault-load.js';
+import { makeSmallEvent } from '../live-chaos/test-events.js';
+import { say } from '../measure/progress.js';
+import type { BenchBed, SubjectName } from './bench-bed.js';
+import type { DeliveryCounts } from './counting-clients.js';
+
+/** What was measured of a subject in one round. */
+export interface Measurement {
+  /** Messages that all clients together got in a second. */
+  perSecond: number;
+  latencyMs: DeliveryCounts['latencyMs'];
+  /** Connections that ended, which none should. */
+  ended: number;
+  /** Cores that each process kept busy. */
+  cores: Record<string, number>;
+}
+
+/** How long a round is. */
+export interface Pace {
+  warmUpSeconds: number;
+  seconds: number;
+}
+
+/** How far the stream may be ahead of the slowest client, and how many events come at once. */
+interface Feed {
+  maxAhead: number;
+  batch: number;
+}
+
+// Nobody ever waits for the stream; and it is 150 KB at most that wait for a client.
+const saturating: Feed = { maxAhead: 256, batch: 32 };
+const oneByOne: Feed = { maxAhead: 1, batch: 1 };
+
+// At half of the maximum clients would be slower than the server if they looked at each message. It is no divisor of the
+// number of clients, or it would always be the same ones.
+const sampled = 17;
+
+// Timers are not finer; what has become due meanwhile is sent together.
+const paceMs = 2;
+
+/** As many messages as a subject delivers: events are put on the stream as fast as the slowest client gets them. */
+export function measureMaximum(bed: BenchBed, subject: SubjectName, pace: Pace): Promise<Measurement> {
+  return measureFed(bed, subject, { pace, feed: saturating });
+}
+
+/** The same when each event comes alone: when all clients have the one before. */
+export function measureOneByOne(bed: BenchBed, subject: SubjectName, pace: Pace): Promise<Measurement> {
+  return measureFed(bed, subject, { pace, feed: oneByOne });
+}
+
+/** How long events take from the sending of their request to the clients, at a rate. */
+export async function measureWholeWay(
+  bed: BenchBed,
+  subject: SubjectName,
+  { eventsPerSecond, ...pace }: Pace & { eventsPerSecond: number },
+): Promise<Measurement> {
+  const load = new FaultLoad({
+    ...bed.system,
+    gatewayUrls: bed.system.gateways.map(({ url }) => url),
+    perSecond: eventsPerSecond,
+    // Each has one request in flight, which takes some ten milliseconds.
+    clients: Math.max(4, Math.ceil(eventsPerSecond / 10)),
+    make: () => makeSmallEvent(),
+  });
+  await bed.connect(subject, { timeEach: 1 });
+  load.start();
+  try {
+    return await measure(bed, subject, pace);
+  } finally {
+    await load.stop();
+    await bed.counting.close();
+  }
+}
+
+/** How long events take from the stream to the clients, at a rate that the store need not keep up with. */
+export async function measureFromStream(
+  bed: BenchBed,
+  subject: SubjectName,
+  { eventsPerSecond, ...pace }: Pace & { eventsPerSecond: number },
+): Promise<Measurement> {
+  await bed.connect(subject, { timeEach: sampled });
+  const feeding = startFeeding(async (isStopped) => {
+    const startedAt = performance.now();
+    for (let published = 0; !isStopped();) {
+      const due = Math.floor(((performance.now() - startedAt) / 1_000) * eventsPerSecond) - published;
+      if (due > 0) await publish(bed, due);
+      published += Math.max(0, due);
+      await wait(paceMs);
+    }
+  });
+  try {
+    return await measure(bed, subject, pace);
+  } finally {
+    await feeding.stop();
+    await bed.counting.close();
+  }
+}
+
+async function measureFed(
+  bed: BenchBed,
+  subject: SubjectName,
+  { pace, feed: { maxAhead, batch } }: { pace: Pace; feed: Feed },
+): Promise<Measurement> {
+  await bed.connect(subject, { isLockstep: maxAhead === 1 });
+  const feeding = startFeeding(async (isStopped) => {
+    for (let published = 0; !isStopped();) {
+      if (published + batch - bed.counting.slowest > maxAhead) {
+        await bed.counting.waitForProgress();
+        continue;
+      }
+      await publish(bed, batch);
+      published += batch;
+    }
+  });
+  try {
+    return await measure(bed, subject, pace);
+  } finally {
+    await feeding.stop();
+    await bed.counting.close();
+  }
+}
+
+async function measure(bed: BenchBed, subject: SubjectName, pace: Pace): Promise<Measurement> {
+  await wait(pace.warmUpSeconds * 1_000);
+  const before = bed.readCpu();
+  await bed.counting.takeCounts();
+  await wait(pace.seconds * 1_000);
+  const { received, seconds, latencyMs, ended } = await bed.counting.takeCounts();
+  const cores = Object.fromEntries(
+    Object.entries(bed.readCpu()).map(([name, cpu]) => [name, (cpu - (before[name] ?? 0)) / seconds]),
+  );
+  const perSecond = received / seconds;
+  say(
+    `${subject}: ${Math.round(perSecond)} messages/s, p99 ${latencyMs.p99.toFixed(1)} ms, ${ended} ended, cores: ${JSON.stringify(cores, rounded)}`,
+  );
+  return { perSecond, latencyMs, ended, cores };
+}
+
+function publish({ publisher }: BenchBed, count: number): Promise<void> {
+  return publisher.publish(Array.from({ length: count }, () => makeSmallEvent('keyed post')));
+}
+
+/** Runs something until it is told to stop, and lets it end then. */
+function startFeeding(run: (isStopped: () => boolean) => Promise<void>): { stop(): Promise<void> } {
+  let isStopped = false;
+  const running = run(() => isStopped);
+  // A failure is thrown where it is waited for.
+  running.catch(() => undefined);
+  return {
+    stop: async () => {
+      isStopped = true;
+      await running;
+    },
+  };
+}
+
+function rounded(_key: string, value: unknown): unknown {
+  return typeof value === 'number' ? Math.round(value * 100) / 100 : value;
+}

@@ -1,0 +1,49 @@
+import { isJsonObject } from '@stream-events/contracts';
+import { StreamPublisher, type PublishableEvent } from '@stream-events/events';
+import { connectNats, natsConnectionOptions } from '@stream-events/messaging';
+import { v7 as mintId } from 'uuid';
+import type { SentEvent } from '../chaos/ledger.js';
+import type { Servers } from '../system/servers.js';
+
+/** Puts events on the EVENTS stream as the events service does, but past the API and the store, which would be the limit. */
+export class DirectPublisher {
+  private constructor(
+    private readonly publisher: StreamPublisher,
+    private readonly end: () => Promise<void>,
+  ) {}
+
+  static async connect(servers: Servers): Promise<DirectPublisher> {
+    const options = {
+      urls: [servers.nats.urlFor('events')],
+      name: 'trial-publisher',
+      account: 'EVENTS',
+    } as const;
+    const connection = await connectNats(options);
+    const publisher = new StreamPublisher(connection, natsConnectionOptions(options).inboxPrefix);
+    return new DirectPublisher(publisher, () => connection.close());
+  }
+
+  async close(): Promise<void> {
+    this.publisher.close();
+    await this.end();
+  }
+
+  /** Done when the stream has all of them. */
+  async publish(events: readonly SentEvent[]): Promise<void> {
+    await this.publisher.publish(events.map(toPublishable));
+  }
+}
+
+function toPublishable({ marker, kind, eventType, eventData }: SentEvent): PublishableEvent {
+  const data: unknown = JSON.parse(eventData);
+  const broadcaster = isJsonObject(data) ? data.broadcaster_user_id : undefined;
+  return {
+    id: mintId(),
+    eventId: marker,
+    eventType,
+    eventSource: 'trial',
+    origin: kind === 'test event' ? 'test' : 'platform',
+    eventData,
+    broadcasterUserId: typeof broadcaster === 'string' ? broadcaster : null,
+  };
+}

@@ -1,0 +1,131 @@
+import { FaultLoad } from '../chaos/fault-load.js';
+import type { SentEvent } from '../chaos/ledger.js';
+import { StoreReader } from '../chaos/store-reader.js';
+import { waitFor } from '../measure/progress.js';
+import { startServers, type Servers } from '../system/servers.js';
+import { registerUsers, startSystem, type SharedSystem, type System } from '../system/system.js';
+import { Fleet } from './fleet.js';
+import type { ClientPlan } from './resuming-client.js';
+import { StreamTap } from './stream-tap.js';
+import { filterKinds, filterOf, type FilterKind } from './test-events.js';
+
+/** How much and how long. */
+export interface Size {
+  clients: number;
+  /** Of faults. */
+  chaosSeconds: number;
+  /** Pairs of windows: readers that read, and the same ones standing still. */
+  windowPairs: number;
+  windowSeconds: number;
+  stalledReaders: number;
+  /** Events that clients have missed who come back. */
+  missedEvents: number;
+}
+
+/** What is sent how often, and through which gateways: all of them unless told otherwise. */
+interface LoadPlan {
+  perSecond: number;
+  make: () => SentEvent;
+  gateways?: System['gateways'];
+}
+
+// A token may have 1,000 connections to one gateway, those included that it has not missed yet.
+const users = 4;
+
+// What a dead relay had claimed is free after ten seconds; then there is a backlog to catch up on.
+const publishedLimitMs = 60_000;
+
+/** Two gateways, an events service and their servers, with clients in two processes. */
+export class LiveBed {
+  private constructor(
+    readonly size: Size,
+    readonly servers: Servers,
+    readonly system: SharedSystem,
+    readonly tap: StreamTap,
+    readonly reader: StoreReader,
+  ) {}
+
+  /** The clients that are on trial, and those that are in their way. */
+  readonly crowd = Fleet.start();
+  readonly others = Fleet.start();
+
+  static async start(size: Size): Promise<LiveBed> {
+    const servers = await startServers();
+    const stops = [() => servers.stop()];
+    try {
+      const databaseUrl = await servers.createDatabase('live_trial');
+      const system = await startSystem(servers, databaseUrl, { gateways: 2, events: 1 });
+      stops.push(() => system.stop());
+      const tap = await StreamTap.connect(servers);
+      stops.push(() => tap.close());
+      const reader = await StoreReader.connect(servers, databaseUrl);
+      return new LiveBed(size, servers, await registerUsers(system, users), tap, reader);
+    } catch (error) {
+      for (const stop of stops.reverse()) await stop();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.crowd.stop(), this.others.stop()]);
+    await this.tap.close();
+    await this.reader.close();
+    await this.system.stop();
+    await this.servers.stop();
+  }
+
+  /** Ports of the gateways. */
+  get ports(): number[] {
+    return this.system.gateways.map(({ url }) => Number(new URL(url).port));
+  }
+
+  tokenOf(client: number): string {
+    const { tokens } = this.system;
+    return tokens[client % tokens.length] ?? '';
+  }
+
+  /** Clients of both gateways, as many of each kind of filter. */
+  planClients(count: number, kinds: readonly FilterKind[] = filterKinds): ClientPlan[] {
+    return Array.from({ length: count }, (_, number) => ({
+      token: this.tokenOf(number),
+      filter: filterOf(kinds[number % kinds.length] ?? 'none', Math.floor(number / kinds.length)),
+      ports: this.ports,
+    }));
+  }
+
+  /** Sends events through the API and the webhook, so many a second, while something else happens. */
+  async underLoad<Result>(
+    { perSecond, make, gateways = this.system.gateways }: LoadPlan,
+    work: (load: FaultLoad) => Promise<Result>,
+  ): Promise<Result> {
+    const gatewayUrls = gateways.map(({ url }) => url);
+    // Each client has one request in flight, which takes some ten milliseconds; more when a gateway is away.
+    const clients = Math.max(2, Math.ceil(perSecond / 10));
+    const load = new FaultLoad({ ...this.system, gatewayUrls, perSecond, clients, make });
+    load.start();
+    try {
+      return await work(load);
+    } finally {
+      await load.stop();
+    }
+  }
+
+  /** After a part that did not come to its end: nothing of it goes on. */
+  async abandon(): Promise<void> {
+    await this.tap.stopFollowing();
+    await Promise.all([this.crowd.dropAll(), this.others.dropAll()]);
+  }
+
+  /** Waits until the store has nothing left that is not on the stream. */
+  async waitUntilPublished(): Promise<void> {
+    const isPublished = await waitFor(
+      async () => {
+        // A broker that was just started may not answer yet.
+        const backlog = await this.reader.readBacklog().catch(() => undefined);
+        return backlog && backlog.outbox + backlog.ingest === 0 ? true : undefined;
+      },
+      { limitMs: publishedLimitMs, everyMs: 500 },
+    );
+    if (!isPublished) throw new Error(`not everything is published after ${publishedLimitMs / 1_000} s`);
+  }
+}

@@ -1,0 +1,89 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { say } from '../measure/progress.js';
+import type { PartReport } from '../measure/promise.js';
+import { DirectPublisher } from './direct-publisher.js';
+import { totalOf, type Judgement } from './fleet-messages.js';
+import type { LiveBed } from './live-bed.js';
+import { printReturn } from './return-report.js';
+import { filterKinds, makeBigEvent, makeSmallEvent, nowMicroseconds } from './test-events.js';
+
+/** What was measured of clients that come back together. */
+export interface ReturnResult {
+  clients: number;
+  missedEvents: number;
+  /** Events that filled the gateways' memory after those. */
+  bigEvents: number;
+  received: number;
+  /** From the moment they connected until the last one had the last event. */
+  servedMs: number;
+  /** Consumers on the stream: while nobody came back, and the most while they did. */
+  consumersBefore: number;
+  consumersMost: number;
+  endings: Record<string, number>;
+  judgement: Judgement;
+  isSettled: boolean;
+}
+
+// 19 MiB: more than the 16 MiB that a gateway keeps in memory, so that what was missed is no longer there.
+const bigEvents = 300;
+const group = 'returning';
+const batch = 100;
+const pollMs = 50;
+
+/** Lets clients leave, miss so much that the gateways have forgotten it, and come back all at once. */
+export async function runReturn(bed: LiveBed): Promise<PartReport> {
+  const { crowd, tap, size } = bed;
+  // Not those without a filter: what is on trial is not how fast a gigabyte can be sent.
+  const kinds = filterKinds.filter((kind) => kind !== 'none');
+  await crowd.open(group, bed.planClients(size.clients, kinds));
+  await crowd.waitUntilReady(group);
+  await crowd.close(group);
+  await publishMissed(bed);
+  const consumersBefore = (await tap.readState()).consumers;
+  const polling = new AbortController();
+  const most = countConsumers(bed, polling.signal);
+  const returnedAt = nowMicroseconds();
+  await crowd.reopen(group);
+  const { isSettled, counts } = await crowd.settle(group, { quietMs: 2_000, limitMs: 90_000 });
+  polling.abort();
+  const consumersMost = await most;
+  const { received, endings } = totalOf(counts);
+  const servedMs = ((counts.at(-1)?.lastReceivedAt ?? Number.NaN) - returnedAt) / 1_000;
+  say(`return: ${received} events in ${Math.round(servedMs)} ms, at most ${consumersMost} consumers`);
+  const judgement = await crowd.judge(group, await tap.readHistory());
+  await crowd.drop(group);
+  return printReturn({
+    clients: size.clients,
+    missedEvents: size.missedEvents,
+    bigEvents,
+    received,
+    servedMs,
+    consumersBefore,
+    consumersMost,
+    endings,
+    judgement,
+    isSettled,
+  });
+}
+
+async function publishMissed({ servers, size }: LiveBed): Promise<void> {
+  const publisher = await DirectPublisher.connect(servers);
+  try {
+    for (let count = 0; count < size.missedEvents; count += batch)
+      await publisher.publish(Array.from({ length: batch }, () => makeSmallEvent()));
+    for (let count = 0; count < bigEvents; count += batch)
+      await publisher.publish(Array.from({ length: batch }, makeBigEvent));
+  } finally {
+    await publisher.close();
+  }
+}
+
+/** @returns the most consumers that the stream has had at one time, asked for again and again until the signal */
+async function countConsumers({ tap }: LiveBed, signal: AbortSignal): Promise<number> {
+  let most = 0;
+  while (!signal.aborted) {
+    most = Math.max(most, (await tap.readState()).consumers);
+    await wait(pollMs);
+  }
+  return most;
+}

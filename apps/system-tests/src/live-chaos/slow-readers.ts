@@ -1,0 +1,75 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { say } from '../measure/progress.js';
+import type { PartReport } from '../measure/promise.js';
+import type { LiveBed } from './live-bed.js';
+import { printSlowReaders } from './slow-readers-report.js';
+import { measureStalledReaders, planBigReaders, type StalledReadersResult } from './stalled-readers.js';
+import { eventTypes, makeBigEvent, makeSmallEvent } from './test-events.js';
+
+/** What was measured of readers that stop reading. */
+export interface SlowReadersResult {
+  clients: number;
+  windowSeconds: number;
+  windowReaders: number;
+  /** p99 of the other clients in each window, in milliseconds, by what the readers of big events did. */
+  p99Ms: { reading: number[]; stopped: number[] };
+  stalled: StalledReadersResult;
+}
+
+// As the promise about latency: 20,000 deliveries a second.
+const smallPerSecond = 20;
+// 1.3 MB a second for each who reads them: what the system's buffers take, some 3 MB, is full within three seconds.
+const bigPerSecond = 20;
+const windowReaders = 10;
+const [crowdGroup, readersGroup] = ['beside', 'big'];
+
+/** Lets readers stop, beside a thousand that read, and measures what it costs the others and the gateway. */
+export async function runSlowReaders(bed: LiveBed): Promise<PartReport> {
+  const { clients, windowSeconds } = bed.size;
+  const p99Ms = await compareWindows(bed);
+  const stalled = await measureStalledReaders(bed);
+  return printSlowReaders({ clients, windowSeconds, windowReaders, p99Ms, stalled });
+}
+
+/** The latency of the others in alternating windows: readers of big events read in one, and stand still in the next. */
+async function compareWindows(bed: LiveBed): Promise<SlowReadersResult['p99Ms']> {
+  const { crowd, others, size } = bed;
+  const plans = Array.from({ length: size.clients }, (_, number) => ({
+    token: bed.tokenOf(number),
+    filter: { event_type: [...eventTypes] },
+    ports: bed.ports.slice(0, 1),
+  }));
+  await crowd.open(crowdGroup, plans);
+  await others.open(readersGroup, planBigReaders(bed, windowReaders));
+  await Promise.all([crowd.waitUntilReady(crowdGroup), others.waitUntilReady(readersGroup)]);
+  const p99Ms: SlowReadersResult['p99Ms'] = { reading: [], stopped: [] };
+  await bed.underLoad({ perSecond: smallPerSecond, make: () => makeSmallEvent() }, async () => {
+    // The first one of each kind is for warming up. Each kind comes first as often as last: what drifts favours neither.
+    for (let pair = 0; pair <= size.windowPairs; pair += 1) {
+      const kinds = ['reading', 'stopped'] as const;
+      for (const kind of pair % 2 === 0 ? kinds : kinds.toReversed()) {
+        const ms = await measureWindow(bed, kind === 'reading');
+        if (pair > 0) p99Ms[kind].push(ms);
+        say(
+          `slow-readers: ${kind}, p99 of the others ${ms.toFixed(1)} ms${pair === 0 ? ' (warming up)' : ''}`,
+        );
+      }
+    }
+  });
+  await Promise.all([crowd.drop(crowdGroup), others.drop(readersGroup)]);
+  return p99Ms;
+}
+
+async function measureWindow(bed: LiveBed, isReading: boolean): Promise<number> {
+  const { crowd, others, size } = bed;
+  await others.setReading(readersGroup, isReading);
+  const p99Ms = await bed.underLoad({ perSecond: bigPerSecond, make: makeBigEvent }, async () => {
+    await crowd.takeCounts(crowdGroup);
+    await wait(size.windowSeconds * 1_000);
+    return (await crowd.takeCounts(crowdGroup)).latencyMs.p99;
+  });
+  await others.setReading(readersGroup, true);
+  // Catching up is no part of the next window.
+  await others.settle(readersGroup, { quietMs: 800, limitMs: 15_000 });
+  return p99Ms;
+}

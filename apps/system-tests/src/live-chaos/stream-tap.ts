@@ -1,0 +1,137 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { DeliverPolicy, jetstream, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { eventsStreamName, parseStreamDescription } from '@stream-events/contracts';
+import { connectNats } from '@stream-events/messaging';
+import type { PublishedMessage } from '../chaos/checker.js';
+import type { Servers } from '../system/servers.js';
+import type { StreamEvent, StreamHistory } from './fleet-messages.js';
+import { readRecord } from './test-events.js';
+
+interface StreamState {
+  epoch: string;
+  firstSequence: number;
+  lastSequence: number;
+  consumers: number;
+}
+
+interface SeenEpoch {
+  epoch: string;
+  lastSequence: number;
+  events: StreamEvent[];
+  messages: PublishedMessage[];
+}
+
+// An epoch may end at any moment; what was on it until a second before is enough to find what clients missed in it.
+const readEveryMs = 1_000;
+
+/** Reads the EVENTS stream beside the gateways, and keeps what was on it in each of its epochs. */
+export class StreamTap {
+  private readonly epochs: SeenEpoch[] = [];
+  private isFollowing = false;
+  private following: Promise<void> = Promise.resolve();
+
+  private constructor(readonly connection: NatsConnection) {}
+
+  /** As the user that the stream belongs to, who may also purge and delete it. */
+  static async connect(servers: Servers): Promise<StreamTap> {
+    const urls = [servers.nats.urlFor('events')];
+    return new StreamTap(await connectNats({ urls, name: 'live-chaos', account: 'EVENTS' }));
+  }
+
+  async close(): Promise<void> {
+    await this.stopFollowing();
+    await this.connection.close();
+  }
+
+  /** Reads again and again, until `stopFollowing`: what the broker holds now may be gone later. */
+  follow(): void {
+    this.isFollowing = true;
+    this.following = this.readAgainAndAgain();
+  }
+
+  async stopFollowing(): Promise<void> {
+    this.isFollowing = false;
+    await this.following;
+  }
+
+  /** Everything that there is and was, up to now. */
+  async readHistory(): Promise<StreamHistory> {
+    await this.read();
+    return this.epochs.map(({ epoch, events }) => ({ epoch, events }));
+  }
+
+  /** What is on the stream now, second copies included. */
+  async readMessages(): Promise<readonly PublishedMessage[]> {
+    await this.read();
+    return this.epochs.at(-1)?.messages ?? [];
+  }
+
+  async readState(): Promise<StreamState> {
+    const manager = await this.manage();
+    const { config, state } = await manager.streams.info(eventsStreamName);
+    const epoch = parseStreamDescription(config.description ?? '')?.epoch;
+    if (epoch === undefined) throw new Error('the stream does not say its epoch');
+    const { first_seq, last_seq, consumer_count } = state;
+    return { epoch, firstSequence: first_seq, lastSequence: last_seq, consumers: consumer_count };
+  }
+
+  manage(): Promise<JetStreamManager> {
+    return jetstreamManager(this.connection, { checkAPI: false, timeout: 2_000 });
+  }
+
+  private async readAgainAndAgain(): Promise<void> {
+    while (this.isFollowing) {
+      // The broker is being restarted, or the stream made anew: what can be read is read the next time.
+      await this.read().catch(() => undefined);
+      await wait(readEveryMs);
+    }
+  }
+
+  private async read(): Promise<void> {
+    const state = await this.readState();
+    if (this.epochs.at(-1)?.epoch !== state.epoch)
+      this.epochs.push({ epoch: state.epoch, lastSequence: 0, events: [], messages: [] });
+    const seen = this.epochs.at(-1);
+    if (!seen || state.lastSequence < Math.max(seen.lastSequence + 1, state.firstSequence)) return;
+    const read = await this.readMessagesFrom(seen.lastSequence + 1, state.lastSequence);
+    // Read while the epoch changed: nobody knows which of the two it was of.
+    if ((await this.readState()).epoch !== state.epoch) return;
+    const known = new Set(seen.events.map(({ event }) => event));
+    for (const { sequence, message } of read) {
+      seen.messages.push(message);
+      const fields = readRecord(message.text);
+      // The relay may publish twice after a crash: only the first copy counts.
+      if (known.has(fields.event)) continue;
+      known.add(fields.event);
+      seen.events.push({ ...fields, sequence, check: Number.parseInt(message.id.slice(-8), 16) });
+    }
+    seen.lastSequence = state.lastSequence;
+  }
+
+  private async readMessagesFrom(
+    first: number,
+    last: number,
+  ): Promise<{ sequence: number; message: PublishedMessage }[]> {
+    const consumer = await jetstream(this.connection).consumers.get(eventsStreamName, {
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: first,
+    });
+    const found: { sequence: number; message: PublishedMessage }[] = [];
+    try {
+      const reading = await consumer.consume({ max_messages: 1_000, abort_on_missing_resource: true });
+      const giveUp = setTimeout(() => void reading.close(), 10_000);
+      for await (const message of reading) {
+        const id = message.headers?.get('Nats-Msg-Id') ?? '';
+        found.push({ sequence: message.seq, message: { id, text: message.string() } });
+        if (message.seq >= last) break;
+      }
+      clearTimeout(giveUp);
+      await reading.close();
+    } finally {
+      await consumer.delete().catch(() => undefined);
+    }
+    if ((found.at(-1)?.sequence ?? 0) < last) throw new Error(`the stream could not be read up to ${last}`);
+    return found;
+  }
+}

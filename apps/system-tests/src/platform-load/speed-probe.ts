@@ -1,0 +1,75 @@
+import { EventSender } from '../chaos/event-sender.js';
+import { makeEvent } from '../chaos/fault-load.js';
+import type { Credentials } from '../load/request-maker.js';
+import type { GatewayClient } from './gateway-client.js';
+
+export const probeKinds = ['heartbeat', 'list', 'webhook'] as const;
+export type ProbeKind = (typeof probeKinds)[number];
+
+/** What was answered in some time. */
+export interface Speeds {
+  /** Milliseconds of each successful request. */
+  ms: Record<ProbeKind, number[]>;
+  failures: number;
+}
+
+/** Of each kind, so often: a modest load, which leaves the machine idle for the most part. */
+export const perSecond = 20;
+
+const noSpeeds = (): Speeds => ({ ms: { heartbeat: [], list: [], webhook: [] }, failures: 0 });
+
+/** Sends requests of each kind at a fixed rate, however long the answers take, and measures these. */
+export class SpeedProbe {
+  private readonly sender: EventSender;
+  private readonly timers: NodeJS.Timeout[];
+  private speeds = noSpeeds();
+  private pending = new Set<Promise<void>>();
+
+  constructor(
+    private readonly client: GatewayClient,
+    credentials: Credentials,
+  ) {
+    this.sender = new EventSender(credentials, { connectionsEach: perSecond, keepAlive: true });
+    this.timers = probeKinds.map((kind) => setInterval(() => this.send(kind), 1_000 / perSecond));
+  }
+
+  /** What was sent since this was asked last; waits for the last answers. */
+  async take(): Promise<Speeds> {
+    const { speeds, pending } = this;
+    this.speeds = noSpeeds();
+    this.pending = new Set();
+    await Promise.all(pending);
+    return speeds;
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.timers) clearInterval(timer);
+    await this.take();
+    this.sender.close();
+  }
+
+  private send(kind: ProbeKind): void {
+    const { speeds, pending } = this;
+    const sent = this.measure(kind, speeds).finally(() => pending.delete(sent));
+    pending.add(sent);
+  }
+
+  private async measure(kind: ProbeKind, speeds: Speeds): Promise<void> {
+    const startedAt = performance.now();
+    // Whatever goes wrong with a request is a failure of the service.
+    const isSuccess = await this.attempt(kind).catch(() => false);
+    if (isSuccess) speeds.ms[kind].push(performance.now() - startedAt);
+    else speeds.failures += 1;
+  }
+
+  private async attempt(kind: ProbeKind): Promise<boolean> {
+    switch (kind) {
+      case 'heartbeat':
+        return (await this.client.request('GET', '/api/v1/heartbeat')).status === 200;
+      case 'list':
+        return (await this.client.request('GET', '/api/v1/platform-events?page_size=50')).status === 200;
+      case 'webhook':
+        return (await this.sender.send(makeEvent('notification'), this.client.url)).kind === 'accepted';
+    }
+  }
+}
