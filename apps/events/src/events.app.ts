@@ -16,6 +16,7 @@ import {
   ErrorResponder,
   natsConnectionOptions,
   NatsServerStrategy,
+  StreamPublisher,
 } from '@stream-events/messaging';
 import {
   adminPort,
@@ -40,7 +41,6 @@ import { EventsStream } from './relay/events-stream.js';
 import { OutboxEntry } from './relay/outbox-entry.entity.js';
 import { PublishedBatch } from './relay/published-batch.entity.js';
 import { Relay } from './relay/relay.service.js';
-import { StreamPublisher } from './relay/stream-publisher.js';
 import { StreamWatch } from './relay/stream-watch.service.js';
 import { Event } from './store/event.entity.js';
 import { ReceivedMessage } from './store/received-message.entity.js';
@@ -99,9 +99,6 @@ export const schema = {
 export { PartitionsRepository } from './store/partitions.repository.js';
 export { toRow, writeBatch, type EventRow } from './store/write-batch.js';
 
-// For the trials of live delivery, which fill the stream faster than the store takes events.
-export { StreamPublisher, type PublishableEvent } from './relay/stream-publisher.js';
-
 /** The events service: takes batches in, stores them, lists them, and brings them to the EVENTS stream. */
 export const events = defineService({ name: 'events', variables, start });
 
@@ -127,7 +124,7 @@ async function start(shell: Shell<EventsConfig>) {
   });
   await ingestStream.ensure();
 
-  const publisher = new StreamPublisher(relayConnection, natsConnectionOptions(eventsNats).inboxPrefix);
+  const publisher = new StreamPublisher(relayConnection, natsConnectionOptions(eventsNats));
   const strategy = new NatsServerStrategy({ ...nats, queue: 'events', contracts: servedContracts });
   const app: INestMicroservice = await NestFactory.createMicroservice(
     EventsModule.register(shell, { dataSource, writePool, publisher, stream, ingestStream }),

@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { StreamPublisher } from '@stream-events/messaging';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
@@ -15,7 +16,6 @@ import { EventsStream } from './relay/events-stream.js';
 import { OutboxRepository } from './relay/outbox.repository.js';
 import { Relay } from './relay/relay.service.js';
 import { StreamCheck } from './relay/stream-check.service.js';
-import { StreamPublisher } from './relay/stream-publisher.js';
 import { StreamRecordRepository } from './relay/stream-record.repository.js';
 import { StreamWatch } from './relay/stream-watch.service.js';
 import { EventsRepository } from './store/events.repository.js';

@@ -7,14 +7,13 @@ import {
   occurredAtHeader,
   parseStreamDescription,
 } from '@stream-events/contracts';
-import { connectNats } from '@stream-events/messaging';
+import { connectNats, StreamPublisher } from '@stream-events/messaging';
 import { createLogger, Registry } from '@stream-events/service';
 import { startTestNats, type TestNats } from '@stream-events/testing';
 import { EventsStream, type EventsStreamOptions } from '../src/relay/events-stream.js';
 import { OutboxRepository } from '../src/relay/outbox.repository.js';
 import { Relay } from '../src/relay/relay.service.js';
 import { StreamCheck } from '../src/relay/stream-check.service.js';
-import { StreamPublisher } from '../src/relay/stream-publisher.js';
 import { StreamRecordRepository } from '../src/relay/stream-record.repository.js';
 import { StreamWatch } from '../src/relay/stream-watch.service.js';
 import type { EventStore } from './event-store.js';
@@ -89,7 +88,7 @@ export class StreamSetup {
       name: 'test-relay',
       account: 'EVENTS',
     });
-    const publisher = new StreamPublisher(connection, inboxPrefix('events.events'));
+    const publisher = new StreamPublisher(connection, { inboxPrefix: inboxPrefix('events.events') });
     const metrics = new Registry();
     const logger = createLogger('test', 'silent');
     const stream = await EventsStream.open(connection, streamOptions);

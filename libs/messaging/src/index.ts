@@ -1,4 +1,5 @@
 export * from './connection.js';
+export * from './connection-watch.js';
 export * from './correlation.js';
 export * from './error-responder.filter.js';
 export * from './handles.js';
@@ -6,3 +7,4 @@ export * from './nats-server.strategy.js';
 export * from './parse-message.js';
 export * from './request-client.js';
 export * from './stream-not-found.js';
+export * from './stream-publisher.js';

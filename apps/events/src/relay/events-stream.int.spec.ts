@@ -1,10 +1,9 @@
 import { jetstream } from '@nats-io/jetstream';
-import { inboxPrefix, printEventRecord } from '@stream-events/contracts';
-import { connectNats } from '@stream-events/messaging';
+import { inboxPrefix, printEventRecord, toEventMessage } from '@stream-events/contracts';
+import { connectNats, StreamPublisher } from '@stream-events/messaging';
 import { newEvent } from '../../test/new-event.js';
 import { StreamSetup } from '../../test/stream-setup.js';
 import { EventsStream, ForeignStreamError } from './events-stream.js';
-import { StreamUnreachableError, StreamPublisher } from './stream-publisher.js';
 
 let setup: StreamSetup;
 let stream: EventsStream;
@@ -21,9 +20,9 @@ const epoch = '1a2b3c4d';
 const day = 24 * 3_600 * 1e9;
 
 async function publish(...overrides: Parameters<typeof newEvent>[0][]) {
-  const publisher = new StreamPublisher(setup.connection, inboxPrefix('events.events'));
+  const publisher = new StreamPublisher(setup.connection, { inboxPrefix: inboxPrefix('events.events') });
   const events = overrides.map((override) => ({ ...newEvent(override), broadcasterUserId: '4711' }));
-  const lastSequence = await publisher.publish(events).finally(() => publisher.close());
+  const lastSequence = await publisher.publish(events.map(toEventMessage)).finally(() => publisher.close());
   return { events, lastSequence };
 }
 
@@ -94,7 +93,7 @@ describe(EventsStream.name, () => {
   });
 });
 
-describe(StreamPublisher.name, () => {
+describe(toEventMessage.name, () => {
   it('is what a subscriber with its own user reads, filtered by subject', async () => {
     await stream.create(epoch);
     const { events } = await publish({ eventType: 'channel-follow' }, { eventType: 'channel-raid' });
@@ -108,42 +107,5 @@ describe(StreamPublisher.name, () => {
     expect(message?.string()).toBe(events[1] && printEventRecord(events[1]));
     expect(message?.headers?.get('Nats-Msg-Id')).toBe(events[1]?.id);
     await subscriber.close();
-  });
-
-  it('says the highest sequence of a batch, also when its events were on the stream before', async () => {
-    await stream.create(epoch);
-
-    const { events, lastSequence } = await publish({}, {}, {});
-    await publish({});
-
-    expect(lastSequence).toBe(3);
-    expect((await publish(...events)).lastSequence).toBe(3);
-  });
-
-  it('fails when there is no stream', async () => {
-    const publishing = publish({});
-
-    await expect(publishing).rejects.toThrow(StreamUnreachableError);
-    await expect(publishing).rejects.toThrow('the stream refused an event: there is no stream for it');
-  });
-
-  it('fails with what the stream says when it refuses', async () => {
-    await stream.create(epoch);
-    await setup.limitMessages(1);
-
-    await expect(publish({}, {})).rejects.toThrow(/the stream refused an event: .*maximum messages exceeded/);
-  });
-
-  it('has nothing to wait for without events', async () => {
-    expect((await publish()).lastSequence).toBe(0);
-  });
-
-  it('fails what is not acknowledged yet when it is closed', async () => {
-    const publisher = new StreamPublisher(setup.connection, inboxPrefix('events.events'));
-    const publishing = publisher.publish([{ ...newEvent(), broadcasterUserId: null }]);
-
-    publisher.close();
-
-    await expect(publishing).rejects.toThrow('the publisher is closed');
   });
 });

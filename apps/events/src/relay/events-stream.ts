@@ -12,7 +12,7 @@ import {
   type JetStreamManager,
   type StreamInfo,
 } from '@nats-io/jetstream';
-import { isStreamNotFound } from '@stream-events/messaging';
+import { ConnectionWatch, isStreamNotFound, type ConnectionListeners } from '@stream-events/messaging';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 
 /** The bounds of the EVENTS stream, and which platform its events come from. */
@@ -111,12 +111,9 @@ export class EventsStream {
     return message?.header.get('Nats-Msg-Id');
   }
 
-  /** Calls back when the connection to the broker is lost and when it is there again; done when it is closed. */
-  async followConnection(callbacks: { onLost: () => void; onBack: () => void }): Promise<void> {
-    for await (const { type } of this.connection.status()) {
-      if (type === 'disconnect') callbacks.onLost();
-      else if (type === 'reconnect') callbacks.onBack();
-    }
+  /** Watches the connection that the stream is reached on. */
+  watchConnection(listeners: ConnectionListeners): ConnectionWatch {
+    return new ConnectionWatch(this.connection, listeners);
   }
 
   private async readInfo(): Promise<StreamInfo | undefined> {

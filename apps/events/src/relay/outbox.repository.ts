@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import type { PublishableEvent } from '@stream-events/contracts';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { PublishableEvent } from './stream-publisher.js';
 
 /** A batch of stored events on its way to the stream. */
 export interface OutboxBatch {

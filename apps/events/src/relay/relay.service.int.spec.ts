@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { printEventRecord } from '@stream-events/contracts';
+import { printEventRecord, toEventMessage } from '@stream-events/contracts';
 import { eventually } from '@stream-events/testing';
 import { EventStore } from '../../test/event-store.js';
 import { newEvent, newEvents } from '../../test/new-event.js';
@@ -350,7 +350,7 @@ describe(Relay.name, () => {
     await expireClaims();
     const running = await createRelay();
     await stream.limitMessages(1);
-    await running.publisher.publish([{ ...newEvent(), broadcasterUserId: null }]);
+    await running.publisher.publish([toEventMessage({ ...newEvent(), broadcasterUserId: null })]);
 
     // One sweep: each further one, a second later, takes over as many again.
     jest.spyOn(globalThis, 'setInterval').mockImplementationOnce((sweep) => setTimeout(sweep));

@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
+import { toEventMessage } from '@stream-events/contracts';
+import { StreamFilesGoneError, StreamPublisher, StreamUnreachableError } from '@stream-events/messaging';
 import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { OutboxRepository, type AcknowledgedBatch, type OutboxBatch } from './outbox.repository.js';
 import { RelayQueue, type QueuedBatch } from './relay-queue.js';
-import { StreamFilesGoneError, StreamPublisher, StreamUnreachableError } from './stream-publisher.js';
 import { StreamWatch, type Standing } from './stream-watch.service.js';
 
 // More batches in flight than this only wait inside the broker.
@@ -128,7 +129,7 @@ export class Relay {
     const { outboxId, events } = batch;
     const sentAfter = this.watch.highestSequence;
     try {
-      const lastSequence = await this.publisher.publish(events);
+      const lastSequence = await this.publisher.publish(events.map(toEventMessage));
       this.publishedTotal.inc(events.length);
       this.acknowledged.set(outboxId, { standing, outboxId, lastSequence });
       const eventIds = events.map((event) => event.id);

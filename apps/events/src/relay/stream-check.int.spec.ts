@@ -1,5 +1,6 @@
 import { jetstreamManager } from '@nats-io/jetstream';
-import { inboxPrefix } from '@stream-events/contracts';
+import { inboxPrefix, toEventMessage } from '@stream-events/contracts';
+import { StreamPublisher } from '@stream-events/messaging';
 import { Registry } from '@stream-events/service';
 import { v7 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
@@ -8,7 +9,6 @@ import { StreamSetup } from '../../test/stream-setup.js';
 import { ForeignStreamError } from './events-stream.js';
 import { OutboxRepository } from './outbox.repository.js';
 import { StreamCheck } from './stream-check.service.js';
-import { StreamPublisher } from './stream-publisher.js';
 import { StreamRecordRepository, type EpochChange, type ReadRetained } from './stream-record.repository.js';
 import type { StreamRecord } from './stream-verdict.js';
 
@@ -19,7 +19,7 @@ let outbox: OutboxRepository;
 
 beforeAll(async () => {
   [store, stream] = await Promise.all([EventStore.create(), StreamSetup.start()]);
-  publisher = new StreamPublisher(stream.connection, inboxPrefix('events.events'));
+  publisher = new StreamPublisher(stream.connection, { inboxPrefix: inboxPrefix('events.events') });
   outbox = new OutboxRepository(store.dataSource);
 });
 afterAll(async () => {
@@ -37,7 +37,10 @@ const minute = 60_000;
 async function publishOutbox(epoch: string): Promise<void> {
   for (let batches = await outbox.claim(100, []); batches.length > 0; batches = await outbox.claim(100, [])) {
     for (const { outboxId, events } of batches) {
-      await outbox.retain([{ outboxId, lastSequence: await publisher.publish(events) }], epoch);
+      await outbox.retain(
+        [{ outboxId, lastSequence: await publisher.publish(events.map(toEventMessage)) }],
+        epoch,
+      );
     }
   }
 }
@@ -135,7 +138,7 @@ describe(StreamCheck.name, () => {
       const manager = await jetstreamManager(stream.connection);
       const description = 'events of platform simulator';
       await manager.streams.update('EVENTS', { ...(await stream.readInfo()).config, description });
-      await publisher.publish([{ ...newEvent(), broadcasterUserId: null }]);
+      await publisher.publish([toEventMessage({ ...newEvent(), broadcasterUserId: null })]);
       const metrics = new Registry();
 
       const epoch = await (await stream.createCheck(store, { metrics })).prepare();
@@ -271,7 +274,7 @@ describe(StreamCheck.name, () => {
       const old = await check.prepare();
       const batches = await publishBatches(old, 3);
       await stream.recreateStream('0badcafe');
-      await publisher.publish([{ ...newEvent(), broadcasterUserId: null }]);
+      await publisher.publish([toEventMessage({ ...newEvent(), broadcasterUserId: null })]);
 
       const epoch = await check.run();
 

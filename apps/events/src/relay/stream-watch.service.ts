@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
+import { type ConnectionWatch, StreamPublisher } from '@stream-events/messaging';
 import { LOGGER, type Logger } from '@stream-events/service';
 import { EventsStream, ForeignStreamError } from './events-stream.js';
 import { StreamCheck, type Witness } from './stream-check.service.js';
-import { StreamPublisher } from './stream-publisher.js';
 
 /**
  * What this instance holds true of the stream since it was last in doubt. A new object after each doubt, also when the
@@ -53,7 +53,7 @@ export class StreamWatch {
   private condemned: string | undefined;
   /** Counts the doubts: a check that began before the last one does not end it. */
   private doubts = 0;
-  private isConnected = true;
+  private connection: ConnectionWatch | undefined;
   private isStopped = false;
   private isCheckDue = false;
   /** By a clock that never goes back: a machine whose time is set must not stop publishing. */
@@ -87,15 +87,9 @@ export class StreamWatch {
    * @throws when broker or database do not answer, or the broker has no room for the stream
    */
   async start(): Promise<void> {
-    void this.stream.followConnection({
-      onLost: () => {
-        this.isConnected = false;
-        this.doubt('the connection to NATS is lost');
-      },
-      onBack: () => {
-        this.isConnected = true;
-        this.checkInBackground();
-      },
+    this.connection = this.stream.watchConnection({
+      onLost: () => this.doubt('the connection to NATS is lost'),
+      onBack: () => this.checkInBackground(),
     });
     const prepared = this.prepare();
     this.runInBackground(prepared);
@@ -166,7 +160,7 @@ export class StreamWatch {
 
   private checkInBackground(): void {
     // Without a connection a check would only wait for its time limit.
-    if (this.isStopped || !this.isConnected || this.running) return;
+    if (this.isStopped || this.connection?.isConnected === false || this.running) return;
     this.runInBackground(this.check());
   }
 
@@ -191,7 +185,7 @@ export class StreamWatch {
     this.doubts += 1;
     if (!this.current) return;
     this.current = undefined;
-    this.publisher.abandon();
+    this.publisher.abandon(reason);
     this.logger.warn({ reason }, 'nothing is published until the EVENTS stream has been checked');
   }
 
@@ -202,7 +196,7 @@ export class StreamWatch {
     if (this.current?.epoch === epoch) return;
     this.current = { epoch };
     // What is in flight was sent to the stream that was here before.
-    this.publisher.abandon();
+    this.publisher.abandon('the EVENTS stream was replaced');
     this.logger.info({ epoch }, 'stored events are published to the EVENTS stream');
   }
 }

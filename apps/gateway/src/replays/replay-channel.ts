@@ -7,7 +7,7 @@ import {
   ServiceError,
   type StoredEvent,
 } from '@stream-events/contracts';
-import { closeNats, connectNats, within, type NatsOptions } from '@stream-events/messaging';
+import { closeNats, connectNats, ConnectionWatch, within, type NatsOptions } from '@stream-events/messaging';
 import { CircuitBreaker, FailureLog, type Logger } from '@stream-events/service';
 import { deadline, headers, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import { LiveEvent } from '../live/live-event.js';
@@ -32,7 +32,7 @@ const restMs = 1_000;
 /** Replays between gateways, on core NATS: what one sends, all deliver to their clients. Nothing keeps it. */
 export class ReplayChannel {
   private connection: NatsConnection | undefined;
-  private isConnected = false;
+  private watch: ConnectionWatch | undefined;
   private pendingBytes = 0;
   private readonly failures: FailureLog;
   private readonly circuit = new CircuitBreaker({ restMs: () => restMs, now: () => performance.now() });
@@ -48,8 +48,7 @@ export class ReplayChannel {
   /** Connects, and hands over everything that any gateway replays from now on. */
   async connect(listener: ReplayListener): Promise<void> {
     this.connection = await connectNats(this.options);
-    this.isConnected = true;
-    void this.watch(this.connection);
+    this.watch = new ConnectionWatch(this.connection);
     this.connection.subscribe(replaySubjects, {
       callback: (error, message) => {
         if (error) this.logger.error({ err: error }, 'NATS lets this gateway deliver no replays');
@@ -61,7 +60,6 @@ export class ReplayChannel {
   }
 
   async close(): Promise<void> {
-    this.isConnected = false;
     if (this.connection) await closeNats(this.connection);
   }
 
@@ -74,7 +72,7 @@ export class ReplayChannel {
   async publish(events: readonly StoredEvent[], connectionName: string | null): Promise<void> {
     const { connection } = this;
     // The client would keep what is published now until NATS is back, without bound.
-    if (!connection || !this.isConnected || !this.circuit.permits) throw natsIsAway();
+    if (!connection || !this.watch?.isConnected || !this.circuit.permits) throw natsIsAway();
     const messages = events.map((event) => toMessage(event, connectionName));
     const bytes = messages.reduce((sum, { payload }) => sum + payload.length, 0);
     if (this.pendingBytes + bytes > maxPendingBytes) throw natsIsAway();
@@ -98,13 +96,6 @@ export class ReplayChannel {
       listener(...readMessage(message));
     } catch (err) {
       this.failures.warn('a message that is no replay was passed over', { err, subject: message.subject });
-    }
-  }
-
-  private async watch(connection: NatsConnection): Promise<void> {
-    for await (const { type } of connection.status()) {
-      if (type === 'disconnect') this.isConnected = false;
-      if (type === 'reconnect') this.isConnected = true;
     }
   }
 }

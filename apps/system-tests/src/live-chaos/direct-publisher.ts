@@ -1,6 +1,5 @@
-import { isJsonObject } from '@stream-events/contracts';
-import { StreamPublisher, type PublishableEvent } from '@stream-events/events';
-import { connectNats, natsConnectionOptions } from '@stream-events/messaging';
+import { isJsonObject, toEventMessage, type PublishableEvent } from '@stream-events/contracts';
+import { connectNats, natsConnectionOptions, StreamPublisher } from '@stream-events/messaging';
 import { v7 as mintId } from 'uuid';
 import type { SentEvent } from '../chaos/ledger.js';
 import type { Servers } from '../system/servers.js';
@@ -19,7 +18,7 @@ export class DirectPublisher {
       account: 'EVENTS',
     } as const;
     const connection = await connectNats(options);
-    const publisher = new StreamPublisher(connection, natsConnectionOptions(options).inboxPrefix);
+    const publisher = new StreamPublisher(connection, natsConnectionOptions(options));
     return new DirectPublisher(publisher, () => connection.close());
   }
 
@@ -30,7 +29,7 @@ export class DirectPublisher {
 
   /** Done when the stream has all of them. */
   async publish(events: readonly SentEvent[]): Promise<void> {
-    await this.publisher.publish(events.map(toPublishable));
+    await this.publisher.publish(events.map((event) => toEventMessage(toPublishable(event))));
   }
 }
 

@@ -10,7 +10,13 @@ import {
 } from '@nats-io/jetstream';
 import { nanos, nuid, type NatsConnection } from '@nats-io/transport-node';
 import { eventsStreamName, parseStreamDescription } from '@stream-events/contracts';
-import { closeNats, connectNats, type NatsOptions, isStreamNotFound } from '@stream-events/messaging';
+import {
+  closeNats,
+  connectNats,
+  ConnectionWatch,
+  type NatsOptions,
+  isStreamNotFound,
+} from '@stream-events/messaging';
 
 /** What the broker says of the stream. */
 export interface StreamState {
@@ -45,25 +51,27 @@ const consumerLifeMs = 30_000;
 /** The EVENTS stream, as live delivery reads it. */
 export class EventsStream {
   private connection: NatsConnection | undefined;
-  private connected = false;
+  private watch: ConnectionWatch | undefined;
   private readonly lossListeners = new Set<() => void>();
 
   constructor(private readonly options: NatsOptions) {}
 
   /** False while the broker is away: what is asked then would wait in memory. */
   get isConnected(): boolean {
-    return this.connected;
+    return this.watch?.isConnected ?? false;
   }
 
   /** Connects; the service does not start without. */
   async connect(): Promise<void> {
     this.connection = await connectNats(this.options);
-    this.connected = true;
-    void this.watch(this.connection);
+    this.watch = new ConnectionWatch(this.connection, {
+      onLost: () => {
+        for (const listener of this.lossListeners) listener();
+      },
+    });
   }
 
   async close(): Promise<void> {
-    this.connected = false;
     if (this.connection) await closeNats(this.connection);
   }
 
@@ -110,7 +118,7 @@ export class EventsStream {
 
   /** Deletes a consumer that is of no use any more. One that cannot be deleted now soon ends by itself. */
   async deleteConsumer(consumer: Consumer): Promise<void> {
-    if (this.connected) await consumer.delete().catch(() => false);
+    if (this.isConnected) await consumer.delete().catch(() => false);
   }
 
   private async readInfo(): Promise<StreamInfo | undefined> {
@@ -128,16 +136,7 @@ export class EventsStream {
   }
 
   private reach(): NatsConnection {
-    if (!this.connection || !this.connected) throw new Error('NATS is away');
+    if (!this.connection || !this.isConnected) throw new Error('NATS is away');
     return this.connection;
-  }
-
-  private async watch(connection: NatsConnection): Promise<void> {
-    for await (const { type } of connection.status()) {
-      if (type === 'reconnect') this.connected = true;
-      if (type !== 'disconnect') continue;
-      this.connected = false;
-      for (const listener of this.lossListeners) listener();
-    }
   }
 }

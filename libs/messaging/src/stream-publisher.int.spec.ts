@@ -1,0 +1,174 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DiscardPolicy, jetstreamManager, type StreamAPI } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { inboxPrefix, natsUsers } from '@stream-events/contracts';
+import { startEmbeddedNats } from '@stream-events/embedded';
+import {
+  createGuardedDirectory,
+  eventually,
+  freePort,
+  startTestNats,
+  type TestNats,
+} from '@stream-events/testing';
+import { connectNats } from './connection.js';
+import {
+  AcknowledgementTimeoutError,
+  StreamFilesGoneError,
+  StreamPublisher,
+  StreamUnreachableError,
+  type OutgoingMessage,
+} from './stream-publisher.js';
+
+const name = 'EVENTS';
+const subject = 'events.test.x._';
+const account = 'EVENTS';
+const options = { inboxPrefix: inboxPrefix('events.events') };
+
+let nats: TestNats;
+let connection: NatsConnection;
+let streams: StreamAPI;
+let publisher: StreamPublisher;
+let lastId = 0;
+
+beforeAll(async () => {
+  nats = await startTestNats(Object.values(natsUsers));
+  connection = await connectNats({ urls: [nats.urlFor('events')], name: 'test', account });
+  streams = (await jetstreamManager(connection, { timeout: 10_000 })).streams;
+});
+afterAll(async () => {
+  await connection.close();
+  await nats.stop();
+});
+beforeEach(() => {
+  publisher = new StreamPublisher(connection, options);
+});
+afterEach(async () => {
+  publisher.close();
+  await streams.delete(name).catch(() => undefined); // some tests have none
+});
+
+function newMessages(count: number, overrides: Partial<OutgoingMessage> = {}): OutgoingMessage[] {
+  return Array.from({ length: count }, () => {
+    lastId += 1;
+    return { subject, messageId: String(lastId), payload: '{}', ...overrides };
+  });
+}
+
+describe(StreamPublisher.name, () => {
+  describe('publish', () => {
+    it('stores every message with its id and headers', async () => {
+      await streams.add({ name, subjects: ['events.>'] });
+      const [message] = newMessages(1, { payload: 'é', headers: { 'Occurred-At': 'then' } });
+
+      await publisher.publish([message!]);
+
+      const stored = await streams.getMessage(name, { seq: 1 });
+      expect(stored?.string()).toBe('é');
+      expect(stored?.header.get('Nats-Msg-Id')).toBe(message!.messageId);
+      expect(stored?.header.get('Occurred-At')).toBe('then');
+    });
+
+    it('returns the highest sequence of a batch, also when its messages were on the stream before', async () => {
+      await streams.add({ name, subjects: ['events.>'] });
+      const messages = newMessages(300);
+
+      expect(await publisher.publish(messages)).toBe(300);
+      await publisher.publish(newMessages(1));
+
+      expect(await publisher.publish(messages)).toBe(300);
+      expect((await streams.info(name)).state.messages).toBe(301);
+    });
+
+    it('keeps apart the batches that are in flight together', async () => {
+      await streams.add({ name, subjects: ['events.>'] });
+
+      const last = await Promise.all([1, 2, 3].map((count) => publisher.publish(newMessages(count))));
+
+      expect(last.sort()).toEqual([1, 3, 6]);
+    });
+
+    it('throws StreamUnreachableError when no stream has the subject', async () => {
+      const publishing = publisher.publish(newMessages(2));
+
+      await expect(publishing).rejects.toThrow(StreamUnreachableError);
+      await expect(publishing).rejects.toThrow(/there is no stream for its subject/);
+    });
+
+    it('throws the reason of the broker when the stream refuses a message', async () => {
+      await streams.add({ name, subjects: ['events.>'], max_msgs: 1, discard: DiscardPolicy.New });
+
+      await expect(publisher.publish(newMessages(2))).rejects.toThrow(
+        /the stream refused a message: .*maximum messages exceeded/,
+      );
+    });
+
+    it('throws AcknowledgementTimeoutError when an acknowledgement is missing after the time limit', async () => {
+      await streams.add({ name, subjects: ['events.>'], no_ack: true });
+      const impatient = new StreamPublisher(connection, { ...options, timeoutMs: 50 });
+
+      const publishing = impatient.publish(newMessages(3));
+
+      await expect(publishing).rejects.toThrow(AcknowledgementTimeoutError);
+      await expect(publishing).rejects.toThrow(
+        'the stream did not acknowledge a batch of 3 message(s) within 50 ms',
+      );
+      impatient.close();
+    });
+
+    it('throws for a message that is larger than the broker takes, and goes on', async () => {
+      await streams.add({ name, subjects: ['events.>'] });
+
+      await expect(publisher.publish(newMessages(1, { payload: 'x'.repeat(2_000_000) }))).rejects.toThrow(
+        /max_payload/i,
+      );
+
+      expect(await eventually(() => publisher.publish(newMessages(1)))).toBe(1);
+    });
+
+    it('returns 0 for an empty batch', async () => {
+      expect(await publisher.publish([])).toBe(0);
+    });
+  });
+
+  it.each<[string, (publisher: StreamPublisher) => void, string]>([
+    ['abandoned', (sut) => sut.abandon('the connection is lost'), 'the connection is lost'],
+    ['closed', (sut) => sut.close(), 'the publisher is closed'],
+  ])('fails every batch that is not acknowledged yet when it is %s', async (_, end, reason) => {
+    const publishing = [publisher.publish(newMessages(1)), publisher.publish(newMessages(2))];
+
+    end(publisher);
+
+    for (const batch of publishing) await expect(batch).rejects.toThrow(reason);
+  });
+
+  // With a server of its own: a test must not find one whose files are gone.
+  it('throws StreamFilesGoneError when the broker has lost the files of the stream, at the next file', async () => {
+    const directory = await createGuardedDirectory();
+    const binary = process.env.TEST_NATS_BINARY;
+    const embedded = await startEmbeddedNats({
+      directory: directory.path,
+      users: Object.values(natsUsers),
+      log: () => undefined,
+      port: await freePort(),
+      // Without a path it might be fetched from the network.
+      ...(binary === undefined ? {} : { binary }),
+    });
+    const own = await connectNats({ urls: [embedded.urlFor('events')], name: 'test', account });
+    await (await jetstreamManager(own)).streams.add({ name, subjects: ['events.>'] });
+    const sut = new StreamPublisher(own, options);
+    const large = { payload: 'x'.repeat(500_000) };
+    await sut.publish(newMessages(1, large));
+    // The broker may write into the directory meanwhile.
+    const files = join(directory.path, 'nats/jetstream/jetstream/EVENTS/streams/EVENTS');
+    await rm(files, { recursive: true, maxRetries: 10 });
+
+    // A file holds 8 MiB.
+    await expect(sut.publish(newMessages(20, large))).rejects.toThrow(StreamFilesGoneError);
+
+    sut.close();
+    await own.close();
+    await embedded.stop();
+    await directory.remove();
+  });
+});

@@ -1,0 +1,172 @@
+import {
+  createInbox,
+  headers,
+  type Msg,
+  type NatsConnection,
+  type Subscription,
+} from '@nats-io/transport-node';
+
+/** A message for a JetStream stream. */
+export interface OutgoingMessage {
+  subject: string;
+  /** The `Nats-Msg-Id`: within its deduplication window, the stream keeps one message of each id. */
+  messageId: string;
+  payload: string | Uint8Array;
+  /** Further headers. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** How a publisher gets its acknowledgements. */
+export interface StreamPublisherOptions {
+  /** The inbox prefix that the connection's user may subscribe to. */
+  inboxPrefix: string;
+  /** How long to wait for the acknowledgements of one batch, in milliseconds; 5 s unless given. */
+  timeoutMs?: number;
+}
+
+/** No stream took the message: there is none for the subject, it has no leader at the moment, or it did not reply. */
+export class StreamUnreachableError extends Error {}
+
+/** An acknowledgement is missing after the time limit: it is unknown which messages the stream has stored. */
+export class AcknowledgementTimeoutError extends StreamUnreachableError {}
+
+/**
+ * The broker has lost the files of the stream. nats-server 2.9 can get there when a stream is created while the one of
+ * the same name is still being deleted: it acknowledges until the next file is due, and refuses every message after that.
+ */
+export class StreamFilesGoneError extends Error {}
+
+interface PendingBatch {
+  missing: number;
+  lastSequence: number;
+  resolve: (lastSequence: number) => void;
+  reject: (error: Error) => void;
+  timer: NodeJS.Timeout;
+}
+
+// A stream that works acknowledges within milliseconds; a cluster elects a new leader within seconds.
+const defaultTimeoutMs = 5_000;
+
+/**
+ * Publishes batches of messages to a stream and counts the acknowledgements of each batch on one inbox. A promise for
+ * each message would halve the throughput.
+ */
+export class StreamPublisher {
+  private readonly pending = new Map<string, PendingBatch>();
+  private readonly inbox: string;
+  private readonly subscription: Subscription;
+  private readonly timeoutMs: number;
+  private lastBatch = 0;
+
+  constructor(
+    private readonly connection: NatsConnection,
+    { inboxPrefix, timeoutMs = defaultTimeoutMs }: StreamPublisherOptions,
+  ) {
+    this.timeoutMs = timeoutMs;
+    this.inbox = createInbox(inboxPrefix);
+    this.subscription = connection.subscribe(`${this.inbox}.*`, {
+      callback: (error, message) => {
+        // Acknowledgements that cannot be read must fail the batches that wait for them, with the reason.
+        if (error) this.settleAll(error);
+        else this.onAcknowledgement(message);
+      },
+    });
+  }
+
+  /**
+   * Publishes messages and returns when the stream has acknowledged every one of them. When this throws, any of the
+   * messages may be on the stream.
+   *
+   * @returns the highest sequence that a message of the batch has on the stream; 0 for an empty batch
+   * @throws StreamUnreachableError when there is no stream for a subject
+   * @throws AcknowledgementTimeoutError when an acknowledgement is missing after the time limit
+   * @throws StreamFilesGoneError; Error with the broker's reason when the stream refuses a message
+   */
+  async publish(messages: readonly OutgoingMessage[]): Promise<number> {
+    // No acknowledgement would ever complete an empty batch.
+    if (messages.length === 0) return 0;
+    const batch = String((this.lastBatch += 1));
+    const acknowledged = new Promise<number>((resolve, reject) => {
+      const timer = setTimeout(
+        () => this.settle(batch, timedOut(messages.length, this.timeoutMs)),
+        this.timeoutMs,
+      );
+      this.pending.set(batch, { missing: messages.length, lastSequence: 0, resolve, reject, timer });
+    });
+    try {
+      for (const message of messages) this.send(message, `${this.inbox}.${batch}`);
+    } catch (error) {
+      this.settle(batch, error instanceof Error ? error : new Error(String(error)));
+    }
+    return acknowledged;
+  }
+
+  /** Fails every batch that is not acknowledged yet: a lost connection or stream does not do it. */
+  abandon(reason: string): void {
+    this.settleAll(new Error(reason));
+  }
+
+  /** Fails every batch that is not acknowledged yet and stops listening for acknowledgements. */
+  close(): void {
+    this.subscription.unsubscribe();
+    this.abandon('the publisher is closed');
+  }
+
+  private send({ subject, messageId, payload, headers: further }: OutgoingMessage, reply: string): void {
+    const messageHeaders = headers();
+    messageHeaders.set('Nats-Msg-Id', messageId);
+    for (const name in further) messageHeaders.set(name, further[name] ?? '');
+    this.connection.publish(subject, payload, { reply, headers: messageHeaders });
+  }
+
+  private onAcknowledgement(message: Msg): void {
+    const batch = message.subject.slice(this.inbox.length + 1);
+    const entry = this.pending.get(batch);
+    if (!entry) return;
+    const sequence = readSequence(message);
+    if (typeof sequence !== 'number') {
+      this.settle(batch, sequence);
+      return;
+    }
+    entry.lastSequence = Math.max(entry.lastSequence, sequence);
+    entry.missing -= 1;
+    if (entry.missing === 0) this.settle(batch);
+  }
+
+  private settleAll(error: Error): void {
+    for (const batch of [...this.pending.keys()]) this.settle(batch, error);
+  }
+
+  private settle(batch: string, error?: Error): void {
+    const entry = this.pending.get(batch);
+    if (!entry) return;
+    this.pending.delete(batch);
+    clearTimeout(entry.timer);
+    if (error) entry.reject(error);
+    else entry.resolve(entry.lastSequence);
+  }
+}
+
+function timedOut(count: number, timeoutMs: number): AcknowledgementTimeoutError {
+  return new AcknowledgementTimeoutError(
+    `the stream did not acknowledge a batch of ${count} message(s) within ${timeoutMs} ms`,
+  );
+}
+
+// Nearly every reply is {"stream":"EVENTS", "seq":7}, not worth a JSON.parse for each message. A refusal has "error" and
+// the sequence 0.
+const sequencePattern = /"seq"\s*:\s*([1-9]\d*)/;
+
+// The broker's code for a storage failure, with the operating system's message for a missing file.
+const filesGonePattern = /"err_code"\s*:\s*10077\b.*no such file or directory/s;
+
+/** The sequence that the stream gave a message, or why it refused it. A 503 without a body: no stream has the subject. */
+function readSequence(message: Msg): number | Error {
+  if (message.headers?.code === 503)
+    return new StreamUnreachableError(`the stream refused a message: there is no stream for its subject`);
+  const text = message.string();
+  const sequence = Number(sequencePattern.exec(text)?.[1]);
+  if (Number.isSafeInteger(sequence)) return sequence;
+  const refusal = `the stream refused a message: ${text}`;
+  return filesGonePattern.test(text) ? new StreamFilesGoneError(refusal) : new Error(refusal);
+}
