@@ -33,7 +33,7 @@ async function printFiles(directory) {
 }
 
 async function describeApi() {
-  const { printOpenApi } = await import('../apps/gateway/dist/gateway.app.js');
+  const { printOpenApi } = await import('../apps/gateway/dist/gateway.description.js');
   return printOpenApi();
 }
 
@@ -64,7 +64,7 @@ function printClientReadme(directory) {
 }
 
 async function printAsyncApi() {
-  const { printAsyncApi } = await import('../apps/gateway/dist/gateway.app.js');
+  const { printAsyncApi } = await import('../apps/gateway/dist/gateway.description.js');
   return `${JSON.stringify(await printAsyncApi(), null, 2)}\n`;
 }
 

@@ -8,8 +8,18 @@ import {
   type ConfigOf,
   type Variable,
 } from '@stream-events/service';
-import { passwordLength, username } from './users/credential-rules.js';
-import type { TrustProxy } from './http/http-server.js';
+
+/** The clients whose `X-Forwarded-*` headers are trusted: none, all, or those at these addresses and networks. */
+export type TrustProxy = boolean | string[];
+
+/** The rule for user names: for the first owner here, and for registration in the API. */
+export const usernameRule = {
+  pattern: /^[\w.@+-]{1,150}$/,
+  fault: 'must be 1 to 150 letters, digits, or any of @ . + - _',
+};
+
+/** How many characters a password may have. The upper limit only keeps hashing cheap. */
+export const passwordLength = { min: 10, max: 1_000 };
 
 const trustProxy: Variable<TrustProxy> = {
   description:
@@ -33,7 +43,7 @@ export const gatewayVariables = {
   DATABASE_URL: sharedVariables.DATABASE_URL,
   NATS_URL: sharedVariables.NATS_URL,
   SECRET_KEY: sharedVariables.SECRET_KEY,
-  OWNER_USERNAME: optionalText('User name of the first owner, made at the first start', username),
+  OWNER_USERNAME: optionalText('User name of the first owner, made at the first start', usernameRule),
   OWNER_PASSWORD: optionalText('Password of the first owner, at least 10 characters', {
     pattern: new RegExp(`^.{${passwordLength.min},${passwordLength.max}}$`, 'su'),
     fault: `must have ${passwordLength.min} to ${passwordLength.max} characters`,

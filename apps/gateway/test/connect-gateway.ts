@@ -1,16 +1,8 @@
-import { connectDatabase } from '@stream-events/database';
 import type { TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
-import { schema } from '../src/gateway.app.js';
+import { connectGatewayDatabase } from '../src/gateway.database.js';
 
-/** Connects to a test's own database, with the gateway's schema in it. */
+/** Connects to a test's own database and creates the gateway's schema there. */
 export function connectGateway(database: TestDatabase, poolSize: number): Promise<DataSource> {
-  return connectDatabase({
-    url: database.url,
-    schema: schema.name,
-    entities: schema.entities,
-    migrations: schema.migrations,
-    applicationName: 'test',
-    poolSize,
-  });
+  return connectGatewayDatabase(database.url, poolSize);
 }

@@ -1,7 +1,7 @@
 import { eventSubject, replaySubject, type JsonObject } from '@stream-events/contracts';
 import { findFaults } from '@stream-events/testing';
 import fc from 'fast-check';
-import { printAsyncApi } from '../gateway.app.js';
+import { printAsyncApi } from '../gateway.description.js';
 import { frameOf, gapFrame, gapReasons, keepAliveFrame, readyFrame, type GapReason } from '../live/frames.js';
 import { LiveEvent } from '../live/live-event.js';
 import { closeReasons } from '../live/live-sink.js';

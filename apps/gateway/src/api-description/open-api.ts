@@ -1,6 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import { tokenScheme } from './api-decorators.js';
+import { tokenScheme } from '../http/api-decorators.js';
 
 /** Where the description is served. */
 const docsPath = 'api/docs';

@@ -10,7 +10,7 @@ import {
   badBody,
   RefusesWith,
   RequiresToken,
-} from '../api-description/api-decorators.js';
+} from '../http/api-decorators.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { readJsonObject } from '../http/json-text.js';
 import { ListLinks } from '../paging/list-links.js';

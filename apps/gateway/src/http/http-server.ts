@@ -6,6 +6,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ServiceError } from '@stream-events/contracts';
 import { within } from '@stream-events/messaging';
 import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
+import type { TrustProxy } from '../gateway.config.js';
 import { canonicalUrl } from './paths.js';
 import { printAnswer, sendProblem, toProblem, toServiceError } from './problem.js';
 import { limitRequests } from './requests-in-progress.js';
@@ -30,9 +31,6 @@ const idleGraceMs = 1_000;
 // A turn of the event loop without work takes microseconds. Under a load that leaves none, any turn must do at some time.
 const shortTurnMs = 0.2;
 const maxTurns = 500;
-
-/** Whose `X-Forwarded-*` headers count: nobody's, everybody's, or those of these addresses and networks. */
-export type TrustProxy = boolean | string[];
 
 /** Makes the HTTP server: aliases and trailing slashes, raw bodies, limits, and errors as problem documents. */
 export function createHttpServer(

@@ -10,7 +10,7 @@ import {
 } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyRequest } from 'fastify';
-import { Accepts, Answers, badBody, RefusesWith, RequiresToken } from '../api-description/api-decorators.js';
+import { Accepts, Answers, badBody, RefusesWith, RequiresToken } from '../http/api-decorators.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { ListLinks } from '../paging/list-links.js';
 import { PageParameters } from '../paging/page-parameters.decorator.js';

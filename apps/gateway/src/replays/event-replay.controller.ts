@@ -2,7 +2,7 @@ import { Controller, Header, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { printReplayedEventRecord } from '@stream-events/contracts';
 import type { FastifyRequest } from 'fastify';
-import { Answers, RefusesWith, RequiresToken } from '../api-description/api-decorators.js';
+import { Answers, RefusesWith, RequiresToken } from '../http/api-decorators.js';
 import { DescribesEventId } from '../events/event-filter-parameters.js';
 import { EventsService } from '../events/events.service.js';
 import { ReplayChannel } from './replay-channel.js';

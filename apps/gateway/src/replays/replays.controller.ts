@@ -9,7 +9,7 @@ import {
   DescribesId,
   RefusesWith,
   RequiresToken,
-} from '../api-description/api-decorators.js';
+} from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import type { Caller } from '../users/access-tokens.service.js';

@@ -3,7 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { getRebuild, rebuildStreams } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyRequest } from 'fastify';
-import { Answers, RefusesWith, RequiresToken } from '../api-description/api-decorators.js';
+import { Answers, RefusesWith, RequiresToken } from '../http/api-decorators.js';
 import { AllowAccess } from '../users/access.guard.js';
 import { RebuildRecord, toRebuildRecord } from './rebuild.dto.js';
 

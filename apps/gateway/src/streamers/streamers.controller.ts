@@ -16,7 +16,7 @@ import {
   DescribesId,
   RefusesWith,
   RequiresToken,
-} from '../api-description/api-decorators.js';
+} from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { WholeList } from '../paging/whole-list.js';

@@ -3,7 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { getLatestStream, getStreamHistory, listStreams } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyRequest } from 'fastify';
-import { Answers, DescribesId, RefusesWith, RequiresToken } from '../api-description/api-decorators.js';
+import { Answers, DescribesId, RefusesWith, RequiresToken } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { ListLinks } from '../paging/list-links.js';
 import { PageParameters } from '../paging/page-parameters.decorator.js';

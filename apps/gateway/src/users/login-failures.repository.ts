@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ServiceError } from '@stream-events/contracts';
 import { DataSource } from 'typeorm';
-import { toUsernameKey } from './credential-rules.js';
+import { toUsernameKey } from './user.entity.js';
 
 // Five mistakes are free; from then on each doubles the wait, from 1 s up to 15 min. An hour later all is forgotten.
 const waitSeconds = 'least(power(2, greatest(failures - 5, 0)), 900)';

@@ -1,7 +1,7 @@
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { Accepts, Answers, RefusesWith } from '../api-description/api-decorators.js';
+import { Accepts, Answers, RefusesWith } from '../http/api-decorators.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { AllowAccess } from './access.guard.js';
 import { LoginBody, TokenReply } from './users.dto.js';

@@ -11,7 +11,7 @@ export class User {
   @Column('text')
   username!: string;
 
-  /** See `toUsernameKey`: two names that differ only in case would be taken for each other. */
+  /** See `toUsernameKey`. Unique, because readers confuse names that differ only in case. */
   @Column('text', { name: 'username_key', unique: true })
   usernameKey!: string;
 
@@ -36,4 +36,9 @@ export class User {
 
   @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
   createdAt!: Date;
+}
+
+/** The form in which user names are compared: trimmed and in lower case. */
+export function toUsernameKey(username: string): string {
+  return username.trim().toLowerCase();
 }

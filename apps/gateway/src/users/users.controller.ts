@@ -1,13 +1,7 @@
 import { Controller, Get, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import {
-  Accepts,
-  Answers,
-  DescribesId,
-  RefusesWith,
-  RequiresToken,
-} from '../api-description/api-decorators.js';
+import { Accepts, Answers, DescribesId, RefusesWith, RequiresToken } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { AllowAccess, CurrentUser } from './access.guard.js';

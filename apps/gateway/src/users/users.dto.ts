@@ -1,9 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsText } from '@stream-events/contracts';
 import { IsBoolean, Matches } from 'class-validator';
+import { passwordLength, usernameRule } from '../gateway.config.js';
 import { MayBeAbsent, Trimmed } from '../http/json-body.decorator.js';
 import { printTime } from '../http/time.js';
-import { passwordLength, username } from './credential-rules.js';
 import type { Role, User } from './user.entity.js';
 
 const example = {
@@ -71,11 +71,11 @@ export class RegistrationBody extends ProfileBody {
     description: 'Unique in any case; trimmed',
     minLength: 1,
     maxLength: 150,
-    pattern: username.pattern.source,
+    pattern: usernameRule.pattern.source,
     example: example.username,
   })
   @Trimmed()
-  @Matches(username.pattern, { message: username.fault })
+  @Matches(usernameRule.pattern, { message: usernameRule.fault })
   username!: string;
 
   @ApiProperty({

@@ -6,8 +6,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { AccessTokens } from './access-tokens.service.js';
 import { LoginFailures } from './login-failures.repository.js';
 import { hashPassword, verifyPassword } from './password.js';
-import { toUsernameKey } from './credential-rules.js';
-import { User, type Role } from './user.entity.js';
+import { toUsernameKey, User, type Role } from './user.entity.js';
 
 /** What a new user is made from. */
 export interface NewUser {

@@ -1,7 +1,7 @@
 import { Controller, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AcceptsAnyObject, Answers, RefusesWith } from '../api-description/api-decorators.js';
+import { AcceptsAnyObject, Answers, RefusesWith } from '../http/api-decorators.js';
 import { exampleData } from '../events/events.dto.js';
 import { AllowAccess } from '../users/access.guard.js';
 import { messageHeaderPrefix } from './platform-message.external.js';

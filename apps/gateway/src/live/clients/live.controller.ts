@@ -3,7 +3,7 @@ import { Controller, Get, Headers, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ServiceError } from '@stream-events/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Answers, RefusesWith, RequiresToken } from '../../api-description/api-decorators.js';
+import { Answers, RefusesWith, RequiresToken } from '../../http/api-decorators.js';
 import { isAlone, keepOpen } from '../../http/requests-in-progress.js';
 import { AllowAccess, CurrentTokenHash } from '../../users/access.guard.js';
 import { LiveConnections } from '../live-connections.service.js';

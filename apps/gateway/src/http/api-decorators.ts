@@ -1,7 +1,7 @@
 import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiParam, ApiResponse, ApiSecurity, getSchemaPath } from '@nestjs/swagger';
 import { errorCatalogue, type ErrorCode } from '@stream-events/contracts';
-import { Problem } from '../http/problem.dto.js';
+import { Problem } from './problem.dto.js';
 
 /** Name of the token scheme in the API description. */
 export const tokenScheme = 'token';

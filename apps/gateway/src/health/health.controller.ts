@@ -2,7 +2,7 @@ import { Controller, Get, Header, Inject, Res } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { Health, LOGGER, Registry, type Logger } from '@stream-events/service';
 import type { FastifyReply } from 'fastify';
-import { Answers, RefusesWith, RequiresToken } from '../api-description/api-decorators.js';
+import { Answers, RefusesWith, RequiresToken } from '../http/api-decorators.js';
 import { AllowAccess } from '../users/access.guard.js';
 
 class Heartbeat {

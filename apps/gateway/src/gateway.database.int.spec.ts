@@ -1,5 +1,5 @@
 import { describeSchema } from '@stream-events/testing';
 import { connectGateway } from '../test/connect-gateway.js';
-import { schema } from './gateway.app.js';
+import { schema } from './gateway.database.js';
 
 describeSchema(schema.name, (database) => connectGateway(database, 1));

@@ -1,0 +1,36 @@
+import { connectDatabase, createDataSource, type DatabaseOptions } from '@stream-events/database';
+import type { DataSource } from 'typeorm';
+import { CreateUsers1763700000000 } from './migrations/1763700000000-create-users.js';
+import { CreateReplays1764400000000 } from './migrations/1764400000000-create-replays.js';
+import { Replay } from './replays/replay.entity.js';
+import { AccessToken } from './users/access-token.entity.js';
+import { LoginFailure } from './users/login-failure.entity.js';
+import { User } from './users/user.entity.js';
+
+/** The gateway's schema, with its tables and migrations. */
+export const schema = {
+  name: 'gateway',
+  entities: [User, AccessToken, LoginFailure, Replay],
+  migrations: [CreateUsers1763700000000, CreateReplays1764400000000],
+};
+
+/** Connects to the database and applies pending migrations. */
+export function connectGatewayDatabase(url: string, poolSize = 10): Promise<DataSource> {
+  return connectDatabase(optionsOf(url, poolSize));
+}
+
+/** A data source that is never connected: enough to describe the API. */
+export function createOfflineDataSource(): DataSource {
+  return createDataSource(optionsOf('postgres://nowhere', 1));
+}
+
+function optionsOf(url: string, poolSize: number): DatabaseOptions {
+  return {
+    url,
+    poolSize,
+    schema: schema.name,
+    applicationName: 'gateway',
+    entities: schema.entities,
+    migrations: schema.migrations,
+  };
+}

@@ -1,0 +1,33 @@
+import type { DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { NestLogger, type Shell } from '@stream-events/service';
+import type { GatewayConfig } from '../gateway.config.js';
+import { createHttpServer } from './http-server.js';
+import { RouteMethods } from './route-methods.js';
+
+/** Creates the Nest app of a module on the gateway's HTTP server. The app does not listen yet. */
+export async function createHttpApp(
+  module: DynamicModule,
+  { config, logger }: Pick<Shell<GatewayConfig>, 'config' | 'logger'>,
+): Promise<NestFastifyApplication> {
+  const adapter = createHttpServer(config.TRUST_PROXY);
+  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
+    bodyParser: false,
+    logger: new NestLogger(logger),
+    abortOnError: false,
+  });
+  // Nest adds the routes when the app starts to listen, so none is missed.
+  app.get(RouteMethods).watch(adapter.getInstance());
+  const origins = config.CORS_ORIGINS;
+  app.enableCors({
+    origin: origins.includes('*') ? '*' : origins,
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID'],
+    exposedHeaders: ['Location', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'],
+    maxAge: 86_400,
+    // Answers an OPTIONS request that is not a preflight like one, instead of with an error in plain text.
+    strictPreflight: false,
+  });
+  return app;
+}
