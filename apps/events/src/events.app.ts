@@ -31,6 +31,7 @@ import {
 import { EventsModule } from './events.module.js';
 import { IngestDrain } from './ingest/ingest-drain.service.js';
 import { IngestStream } from './ingest/ingest-stream.js';
+import { IntakeStream } from './ingest/intake-stream.js';
 import { CreateEventStore1763700000000 } from './migrations/1763700000000-create-event-store.js';
 import { RetainPublishedBatches1763740000000 } from './migrations/1763740000000-retain-published-batches.js';
 import { IndexParkedMessages1764100000000 } from './migrations/1764100000000-index-parked-messages.js';
@@ -122,12 +123,15 @@ async function start(shell: Shell<EventsConfig>) {
     platform: config.PLATFORM,
     maxGigabytes: config.INGEST_MAX_GB,
   });
+  const intakeStream = new IntakeStream(ingestConnection, { platform: config.PLATFORM }, logger);
+  // INTAKE first: it leaves the broker's reserved disk space to INGEST.
+  await intakeStream.ensure();
   await ingestStream.ensure();
 
   const publisher = new StreamPublisher(relayConnection, natsConnectionOptions(eventsNats));
   const strategy = new NatsServerStrategy({ ...nats, queue: 'events', contracts: servedContracts });
   const app: INestMicroservice = await NestFactory.createMicroservice(
-    EventsModule.register(shell, { dataSource, writePool, publisher, stream, ingestStream }),
+    EventsModule.register(shell, { dataSource, writePool, publisher, stream, ingestStream, intakeStream }),
     {
       strategy,
       logger: new NestLogger(logger),

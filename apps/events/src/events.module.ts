@@ -6,7 +6,8 @@ import { DataSource } from 'typeorm';
 import { IngestController } from './ingest/ingest.controller.js';
 import { IngestDrain } from './ingest/ingest-drain.service.js';
 import { IngestStream } from './ingest/ingest-stream.js';
-import { IngestService } from './ingest/ingest.service.js';
+import { IntakeStream } from './ingest/intake-stream.js';
+import { EventWriter } from './ingest/event-writer.service.js';
 import { DeadLettersRepository } from './dead-letters/dead-letters.repository.js';
 import { DeadLettersController } from './dead-letters/dead-letters.controller.js';
 import { DeadLettersService } from './dead-letters/dead-letters.service.js';
@@ -30,13 +31,14 @@ export interface EventsConnections {
   publisher: StreamPublisher;
   stream: EventsStream;
   ingestStream: IngestStream;
+  intakeStream: IntakeStream;
 }
 
 @Module({})
 export class EventsModule {
   static register(
     shell: Shell<unknown>,
-    { dataSource, writePool, publisher, stream, ingestStream }: EventsConnections,
+    { dataSource, writePool, publisher, stream, ingestStream, intakeStream }: EventsConnections,
   ): DynamicModule {
     return {
       module: EventsModule,
@@ -48,10 +50,11 @@ export class EventsModule {
         { provide: EventsStream, useValue: stream },
         { provide: StreamPublisher, useValue: publisher },
         { provide: IngestStream, useValue: ingestStream },
+        { provide: IntakeStream, useValue: intakeStream },
         EventListRepository,
         EventsRepository,
         IngestDrain,
-        IngestService,
+        EventWriter,
         OutboxRepository,
         DeadLettersRepository,
         DeadLettersService,

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import { schema } from '../src/events.app.js';
-import { IngestService } from '../src/ingest/ingest.service.js';
+import { EventWriter } from '../src/ingest/event-writer.service.js';
 import { DeadLettersRepository } from '../src/dead-letters/dead-letters.repository.js';
 import { DeadLettersService } from '../src/dead-letters/dead-letters.service.js';
 import { EventListRepository } from '../src/reading/event-list.repository.js';
@@ -24,7 +24,7 @@ export class EventStore {
   readonly partitions: PartitionsRepository;
   readonly list: EventListRepository;
   readonly deadLetters: DeadLettersRepository;
-  readonly ingest: IngestService;
+  readonly writer: EventWriter;
   readonly deadLettersService: DeadLettersService;
 
   private constructor(
@@ -38,14 +38,14 @@ export class EventStore {
     const logger = createLogger('test', 'silent');
     this.deadLetters = new DeadLettersRepository(dataSource, logger);
     const relay: Pick<Relay, 'publish'> = { publish: (batch) => void this.handedToRelay.push(batch) };
-    this.ingest = new IngestService(
+    this.writer = new EventWriter(
       this.events,
       this.partitions,
-      relay as Relay, // holds: the ingest calls nothing but publish
+      relay as Relay, // holds: the writer calls nothing but publish
       this.deadLetters,
       this.metrics,
     );
-    this.deadLettersService = new DeadLettersService(this.deadLetters, this.ingest, logger, this.metrics);
+    this.deadLettersService = new DeadLettersService(this.deadLetters, this.writer, logger, this.metrics);
   }
 
   static async create(): Promise<EventStore> {

@@ -1,8 +1,10 @@
-import { jetstreamManager } from '@nats-io/jetstream';
-import { headers, type NatsConnection } from '@nats-io/transport-node';
+import { AckPolicy, DiscardPolicy, jetstreamManager, RetentionPolicy, StorageType } from '@nats-io/jetstream';
+import { headers, nanos, type NatsConnection } from '@nats-io/transport-node';
 import {
   ingestStreamName,
   ingestSubject,
+  intakeStreamName,
+  intakeSubject,
   natsUsers,
   printIngestMessage,
   type NewEvent,
@@ -12,6 +14,7 @@ import { createLogger, Registry } from '@stream-events/service';
 import { startTestNats, type TestNats } from '@stream-events/testing';
 import { IngestDrain } from '../src/ingest/ingest-drain.service.js';
 import { IngestStream } from '../src/ingest/ingest-stream.js';
+import { IntakeStream } from '../src/ingest/intake-stream.js';
 import type { EventStore } from './event-store.js';
 
 /** A drain of an instance of its own, with its counters. */
@@ -45,13 +48,19 @@ export class IngestSetup {
     await this.nats.stop();
   }
 
-  /** A drain that is not started yet. */
-  async createDrain(store: EventStore): Promise<RunningDrain> {
+  /** A drain that is not started yet. `quietMs`: how long INTAKE must be quiet before it is deleted. */
+  async createDrain(store: EventStore, quietMs?: number): Promise<RunningDrain> {
     const connection = await connectNats({ urls: [this.nats.urlFor('events')], name: 'test-drain' });
-    const stream = new IngestStream(connection, ingestOptions);
     const metrics = new Registry();
     const logger = createLogger('test', 'silent');
-    const drain = new IngestDrain(stream, store.ingest, store.deadLetters, logger, metrics);
+    const intakeOptions = { platform: ingestOptions.platform, ...(quietMs !== undefined && { quietMs }) };
+    const drain = new IngestDrain(
+      new IngestStream(connection, ingestOptions),
+      new IntakeStream(connection, intakeOptions, logger),
+      store.writer,
+      logger,
+      metrics,
+    );
     const stop = async (): Promise<void> => {
       await drain.stop();
       await connection.close();
@@ -60,10 +69,14 @@ export class IngestSetup {
   }
 
   /** Publishes as the gateway may; says what the stream answered, `{"error":…}` when it refuses. */
-  async publish(payload: string | Uint8Array, messageId?: string): Promise<Record<string, unknown>> {
+  async publish(
+    payload: string | Uint8Array,
+    messageId?: string,
+    subject = ingestSubject,
+  ): Promise<Record<string, unknown>> {
     const messageHeaders = headers();
     if (messageId !== undefined) messageHeaders.set('Nats-Msg-Id', messageId);
-    const reply = await this.gateway.request(ingestSubject, payload, {
+    const reply = await this.gateway.request(subject, payload, {
       headers: messageHeaders,
       timeout: 5_000,
     });
@@ -72,6 +85,45 @@ export class IngestSetup {
 
   async publishEvents(events: readonly NewEvent[]): Promise<void> {
     await Promise.all(events.map((event) => this.publish(printIngestMessage(event))));
+  }
+
+  /** Creates the INTAKE stream and its consumer exactly as version 0.1.0 (commit 471d8fb) did. */
+  async createIntake(platform = ingestOptions.platform): Promise<void> {
+    const { streams, consumers } = await this.manager();
+    await streams.add({
+      name: 'INTAKE',
+      description: `intake of platform ${platform}`,
+      subjects: ['intake.events'],
+      retention: RetentionPolicy.Workqueue,
+      storage: StorageType.File,
+      discard: DiscardPolicy.New,
+      max_bytes: 2 * 1024 ** 3,
+      duplicate_window: nanos(120_000),
+    });
+    await consumers.add('INTAKE', {
+      durable_name: 'drain',
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: nanos(30_000),
+      max_ack_pending: 2_000,
+    });
+  }
+
+  /** Publishes as a gateway of version 0.1.0 does. */
+  async publishToIntake(events: readonly NewEvent[]): Promise<void> {
+    const answers = await Promise.all(
+      events.map((event) =>
+        this.publish(printIngestMessage(event), event.eventId ?? event.id, intakeSubject),
+      ),
+    );
+    for (const answer of answers) if ('error' in answer) throw new Error(JSON.stringify(answer));
+  }
+
+  async hasIntake(): Promise<boolean> {
+    return (await (await this.manager()).streams.names().next()).includes(intakeStreamName);
+  }
+
+  async deleteIntake(): Promise<void> {
+    await (await this.manager()).streams.delete(intakeStreamName).catch(() => undefined); // was there none, all is well
   }
 
   /** How many messages wait on the stream. */

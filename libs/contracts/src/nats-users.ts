@@ -1,5 +1,5 @@
 import { eventsStreamName, replaySubjects } from './events/event-subject.js';
-import { ingestSubject } from './events/ingest-stream.js';
+import { ingestSubject, intakeSubject } from './events/ingest-stream.js';
 
 /**
  * A NATS account: a space of subjects of its own, of which others see what they import and nothing else.
@@ -133,7 +133,8 @@ function eventsUser(service: string, publish: readonly string[]): NatsUser {
  */
 export const natsUsers = {
   gateway: serviceUser('gateway', {
-    publish: ['request.>', ingestSubject, replaySubjects],
+    // intakeSubject: gateways of version 0.1.0 use the same user during a rolling upgrade.
+    publish: ['request.>', ingestSubject, intakeSubject, replaySubjects],
     subscribe: [replaySubjects],
     servesRequests: false,
   }),
@@ -142,7 +143,7 @@ export const natsUsers = {
     // Catching up leaves consumers behind, many a second.
     `$JS.API.CONSUMER.DELETE.${eventsStreamName}.>`,
   ]),
-  // In SERVICES, JetStream is the INGEST stream.
+  // In the account SERVICES, JetStream holds the INGEST stream (and INTAKE, until it is drained).
   events: serviceUser('events', {
     publish: ['$JS.API.>', '$JS.ACK.>'],
     subscribe: ['request.events.>'],

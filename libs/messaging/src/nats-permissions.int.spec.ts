@@ -56,10 +56,24 @@ describe('natsUsers', () => {
   it.each<[UserName, string[]]>([
     [
       'gateway',
-      ['request.events.store', 'request.other.thing', 'ingest.events', 'live.replay.channel-raid.1'],
+      [
+        'request.events.store',
+        'request.other.thing',
+        'ingest.events',
+        'intake.events',
+        'live.replay.channel-raid.1',
+      ],
     ],
     ['gateway.events', [...reading, '$JS.API.CONSUMER.DELETE.EVENTS.mine']],
-    ['events', ['$JS.API.STREAM.CREATE.INGEST', '$JS.ACK.INGEST.drain.1']],
+    [
+      'events',
+      [
+        '$JS.API.STREAM.CREATE.INGEST',
+        '$JS.ACK.INGEST.drain.1',
+        '$JS.API.STREAM.DELETE.INTAKE',
+        '$JS.ACK.INTAKE.drain.1',
+      ],
+    ],
     ['events.events', [`events.platform.channel-raid.${id}`, '$JS.API.STREAM.INFO.EVENTS']],
     [
       'platform-connector.events',
@@ -78,6 +92,7 @@ describe('natsUsers', () => {
       [
         `events.platform.channel-raid.${id}`,
         'ingest.other',
+        'intake.other',
         ...reading,
         '$JS.API.STREAM.PURGE.INGEST',
         '_INBOX_events.x',

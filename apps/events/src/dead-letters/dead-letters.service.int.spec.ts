@@ -30,7 +30,7 @@ async function refuse(type: string): Promise<() => Promise<void>> {
 /** An event that is parked, and could be stored by now. */
 async function deadLetterStorable(event: NewEvent = newEvent({ eventType: 'refused' })): Promise<NewEvent> {
   const allow = await refuse(event.eventType);
-  const [outcome] = await store.ingest.store([event]);
+  const [outcome] = await store.writer.store([event]);
   await allow();
   expect(outcome).toEqual({ id: event.id, outcome: 'dead_lettered' });
   return event;
@@ -48,7 +48,7 @@ describe(DeadLettersRepository.name, () => {
     it('pages through all, newest first, also when many were received in one millisecond', async () => {
       const msecs = Date.now();
       const events = Array.from({ length: 25 }, () => newEvent({ id: v7({ msecs }), eventData: noPayload }));
-      await store.ingest.store(events);
+      await store.writer.store(events);
 
       const found: string[] = [];
       let before: string | null | undefined;
@@ -67,7 +67,7 @@ describe(DeadLettersRepository.name, () => {
     });
 
     it('has no next page when the last one is full', async () => {
-      await store.ingest.store(newEvents(3, { eventData: noPayload }));
+      await store.writer.store(newEvents(3, { eventData: noPayload }));
 
       expect(await store.deadLetters.list({ pageSize: 3 })).toMatchObject({ next: null });
     });
@@ -78,7 +78,7 @@ describe(DeadLettersRepository.name, () => {
         eventType: 'a"b\\u0000',
         eventData: '{"a":"\0\ud800"}',
       });
-      await store.ingest.store([event]);
+      await store.writer.store([event]);
 
       const { messages } = await store.deadLetters.list({ pageSize: 1 });
 
@@ -93,9 +93,9 @@ describe(DeadLettersRepository.name, () => {
   describe('park', () => {
     it('keeps the first id of a message that comes again, and the latest refusal', async () => {
       const first = newEvent({ eventId: 'message-1', eventData: noPayload });
-      await store.ingest.store([first]);
+      await store.writer.store([first]);
 
-      await store.ingest.store([newEvent({ eventId: 'message-1', eventData: '[]' })]);
+      await store.writer.store([newEvent({ eventId: 'message-1', eventData: '[]' })]);
 
       expect(await store.deadLetters.find(first.id)).toMatchObject({ event: first, sqlState: '23514' });
       expect(await store.deadLetters.count()).toBe(1);
@@ -109,7 +109,7 @@ describe(DeadLettersService.name, () => {
       'gives the event back as it was received: %#',
       async (eventData) => {
         const event = newEvent({ eventId: 'message-1', eventData });
-        await store.ingest.store([event]);
+        await store.writer.store([event]);
 
         expect(await store.deadLettersService.get(event.id)).toMatchObject({ event });
       },
@@ -135,7 +135,7 @@ describe(DeadLettersService.name, () => {
 
     it('throws conflict with the reason when it is refused again, and keeps it parked with that reason', async () => {
       const event = newEvent({ eventType: 'refused', eventData: noPayload });
-      await store.ingest.store([event]);
+      await store.writer.store([event]);
       await store.dataSource.query("UPDATE dead_letters SET sql_state = 'old', reason = 'old'");
 
       await expect(store.deadLettersService.retry(event.id)).rejects.toMatchObject({
@@ -167,7 +167,7 @@ describe(DeadLettersService.name, () => {
 
     it('finishes what a crash left between storing and forgetting', async () => {
       const event = await deadLetterStorable();
-      await store.ingest.store([event]);
+      await store.writer.store([event]);
       expect(await store.deadLetters.count()).toBe(1);
 
       expect(await store.deadLettersService.retry(event.id)).toEqual({ id: event.id, outcome: 'stored' });
@@ -179,7 +179,7 @@ describe(DeadLettersService.name, () => {
     it('says known when the platform has delivered it again meanwhile, however long ago', async () => {
       const event = await deadLetterStorable(newEvent({ eventId: 'message-1', eventType: 'refused' }));
       const redelivered = newEvent({ eventId: 'message-1', eventType: 'refused' });
-      await store.ingest.store([redelivered]);
+      await store.writer.store([redelivered]);
       await store.dataSource.query("UPDATE received_messages SET received_at = now() - interval '26 hours'");
       expect(await store.events.forgetOldMessages()).toBe(0);
 
@@ -218,7 +218,7 @@ describe(DeadLettersService.name, () => {
     it('is counted apart from what arrives', async () => {
       const event = await deadLetterStorable();
       const stubborn = newEvent({ eventData: noPayload });
-      await store.ingest.store([stubborn]);
+      await store.writer.store([stubborn]);
       const [ingest, retries] = [
         await readCounts('events_ingest_total'),
         await readCounts('events_dead_letter_retries_total'),
@@ -239,7 +239,7 @@ describe(DeadLettersService.name, () => {
   describe('discard', () => {
     it('forgets one message, which is parked again when it is delivered again', async () => {
       const [one, other] = [newEvent({ eventId: 'message-1', eventData: '' }), newEvent({ eventData: '' })];
-      await store.ingest.store([one, other]);
+      await store.writer.store([one, other]);
 
       await store.deadLettersService.discard(one.id);
 
@@ -248,14 +248,14 @@ describe(DeadLettersService.name, () => {
       ]);
       await expect(store.deadLettersService.discard(one.id)).rejects.toMatchObject({ code: 'not_found' });
       const again = newEvent({ eventId: 'message-1', eventData: '' });
-      expect(await store.ingest.store([again])).toEqual([{ id: again.id, outcome: 'dead_lettered' }]);
+      expect(await store.writer.store([again])).toEqual([{ id: again.id, outcome: 'dead_lettered' }]);
     });
   });
 
   it('loses none of two messages that came with one id', async () => {
     const first = newEvent({ eventId: 'message-1', eventData: '' });
     const second = newEvent({ id: first.id, eventId: 'message-2', eventData: '' });
-    await store.ingest.store([first, second]);
+    await store.writer.store([first, second]);
 
     await store.deadLettersService.discard(first.id);
     await store.deadLettersService.discard(first.id);
@@ -265,7 +265,7 @@ describe(DeadLettersService.name, () => {
 
   describe('events_dead_letters', () => {
     it('is how many are parked, and NaN while the database cannot be asked', async () => {
-      await store.ingest.store(newEvents(3, { eventData: '' }));
+      await store.writer.store(newEvents(3, { eventData: '' }));
       expect(await readCounts('events_dead_letters')).toEqual({ all: 3 });
 
       await store.dataSource.query('ALTER TABLE dead_letters RENAME TO dead_letter_away');

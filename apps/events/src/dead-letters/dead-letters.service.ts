@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError, type NewEvent, type RetryDeadLetterReply } from '@stream-events/contracts';
 import { Counter, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
-import { IngestService } from '../ingest/ingest.service.js';
+import { EventWriter } from '../ingest/event-writer.service.js';
 import { unwrap } from '../ingest/unreadable-message.js';
 import { DeadLettersRepository, type StoredDeadLetter } from './dead-letters.repository.js';
 
@@ -21,7 +21,7 @@ export class DeadLettersService {
 
   constructor(
     private readonly repository: DeadLettersRepository,
-    private readonly ingest: IngestService,
+    private readonly writer: EventWriter,
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
   ) {
@@ -49,7 +49,7 @@ export class DeadLettersService {
    */
   async retry(id: string): Promise<RetryDeadLetterReply> {
     const { key, event } = await this.get(id);
-    const { id: storedId, outcome } = await this.ingest.storeAgain(readAgain(event));
+    const { id: storedId, outcome } = await this.writer.storeAgain(readAgain(event));
     this.retriesTotal.inc({ outcome });
     this.logger.info({ eventId: id, storedId, outcome }, 'parked event tried again');
     if (outcome === 'dead_lettered') {

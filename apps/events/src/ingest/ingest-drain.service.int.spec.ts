@@ -102,16 +102,16 @@ describe(IngestDrain.name, () => {
     await store.dataSource.query('ALTER TABLE outbox RENAME TO outbox_away');
     const startedAt = performance.now();
     let tries = 0;
-    const { ingest } = store;
-    const ask = ingest.store.bind(ingest);
-    ingest.store = (batch) => ((tries += 1), ask(batch));
+    const { writer } = store;
+    const ask = writer.store.bind(writer);
+    writer.store = (batch) => ((tries += 1), ask(batch));
 
     await startDrain();
     await eventually(() => expect(tries).toBeGreaterThan(2));
     expect(performance.now() - startedAt).toBeGreaterThan(1_400); // 0.5 s and 1 s
     expect(await setup.count()).toBe(150);
     await store.dataSource.query('ALTER TABLE outbox_away RENAME TO outbox');
-    ingest.store = ask;
+    writer.store = ask;
     await untilEmpty();
 
     expect(await store.storedIds()).toEqual(idsOf(events));
@@ -123,7 +123,7 @@ describe(IngestDrain.name, () => {
     await setup.publishEvents([event]);
     const died = new IngestStream(setup.connection, ingestOptions);
     const [message] = await died.fetch(new AbortController().signal);
-    await store.ingest.store([event]);
+    await store.writer.store([event]);
     message?.nak(); // what the broker does by itself after 30 s
 
     await startDrain();
@@ -136,7 +136,7 @@ describe(IngestDrain.name, () => {
   it('takes a message that waits twice, or is stored already, for one event', async () => {
     const copies = newEvents(3, { eventId: 'message-1' });
     const [first, ...rest] = copies;
-    await store.ingest.store(copies.slice(0, 1));
+    await store.writer.store(copies.slice(0, 1));
     await setup.publishEvents(rest);
 
     await startDrain();
@@ -218,7 +218,7 @@ describe(IngestDrain.name, () => {
     const messages: JsMsg[] = [];
     while (messages.length < events.length)
       messages.push(...(await reading.fetch(new AbortController().signal)));
-    await store.ingest.store(events);
+    await store.writer.store(events);
     for (const message of messages.slice(1)) message.ack();
     messages[0]?.nak(); // or the file would be empty, and removed at once
     await eventually(async () => expect(await setup.count()).toBe(1));

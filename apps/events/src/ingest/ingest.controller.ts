@@ -1,14 +1,14 @@
 import { Controller } from '@nestjs/common';
 import { storeEvents, type StoreEventsReply, type StoreEventsRequest } from '@stream-events/contracts';
 import { Handles } from '@stream-events/messaging';
-import { IngestService } from './ingest.service.js';
+import { EventWriter } from './event-writer.service.js';
 
 @Controller()
 export class IngestController {
-  constructor(private readonly ingest: IngestService) {}
+  constructor(private readonly writer: EventWriter) {}
 
   @Handles(storeEvents)
   async storeEvents(request: StoreEventsRequest): Promise<StoreEventsReply> {
-    return { outcomes: await this.ingest.store(request.events) };
+    return { outcomes: await this.writer.store(request.events) };
   }
 }

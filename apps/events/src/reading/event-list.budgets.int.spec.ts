@@ -35,7 +35,7 @@ function idsOf(pages: readonly ListEventsReply[]): string[] {
 }
 
 async function storeAll(events: readonly NewEvent[]): Promise<void> {
-  for (let at = 0; at < events.length; at += 10) await store.ingest.store(events.slice(at, at + 10));
+  for (let at = 0; at < events.length; at += 10) await store.writer.store(events.slice(at, at + 10));
 }
 
 describe('the budget of bytes of a page', () => {
@@ -169,7 +169,7 @@ describe('the budget of rows of a page', () => {
       eventType: 'channel-raid',
       eventSource: 'rare',
     });
-    await store.ingest.store([late]);
+    await store.writer.store([late]);
 
     const back = await readPages(filters, 'previous', last);
 

@@ -140,7 +140,7 @@ describe(EventListRepository.name, () => {
           anyFilters,
           sizes,
           async (events, filters, pageSizes) => {
-            if (events.length > 0) await store.ingest.store(events);
+            if (events.length > 0) await store.writer.store(events);
             const expected = expectedIds(events, filters);
 
             const forwards = await walk(filters, pageSizes, { along: 'next' });
@@ -170,13 +170,13 @@ describe(EventListRepository.name, () => {
           sizes,
           async (events, given, pageSizes) => {
             const { until: _, ...filters } = given;
-            await store.ingest.store(events);
+            await store.writer.store(events);
             const expected = expectedIds(events, filters);
             const arrived: NewEvent[] = [];
             const arrive = async (): Promise<void> => {
               const late = newEvent({ ...events[arrived.length % events.length], id: v7({ msecs: beginning + 1_000 + arrived.length }), eventId: null }); // prettier-ignore
               arrived.push(late);
-              await store.ingest.store([late]);
+              await store.writer.store([late]);
             };
 
             const forwards = await walk(filters, pageSizes, { along: 'next', between: arrive });
@@ -196,7 +196,7 @@ describe(EventListRepository.name, () => {
 
     it('gives a page back its neighbours: previous of next is the page, and next of that the next', async () => {
       const events = Array.from({ length: 9 }, (_, n) => newEvent({ id: v7({ msecs: beginning + n }) }));
-      await store.ingest.store(events);
+      await store.writer.store(events);
       const ids = (page: ListEventsReply): string[] => page.events.map((event) => event.id);
       const list = (position: ListPosition | null) =>
         store.list.list({ filters: {}, pageSize: 3, ...(position && { position }) });
@@ -213,7 +213,7 @@ describe(EventListRepository.name, () => {
     });
 
     it('is empty and over for text that cannot be stored, and for a range that ends before it begins', async () => {
-      await store.ingest.store([newEvent()]);
+      await store.writer.store([newEvent()]);
       const nothing = { events: [], next: null, previous: null };
 
       for (const filters of [
@@ -229,7 +229,7 @@ describe(EventListRepository.name, () => {
     it('takes since as inclusive, until as exclusive, to the millisecond', async () => {
       const [before, at] = [beginning - 1, beginning].map((msecs) => newEvent({ id: v7({ msecs }) }));
       if (!before || !at) throw new Error('there are two');
-      await store.ingest.store([before, at]);
+      await store.writer.store([before, at]);
 
       const since = await store.list.list({ filters: { since: beginning }, pageSize: 5 });
       const until = await store.list.list({ filters: { until: beginning }, pageSize: 5 });
@@ -263,7 +263,7 @@ describe(EventListRepository.name, () => {
       ['nothing by an unknown id', () => v7(), {}, false],
     ])('finds %s', async (_, idOf, overrides, isFound) => {
       const event = newEvent(overrides);
-      await store.ingest.store([event]);
+      await store.writer.store([event]);
 
       const found: StoredEvent | null = await store.list.find(idOf(event));
 
@@ -275,16 +275,16 @@ describe(EventListRepository.name, () => {
         newEvent({ id: v7({ msecs: Date.UTC(2024, 5, 1, hours) }), eventId: 'again' }),
       );
       if (!older || !newer) throw new Error('there are two');
-      await store.ingest.store([older]);
+      await store.writer.store([older]);
       await store.dataSource.query('TRUNCATE received_messages');
-      await store.ingest.store([newer]);
+      await store.writer.store([newer]);
 
       expect(await store.list.find('again')).toMatchObject({ id: newer.id });
     });
 
     it('takes an id for an id first', async () => {
       const event = newEvent();
-      await store.ingest.store([event, newEvent({ eventId: event.id })]);
+      await store.writer.store([event, newEvent({ eventId: event.id })]);
 
       expect(await store.list.find(event.id)).toMatchObject({ id: event.id });
     });
@@ -292,7 +292,7 @@ describe(EventListRepository.name, () => {
     it('says when the event happened, where the platform has said it', async () => {
       const known = newEvent({ occurredAt: 1_764_000_000_123 });
       const unknown = newEvent();
-      await store.ingest.store([known, unknown]);
+      await store.writer.store([known, unknown]);
 
       expect(await store.list.find(known.id)).toMatchObject({ occurredAt: 1_764_000_000_123 });
       expect(await store.list.find(unknown.id)).toMatchObject({ occurredAt: null });

@@ -35,7 +35,7 @@ async function createRelay(): Promise<RunningRelay> {
 
 /** Stores batches as an instance would that dies before it publishes. */
 async function storeBatches(count: number, size: number): Promise<OutboxBatch[]> {
-  for (let batch = 0; batch < count; batch += 1) await store.ingest.store(newEvents(size));
+  for (let batch = 0; batch < count; batch += 1) await store.writer.store(newEvents(size));
   return store.handedToRelay.splice(0);
 }
 
@@ -68,7 +68,7 @@ describe(Relay.name, () => {
       eventData: '{"broadcaster_user_id":"4711", "n":1.10}',
     });
     const test = newEvent({ eventType: 'a.b c', eventData: '{}', origin: 'test' });
-    await store.ingest.store([raid, test]);
+    await store.writer.store([raid, test]);
     const { relay, ...running } = await createRelay();
 
     for (const batch of store.handedToRelay.splice(0)) relay.publish(batch);
@@ -83,9 +83,9 @@ describe(Relay.name, () => {
 
   it('says when an event happened, also when it takes the event over from the outbox', async () => {
     const events = [newEvent({ occurredAt: 1_764_000_000_123 }), newEvent({ occurredAt: 1_764_000_000_000 })];
-    await store.ingest.store(events.slice(0, 1));
+    await store.writer.store(events.slice(0, 1));
     const [handedOver] = store.handedToRelay.splice(0);
-    await store.ingest.store(events.slice(1));
+    await store.writer.store(events.slice(1));
     await store.dataSource.query('UPDATE outbox SET claimed_until = now() WHERE id <> $1', [
       handedOver?.outboxId,
     ]);

@@ -48,7 +48,7 @@ async function publishOutbox(epoch: string): Promise<void> {
 /** Stores and publishes batches; says the ids of each. */
 async function publishBatches(epoch: string, count: number, size = 2): Promise<string[][]> {
   const batches = Array.from({ length: count }, () => newEvents(size));
-  for (const batch of batches) await store.ingest.store(batch);
+  for (const batch of batches) await store.writer.store(batch);
   await store.dataSource.query("UPDATE outbox SET claimed_until = now() - interval '1 second'");
   await publishOutbox(epoch);
   return batches.map((batch) => batch.map((event) => event.id).sort());
@@ -397,7 +397,7 @@ describe(StreamCheck.name, () => {
     const storeForgotten = async (count: number, minutesAgo: number): Promise<string[]> => {
       const msecs = Date.now() - minutesAgo * minute;
       const events = Array.from({ length: count }, () => newEvent({ id: v7({ msecs }) }));
-      await store.ingest.store(events);
+      await store.writer.store(events);
       await store.dataSource.query('TRUNCATE outbox');
       return events.map((event) => event.id).sort();
     };
@@ -427,7 +427,7 @@ describe(StreamCheck.name, () => {
       await publishBatches(await check.prepare(), 1);
       const missing = await storeForgotten(5_200, 3);
       const big = newEvents(8, { eventData: JSON.stringify({ text: 'x'.repeat(250_000) }) });
-      await store.ingest.store(big);
+      await store.writer.store(big);
       await store.dataSource.query('TRUNCATE outbox, published_batches');
       await store.dataSource.query('UPDATE event_stream SET last_sequence = 1000');
 

@@ -104,7 +104,7 @@ describe(PartitionsRepository.name, () => {
     const [first, last] = [Date.UTC(2023, 11, 1), Date.UTC(2024, 0, 1) - 1];
     const events = [first, last, last + 1].map((msecs) => newEvent({ id: v7({ msecs }) }));
 
-    await store.ingest.store(events);
+    await store.writer.store(events);
 
     const rows = await store.dataSource.query<{ table: string }[]>(
       'SELECT tableoid::regclass::text AS table FROM events WHERE id = ANY($1) ORDER BY id',

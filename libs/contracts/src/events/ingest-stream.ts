@@ -1,22 +1,28 @@
 import { parseNewEvent, type NewEvent } from './store-events.contract.js';
 
-/** The JetStream work queue of platform messages that were accepted although they could not be stored at once. */
+/** The JetStream work queue of platform messages that were accepted but could not be stored immediately. */
 export const ingestStreamName = 'INGEST';
 
-/** The one subject of its messages: whoever drains the queue takes all of them. */
+/** The only subject of the INGEST stream: every consumer of the queue takes every message. */
 export const ingestSubject = 'ingest.events';
 
-/** The payload of a message on the stream. */
+/** The name that version 0.1.0 gave the INGEST stream. The events service drains this stream, then deletes it. */
+export const intakeStreamName = 'INTAKE';
+
+/** The subject on which gateways of version 0.1.0 publish, while gateways of both versions run. */
+export const intakeSubject = 'intake.events';
+
+/** Prints the payload of a message on the INGEST stream. Version 0.1.0 printed the same on INTAKE. */
 export function printIngestMessage(event: NewEvent): string {
   return JSON.stringify(event);
 }
 
 /**
- * Reads the payload of a message on the stream.
+ * Reads the payload of a message on the INGEST or INTAKE stream.
  *
- * @throws TypeError, SyntaxError or ServiceError `invalid` when it is no event; the message says why
+ * @throws TypeError, SyntaxError or ServiceError `invalid` when the payload is not an event; the message says why
  */
 export function parseIngestMessage(payload: Uint8Array): NewEvent {
-  // Fatal: bytes that are not UTF-8 would be read as something that nobody has sent.
+  // Without `fatal`, the decoder would replace invalid bytes and so change what was sent.
   return parseNewEvent(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload)));
 }

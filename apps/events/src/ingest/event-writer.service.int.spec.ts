@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { v7 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
 import { newEvent, newEvents } from '../../test/new-event.js';
-import { IngestService } from './ingest.service.js';
+import { EventWriter } from './event-writer.service.js';
 
 let store: EventStore;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ function idsOf(events: readonly NewEvent[]): string[] {
   return events.map((event) => event.id).sort();
 }
 
-describe(IngestService.name, () => {
+describe(EventWriter.name, () => {
   describe('store', () => {
     it('stores an event with everything it was sent with, byte for byte', async () => {
       const eventData =
@@ -35,7 +35,7 @@ describe(IngestService.name, () => {
         occurredAt: 1_764_000_000_123,
       });
 
-      expect(await store.ingest.store([event])).toEqual(stored([event]));
+      expect(await store.writer.store([event])).toEqual(stored([event]));
 
       const { idempotencyKey: _, ...expected } = event;
       expect(await store.list.find(event.id)).toEqual(expected);
@@ -52,7 +52,7 @@ describe(IngestService.name, () => {
       });
       const event = newEvent({ eventId: long, eventType: long, eventSource: '🎉'.repeat(32), eventData });
 
-      expect(await store.ingest.store([event])).toEqual(stored([event]));
+      expect(await store.writer.store([event])).toEqual(stored([event]));
     });
 
     it('answers the same when the same batch comes again, and stores each once', async () => {
@@ -61,8 +61,8 @@ describe(IngestService.name, () => {
         eventId: index % 2 === 0 ? `message-${index}` : null,
       }));
 
-      const first = await store.ingest.store(events);
-      const again = await store.ingest.store(events);
+      const first = await store.writer.store(events);
+      const again = await store.writer.store(events);
 
       expect(first).toEqual(stored(events));
       expect(again).toEqual(first);
@@ -72,10 +72,10 @@ describe(IngestService.name, () => {
 
     it('says as which id a message is known that was stored before', async () => {
       const [first, fresh] = [newEvent({ eventId: 'message-1' }), newEvent({ eventId: 'message-2' })];
-      await store.ingest.store([first]);
+      await store.writer.store([first]);
       const redelivered = newEvent({ eventId: 'message-1', eventData: '{"other":true}' });
 
-      expect(await store.ingest.store([redelivered, fresh])).toEqual([
+      expect(await store.writer.store([redelivered, fresh])).toEqual([
         { id: first.id, outcome: 'known' },
         { id: fresh.id, outcome: 'stored' },
       ]);
@@ -86,7 +86,7 @@ describe(IngestService.name, () => {
       const [first, second] = newEvents(2, { idempotencyKey: 'user-1:key' });
       if (!first || !second) throw new Error('there are two');
 
-      expect(await store.ingest.store([first, second])).toEqual([
+      expect(await store.writer.store([first, second])).toEqual([
         { id: first.id, outcome: 'stored' },
         { id: first.id, outcome: 'known' },
       ]);
@@ -96,7 +96,7 @@ describe(IngestService.name, () => {
     it('answers in the order of the request', async () => {
       const events = newEvents(50).map((event, index) => ({ ...event, eventId: `message-${index * 7919}` }));
 
-      expect((await store.ingest.store(events)).map((outcome) => outcome.id)).toEqual(
+      expect((await store.writer.store(events)).map((outcome) => outcome.id)).toEqual(
         events.map((event) => event.id),
       );
     });
@@ -105,8 +105,8 @@ describe(IngestService.name, () => {
       const event = newEvent();
       const shouting = { ...event, id: event.id.toUpperCase() };
 
-      expect(await store.ingest.store([shouting])).toEqual(stored([event]));
-      expect(await store.ingest.store([event, shouting])).toEqual([
+      expect(await store.writer.store([shouting])).toEqual(stored([event]));
+      expect(await store.writer.store([event, shouting])).toEqual([
         { id: event.id, outcome: 'stored' },
         { id: event.id, outcome: 'known' },
       ]);
@@ -115,9 +115,9 @@ describe(IngestService.name, () => {
 
     it('hands what is new, and only that, to the relay', async () => {
       const [known, fresh] = [newEvent({ eventId: 'message-1' }), newEvent({ eventId: 'message-2' })];
-      await store.ingest.store([known]);
-      await store.ingest.store([known, fresh]);
-      await store.ingest.store([known, fresh]);
+      await store.writer.store([known]);
+      await store.writer.store([known, fresh]);
+      await store.writer.store([known, fresh]);
 
       expect(store.handedToRelay.map((batch) => batch.events.map(({ id }) => id))).toEqual([
         [known.id],
@@ -138,7 +138,7 @@ describe(IngestService.name, () => {
       );
       const batches = [[...newEvents(3), ...events], ...events.map((event) => [event])];
 
-      await Promise.all(batches.map((batch) => store.ingest.store(batch)));
+      await Promise.all(batches.map((batch) => store.writer.store(batch)));
 
       expect(await store.storedIds()).toEqual(idsOf(batches[0] ?? []));
       expect(await store.count('dead_letters')).toBe(0);
@@ -151,7 +151,7 @@ describe(IngestService.name, () => {
         .sample(fc.shuffledSubarray(pool, { minLength: 30 }), { numRuns: 80, seed: 4711 })
         .map((batch) => batch.map(redeliver));
 
-      const answers = await Promise.all(batches.map((batch) => store.ingest.store(batch)));
+      const answers = await Promise.all(batches.map((batch) => store.writer.store(batch)));
 
       const idByMessage = new Map<string | null, Set<string>>();
       const storedCount = new Map<string, number>();
@@ -188,7 +188,7 @@ describe(IngestService.name, () => {
         expect(waiting).toHaveLength(count);
       });
 
-    const storing = store.ingest.store(events);
+    const storing = store.writer.store(events);
     await untilWaiting(1);
     const crossing = other.query(remember, [events[0]?.id]);
     await untilWaiting(2);
@@ -214,7 +214,7 @@ describe(IngestService.name, () => {
     it.each(culprits)('parks it alone: %s', async (_, eventData, sqlState) => {
       const event = newEvent({ eventData });
 
-      expect(await store.ingest.store([event])).toEqual([{ id: event.id, outcome: 'dead_lettered' }]);
+      expect(await store.writer.store([event])).toEqual([{ id: event.id, outcome: 'dead_lettered' }]);
 
       const [parked] = await store.dataSource.query<Record<string, unknown>[]>(
         'SELECT key, event_id, sql_state, reason, message FROM dead_letters',
@@ -233,7 +233,7 @@ describe(IngestService.name, () => {
         if (!bad) throw new Error('there is none');
         bad.eventData = '{"a":';
 
-        const outcomes = await store.ingest.store(events);
+        const outcomes = await store.writer.store(events);
 
         expect(outcomes.filter(({ outcome }) => outcome !== 'stored')).toEqual([
           { id: bad.id, outcome: 'dead_lettered' },
@@ -258,7 +258,7 @@ describe(IngestService.name, () => {
         if (event) event.eventData = culprits[index % 3]?.[1] ?? '';
       }
 
-      const outcomes = await store.ingest.store(events);
+      const outcomes = await store.writer.store(events);
 
       expect(outcomes.flatMap(({ outcome }, place) => (outcome === 'dead_lettered' ? [place] : []))).toEqual(
         places,
@@ -270,7 +270,7 @@ describe(IngestService.name, () => {
     it('parks the same message once when it comes again', async () => {
       const events = newEvents(3, { eventId: 'message-1', eventData: '{' });
 
-      for (const event of events) await store.ingest.store([event]);
+      for (const event of events) await store.writer.store([event]);
 
       expect(await store.count('dead_letters')).toBe(1);
     });
@@ -279,7 +279,7 @@ describe(IngestService.name, () => {
       const first = newEvent({ eventId: 'message-1' });
       const second = newEvent({ id: first.id, eventId: 'message-2' });
 
-      const outcomes = await store.ingest.store([first, second]);
+      const outcomes = await store.writer.store([first, second]);
 
       expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['dead_lettered', 'stored']);
       expect(await store.storedIds()).toEqual([first.id]);
@@ -289,8 +289,8 @@ describe(IngestService.name, () => {
       const event = newEvent({ eventId: 'message-1' });
       const before = await readCounts();
 
-      await store.ingest.store([event, newEvent({ eventData: '{' })]);
-      await store.ingest.store([newEvent({ eventId: 'message-1' })]);
+      await store.writer.store([event, newEvent({ eventData: '{' })]);
+      await store.writer.store([newEvent({ eventId: 'message-1' })]);
 
       const after = await readCounts();
       expect(
@@ -308,7 +308,7 @@ describe(IngestService.name, () => {
   it('answers with the error of the database, and parks nothing, when it cannot be asked', async () => {
     await store.dataSource.query('ALTER TABLE outbox RENAME TO outbox_away');
 
-    await expect(store.ingest.store(newEvents(4))).rejects.toMatchObject({ code: '42P01' });
+    await expect(store.writer.store(newEvents(4))).rejects.toMatchObject({ code: '42P01' });
 
     await store.dataSource.query('ALTER TABLE outbox_away RENAME TO outbox');
     expect(await store.count('dead_letters')).toBe(0);

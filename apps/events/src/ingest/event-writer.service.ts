@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type NewEvent, type StoreOutcome } from '@stream-events/contracts';
+import { parseIngestMessage, type NewEvent, type StoreOutcome } from '@stream-events/contracts';
 import { isConflictError, isContentError, sqlState, violatedConstraint } from '@stream-events/database';
 import { Counter, Registry } from '@stream-events/service';
 import { DeadLettersRepository } from '../dead-letters/dead-letters.repository.js';
@@ -7,6 +7,7 @@ import { Relay } from '../relay/relay.service.js';
 import { EventsRepository } from '../store/events.repository.js';
 import { PartitionsRepository } from '../store/partitions.repository.js';
 import { toRow, type EventRow, type WrittenBatch } from '../store/write-batch.js';
+import { wrapUnreadable } from './unreadable-message.js';
 
 // A lost race (deadlock, serialization) is over by the next try; more often than this something else is wrong.
 const maxConflictRetries = 5;
@@ -25,7 +26,7 @@ type Outcomes = Map<string, StoreOutcome>;
  * ```
  */
 @Injectable()
-export class IngestService {
+export class EventWriter {
   private readonly outcomesTotal: Counter;
 
   constructor(
@@ -55,11 +56,34 @@ export class IngestService {
     return outcomes;
   }
 
-  /** Stores an event that was counted when it arrived: a parked one that is tried again. */
+  /**
+   * Stores the payloads of messages of a work queue. A payload that cannot be read becomes a dead letter.
+   *
+   * @throws as `store` does
+   */
+  async storeMessages(payloads: readonly Uint8Array[]): Promise<void> {
+    const events: NewEvent[] = [];
+    for (const payload of payloads) {
+      const event = await this.readOrDeadLetter(payload);
+      if (event) events.push(event);
+    }
+    if (events.length > 0) await this.store(events);
+  }
+
+  /** Stores a dead letter that is retried. `events_ingest_total` counted the event when it arrived. */
   async storeAgain(event: NewEvent): Promise<StoreOutcome> {
     const [outcome] = await this.storeOrDeadLetter([event]);
     if (!outcome) throw new Error(`no outcome for event ${event.id}`);
     return outcome;
+  }
+
+  private async readOrDeadLetter(payload: Uint8Array): Promise<NewEvent | undefined> {
+    try {
+      return parseIngestMessage(payload);
+    } catch (error) {
+      await this.repository.add(toRow(wrapUnreadable(payload)), error);
+      return undefined;
+    }
   }
 
   private async storeOrDeadLetter(events: readonly NewEvent[]): Promise<StoreOutcome[]> {

@@ -1,0 +1,157 @@
+import { intakeStreamName, type NewEvent } from '@stream-events/contracts';
+import { createLogger } from '@stream-events/service';
+import { eventually } from '@stream-events/testing';
+import { EventStore } from '../../test/event-store.js';
+import { IngestSetup, type RunningDrain } from '../../test/ingest-setup.js';
+import { newEvents } from '../../test/new-event.js';
+import { IntakeStream } from './intake-stream.js';
+
+let store: EventStore;
+let setup: IngestSetup;
+let drains: RunningDrain[];
+
+beforeAll(async () => {
+  [store, setup] = await Promise.all([EventStore.create(), IngestSetup.start()]);
+});
+afterAll(async () => {
+  await Promise.all([store.close(), setup.close()]);
+});
+beforeEach(async () => {
+  drains = [];
+  await store.clear();
+  await setup.deleteStream();
+  await setup.deleteIntake();
+});
+afterEach(async () => {
+  await Promise.all(drains.map((drain) => drain.stop()));
+});
+
+async function startDrain(quietMs = 0): Promise<RunningDrain> {
+  const drain = await setup.createDrain(store, quietMs);
+  drains.push(drain);
+  drain.drain.start();
+  return drain;
+}
+
+const untilDeleted = (): Promise<void> =>
+  eventually(async () => expect(await setup.hasIntake()).toBe(false), { timeoutMs: 45_000 });
+
+async function readIntakeConfig() {
+  const { streams } = await setup.manager();
+  return (await streams.info(intakeStreamName)).config;
+}
+
+const idsOf = (events: readonly { id: string }[]): string[] => events.map(({ id }) => id).sort();
+
+describe(IntakeStream.name, () => {
+  it('stores once what version 0.1.0 left on the stream, then deletes the stream', async () => {
+    await setup.createIntake();
+    const events = newEvents(250);
+    await setup.publishToIntake(events);
+    await store.writer.store(events.slice(0, 50)); // stored by an instance that died before it acknowledged
+
+    await startDrain();
+    await untilDeleted();
+
+    expect(await store.storedIds()).toEqual(idsOf(events));
+    expect(await store.count('dead_letters')).toBe(0);
+  });
+
+  it('drains what an old gateway publishes meanwhile, and keeps the stream until it is quiet', async () => {
+    await setup.createIntake();
+    const { metrics } = await startDrain(1_500);
+    const events: NewEvent[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      const batch = newEvents(5);
+      events.push(...batch);
+      await setup.publishToIntake(batch);
+      await eventually(async () => expect(await store.storedIds()).toEqual(idsOf(events)));
+    }
+    await untilDeleted();
+
+    expect(await store.storedIds()).toEqual(idsOf(events));
+    const drained = await metrics.getSingleMetric('events_ingest_drained_total')?.get();
+    expect(drained?.values[0]?.value).toBe(events.length);
+    await expect(setup.publishToIntake(newEvents(1))).rejects.toThrow(); // the old gateway answers 503
+  });
+
+  it('drains both streams, and stores a message that is on both once', async () => {
+    await setup.createIntake();
+    await startDrain();
+    const both = newEvents(3, {}).map((event, index) => ({ ...event, eventId: `message-${index}` }));
+    await setup.publishToIntake(both);
+    await eventually(() => setup.publishEvents(both));
+    await untilDeleted();
+    await eventually(async () => expect(await setup.count()).toBe(0));
+
+    expect(await store.storedIds()).toEqual(idsOf(both));
+  });
+
+  it('is deleted once when several instances drain it', async () => {
+    await setup.createIntake();
+    const events = newEvents(500);
+    await setup.publishToIntake(events);
+
+    await Promise.all([startDrain(), startDrain(), startDrain()]);
+    await untilDeleted();
+
+    expect(await store.storedIds()).toEqual(idsOf(events));
+  });
+
+  it('goes on after a restart of the broker', async () => {
+    await setup.createIntake();
+    const events = newEvents(300);
+    await setup.publishToIntake(events.slice(0, 200));
+    await store.dataSource.query('ALTER TABLE outbox RENAME TO outbox_away');
+    await startDrain();
+
+    await setup.nats.kill();
+    await setup.nats.restart();
+    await eventually(() => setup.publishToIntake(events.slice(200)), { timeoutMs: 15_000 });
+    await store.dataSource.query('ALTER TABLE outbox_away RENAME TO outbox');
+    await untilDeleted();
+
+    expect(await store.storedIds()).toEqual(idsOf(events));
+  }, 90_000);
+
+  it('is not created on a new installation', async () => {
+    await startDrain();
+    const event = newEvents(1);
+    await eventually(() => setup.publishEvents(event));
+    await eventually(async () => expect(await store.storedIds()).toEqual(idsOf(event)));
+
+    expect(await setup.hasIntake()).toBe(false);
+  });
+
+  describe('ensure', () => {
+    const create = (platform: string): IntakeStream =>
+      new IntakeStream(setup.connection, { platform }, createLogger('test', 'silent'));
+
+    it('rejects the messages of another platform and leaves the stream as it is', async () => {
+      await setup.createIntake('simulator');
+      const before = await readIntakeConfig();
+
+      await expect(create('twitch').ensure()).rejects.toThrow(
+        /"intake of platform simulator", but PLATFORM is twitch/,
+      );
+
+      expect(await readIntakeConfig()).toEqual(before);
+    });
+
+    it('leaves the reserved disk space to INGEST, and room for old gateways', async () => {
+      await setup.createIntake();
+      await setup.publishToIntake(newEvents(10));
+
+      await create('simulator').ensure();
+
+      const { max_bytes } = await readIntakeConfig();
+      expect(max_bytes).toBeGreaterThan(64 * 1024 ** 2);
+      expect(max_bytes).toBeLessThan(65 * 1024 ** 2);
+    });
+
+    it('finds none when there is none', async () => {
+      expect(await create('simulator').ensure()).toBeUndefined();
+      expect(await create('simulator').count()).toBe(0);
+    });
+  });
+});
