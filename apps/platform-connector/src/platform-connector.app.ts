@@ -38,9 +38,9 @@ import { PlatformErrorRow } from './platform/platform-error.entity.js';
 import { PlatformHttp } from './platform/platform-http.js';
 import { RateBudgetRow } from './platform/rate-budget.entity.js';
 import { toServiceError } from './platform/unavailable-error.js';
-import { Reconciler } from './subscriptions/reconciler.service.js';
+import { Reconciler } from './reconciliation/reconciler.service.js';
 import { Reconciliation } from './subscriptions/reconciliation.entity.js';
-import { RevocationsConsumer } from './subscriptions/revocations.consumer.js';
+import { RevocationsConsumer } from './revocations/revocations.consumer.js';
 import { Subscription } from './subscriptions/subscription.entity.js';
 
 /** The contracts that the platform connector answers. */
@@ -98,18 +98,14 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
   await seedCatalogue(dataSource);
   const client = new RequestClient({ ...nats, name: 'platform-connector-client' });
   await client.connect();
-  const eventsConnection = await connectNats({
-    ...nats,
-    name: 'platform-connector-revocations',
-    account: 'EVENTS',
-  });
+  const connection = await connectNats({ ...nats, name: 'platform-connector-events', account: 'EVENTS' });
   const strategy = new NatsServerStrategy({
     ...nats,
     queue: 'platform-connector',
     contracts: servedContracts,
   });
   const app: INestMicroservice = await NestFactory.createMicroservice(
-    PlatformConnectorModule.register(shell, { dataSource, client, eventsConnection }),
+    PlatformConnectorModule.register(shell, { dataSource, client, connection }),
     { strategy, logger: new NestLogger(logger), abortOnError: false },
   );
   app.useGlobalFilters(new ErrorResponder(logger, toServiceError));
@@ -129,7 +125,7 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
         () => app.close(),
         () => app.get(PlatformHttp).close(),
         () => client.close(),
-        () => closeNats(eventsConnection),
+        () => closeNats(connection),
         () => dataSource.destroy(),
       ]),
   };

@@ -81,7 +81,7 @@ export class ConnectorSetup {
       PlatformConnectorModule.register(shell, {
         dataSource: this.dataSource,
         client: new RequestClient({ urls: [shell.config.NATS_URL[0] ?? ''], name: 'never-connected' }),
-        eventsConnection: undefined as unknown as NatsConnection, // holds: nothing is started that reads events
+        connection: undefined as unknown as NatsConnection, // holds: nothing is started that reads events
       }),
       { logger: false, abortOnError: false },
     );

@@ -27,8 +27,8 @@ import { servedContracts } from '../src/platform-connector.app.js';
 import { variables } from '../src/platform-connector.config.js';
 import { PlatformConnectorModule } from '../src/platform-connector.module.js';
 import { PLATFORM } from '../src/platform/platform.js';
-import { Reconciler } from '../src/subscriptions/reconciler.service.js';
-import { RevocationsConsumer } from '../src/subscriptions/revocations.consumer.js';
+import { Reconciler } from '../src/reconciliation/reconciler.service.js';
+import { RevocationsConsumer } from '../src/revocations/revocations.consumer.js';
 import { SubscriptionStatus } from '../src/subscriptions/subscription-status.service.js';
 import { connectConnector } from './connect-connector.js';
 import { MonitoredList, startStandInMonitor } from './stand-in-streamer-monitor.js';
@@ -127,7 +127,7 @@ export class ReconcilerSetup {
       imports: [
         PlatformConnectorModule.register(
           { config, logger, health: new Health(), metrics },
-          { dataSource, client, eventsConnection },
+          { dataSource, client, connection: eventsConnection },
         ),
       ],
     })

@@ -1,4 +1,4 @@
-import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { Global, Module, type DynamicModule, type ValueProvider } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { Health } from './health.js';
 import type { Shell } from './service.js';
@@ -8,16 +8,20 @@ export const CONFIG = Symbol('CONFIG');
 /** Injection token of the service's logger. */
 export const LOGGER = Symbol('LOGGER');
 
-/** Makes the shell's parts injectable everywhere in a service: `CONFIG`, `LOGGER`, `Health`, `Registry`. */
+/**
+ * Makes the shell's parts (`CONFIG`, `LOGGER`, `Health`, `Registry`) injectable in every module of a service, together with the
+ * connections that the service opens before it creates its modules.
+ */
 @Global()
 @Module({})
 export class ShellModule {
-  static register(shell: Shell<unknown>): DynamicModule {
+  static register(shell: Shell<unknown>, connections: readonly ValueProvider[] = []): DynamicModule {
     const providers = [
       { provide: CONFIG, useValue: shell.config },
       { provide: LOGGER, useValue: shell.logger },
       { provide: Health, useValue: shell.health },
       { provide: Registry, useValue: shell.metrics },
+      ...connections,
     ];
     return { module: ShellModule, providers, exports: providers };
   }

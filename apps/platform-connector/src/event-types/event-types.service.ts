@@ -3,7 +3,7 @@ import { ServiceError, type EventTypeMessage } from '@stream-events/contracts';
 import { eventTypes, type EventType } from '@stream-events/platform-catalogue';
 import { LOGGER, type Logger } from '@stream-events/service';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
-import { ReconciliationRepository } from '../subscriptions/reconciliation.repository.js';
+import { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
 import { byPreference, findByAnyName, unsupportedReason, type ConditionValues } from './event-type-rules.js';
 import { EventTypesRepository, type SubscriptionCount } from './event-types.repository.js';
 
@@ -14,7 +14,7 @@ export class EventTypesService {
 
   constructor(
     private readonly choices: EventTypesRepository,
-    private readonly reconciliation: ReconciliationRepository,
+    private readonly reconciliation: ReconciliationSchedule,
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {

@@ -8,7 +8,7 @@ import {
   verificationPending,
   waiting,
 } from './own-subscription.js';
-import { ReconciliationRepository } from './reconciliation.repository.js';
+import { ReconciliationSchedule } from './reconciliation-schedule.repository.js';
 import { SubscriptionsRepository } from './subscriptions.repository.js';
 
 // The platform may add statuses without notice, and a metric's labels are a bounded set.
@@ -38,7 +38,7 @@ export class SubscriptionMetrics {
 
   constructor(
     subscriptions: SubscriptionsRepository,
-    reconciliation: ReconciliationRepository,
+    reconciliation: ReconciliationSchedule,
     metrics: Registry,
   ) {
     this.actionsTotal = new Counter({

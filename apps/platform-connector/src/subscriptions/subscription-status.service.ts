@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { PlatformStatusReply } from '@stream-events/contracts';
 import { isLive } from './own-subscription.js';
-import { ReconciliationRepository } from './reconciliation.repository.js';
+import { ReconciliationSchedule } from './reconciliation-schedule.repository.js';
 import { SubscriptionsRepository } from './subscriptions.repository.js';
 
 /** How things stand with the subscriptions, for the platform's status. */
@@ -9,7 +9,7 @@ import { SubscriptionsRepository } from './subscriptions.repository.js';
 export class SubscriptionStatus {
   constructor(
     private readonly subscriptions: SubscriptionsRepository,
-    private readonly reconciliation: ReconciliationRepository,
+    private readonly reconciliation: ReconciliationSchedule,
   ) {}
 
   /** Answered from what is known, without asking the platform. */

@@ -8,14 +8,14 @@ import {
   type ListSubscriptionsRequest,
 } from '@stream-events/contracts';
 import { Handles } from '@stream-events/messaging';
-import { ReconciliationRepository } from './reconciliation.repository.js';
+import { ReconciliationSchedule } from './reconciliation-schedule.repository.js';
 import { SubscriptionListRepository } from './subscription-list.repository.js';
 
 @Controller()
 export class SubscriptionsController {
   constructor(
     private readonly subscriptions: SubscriptionListRepository,
-    private readonly reconciliation: ReconciliationRepository,
+    private readonly reconciliation: ReconciliationSchedule,
   ) {}
 
   @Handles(listSubscriptions)

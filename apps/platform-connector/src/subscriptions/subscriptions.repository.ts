@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { enabled, ended, isLive, subscriptionKey, type OwnSubscription } from './own-subscription.js';
-import type { Change, Plan } from './subscription-plan.js';
+import type { Change, Plan } from '../reconciliation/subscription-plan.js';
 
 /** How many subscriptions are in a status, and what they count of the limit. */
 export interface StatusCount {

@@ -1,4 +1,4 @@
-import { leaseSeconds } from './reconciliation.repository.js';
+import { leaseSeconds } from '../subscriptions/reconciliation-schedule.repository.js';
 
 const renewIntervalMs = 2_500;
 // Before the lease ends for the others: whatever is in flight then has begun while it was ours.

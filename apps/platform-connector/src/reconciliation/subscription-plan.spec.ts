@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { callback, newListed, newOwn } from '../../test/subscription-factory.js';
 import type { PlatformSubscription } from '../platform/platform.js';
-import { isLive, observed, subscriptionKey, type OwnSubscription } from './own-subscription.js';
+import {
+  isLive,
+  observed,
+  subscriptionKey,
+  type OwnSubscription,
+} from '../subscriptions/own-subscription.js';
 import { planSubscriptions, type Action, type Plan, type PlanInput } from './subscription-plan.js';
 import type { WantedSubscription } from './wanted-subscriptions.js';
 

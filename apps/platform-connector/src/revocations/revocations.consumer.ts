@@ -12,10 +12,10 @@ import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { durableConsumers, eventsStreamName, isStorableText } from '@stream-events/contracts';
 import { within } from '@stream-events/messaging';
 import { LOGGER, type Logger, pause } from '@stream-events/service';
-import { ReconciliationRepository } from './reconciliation.repository.js';
-import { readRevocation } from './revocations.js';
-import { SubscriptionMetrics } from './subscription-metrics.js';
-import { SubscriptionsRepository } from './subscriptions.repository.js';
+import { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
+import { readRevocation } from './revocation.external.js';
+import { SubscriptionMetrics } from '../subscriptions/subscription-metrics.js';
+import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 
 /** Injection token of the connection that revocations are read on. */
 export const EVENTS_CONNECTION = Symbol('EVENTS_CONNECTION');
@@ -47,7 +47,7 @@ export class RevocationsConsumer {
   constructor(
     @Inject(EVENTS_CONNECTION) private readonly connection: NatsConnection,
     private readonly subscriptions: SubscriptionsRepository,
-    private readonly reconciliation: ReconciliationRepository,
+    private readonly reconciliation: ReconciliationSchedule,
     private readonly metrics: SubscriptionMetrics,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}

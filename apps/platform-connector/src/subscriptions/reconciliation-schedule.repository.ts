@@ -47,7 +47,7 @@ const listingIntervalSeconds = 300;
 
 /** Whose turn it is to reconcile, when, and what was learnt: one row that all instances share. */
 @Injectable()
-export class ReconciliationRepository {
+export class ReconciliationSchedule {
   constructor(private readonly dataSource: DataSource) {}
 
   /**

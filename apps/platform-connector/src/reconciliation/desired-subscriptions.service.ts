@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { EventTypesService } from '../event-types/event-types.service.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
-import { MonitoredStreamers } from './monitored-streamers.js';
+import { StreamerMonitorClient } from './streamer-monitor.client.js';
 import { wantedSubscriptions, type WantedSubscription } from './wanted-subscriptions.js';
 
 /** What should be. */
@@ -16,14 +16,14 @@ export interface DesiredSubscriptions {
 @Injectable()
 export class DesiredSubscriptionsService {
   constructor(
-    private readonly streamers: MonitoredStreamers,
+    private readonly streamerMonitor: StreamerMonitorClient,
     private readonly eventTypes: EventTypesService,
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
   ) {}
 
   /** @throws ServiceError when the streamer monitor does not answer */
   async read(signal: AbortSignal): Promise<DesiredSubscriptions> {
-    const streamerIds = await this.streamers.list(signal);
+    const streamerIds = await this.streamerMonitor.listMonitoredIds(signal);
     const monitored = streamerIds.length;
     const { webhook, credentials } = this.settings;
     if (webhook === null) return { monitored, wanted: null };

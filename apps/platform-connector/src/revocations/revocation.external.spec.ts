@@ -1,4 +1,4 @@
-import { readRevocation } from './revocations.js';
+import { readRevocation } from './revocation.external.js';
 
 const record = {
   id: '0190…',

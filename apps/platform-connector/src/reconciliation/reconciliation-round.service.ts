@@ -5,9 +5,13 @@ import { PlatformUnavailableError } from '../platform/platform.js';
 import { DesiredSubscriptionsService } from './desired-subscriptions.service.js';
 import { PlanExecution, type Execution } from './plan-execution.service.js';
 import { PlatformSubscriptions, type PlatformListing } from './platform-subscriptions.js';
-import { ReconciliationRepository, type Claim, type RoundEnd } from './reconciliation.repository.js';
+import {
+  ReconciliationSchedule,
+  type Claim,
+  type RoundEnd,
+} from '../subscriptions/reconciliation-schedule.repository.js';
 import { planSubscriptions } from './subscription-plan.js';
-import { SubscriptionsRepository } from './subscriptions.repository.js';
+import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 import type { WantedSubscription } from './wanted-subscriptions.js';
 
 /** What a round did and when the next one shall be. */
@@ -36,7 +40,7 @@ export class ReconciliationRound {
     private readonly desired: DesiredSubscriptionsService,
     private readonly platform: PlatformSubscriptions,
     private readonly subscriptions: SubscriptionsRepository,
-    private readonly reconciliation: ReconciliationRepository,
+    private readonly reconciliation: ReconciliationSchedule,
     private readonly execution: PlanExecution,
   ) {}
 

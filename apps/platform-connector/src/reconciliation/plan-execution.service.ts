@@ -9,11 +9,11 @@ import {
   refused,
   turnedDown,
   type OwnSubscription,
-} from './own-subscription.js';
+} from '../subscriptions/own-subscription.js';
 import { PlatformSubscriptions } from './platform-subscriptions.js';
-import { SubscriptionMetrics, type ActionResult } from './subscription-metrics.js';
+import { SubscriptionMetrics, type ActionResult } from '../subscriptions/subscription-metrics.js';
 import type { Action } from './subscription-plan.js';
-import { SubscriptionsRepository } from './subscriptions.repository.js';
+import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 
 /** What an execution works with. */
 export interface ExecutionContext {

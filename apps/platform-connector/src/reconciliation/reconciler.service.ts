@@ -4,7 +4,11 @@ import { within } from '@stream-events/messaging';
 import { FailureLog, LOGGER, type Logger, pause } from '@stream-events/service';
 import { Lease } from './lease.js';
 import { ReconciliationRound, type Round } from './reconciliation-round.service.js';
-import { ReconciliationRepository, type Claim, type RoundEnd } from './reconciliation.repository.js';
+import {
+  ReconciliationSchedule,
+  type Claim,
+  type RoundEnd,
+} from '../subscriptions/reconciliation-schedule.repository.js';
 
 // How soon a hint is followed, by any instance; and so often at most: a hundred hints in that time are one round.
 const pollIntervalMs = 500;
@@ -42,7 +46,7 @@ export class Reconciler {
   private lastProblem: string | undefined;
 
   constructor(
-    private readonly reconciliation: ReconciliationRepository,
+    private readonly reconciliation: ReconciliationSchedule,
     private readonly round: ReconciliationRound,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {

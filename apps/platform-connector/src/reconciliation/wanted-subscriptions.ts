@@ -1,7 +1,7 @@
 import type { EventType } from '@stream-events/platform-catalogue';
 import { conditionFor, isOfApplication, type ConditionValues } from '../event-types/event-type-rules.js';
 import type { Condition } from '../platform/platform.js';
-import { subscriptionKey } from './own-subscription.js';
+import { subscriptionKey } from '../subscriptions/own-subscription.js';
 
 /** A subscription that should be. */
 export interface WantedSubscription {

@@ -6,7 +6,7 @@ import {
   subscriptionKey,
   vanished,
   type OwnSubscription,
-} from './own-subscription.js';
+} from '../subscriptions/own-subscription.js';
 
 /** All subscriptions that the platform has for this application. */
 export interface Listing {

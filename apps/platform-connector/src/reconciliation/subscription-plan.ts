@@ -10,7 +10,7 @@ import {
   verificationFailed,
   waiting,
   type OwnSubscription,
-} from './own-subscription.js';
+} from '../subscriptions/own-subscription.js';
 import type { WantedSubscription } from './wanted-subscriptions.js';
 
 /** What a plan is made from. */

@@ -6,7 +6,7 @@ import {
   type Platform,
   type PlatformSubscription,
 } from '../platform/platform.js';
-import type { OwnSubscription } from './own-subscription.js';
+import type { OwnSubscription } from '../subscriptions/own-subscription.js';
 
 /** All that the platform has for this application. */
 export interface PlatformListing {

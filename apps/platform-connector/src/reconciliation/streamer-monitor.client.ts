@@ -7,7 +7,7 @@ const maxPages = 1_000;
 
 /** Whom the platform shall tell about, by the streamer monitor's word. */
 @Injectable()
-export class MonitoredStreamers {
+export class StreamerMonitorClient {
   constructor(private readonly client: RequestClient) {}
 
   /**
@@ -16,7 +16,7 @@ export class MonitoredStreamers {
    *
    * @throws ServiceError when the streamer monitor does not answer every page
    */
-  async list(signal: AbortSignal): Promise<string[]> {
+  async listMonitoredIds(signal: AbortSignal): Promise<string[]> {
     const ids: string[] = [];
     let after: string | null = null;
     for (let page = 0; page < maxPages; page += 1) {

@@ -1,0 +1,25 @@
+import { Module } from '@nestjs/common';
+import { EventTypesModule } from '../event-types/event-types.module.js';
+import { PlatformModule } from '../platform/platform.module.js';
+import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
+import { DesiredSubscriptionsService } from './desired-subscriptions.service.js';
+import { PlanExecution } from './plan-execution.service.js';
+import { PlatformSubscriptions } from './platform-subscriptions.js';
+import { Reconciler } from './reconciler.service.js';
+import { ReconciliationRound } from './reconciliation-round.service.js';
+import { StreamerMonitorClient } from './streamer-monitor.client.js';
+
+/** Reconciliation: compares the desired subscriptions with the actual ones, and creates and deletes them on the platform. */
+@Module({
+  imports: [EventTypesModule, PlatformModule, SubscriptionsModule],
+  providers: [
+    DesiredSubscriptionsService,
+    PlanExecution,
+    PlatformSubscriptions,
+    Reconciler,
+    ReconciliationRound,
+    StreamerMonitorClient,
+  ],
+  exports: [Reconciler],
+})
+export class ReconciliationModule {}

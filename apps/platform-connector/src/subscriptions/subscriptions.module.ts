@@ -1,0 +1,21 @@
+import { Module } from '@nestjs/common';
+import { ReconciliationSchedule } from './reconciliation-schedule.repository.js';
+import { SubscriptionListRepository } from './subscription-list.repository.js';
+import { SubscriptionMetrics } from './subscription-metrics.js';
+import { SubscriptionStatus } from './subscription-status.service.js';
+import { SubscriptionsController } from './subscriptions.controller.js';
+import { SubscriptionsRepository } from './subscriptions.repository.js';
+
+/** Subscriptions: the service's record of them, and when they are reconciled with the platform. */
+@Module({
+  controllers: [SubscriptionsController],
+  providers: [
+    ReconciliationSchedule,
+    SubscriptionListRepository,
+    SubscriptionMetrics,
+    SubscriptionStatus,
+    SubscriptionsRepository,
+  ],
+  exports: [ReconciliationSchedule, SubscriptionMetrics, SubscriptionStatus, SubscriptionsRepository],
+})
+export class SubscriptionsModule {}
