@@ -26,7 +26,7 @@ import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/
 import { StreamEventsService } from './consuming/stream-events.service.js';
 import { CreateStreamers1764230000000 } from './migrations/1764230000000-create-streamers.js';
 import { CreateStoreIdentity1764250000000 } from './migrations/1764250000000-create-store-identity.js';
-import { Naming } from './polling/naming.service.js';
+import { UsernameRefresh } from './polling/username-refresh.service.js';
 import { Poller } from './polling/poller.service.js';
 import { Rebuild } from './rebuild/rebuild.entity.js';
 import { RebuildService } from './rebuild/rebuild.service.js';
@@ -92,7 +92,9 @@ async function start(shell: Shell<StreamerMonitorConfig>) {
     { strategy, logger: new NestLogger(logger), abortOnError: false },
   );
   app.useGlobalFilters(new ErrorResponder(logger, toUnavailable));
-  const background = [StreamEventsService, Poller, Naming, StreamMaintenance].map((part) => app.get(part));
+  const background = [StreamEventsService, Poller, UsernameRefresh, StreamMaintenance].map((part) =>
+    app.get(part),
+  );
   for (const part of background) part.start();
   await app.listen();
 

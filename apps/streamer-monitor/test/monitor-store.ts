@@ -5,7 +5,7 @@ import type { DataSource } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { PollRecorder } from '../src/polling/poll-recorder.service.js';
 import { schema } from '../src/streamer-monitor.app.js';
-import { MonitoredStreamersRepository } from '../src/streamers/monitored-streamers.repository.js';
+import { MonitoredStreamersRepository } from '../src/streams/monitored-streamers.repository.js';
 import { Streamer } from '../src/streamers/streamer.entity.js';
 import { OfflineEvent } from '../src/streams/offline-event.entity.js';
 import { StreamListRepository } from '../src/streams/stream-list.repository.js';

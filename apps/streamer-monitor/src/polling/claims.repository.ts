@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { maxLookUp } from '@stream-events/contracts';
 import { DataSource } from 'typeorm';
 import type { Milliseconds } from '../streams/stream-facts.js';
-import { pollAheadMs } from '../streams/stream-recorder.service.js';
 import { epochMilliseconds } from '../streams/streams.repository.js';
+import { pollAheadMs, usernameRefreshIntervalMs } from './poll-interval.js';
 
 /** Streamers that nobody else asks the platform about until a time. */
 export interface Claim {
@@ -23,7 +23,12 @@ interface Question {
 }
 
 const stream: Question = { lock: 7_243_002, column: 'next_poll_at', aheadMs: pollAheadMs, claimSeconds: 30 };
-const name: Question = { lock: 7_243_003, column: 'next_naming_at', aheadMs: 60_000, claimSeconds: 900 };
+const name: Question = {
+  lock: 7_243_003,
+  column: 'next_naming_at',
+  aheadMs: 60_000,
+  claimSeconds: usernameRefreshIntervalMs / 1_000,
+};
 
 /**
  * Shares the streamers that are due among all instances: who claims some sets their time ahead. An instance that dies has set it

@@ -1,13 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { LookUpStreamsReply } from '@stream-events/contracts';
 import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
-import { DataSource } from 'typeorm';
-import { absenceOf, MonitoredStreamersRepository } from '../streamers/monitored-streamers.repository.js';
-import { prolongAbsence, type Milliseconds } from '../streams/stream-facts.js';
-import { pollIntervalMs, StreamRecorder, type Poll } from '../streams/stream-recorder.service.js';
+import { DataSource, type EntityManager } from 'typeorm';
+import {
+  absenceOf,
+  MonitoredStreamersRepository,
+  rename,
+  type MonitoredStreamer,
+} from '../streams/monitored-streamers.repository.js';
+import { noteMissed, prolongAbsence, type Milliseconds } from '../streams/stream-facts.js';
+import { StreamRecorder } from '../streams/stream-recorder.service.js';
 import { StreamsRepository, type SeenStream } from '../streams/streams.repository.js';
 import type { Claim } from './claims.repository.js';
-import { isRoutine } from './routine-poll.js';
+import { nextPollInMs, pollIntervalMs } from './poll-interval.js';
+import { isRoutine, type Poll } from './routine-poll.js';
 import { toSeenStream } from './seen-stream.js';
 
 /** One streamer's share of a batch. */
@@ -15,7 +21,7 @@ interface StreamerPoll extends Poll {
   streamerId: string;
 }
 
-/** Writes down what the platform answered about a batch of streamers. */
+/** Records what the platform answered about a batch of streamers. */
 @Injectable()
 export class PollRecorder {
   private readonly failureLog: FailureLog;
@@ -30,7 +36,11 @@ export class PollRecorder {
     this.failureLog = new FailureLog(logger);
   }
 
-  /** Those of whom nothing is new in a few statements together, the others one by one; says how many these were. */
+  /**
+   * Records polls that change nothing in a few statements for the whole batch, and the others one by one.
+   *
+   * @returns how many were recorded one by one
+   */
   async record(claim: Claim, reply: LookUpStreamsReply): Promise<number> {
     const streams = new Map(reply.streams.map((stream) => [stream.userId, toSeenStream(stream)]));
     const polls = claim.streamers.map(({ id, platformId }) => ({
@@ -45,7 +55,29 @@ export class PollRecorder {
     return others.length;
   }
 
-  /** Says for whom it is done. */
+  /** Records one poll. Returns false when the streamer is no longer monitored, or a later poll is already recorded. */
+  async recordPoll(streamerId: string, poll: Poll): Promise<boolean> {
+    return this.dataSource.transaction(async (transaction) => {
+      const [streamer] = await this.streamers.lock(transaction, [streamerId]);
+      if (!streamer || (streamer.polledAt !== null && streamer.polledAt >= poll.at)) return false;
+      const isInDoubt = await this.saveMiss(transaction, streamer, poll);
+      if (poll.stream)
+        await this.streams.saveSeen(transaction, poll.at, [{ streamerId, stream: poll.stream }]);
+      const absence = poll.stream ? null : prolongAbsence(absenceOf(streamer), poll.at);
+      const named = poll.stream ? rename(streamer, poll.stream.userLogin, poll.at) : streamer;
+      await this.recorder.apply(transaction, streamer, {
+        streamer: { ...named, polledAt: poll.at, absentSince: absence?.since ?? null },
+        from: Math.min(poll.at, poll.stream?.startedAt ?? poll.at),
+        nextPoll: (latest) => ({
+          inMs: nextPollInMs(latest, { at: poll.at, isInDoubt }),
+          claimedUntil: poll.claimedUntil,
+        }),
+      });
+      return true;
+    });
+  }
+
+  /** Returns the ids of the streamers whose polls it recorded. */
   private async recordRoutine(
     polls: readonly StreamerPoll[],
     { at, claimedUntil }: { at: Milliseconds; claimedUntil: Milliseconds },
@@ -71,16 +103,30 @@ export class PollRecorder {
     });
   }
 
-  /** A streamer that fails stays claimed, so that it is due again soon, and keeps no other from being written down. */
+  /** A poll that fails does not stop the others. Its streamer stays claimed and is due again when the claim expires. */
   private async recordOne(poll: StreamerPoll): Promise<void> {
     try {
-      await this.recorder.recordPoll(poll.streamerId, poll);
+      await this.recordPoll(poll.streamerId, poll);
     } catch (error) {
-      this.failureLog.warn('a poll could not be written down: the streamer is polled again', {
+      this.failureLog.warn('cannot record a poll, polling the streamer again', {
         err: error,
         streamerId: poll.streamerId,
       });
     }
+  }
+
+  /** Saves that the poll missed the latest stream. Returns whether a second miss is needed before the stream ends. */
+  private async saveMiss(
+    transaction: EntityManager,
+    streamer: MonitoredStreamer,
+    { at, stream }: Poll,
+  ): Promise<boolean> {
+    const [latest] = await this.streams.readLatest(transaction, [streamer.id]);
+    if (!latest || latest.streamId === stream?.streamId) return false;
+    const missed = noteMissed(latest, at);
+    if (missed.missedAt !== latest.missedAt || missed.isMissConfirmed !== latest.isMissConfirmed)
+      await this.streams.saveMisses(transaction, missed);
+    return missed.missedAt !== null && !missed.isMissConfirmed;
   }
 }
 

@@ -8,7 +8,7 @@ import { MonitorStore } from '../../test/monitor-store.js';
 import { epoch, listed } from '../../test/said.js';
 import { StandInPlatform, startStandInConnector } from '../../test/stand-in-services.js';
 import { ClaimsRepository } from './claims.repository.js';
-import { Naming } from './naming.service.js';
+import { UsernameRefresh } from './username-refresh.service.js';
 import { Poller } from './poller.service.js';
 
 const second = 1_000;
@@ -141,16 +141,16 @@ describe(Poller.name, () => {
     const { poller } = createPoller();
     const later = await store.addStreamer({ nextPollAt: new Date(Date.now() + 60 * second) });
     const soon = await store.addStreamer({ nextPollAt: new Date(Date.now() + 4.9 * second) });
-    expect(await poller.pollBatch()).toBe(false);
+    expect(await poller.pollBatch()).toBe(0);
     const due = await store.addStreamer();
 
-    expect(await poller.pollBatch()).toBe(true);
+    expect(await poller.pollBatch()).toBe(2);
 
     expect(platform.streamLookUps.map((userIds) => userIds.sort())).toEqual([
       [soon.platformId, due.platformId].sort(),
     ]);
     expect((await store.streamer(later)).polledAt).toBeNull();
-    expect(await poller.pollBatch()).toBe(false);
+    expect(await poller.pollBatch()).toBe(0);
   });
 
   it('keeps who could not be looked up due, and goes on when the connector is back', async () => {
@@ -178,7 +178,7 @@ describe(Poller.name, () => {
     await expect(poller.pollBatch()).rejects.toMatchObject({ code: 'unavailable' });
     connector = await startStandInConnector(nats, platform);
 
-    await eventually(async () => expect(await poller.pollBatch()).toBe(true));
+    await eventually(async () => expect(await poller.pollBatch()).toBe(1));
     expect((await store.streamer(streamer)).polledAt).not.toBeNull();
   });
 
@@ -189,7 +189,7 @@ describe(Poller.name, () => {
       platform.now = () => epoch + at;
       platform.streams = isLive ? [listed(streamer, 's1', -60 * second, { viewerCount: at })] : [];
       await pass(45);
-      expect(await poller.pollBatch()).toBe(true);
+      expect(await poller.pollBatch()).toBeGreaterThan(0);
     };
     await pollAt(0, false);
     for (const at of [45 * second, 90 * second, 135 * second]) await pollAt(at, true);
@@ -225,7 +225,7 @@ describe(Poller.name, () => {
   });
 });
 
-describe(Naming.name, () => {
+describe(UsernameRefresh.name, () => {
   it('follows new names by the id, and keeps the spelling of those that are the same', async () => {
     const due = { nextNamingAt: new Date() };
     const renamed = await store.addStreamer({ platformUsername: 'Old_Name', ...due });
@@ -235,7 +235,7 @@ describe(Naming.name, () => {
       { id: renamed.platformId, login: 'new_name', displayName: 'New_Name' },
       { id: same.platformId, login: 'mira', displayName: 'Mira' },
     ];
-    const naming = new Naming(
+    const refresh = new UsernameRefresh(
       claims,
       client,
       store.dataSource,
@@ -243,17 +243,17 @@ describe(Naming.name, () => {
       createLogger('test', 'silent'),
     );
 
-    expect(await naming.checkBatch()).toBe(true);
+    expect(await refresh.checkBatch()).toBe(true);
 
     const names = await Promise.all([renamed, same, gone].map((streamer) => store.streamer(streamer)));
     expect(names.map(({ platformUsername }) => platformUsername)).toEqual(['new_name', 'MiRa', 'Gone']);
     expect(platform.userLookUps).toMatchObject([{ logins: [], priority: 'background' }]);
-    expect(await naming.checkBatch()).toBe(false);
+    expect(await refresh.checkBatch()).toBe(false);
     await pass(900);
     platform.isAway = true;
-    await expect(naming.checkBatch()).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(refresh.checkBatch()).rejects.toMatchObject({ code: 'unavailable' });
     platform.isAway = false;
     await pass(60);
-    expect(await naming.checkBatch()).toBe(true);
+    expect(await refresh.checkBatch()).toBe(true);
   });
 });

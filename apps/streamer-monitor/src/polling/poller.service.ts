@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { lookUpStreams } from '@stream-events/contracts';
+import { lookUpStreams, maxLookUp } from '@stream-events/contracts';
 import { RequestClient, within } from '@stream-events/messaging';
 import {
   Counter,
@@ -39,8 +39,8 @@ export class Poller {
   private readonly claimedTotal: Counter;
   private readonly missesTotal: Counter;
   private readonly changesTotal: Counter;
-  private readonly sweepsTotal: Counter;
-  private isSweeping = false;
+  private readonly passesTotal: Counter;
+  private isInPass = false;
 
   constructor(
     private readonly claims: ClaimsRepository,
@@ -57,14 +57,19 @@ export class Poller {
     this.claimedTotal = count('polls_claimed', 'Streamers that were claimed to be polled');
     this.missesTotal = count('polls_absent', 'Streamers that a poll did not find live');
     this.changesTotal = count('polls_changed', 'Polls that said something new, and were written down alone');
-    this.sweepsTotal = count('sweeps', 'Times that this instance had polled and found nobody due any more');
+    this.passesTotal = count(
+      'polling_passes',
+      'Polling passes of this instance: times that it polled until no streamer was due',
+    );
     measureStreamers(claims, metrics);
     const failureLog = new FailureLog(logger);
     const onFailure = (err: unknown): void =>
       failureLog.warn('streamers could not be polled: they stay due, and it is tried again', { err });
+    // A batch that is not full took every streamer that was due. Waiting limits how often small batches call the platform.
+    const work = async (): Promise<boolean> => (await this.pollBatch()) === maxLookUp;
     this.loops = Array.from(
       { length: batchesInFlight },
-      () => new WorkerLoop({ work: () => this.pollBatch(), idleMs, maxBackoffMs, onFailure }),
+      () => new WorkerLoop({ work, idleMs, maxBackoffMs, onFailure }),
     );
   }
 
@@ -77,16 +82,17 @@ export class Poller {
     await within(stopLimitMs, Promise.all(this.loops.map((loop) => loop.stop())));
   }
 
-  /** Polls one batch; false when nobody is due. */
-  async pollBatch(): Promise<boolean> {
+  /** Polls one batch. Returns how many streamers were due; 0 ends the polling pass. */
+  async pollBatch(): Promise<number> {
     const claim = await this.claims.claimPolls();
-    if (claim.streamers.length === 0) {
-      if (this.isSweeping) this.sweepsTotal.inc();
-      this.isSweeping = false;
-      return false;
+    const count = claim.streamers.length;
+    if (count === 0) {
+      if (this.isInPass) this.passesTotal.inc();
+      this.isInPass = false;
+      return 0;
     }
-    this.isSweeping = true;
-    this.claimedTotal.inc(claim.streamers.length);
+    this.isInPass = true;
+    this.claimedTotal.inc(count);
     try {
       await this.poll(claim);
       this.batchesTotal.inc({ outcome: 'done' });
@@ -94,7 +100,7 @@ export class Poller {
       this.batchesTotal.inc({ outcome: 'failed' });
       throw error;
     }
-    return true;
+    return count;
   }
 
   private async poll(claim: Claim): Promise<void> {

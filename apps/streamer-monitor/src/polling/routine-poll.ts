@@ -1,6 +1,16 @@
-import { rename, type MonitoredStreamer } from '../streamers/monitored-streamers.repository.js';
-import type { Poll } from '../streams/stream-recorder.service.js';
-import type { RecordedStream } from '../streams/streams.repository.js';
+import { rename, type MonitoredStreamer } from '../streams/monitored-streamers.repository.js';
+import type { Milliseconds } from '../streams/stream-facts.js';
+import type { RecordedStream, SeenStream } from '../streams/streams.repository.js';
+
+/** What the platform answered about one streamer. */
+export interface Poll {
+  /** When the platform was asked. */
+  at: Milliseconds;
+  /** Null: the platform does not list a stream of the streamer. */
+  stream: SeenStream | null;
+  /** The claim under which the streamer was polled. */
+  claimedUntil: Milliseconds | null;
+}
 
 /**
  * Whether a poll says of a streamer what is known anyway, as nearly all do: the same stream runs on, or there is still none. Such

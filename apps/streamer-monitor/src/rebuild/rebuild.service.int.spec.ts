@@ -112,7 +112,7 @@ describe(RebuildService.name, () => {
     await store.recorder.recordEvent(old(offline(streamer, 1_500 * second)));
     await store.recorder.recordEvent(old(online(streamer, 'wrong', 2_000 * second)));
     const seen = toSeenStream(listed(streamer, 'seen', 3_000 * second));
-    await store.recorder.recordPoll(streamer.id, {
+    await store.polls.recordPoll(streamer.id, {
       at: epoch + 3_100 * second,
       stream: seen,
       claimedUntil: null,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { receivedAt } from '@stream-events/contracts';
 import { DataSource, type EntityManager } from 'typeorm';
-import { absenceOf, MonitoredStreamersRepository } from '../streamers/monitored-streamers.repository.js';
+import { absenceOf, MonitoredStreamersRepository } from '../streams/monitored-streamers.repository.js';
 import { missesBeforeKnown } from '../streams/stream-facts.js';
 import { StreamRecorder, type StreamEvent } from '../streams/stream-recorder.service.js';
 import {

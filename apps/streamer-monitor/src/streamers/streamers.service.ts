@@ -10,6 +10,7 @@ import {
 import { violatedConstraint } from '@stream-events/database';
 import { DataSource, type EntityManager } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
+import { usernameRefreshIntervalMs } from '../polling/poll-interval.js';
 import { StreamRecorder } from '../streams/stream-recorder.service.js';
 import { Streamer } from './streamer.entity.js';
 import { SubscriptionHint } from './subscription-hint.js';
@@ -19,8 +20,6 @@ import { UserLookUp } from './user-look-up.js';
 const replyMs = 250;
 /** The most streamers on a page: a reply is one message of at most 1 MiB. */
 export const maxStreamersPage = 1_000;
-
-export const namingIntervalMs = 15 * 60_000;
 
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
@@ -88,7 +87,7 @@ export class StreamersService {
         polledAt: null,
         absentSince: null,
         nextPollAt: now,
-        nextNamingAt: new Date(now.getTime() + namingIntervalMs),
+        nextNamingAt: new Date(now.getTime() + usernameRefreshIntervalMs),
       });
       await transaction.insert(Streamer, created);
       return created;

@@ -2,9 +2,10 @@ import { createLogger } from '@stream-events/service';
 import { MonitorStore } from '../../test/monitor-store.js';
 import { epoch, listed, offline, online } from '../../test/said.js';
 import type { Streamer } from '../streamers/streamer.entity.js';
+import type { Poll } from '../polling/routine-poll.js';
 import { toSeenStream } from '../polling/seen-stream.js';
 import { StreamMaintenance } from './stream-maintenance.service.js';
-import { StreamRecorder, type Poll, type StreamEvent } from './stream-recorder.service.js';
+import { StreamRecorder, type StreamEvent } from './stream-recorder.service.js';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -32,20 +33,20 @@ const later = (): Date => new Date(Date.now() + 3_600_000);
 
 describe(StreamRecorder.name, () => {
   describe('recordEvent', () => {
-    it('has a streamer looked up 5 s after going live, for title and viewers', async () => {
+    it('makes a streamer due for a poll at once when an event announces a stream, for title and viewers', async () => {
       const streamer = await store.addStreamer({ nextPollAt: later() });
 
       await store.recorder.recordEvent(online(streamer, 's1', 0));
 
       const after = await store.streamer(streamer);
       expect(after).toMatchObject({ streaming: true, isStreamingKnown: true });
-      expect(after.nextPollAt.getTime() - after.updatedAt.getTime()).toBe(5 * second);
+      expect(after.nextPollAt.getTime() - after.updatedAt.getTime()).toBe(0);
     });
 
     it('does not make hours of a stream that it learns of when it has long been over', async () => {
       const streamer = await store.addStreamer({ nextPollAt: later() });
       for (let at = 0; at <= 120 * minute; at += 90 * second)
-        await store.recorder.recordPoll(streamer.id, poll(at, null));
+        await store.polls.recordPoll(streamer.id, poll(at, null));
 
       await store.recorder.recordEvent(online(streamer, 's1', 10 * minute, { at: 120 * minute }));
 
@@ -66,7 +67,7 @@ describe(StreamRecorder.name, () => {
 
       await Promise.all([
         ...[...said, ...said.toReversed()].map((event) => store.recorder.recordEvent(event)),
-        ...polls.map((said) => store.recorder.recordPoll(streamer.id, said)),
+        ...polls.map((said) => store.polls.recordPoll(streamer.id, said)),
       ]);
 
       const streams = (await store.streamsOf(streamer)).map(({ streamId, startedAt, endedAt }) => [
@@ -112,24 +113,42 @@ describe(StreamRecorder.name, () => {
   describe('recordPoll', () => {
     it('looks again in 25 s when a stream is missed, and ends it at the first of two misses', async () => {
       const streamer = await store.addStreamer({ nextPollAt: later() });
-      await store.recorder.recordPoll(streamer.id, poll(0, listed(streamer, 's1', -minute)));
+      await store.polls.recordPoll(streamer.id, poll(0, listed(streamer, 's1', -minute)));
 
-      await store.recorder.recordPoll(streamer.id, poll(45 * second, null));
+      await store.polls.recordPoll(streamer.id, poll(45 * second, null));
       // At the earliest 5 s before that: then the second miss still counts.
       expect(await dueInSeconds(streamer)).toBeLessThan(26);
       expect((await store.streamer(streamer)).streaming).toBe(true);
-      await store.recorder.recordPoll(streamer.id, poll(66 * second, null));
+      await store.polls.recordPoll(streamer.id, poll(66 * second, null));
 
       const [stream] = await store.streamsOf(streamer);
       expect(stream?.endedAt?.getTime()).toBe(epoch + 45 * second);
       expect(await store.streamer(streamer)).toMatchObject({ streaming: false });
     });
 
+    it('retries at 2, 4, 8 … 45 s until the platform lists an announced stream', async () => {
+      const streamer = await store.addStreamer({ nextPollAt: later() });
+      const dueAfterPoll = async (at: number, stream: Poll['stream']): Promise<number> => {
+        await store.dataSource.query('UPDATE streamers SET next_poll_at = $1', [later()]);
+        await store.polls.recordPoll(streamer.id, { at: epoch + at, stream, claimedUntil: null });
+        return Math.round(await dueInSeconds(streamer));
+      };
+      await store.recorder.recordEvent(online(streamer, 's1', 0));
+
+      expect(await dueAfterPoll(second, null)).toBe(2);
+      expect(await dueAfterPoll(4 * second, null)).toBe(4);
+      expect(await dueAfterPoll(8 * second, null)).toBe(8);
+      expect(await dueAfterPoll(16 * second, null)).toBe(16);
+      expect(await dueAfterPoll(100 * second, null)).toBe(45);
+      expect(await dueAfterPoll(101 * second, toSeenStream(listed(streamer, 's1', 0)))).toBe(45);
+      expect(await store.streamsOf(streamer)).toMatchObject([{ title: 'hello', viewerCount: 7 }]);
+    });
+
     it('corrects the end by an event that comes later, and by a poll that sees the stream again', async () => {
       const streamer = await store.addStreamer();
       const said = listed(streamer, 's1', -minute);
       const endAfter = async (at: number, stream: typeof said | null): Promise<number | undefined> => {
-        await store.recorder.recordPoll(streamer.id, poll(at, stream));
+        await store.polls.recordPoll(streamer.id, poll(at, stream));
         return (await store.streamsOf(streamer))[0]?.endedAt?.getTime();
       };
       await endAfter(0, said);
@@ -145,9 +164,9 @@ describe(StreamRecorder.name, () => {
 
     it('leaves out an answer that is older than the last one', async () => {
       const streamer = await store.addStreamer();
-      await store.recorder.recordPoll(streamer.id, poll(minute, null));
+      await store.polls.recordPoll(streamer.id, poll(minute, null));
 
-      expect(await store.recorder.recordPoll(streamer.id, poll(0, listed(streamer, 's1', 0)))).toBe(false);
+      expect(await store.polls.recordPoll(streamer.id, poll(0, listed(streamer, 's1', 0)))).toBe(false);
       expect(await store.streamsOf(streamer)).toEqual([]);
     });
 

@@ -6,21 +6,14 @@ import {
   rename,
   type MonitoredStreamer,
   type NextPoll,
-} from '../streamers/monitored-streamers.repository.js';
+} from './monitored-streamers.repository.js';
 import { resolveEnds } from './resolve-streams.js';
-import {
-  confirmMissAfterMs,
-  missesBeforeKnown,
-  noteMissed,
-  prolongAbsence,
-  type Milliseconds,
-} from './stream-facts.js';
+import { missesBeforeKnown, type Milliseconds } from './stream-facts.js';
 import {
   StreamsRepository,
   type AnnouncedStream,
   type RecordedOffline,
   type RecordedStream,
-  type SeenStream,
 } from './streams.repository.js';
 
 /** What an event said about a streamer's streams. */
@@ -28,30 +21,12 @@ export type StreamEvent = { at: Milliseconds; userId: string; userLogin: string 
   { kind: 'online'; stream: AnnouncedStream } | { kind: 'offline'; offline: RecordedOffline }
 );
 
-/** What the platform answered about one streamer. */
-export interface Poll {
-  /** When it was asked. */
-  at: Milliseconds;
-  /** Null: the streamer is not live, as far as the platform's list goes. */
-  stream: SeenStream | null;
-  claimedUntil: Milliseconds | null;
-}
-
-/** A stream that was announced is looked up soon: its title and viewers are not in the event. */
-const pollAfterOnlineMs = 5_000;
-/** How long after a poll the next one is due: below a minute, as viewers are charted by the minute. */
-export const pollIntervalMs = 45_000;
-/** So early a streamer is polled along with another one who is due, so that batches stay full. */
-export const pollAheadMs = 5_000;
-// Polled ahead as well, the second miss must count; the clocks of who plans and who asks may differ a little.
-const pollAfterMissMs = confirmMissAfterMs + pollAheadMs + 500;
-
 /** What changes with a streamer besides its streams. */
-interface StreamerChange {
+export interface StreamerChange {
   streamer: MonitoredStreamer;
   /** Streams that began then or later may have changed. */
   from: Milliseconds;
-  nextPoll: (isRunning: boolean) => NextPoll | undefined;
+  nextPoll: (latest: RecordedStream | undefined) => NextPoll | undefined;
 }
 
 /**
@@ -78,30 +53,9 @@ export class StreamRecorder {
       await this.apply(transaction, streamer, {
         streamer: rename(streamer, event.userLogin, event.at),
         from,
-        nextPoll: (isRunning) =>
-          event.kind === 'online' && isRunning ? { inMs: pollAfterOnlineMs, claimedUntil: null } : undefined,
-      });
-      return true;
-    });
-  }
-
-  /** Records a poll; false when the streamer is not monitored any more, or a later poll is recorded already. */
-  async recordPoll(streamerId: string, poll: Poll): Promise<boolean> {
-    return this.dataSource.transaction(async (transaction) => {
-      const [streamer] = await this.streamers.lock(transaction, [streamerId]);
-      if (!streamer || (streamer.polledAt !== null && streamer.polledAt >= poll.at)) return false;
-      const isInDoubt = await this.saveMiss(transaction, streamer, poll);
-      if (poll.stream)
-        await this.streams.saveSeen(transaction, poll.at, [{ streamerId, stream: poll.stream }]);
-      const absence = poll.stream ? null : prolongAbsence(absenceOf(streamer), poll.at);
-      const named = poll.stream ? rename(streamer, poll.stream.userLogin, poll.at) : streamer;
-      await this.apply(transaction, streamer, {
-        streamer: { ...named, polledAt: poll.at, absentSince: absence?.since ?? null },
-        from: Math.min(poll.at, poll.stream?.startedAt ?? poll.at),
-        nextPoll: (isRunning) => ({
-          inMs: isRunning && isInDoubt ? pollAfterMissMs : pollIntervalMs,
-          claimedUntil: poll.claimedUntil,
-        }),
+        // Due at once: the event has neither title nor viewers.
+        nextPoll: (latest) =>
+          event.kind === 'online' && latest?.endedAt === null ? { inMs: 0, claimedUntil: null } : undefined,
       });
       return true;
     });
@@ -134,7 +88,8 @@ export class StreamRecorder {
     return resolved.at(-1);
   }
 
-  private async apply(
+  /** Resolves a locked streamer's streams and saves the streamer with what follows from them. */
+  async apply(
     transaction: EntityManager,
     before: MonitoredStreamer,
     { streamer, from, nextPoll }: StreamerChange,
@@ -145,7 +100,7 @@ export class StreamRecorder {
     await this.streamers.save(
       transaction,
       { ...streamer, streaming, isStreamingKnown: true },
-      { isVisible, nextPoll: nextPoll(streaming) },
+      { isVisible, nextPoll: nextPoll(latest) },
     );
   }
 
@@ -171,19 +126,5 @@ export class StreamRecorder {
         ? undefined
         : await this.streams.find(transaction, streamer.id, offline.streamId);
     return named?.startedAt ?? offline.at;
-  }
-
-  /** Notes that the latest stream is not the one that was seen; says whether it has to be looked for again soon. */
-  private async saveMiss(
-    transaction: EntityManager,
-    streamer: MonitoredStreamer,
-    { at, stream }: Poll,
-  ): Promise<boolean> {
-    const [latest] = await this.streams.readLatest(transaction, [streamer.id]);
-    if (!latest || latest.streamId === stream?.streamId) return false;
-    const missed = noteMissed(latest, at);
-    if (missed.missedAt !== latest.missedAt || missed.isMissConfirmed !== latest.isMissConfirmed)
-      await this.streams.saveMisses(transaction, missed);
-    return missed.missedAt !== null && !missed.isMissConfirmed;
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Absence, Milliseconds } from '../streams/stream-facts.js';
-import { epochMilliseconds, type Queries } from '../streams/streams.repository.js';
+import type { Absence, Milliseconds } from './stream-facts.js';
+import { epochMilliseconds, type Queries } from './streams.repository.js';
 
 /** A streamer who is monitored, as what is heard of the platform changes it. */
 export interface MonitoredStreamer {

@@ -3,7 +3,7 @@ import { lookUpUsers, type PlatformUserMessage } from '@stream-events/contracts'
 import { RequestClient } from '@stream-events/messaging';
 import { FailureLog, LOGGER, WorkerLoop, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
-import { MonitoredStreamersRepository, rename } from '../streamers/monitored-streamers.repository.js';
+import { MonitoredStreamersRepository, rename } from '../streams/monitored-streamers.repository.js';
 import type { Milliseconds } from '../streams/stream-facts.js';
 import { ClaimsRepository, type Claim } from './claims.repository.js';
 
@@ -12,7 +12,7 @@ const maxBackoffMs = 60_000;
 
 /** Looks the names of all streamers up by their ids every quarter of an hour: who is seldom live may be renamed unseen. */
 @Injectable()
-export class Naming {
+export class UsernameRefresh {
   private readonly loop: WorkerLoop;
 
   constructor(

@@ -1,0 +1,32 @@
+import { confirmMissAfterMs, type Milliseconds } from '../streams/stream-facts.js';
+import type { RecordedStream } from '../streams/streams.repository.js';
+
+/** The poll interval: how long after a poll a streamer is due again. Below a minute, because charts show viewers by the minute. */
+export const pollIntervalMs = 45_000;
+
+/** When one streamer is due, a poll also takes the streamers that are due within this time, so that batches stay full. */
+export const pollAheadMs = 5_000;
+
+/** How long after a look-up of its username a streamer is due for the next one. */
+export const usernameRefreshIntervalMs = 15 * 60_000;
+
+// The second miss must count even when the poll is taken ahead; 0.5 s allows for clocks that differ between instances.
+const pollAfterMissMs = confirmMissAfterMs + pollAheadMs + 500;
+// The first retry for a stream that the platform does not list yet.
+const minListingRetryMs = 2_000;
+
+/**
+ * Returns how long after a poll the streamer is due again.
+ *
+ * A stream that an event has announced has no title until the platform lists it, which takes from a second to minutes. The
+ * retries follow at 2, 4, 8, 16, and 32 s after the start, then at the poll interval: at most five extra look-ups per stream.
+ */
+export function nextPollInMs(
+  latest: Pick<RecordedStream, 'startedAt' | 'endedAt' | 'seenAt'> | undefined,
+  { at, isInDoubt }: { at: Milliseconds; isInDoubt: boolean },
+): number {
+  if (latest?.endedAt !== null) return pollIntervalMs;
+  if (isInDoubt) return pollAfterMissMs;
+  if (latest.seenAt !== null) return pollIntervalMs;
+  return Math.min(Math.max(at - latest.startedAt, minListingRetryMs), pollIntervalMs);
+}

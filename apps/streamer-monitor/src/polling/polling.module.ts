@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { StreamsModule } from '../streams/streams.module.js';
+import { ClaimsRepository } from './claims.repository.js';
+import { PollRecorder } from './poll-recorder.service.js';
+import { Poller } from './poller.service.js';
+import { UsernameRefresh } from './username-refresh.service.js';
+
+/** Polling: asks the platform which streamers are live, and what they are called. */
+@Module({
+  imports: [StreamsModule],
+  providers: [ClaimsRepository, Poller, PollRecorder, UsernameRefresh],
+  exports: [Poller, UsernameRefresh],
+})
+export class PollingModule {}
