@@ -2,25 +2,34 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { describeMachine } from './measure/machine.js';
 import { measure, watchMemory, type Measurement, type MeasurementOptions } from './bench/measurement.js';
-import { printReport, type BenchmarkResults } from './bench/report.js';
+import { printSections, type BenchmarkResults } from './bench/report.js';
 import { startSubject, type Subject, type SubjectName } from './bench/subject.js';
-import { writeDocument } from './measure/document.js';
+import { say } from './measure/progress.js';
+import { report, type SystemTest } from './measure/report.js';
 import { readProfiles } from './measure/profile.js';
 import { createStoreTemplate } from './system/filled-store.js';
 import { startServers, type Servers } from './system/servers.js';
 
-// npm run bench: measures the write path beside the raw ceiling and writes docs/benchmarks.md. --quick only prints.
+// npm run bench: measures the write path and the raw ceiling in alternation, and writes docs/benchmarks.md. --quick is short
+// and only prints.
+
+const test: SystemTest = {
+  title: 'Benchmarks',
+  command: 'bench',
+  page: 'benchmarks.md',
+  setting: 'Services, servers, and load share one machine.',
+};
 
 const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
 
+const startedAt = performance.now();
 const connections = 64;
 const filledEvents = flags.quick ? 20_000 : 200_000;
 const rounds = flags.quick ? 1 : 3;
 
 const memorySeconds = flags.quick ? 20 : 300;
-// V8 compiles what is hot within some seconds under load.
+// V8 compiles hot code within a few seconds under load.
 const pace = { warmUpSeconds: flags.quick ? 4 : 10, seconds: flags.quick ? 6 : 12 };
 const subjects = ['ceiling', '1 + 1', '2 + 2'] as const;
 
@@ -30,7 +39,7 @@ class Benchmark {
     private readonly createStore: () => Promise<string>,
   ) {}
 
-  /** One subject after the other, again and again: whatever else the machine does meets all of them. */
+  /** Runs the subjects in alternation, so that other load on the machine affects all of them. */
   async compare(): Promise<Record<SubjectName, Measurement[]>> {
     const results: Record<SubjectName, Measurement[]> = { ceiling: [], '1 + 1': [], '2 + 2': [] };
     for (let round = 1; round <= rounds; round += 1) {
@@ -112,18 +121,12 @@ function rounded(_key: string, value: unknown): unknown {
   return typeof value === 'number' ? Math.round(value) : value;
 }
 
-function say(line: string): void {
-  process.stdout.write(`  ${line}\n`);
-}
-
 const servers = await startServers();
 try {
   say(`filling a store with ${filledEvents} events`);
   const benchmark = new Benchmark(servers, await createStoreTemplate(servers, filledEvents));
-  const report = printReport({
-    machine: await describeMachine(servers),
+  const sections = printSections({
     cores: cpus().length,
-    date: new Date().toISOString().slice(0, 10),
     filledEvents,
     connections,
     notifications: await benchmark.compare(),
@@ -131,8 +134,7 @@ try {
     profiles: await benchmark.profile(),
     memory: await benchmark.watchMemory(),
   });
-  if (flags.quick) process.stdout.write(`\n${report}`);
-  else await writeDocument('docs/benchmarks.md', report);
+  await report(test, { servers, startedAt, sections, isWhole: !flags.quick });
 } finally {
   await servers.stop();
 }

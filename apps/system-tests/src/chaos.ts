@@ -1,23 +1,26 @@
 import { parseArgs } from 'node:util';
-import { describeMachine } from './measure/machine.js';
-import { printAnswers, printReport, printSummary, summarize } from './chaos/report.js';
+import { printAnswers, printSections, summarize } from './chaos/report.js';
 import { scenarios, type Pace } from './chaos/scenarios.js';
 import { TestBed, type ScenarioResult } from './chaos/test-bed.js';
-import { writeDocument } from './measure/document.js';
+import { say } from './measure/progress.js';
+import { report, type SystemTest } from './measure/report.js';
 
-// npm run chaos: takes every part of the system away under load, looks for events that are lost or doubled, and writes
-// docs/chaos.md. --quick is short, --only <name> is one scenario; both only print.
+// npm run chaos: takes away every part of the system under load, looks for lost and doubled events, and writes docs/chaos.md.
+// --quick is short; --only <name> runs one scenario. Both only print.
 
+const test: SystemTest = {
+  title: 'Chaos test',
+  command: 'chaos',
+  page: 'chaos.md',
+  setting:
+    'Two gateways and two events services, each in its own process, with embedded PostgreSQL (durable) and nats-server. Servers, services, and load share one machine.',
+};
 const { values: flags } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
 });
 const pace: Pace = flags.quick
   ? { kills: 1, frozenMs: 3_000, awayMs: 5_000, poisonRounds: 1, rollingRounds: 1 }
   : { kills: 20, frozenMs: 10_000, awayMs: 60_000, poisonRounds: 5, rollingRounds: 4 };
-
-function say(line: string): void {
-  process.stdout.write(`  ${line}\n`);
-}
 
 function chooseScenarios(): typeof scenarios {
   if (flags.only === undefined) return scenarios;
@@ -45,16 +48,12 @@ try {
   const results = await runAll(bed);
   const list = await bed.checkList();
   for (const line of summarize(list.findings)) say(`list: FOUND ${line}`);
-  process.stdout.write(`\n${printSummary(results)}\n\n`);
-  const minutes = Math.ceil((performance.now() - startedAt) / 60_000);
-  say(`${list.events} events listed through the API; ${minutes} minutes`);
-  if (!flags.quick && flags.only === undefined) {
-    const machine = await describeMachine(bed.servers);
-    const date = new Date().toISOString().slice(0, 10);
-    await writeDocument('docs/chaos.md', printReport({ machine, date, minutes, scenarios, results, list }));
-  }
-  const findings = [...results.flatMap((result) => result.findings), ...list.findings];
-  if (findings.length > 0) process.exitCode = 1;
+  await report(test, {
+    servers: bed.servers,
+    startedAt,
+    sections: printSections({ scenarios, results, list }),
+    isWhole: !flags.quick && flags.only === undefined,
+  });
 } finally {
   await bed.stop();
 }

@@ -1,6 +1,5 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { describeMachine } from './measure/machine.js';
 import { BenchBed, type SubjectName } from './live-bench/bench-bed.js';
 import {
   measureFromStream,
@@ -9,13 +8,19 @@ import {
   measureWholeWay,
   type Measurement,
 } from './live-bench/measurement.js';
-import { judge, middle, printReport, type LiveBenchmarkResults, type Rounds } from './live-bench/report.js';
-import { writeDocument } from './measure/document.js';
+import { middle, printSections, type LiveBenchmarkResults, type Rounds } from './live-bench/report.js';
 import { say } from './measure/progress.js';
+import { report, type SystemTest } from './measure/report.js';
 
-// npm run bench:live: measures live delivery beside a bare `ws` broadcast and writes docs/live-benchmarks.md. --quick is short,
-// --only maximum or --only latency is one part; all of these only print.
+// npm run bench:live: measures live delivery and a bare `ws` broadcast in alternation, and writes docs/live-benchmarks.md.
+// --quick is short; --only maximum or --only latency runs one part. Both only print.
 
+const test: SystemTest = {
+  title: 'Live benchmarks',
+  command: 'bench:live',
+  page: 'live-benchmarks.md',
+  setting: 'Servers, clients, and load share one machine.',
+};
 const partNames = ['maximum', 'latency'];
 const { values: flags } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
@@ -26,10 +31,10 @@ if (flags.only !== undefined && !partNames.includes(flags.only))
 const clients = 1_000;
 const eventsPerSecond = 20;
 const rounds = flags.quick ? 1 : 3;
-// V8 compiles what is hot within some seconds under load.
+// V8 compiles hot code within a few seconds under load.
 const pace = flags.quick ? { warmUpSeconds: 2, seconds: 4 } : { warmUpSeconds: 3, seconds: 7 };
 
-/** One subject after the other, again and again: whatever else the machine does meets both of them. */
+/** Runs the subjects in alternation, so that other load on the machine affects both. */
 async function alternate(
   label: string,
   work: (subject: SubjectName) => Promise<Measurement>,
@@ -71,19 +76,15 @@ async function measureHalf(bed: BenchBed, maximum: Rounds): Promise<LiveBenchmar
   return { eventsPerSecond: perSecond, rounds };
 }
 
+const startedAt = performance.now();
 const bed = await BenchBed.start(clients);
 try {
-  const results = {
-    machine: await describeMachine(bed.servers),
-    cores: cpus().length,
-    date: new Date().toISOString().slice(0, 10),
-    clients,
-    ...(await measureAll(bed)),
-  };
-  const report = printReport(results);
-  if (flags.quick || flags.only !== undefined) process.stdout.write(`\n${report}`);
-  else await writeDocument('docs/live-benchmarks.md', report);
-  if (judge(results).some(({ isKept }) => !isKept)) process.exitCode = 1;
+  await report(test, {
+    servers: bed.servers,
+    startedAt,
+    sections: printSections({ cores: cpus().length, clients, ...(await measureAll(bed)) }),
+    isWhole: !flags.quick && flags.only === undefined,
+  });
 } finally {
   await bed.stop();
 }

@@ -5,19 +5,19 @@ import { runPositions } from './live-chaos/positions.js';
 import { runReturn } from './live-chaos/return.js';
 import { runSlowReaders } from './live-chaos/slow-readers.js';
 import { say } from './measure/progress.js';
-import type { PartReport } from './measure/promise.js';
-import { reportTrial, type Trial } from './measure/system-test-report.js';
+import type { Section } from './measure/report.js';
+import { report, type SystemTest } from './measure/report.js';
 
-// npm run chaos:live: a thousand WebSocket clients while gateways and broker are restarted, beside readers that stand still,
-// coming back together, and with positions that are no use; writes docs/live-chaos.md. --quick is short, --only <part> is
-// one part; both only print.
+// npm run chaos:live: a thousand WebSocket clients while gateways and broker are restarted at random, while readers stop
+// reading, when all reconnect together, and with positions that are no longer valid. Writes docs/live-chaos.md. --quick is
+// short; --only <part> runs one part. Both only print.
 
-const trial: Trial = {
-  title: 'Trial of live delivery',
-  command: 'live-chaos',
-  sharers: 'Servers, services and clients shared\none machine:',
+const test: SystemTest = {
+  title: 'Live chaos test',
+  command: 'chaos:live',
+  page: 'live-chaos.md',
   setting:
-    'Two gateways and one events service, each a process of its own, with embedded PostgreSQL (durable) and nats-server.',
+    'Two gateways and one events service, each in its own process, with embedded PostgreSQL (durable) and nats-server. Servers, services, and clients share one machine.',
 };
 const parts = { chaos: runChaos, 'slow-readers': runSlowReaders, return: runReturn, positions: runPositions };
 
@@ -42,7 +42,7 @@ const size: Size = flags.quick
       missedEvents: 4_000,
     };
 
-function chooseParts(): [string, (bed: LiveBed) => Promise<PartReport>][] {
+function chooseParts(): [string, (bed: LiveBed) => Promise<Section>][] {
   const all = Object.entries(parts);
   if (flags.only === undefined) return all;
   const chosen = all.filter(([name]) => name === flags.only);
@@ -50,14 +50,14 @@ function chooseParts(): [string, (bed: LiveBed) => Promise<PartReport>][] {
   throw new Error(`there is no part ${flags.only}, only ${Object.keys(parts).join(', ')}`);
 }
 
-async function runParts(bed: LiveBed): Promise<PartReport[]> {
-  const reports: PartReport[] = [];
+async function runParts(bed: LiveBed): Promise<Section[]> {
+  const reports: Section[] = [];
   for (const [name, run] of chosen) {
     say(`${name}: running`);
     const partStartedAt = performance.now();
     reports.push(
       await run(bed).catch(async (error: unknown) => {
-        // The other parts are worth running all the same.
+        // Run the other parts all the same.
         await bed.abandon();
         return printFailure(name, error);
       }),
@@ -67,13 +67,13 @@ async function runParts(bed: LiveBed): Promise<PartReport[]> {
   return reports;
 }
 
-function printFailure(name: string, error: unknown): PartReport {
+function printFailure(name: string, error: unknown): Section {
   const measured = error instanceof Error ? error.message : String(error);
   say(`${name}: FAILED: ${error instanceof Error ? error.stack : measured}`);
   return {
     title: name,
-    paragraphs: [`This part did not come to its end: ${measured}.`],
-    promises: [{ promise: `The part "${name}" comes to its end`, measured, isKept: false }],
+    paragraphs: [`This part failed: ${measured}.`],
+    promises: [{ promise: `The part "${name}" finishes`, measured, isKept: false }],
   };
 }
 
@@ -81,10 +81,10 @@ const chosen = chooseParts();
 const startedAt = performance.now();
 const bed = await LiveBed.start(size);
 try {
-  await reportTrial(trial, {
+  await report(test, {
     servers: bed.servers,
     startedAt,
-    parts: await runParts(bed),
+    sections: await runParts(bed),
     isWhole: !flags.quick && flags.only === undefined,
   });
 } finally {

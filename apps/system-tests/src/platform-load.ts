@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { say } from './measure/progress.js';
-import type { PartReport } from './measure/promise.js';
-import { reportTrial, type Trial } from './measure/system-test-report.js';
+import type { Section } from './measure/report.js';
+import { report, type SystemTest } from './measure/report.js';
 import { runChanging } from './platform-load/changing.js';
 import { runOutages } from './platform-load/outages.js';
 import { PlatformBed, type Size } from './platform-load/platform-bed.js';
@@ -9,16 +9,15 @@ import { runShowing } from './platform-load/showing.js';
 import { runSubscribing } from './platform-load/subscribing.js';
 import { runSweeping } from './platform-load/sweeping.js';
 
-// npm run platform-load: monitors 10,000 streamers on the simulated platform, takes a monitor and the platform away, and
-// writes docs/platform-load.md. --quick is short, and only prints.
+// npm run load:platform: monitors 10,000 streamers on the simulated platform, kills a monitor, takes the platform away, and
+// writes docs/platform-load.md. --quick is short and only prints.
 
-const trial: Trial = {
-  title: 'Trial of the platform side',
-  command: 'platform-load',
-  sharers: 'Servers, services, the simulated\nplatform and the load shared one machine:',
+const test: SystemTest = {
+  title: 'Platform load test',
+  command: 'load:platform',
+  page: 'platform-load.md',
   setting:
-    'One gateway, one events service, two platform connectors and two streamer monitors, each a process of its own, with\n' +
-    'embedded PostgreSQL (durable) and nats-server, on the simulated platform over HTTP.',
+    'One gateway, one events service, two platform connectors, and two streamer monitors, each in its own process, with embedded PostgreSQL (durable) and nats-server, on the simulated platform over HTTP. Servers, services, simulated platform, and load share one machine.',
 };
 const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
 const size: Size = flags.quick
@@ -48,8 +47,8 @@ const parts = {
   outages: runOutages,
 };
 
-async function runAll(bed: PlatformBed): Promise<PartReport[]> {
-  const reports: PartReport[] = [];
+async function runAll(bed: PlatformBed): Promise<Section[]> {
+  const reports: Section[] = [];
   for (const [name, run] of Object.entries(parts)) {
     say(`${name}: running`);
     const startedAt = performance.now();
@@ -62,10 +61,10 @@ async function runAll(bed: PlatformBed): Promise<PartReport[]> {
 const startedAt = performance.now();
 const bed = await PlatformBed.start(size);
 try {
-  await reportTrial(trial, {
+  await report(test, {
     servers: bed.servers,
     startedAt,
-    parts: await runAll(bed),
+    sections: await runAll(bed),
     isWhole: !flags.quick,
   });
 } finally {

@@ -1,14 +1,12 @@
-import { table } from '../measure/document.js';
+import { formatCount, table, type KeptPromise, type Section } from '../measure/report.js';
 import type { ProfileShares } from '../measure/profile.js';
 import { median } from '../measure/quantile.js';
 import type { Measurement, MemorySample } from './measurement.js';
 import type { SubjectName } from './subject.js';
 
-/** All that a benchmark has measured. */
+/** Everything that the benchmark measured. */
 export interface BenchmarkResults {
-  machine: Record<string, string>;
   cores: number;
-  date: string;
   filledEvents: number;
   connections: number;
   notifications: Record<SubjectName, Measurement[]>;
@@ -19,104 +17,102 @@ export interface BenchmarkResults {
 
 const goals = { perSecond: 12_000, p99Ms: 25, ofCeiling: 0.5, postsPerSecond: 6_000, instancesFactor: 1.15 };
 
-/** Prints the results as `docs/benchmarks.md`. */
-export function printReport(results: BenchmarkResults): string {
-  const { machine, cores, notifications, posts } = results;
-  const one = medianOf(notifications['1 + 1']);
-  const two = medianOf(notifications['2 + 2']);
-  const ceiling = medianOf(notifications.ceiling);
-  const post = medianOf(posts);
+/** The sections of the benchmark's page. */
+export function printSections(results: BenchmarkResults): Section[] {
+  const { cores, notifications, posts } = results;
+  const medians: Medians = {
+    ceiling: medianOf(notifications.ceiling),
+    one: medianOf(notifications['1 + 1']),
+    two: medianOf(notifications['2 + 2']),
+    post: medianOf(posts),
+  };
+  return [
+    printMethod(results),
+    printResults(notifications, medians),
+    printTime(cores, medians, results.profiles),
+    printMemory(results.memory),
+  ];
+}
+
+/** The run in the middle, by speed, of each subject. */
+interface Medians {
+  ceiling: Measurement;
+  one: Measurement;
+  two: Measurement;
+  post: Measurement;
+}
+
+function printMethod({ connections, filledEvents }: BenchmarkResults): Section {
+  return {
+    title: 'What is measured',
+    paragraphs: [
+      `Signed notifications (channel follows, 575 bytes) over ${connections} connections, each with one request in flight. A response counts when it is 204: the event is then committed with fsync. "Published" counts what the EVENTS stream acknowledged in the same time. The event store holds ${formatCount(filledEvents)} events before each run. Runs of the subjects alternate, and the figures are medians; on a shared machine they vary from day to day, so compare ratios.`,
+      'The **ceiling** is one process of plain node:http that checks the same signature and writes with the same statement into the same tables and indexes. It has no framework and no NATS, and publishes nothing.',
+    ],
+    promises: [],
+  };
+}
+
+function printResults(
+  notifications: BenchmarkResults['notifications'],
+  { ceiling, one, two, post }: Medians,
+): Section {
   const ratios = notifications['1 + 1'].map(
     (run, index) => run.perSecond / (notifications.ceiling[index]?.perSecond ?? Number.NaN),
   );
   const instances = notifications['1 + 1'].map(
     (run, index) => serviceCpu(notifications['2 + 2'][index]) / serviceCpu(run),
   );
-  return [
-    '# Benchmarks',
-    '',
-    '<!-- Written by npm run bench: run it again instead of editing this. -->',
-    '',
-    `Measured on ${results.date} by \`npm run bench\`, which wrote this page. Everything, the load and the servers included,`,
-    'shared the machine below; the figures are medians of alternating runs, and on a shared machine they vary from day to day:',
-    'compare ratios.',
-    '',
-    table(['machine', ''], Object.entries(machine)),
-    '',
-    '## What is measured',
-    '',
-    `Signed notifications (channel follows, 575 bytes) over ${results.connections} connections with one request in flight each. An answer counts when`,
-    'it is 204: the event is then committed with fsync on. Published is what the EVENTS stream has acknowledged in the same time.',
-    `The event store holds ${results.filledEvents.toLocaleString('en')} events before each run. The **ceiling** is one process of plain node:http that checks the same`,
-    'signature and writes by the very same statement into the same tables and indexes: no framework, no NATS, nothing published.',
-    '',
-    '## Results',
-    '',
-    table(
-      ['subject', 'events/s', 'published/s', 'p99', 'CPU for one event', 'failed'],
-      [
-        row('ceiling', ceiling),
-        row('1 gateway + 1 events service', one),
-        row('2 gateways + 2 events services', two),
-        row('POST /platform-events, 1 + 1', post),
-      ],
-    ),
-    '',
-    table(
-      ['goal', 'measured', ''],
-      [
-        goal(
-          `≥ ${goals.perSecond.toLocaleString('en')} notifications/s, committed and published`,
-          one.perSecond,
-          goals.perSecond,
-          'at-least',
-        ),
-        goal(`p99 ≤ ${goals.p99Ms} ms`, one.latencyMs.p99, goals.p99Ms, 'at-most'),
-        goal(
-          `≥ ${goals.ofCeiling} of the ceiling (median of ratios)`,
-          median(ratios),
-          goals.ofCeiling,
-          'at-least',
-        ),
-        goal(
-          `≥ ${goals.postsPerSecond.toLocaleString('en')} POST/s`,
-          post.perSecond,
-          goals.postsPerSecond,
-          'at-least',
-        ),
-        goal(
-          `CPU of services and servers for one event, 2 + 2 ≤ ${goals.instancesFactor} × 1 + 1 (median of ratios)`,
-          median(instances),
-          goals.instancesFactor,
-          'at-most',
-        ),
-      ],
-    ),
-    '',
-    '## Where the time of one event goes',
-    '',
-    `The machine has ${cores.toLocaleString('en')} cores, which is ${(cores * 1e6).toLocaleString('en')} µs of CPU a second. With ${allCpu(one).toFixed(0)} µs for an event, the load's ${(one.cpuMicroseconds.load ?? 0).toFixed(0)} included, it`,
-    `cannot do more than ${Math.round((cores * 1e6) / allCpu(one)).toLocaleString('en')} events/s, nor the ceiling, with ${allCpu(ceiling).toFixed(0)} µs, more than ${Math.round((cores * 1e6) / allCpu(ceiling)).toLocaleString('en')}. What is slower than that waits: for the`,
-    'commit on the disk, for one another, or for other guests of the same hardware.',
-    '',
-    'CPU of each process for one event, in microseconds, from the process accounting of the kernel:',
-    '',
-    printCpu({ ceiling, '1 + 1': one, '2 + 2': two, 'POST, 1 + 1': post }),
-    '',
-    'Inside of the Node processes of 1 + 1, as shares of the samples of V8 in which a process was not idle (profiling slows them,',
-    'so this run counts for nothing else; a write that wakes another process up may contain the wait for a core):',
-    '',
-    ...Object.entries(results.profiles).flatMap(([app, shares]) => [printProfile(app, shares), '']),
-    '## Memory under a long load',
-    '',
-    ...printMemory(results.memory),
-    '',
-  ].join('\n');
+  return {
+    title: 'Results',
+    paragraphs: [
+      table(
+        ['subject', 'events/s', 'published/s', 'p99', 'CPU per event', 'failed'],
+        [
+          row('ceiling', ceiling),
+          row('1 gateway + 1 events service', one),
+          row('2 gateways + 2 events services', two),
+          row('POST /platform-events, 1 + 1', post),
+        ],
+      ),
+    ],
+    promises: [
+      atLeast(goals.perSecond, one.perSecond, (goal) => `≥ ${goal} notifications/s, committed and published`),
+      atMost(goals.p99Ms, one.latencyMs.p99, (goal) => `p99 ≤ ${goal} ms`),
+      atLeast(goals.ofCeiling, median(ratios), (goal) => `≥ ${goal} of the ceiling (median of ratios)`),
+      atLeast(goals.postsPerSecond, post.perSecond, (goal) => `≥ ${goal} POST/s`),
+      atMost(
+        goals.instancesFactor,
+        median(instances),
+        (goal) => `CPU of services and servers per event, 2 + 2 ≤ ${goal} × 1 + 1 (median of ratios)`,
+      ),
+    ],
+  };
 }
 
-function printMemory(samples: readonly MemorySample[]): string[] {
+function printTime(
+  cores: number,
+  { ceiling, one, two, post }: Medians,
+  profiles: BenchmarkResults['profiles'],
+): Section {
+  const most = (measurement: Measurement): string => formatCount((cores * 1e6) / allCpu(measurement));
+  return {
+    title: 'Where the time goes',
+    paragraphs: [
+      `The machine has ${cores} cores, which is ${formatCount(cores * 1e6)} µs of CPU per second. At ${allCpu(one).toFixed(0)} µs per event, including ${(one.cpuMicroseconds.load ?? 0).toFixed(0)} µs for the load, it can do at most ${most(one)} events/s; the ceiling, at ${allCpu(ceiling).toFixed(0)} µs, at most ${most(ceiling)}. The rest is waiting: for the commit on disk, for other processes, or for other guests of the same hardware.`,
+      'CPU of each process per event, in microseconds, from the accounting of the kernel:',
+      printCpu({ ceiling, '1 + 1': one, '2 + 2': two, 'POST, 1 + 1': post }),
+      'Inside the Node processes of 1 + 1, as shares of the V8 samples in which the process was not idle. Profiling slows the processes, so this run is not part of the figures above. A write that wakes another process can include the wait for a core:',
+      ...Object.entries(profiles).map(([app, shares]) => printProfile(app, shares)),
+    ],
+    promises: [],
+  };
+}
+
+function printMemory(samples: readonly MemorySample[]): Section {
+  const title = 'Memory under a long load';
   const last = samples.at(-1);
-  if (!last) return ['Not measured.'];
+  if (!last) return { title, paragraphs: ['Not measured.'], promises: [] };
   const minute = (from: number, to: number): MemorySample[] =>
     samples.filter(({ second }) => second > from && second <= to);
   const columns: [string, MemorySample[]][] = [
@@ -131,11 +127,14 @@ function printMemory(samples: readonly MemorySample[]): string[] {
     ),
   ]);
   const rate = median(samples.map(({ perSecond }) => perSecond));
-  return [
-    `${last.second} seconds at ${Math.round(rate).toLocaleString('en')} events/s (median). MiB of memory that is a process's own, median of each minute:`,
-    '',
-    table(['process', ...columns.map(([name]) => name)], rows),
-  ];
+  return {
+    title,
+    paragraphs: [
+      `${last.second} seconds at ${formatCount(rate)} events/s (median). Private memory of each process in MiB, median of each minute:`,
+      table(['process', ...columns.map(([name]) => name)], rows),
+    ],
+    promises: [],
+  };
 }
 
 function printCpu(subjects: Record<string, Measurement>): string {
@@ -161,25 +160,35 @@ function row(name: string, measurement: Measurement): string[] {
   const failures = Object.entries(failed).map(([status, count]) => `${count} × ${status}`);
   return [
     name,
-    Math.round(perSecond).toLocaleString('en'),
-    publishedPerSecond === undefined ? '' : Math.round(publishedPerSecond).toLocaleString('en'),
+    formatCount(perSecond),
+    publishedPerSecond === undefined ? '' : formatCount(publishedPerSecond),
     `${latencyMs.p99.toFixed(1)} ms`,
     `${allCpu(measurement).toFixed(0)} µs`,
     failures.join(', ') || 'none',
   ];
 }
 
-function goal(name: string, measured: number, wanted: number, kind: 'at-least' | 'at-most'): string[] {
-  const isMet = kind === 'at-least' ? measured >= wanted : measured <= wanted;
-  const text = measured >= 100 ? Math.round(measured).toLocaleString('en') : measured.toFixed(2);
-  return [name, text, isMet ? 'met' : '**not met**'];
+function atLeast(goal: number, measured: number, print: (goal: string) => string): KeptPromise {
+  return { promise: print(formatGoal(goal)), measured: formatMeasured(measured), isKept: measured >= goal };
 }
 
-/** The run in the middle by speed; with its own latencies and CPU, so that all figures of a row belong together. */
+function atMost(goal: number, measured: number, print: (goal: string) => string): KeptPromise {
+  return { promise: print(formatGoal(goal)), measured: formatMeasured(measured), isKept: measured <= goal };
+}
+
+function formatGoal(goal: number): string {
+  return goal.toLocaleString('en');
+}
+
+function formatMeasured(measured: number): string {
+  return measured >= 100 ? formatCount(measured) : measured.toFixed(2);
+}
+
+/** The median run by speed, with its own latencies and CPU, so that all figures of a row belong together. */
 function medianOf(runs: readonly Measurement[]): Measurement {
   const sorted = [...runs].sort((a, b) => a.perSecond - b.perSecond);
   const middle = sorted[sorted.length >> 1];
-  if (!middle) throw new Error('nothing was measured');
+  if (!middle) throw new Error('there is no run to take the median of');
   return middle;
 }
 
@@ -187,7 +196,7 @@ function allCpu({ cpuMicroseconds }: Measurement): number {
   return Object.values(cpuMicroseconds).reduce((sum, microseconds) => sum + microseconds, 0);
 }
 
-/** Without the load, which does not belong to the service. */
+/** Excludes the load generator, which is not part of the service. */
 function serviceCpu(measurement: Measurement | undefined): number {
   return measurement ? allCpu(measurement) - (measurement.cpuMicroseconds.load ?? 0) : Number.NaN;
 }

@@ -1,72 +1,71 @@
-import { table } from '../measure/document.js';
+import { formatCount, table, type KeptPromise, type Section } from '../measure/report.js';
 import { median, quantile } from '../measure/quantile.js';
 import type { Finding } from './checker.js';
 import type { Scenario } from './scenarios.js';
 import type { ScenarioResult } from './test-bed.js';
 
-/** All that a run of the trial has found. */
-export interface FaultReport {
-  machine: Record<string, string>;
-  date: string;
-  minutes: number;
+/** Everything that a run found. */
+export interface ChaosResults {
   scenarios: readonly Scenario[];
   results: readonly ScenarioResult[];
-  /** The list as clients get it, all of it at the end. */
+  /** The whole event list, read through the API at the end. */
   list: { events: number; findings: readonly Finding[] };
 }
 
-// Enough to look the events up; a lost batch has up to 256.
+// Enough to look up the events; a lost batch has up to 256.
 const maxExamples = 5;
 
-/** Prints `docs/chaos.md`. */
-export function printReport(report: FaultReport): string {
-  const { list, results } = report;
+/** The sections of the chaos test's page. */
+export function printSections(chaos: ChaosResults): Section[] {
+  const lines = printFindings(chaos);
   return [
-    '# Faults',
-    '',
-    '<!-- Written by npm run chaos: run it again instead of editing this. -->',
-    '',
-    `Run on ${report.date} by \`npm run chaos\`, which wrote this page, in ${report.minutes} minutes. Servers, services and load shared one machine:`,
-    '',
-    table(['machine', ''], Object.entries(report.machine)),
-    '',
-    '## What is done',
-    '',
-    'Two gateways and two events services, each a process of its own, with embedded PostgreSQL (durable) and nats-server.',
-    '16 clients send 320 events a second: signed notifications, which are delivered again like the platform does; POSTs with',
-    'an `Idempotency-Key`, which are sent again; and POSTs without, which are not. Answers are waited for 5 s, tries are five,',
-    'in turn at each gateway. The sender writes down for each event:',
-    '',
-    '- **accepted**: a try was answered 2xx',
-    '- **refused**: every try was answered 4xx, or reached nobody',
-    '- **in doubt**: a try was answered 503 or not at all, and none was answered 2xx',
-    '',
-    'After each scenario everything comes to rest, and everything is compared: every accepted event is stored exactly once,',
-    'under the id that its 201 told, as it was sent; one in doubt at most once; a refused one not at all; nothing else is',
-    'there; and the EVENTS stream has every one of them, the same to the last byte. Copies are messages on the stream beyond',
-    'the first of an event, which a reader leaves out by `Nats-Msg-Id`.',
-    '',
-    table(
-      ['scenario', 'what happens'],
-      report.scenarios.map(({ name, description }) => [name, description]),
-    ),
-    '',
-    '## Results',
-    '',
-    '**Requests again**: from the restart (or the end of the stop) until notifications and POSTs have succeeded at each',
-    'gateway, the start of the process included. **Published**: until everything accepted by then was stored and on the',
-    'stream. Median / maximum, in seconds.',
-    '',
-    printSummary(results),
-    '',
-    printList(list),
-    ...printFindings(report),
-    '',
-  ].join('\n');
+    printMethod(chaos.scenarios),
+    {
+      title: 'Results',
+      paragraphs: [
+        '**Requests again**: from the restart (or the end of the outage) until notifications and POSTs succeeded at each gateway, including the start of the process. **Published**: until everything accepted by then was stored and on the stream. Median / maximum, in seconds.',
+        printSummary(chaos.results),
+      ],
+      promises: printPromises(chaos),
+    },
+    ...(lines.length === 0 ? [] : [{ title: 'Findings', paragraphs: [lines.join('\n')], promises: [] }]),
+  ];
 }
 
-/** The table of results. */
-export function printSummary(results: readonly ScenarioResult[]): string {
+function printMethod(scenarios: readonly Scenario[]): Section {
+  return {
+    title: 'What is done',
+    paragraphs: [
+      '16 clients send 320 events per second: signed notifications, which are redelivered as the platform redelivers them; POSTs with an `Idempotency-Key`, which are retried; and POSTs without one, which are not. A client waits 5 s for a response and tries five times, alternating between the gateways. For each event, the sender notes one of three outcomes:',
+      '- **accepted**: a try got a 2xx response\n- **refused**: every try got a 4xx response, or reached no gateway\n- **in doubt**: a try got 503 or no response, and none got 2xx',
+      'After each scenario the system settles, and everything is compared. Every accepted event is stored exactly once, unchanged, under the id in its 201 response. An event in doubt is stored at most once, a refused one not at all, and nothing else is stored. The EVENTS stream carries each stored event, identical to the last byte. "Copies" counts messages on the stream beyond the first of an event; subscribers drop these by `Nats-Msg-Id`.',
+      table(
+        ['scenario', 'what happens'],
+        scenarios.map(({ name, description }) => [name, description]),
+      ),
+    ],
+    promises: [],
+  };
+}
+
+function printPromises({ results, list }: ChaosResults): KeptPromise[] {
+  const findings = results.reduce((sum, result) => sum + result.findings.length, 0);
+  const accepted = results.reduce((sum, { outcomes }) => sum + outcomes.accepted, 0);
+  return [
+    {
+      promise: 'No accepted event is lost, doubled, or changed, in the store or on the stream',
+      measured: `${formatCount(accepted)} accepted in ${results.length} scenarios, ${findings} findings`,
+      isKept: accepted > 0 && findings === 0,
+    },
+    {
+      promise: 'The list that clients get has every event exactly once',
+      measured: `${formatCount(list.events)} events by following \`next\`, ${list.findings.length} findings`,
+      isKept: list.events > 0 && list.findings.length === 0,
+    },
+  ];
+}
+
+function printSummary(results: readonly ScenarioResult[]): string {
   const rows = results.map((result) => [
     result.name,
     String(result.faults),
@@ -74,7 +73,7 @@ export function printSummary(results: readonly ScenarioResult[]): string {
     formatTimes(result.requestsMs),
     formatTimes(result.publishedMs),
     formatCount(result.copies),
-    result.findings.length === 0 ? 'as promised' : `**${result.findings.length} findings**`,
+    result.findings.length === 0 ? 'none' : `**${result.findings.length}**`,
   ]);
   const head = [
     'scenario',
@@ -86,10 +85,10 @@ export function printSummary(results: readonly ScenarioResult[]): string {
     'published',
     'copies',
   ];
-  return table([...head, 'check'], rows);
+  return table([...head, 'findings'], rows);
 }
 
-/** What was found, by kind, with some examples of each. */
+/** The findings by kind, each with some examples. */
 export function summarize(findings: readonly Finding[]): string[] {
   const byKind = new Map<string, string[]>();
   for (const { kind, what } of findings) byKind.set(kind, [...(byKind.get(kind) ?? []), what]);
@@ -99,27 +98,17 @@ export function summarize(findings: readonly Finding[]): string[] {
   });
 }
 
-/** Answers of all kinds, for the progress. */
+/** The number of responses of each kind, for the progress output. */
 export function printAnswers({ answers }: ScenarioResult): string {
   return Object.entries(answers)
     .map(([answer, count]) => `${count} × ${answer}`)
     .join(', ');
 }
 
-function printFindings({ results, list }: FaultReport): string[] {
-  const lines = [...results, { name: 'list', findings: list.findings }].flatMap(({ name, findings }) =>
+function printFindings({ results, list }: ChaosResults): string[] {
+  return [...results, { name: 'list', findings: list.findings }].flatMap(({ name, findings }) =>
     summarize(findings).map((line) => `- ${name}: ${line}`),
   );
-  return lines.length === 0 ? [] : ['', '## Findings', '', ...lines];
-}
-
-function printList({ events, findings }: FaultReport['list']): string {
-  const outcome = findings.length === 0 ? 'as promised' : `**${findings.length} findings**`;
-  return `At the end, the whole list through the API, ${formatCount(events)} events by following \`next\`: ${outcome}.`;
-}
-
-function formatCount(count: number): string {
-  return count.toLocaleString('en');
 }
 
 function formatTimes(times: readonly number[]): string {

@@ -1,18 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { DirectPublisher } from '../live-chaos/direct-publisher.js';
+import { DirectPublisher } from '../system/direct-publisher.js';
 import { cpuSeconds, cpuSecondsOfFamily } from '../measure/processes.js';
 import { waitFor } from '../measure/progress.js';
 import { forkServer, type ForkedServer } from '../system/forked-server.js';
 import { startServers, type Servers } from '../system/servers.js';
 import { registerUsers, startSystem, type SharedSystem } from '../system/system.js';
-import { Counting } from './counting.js';
-import type { CountingOptions } from './counting-clients.js';
+import { Fleet } from '../fleet/fleet.js';
+import type { CountingPlan, DeliveryCounts } from '../fleet/fleet-messages.js';
 
 /** What is compared: the bare broadcast and the gateway. */
 export type SubjectName = 'bare' | 'gateway';
 
 // A token may have 1,000 connections, those of the round before included that have not quite ended.
 const users = 4;
+const group = 'clients';
 // A thousand tokens to look up.
 const liveLimitMs = 15_000;
 
@@ -26,7 +27,7 @@ export class BenchBed {
     readonly publisher: DirectPublisher,
   ) {}
 
-  readonly counting = Counting.start();
+  private readonly fleet = Fleet.start();
 
   static async start(clients: number): Promise<BenchBed> {
     const servers = await startServers();
@@ -48,7 +49,7 @@ export class BenchBed {
   }
 
   async stop(): Promise<void> {
-    await this.counting.stop();
+    await this.fleet.stop();
     await this.publisher.close();
     await this.bare.stop();
     await this.system.stop();
@@ -56,8 +57,8 @@ export class BenchBed {
   }
 
   /** Connects all clients to a subject; the other one has none. Done when they get what comes. */
-  async connect(subject: SubjectName, { timeEach = 0, isLockstep = false } = {}): Promise<void> {
-    await this.counting.open({ ...this.targetOf(subject), timeEach, isLockstep });
+  async connect(subject: SubjectName, { sampleEvery = 0, isLockstep = false } = {}): Promise<void> {
+    await this.fleet.openCounting(group, { ...this.targetOf(subject), sampleEvery, isLockstep });
     if (subject === 'bare') return;
     const isLive = await waitFor(
       async () =>
@@ -69,9 +70,28 @@ export class BenchBed {
     await wait(500);
   }
 
+  /** Disconnects all clients. */
+  async disconnect(): Promise<void> {
+    await this.fleet.drop(group);
+  }
+
+  /** How many events the slowest client has received. */
+  get slowest(): number {
+    return this.fleet.slowestOf(group);
+  }
+
+  async waitForProgress(): Promise<void> {
+    await this.fleet.waitForProgress();
+  }
+
+  /** What the clients counted since the last call. */
+  async takeCounts(): Promise<DeliveryCounts> {
+    return this.fleet.takeDeliveryCounts(group);
+  }
+
   /** Seconds of CPU so far, by process. */
   readCpu(): Record<string, number> {
-    const { bare, system, servers, counting } = this;
+    const { bare, system, servers, fleet } = this;
     const ofServices = (pids: readonly { pid: number }[]): number =>
       pids.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0);
     return {
@@ -80,12 +100,12 @@ export class BenchBed {
       events: ofServices(system.events),
       NATS: cpuSeconds(servers.nats.pid),
       PostgreSQL: cpuSecondsOfFamily(servers.postgres.pid),
-      clients: cpuSeconds(counting.pid),
+      clients: cpuSeconds(fleet.pid),
       'load and measuring': cpuSeconds(process.pid),
     };
   }
 
-  private targetOf(subject: SubjectName): Pick<CountingOptions, 'port' | 'path' | 'firstMessages'> {
+  private targetOf(subject: SubjectName): Pick<CountingPlan, 'port' | 'path' | 'firstMessages'> {
     const port =
       subject === 'bare' ? this.bare.port : Number(new URL(this.system.gateways[0]?.url ?? '').port);
     const { tokens } = this.system;

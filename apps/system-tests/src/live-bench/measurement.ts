@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { FaultLoad } from '../chaos/fault-load.js';
-import { makeSmallEvent } from '../live-chaos/test-events.js';
+import { makeSmallEvent } from '../fleet/test-events.js';
 import { say } from '../measure/progress.js';
 import type { BenchBed, SubjectName } from './bench-bed.js';
-import type { DeliveryCounts } from './counting-clients.js';
+import type { DeliveryCounts } from '../fleet/fleet-messages.js';
 
 /** What was measured of a subject in one round. */
 export interface Measurement {
@@ -63,13 +63,13 @@ export async function measureWholeWay(
     clients: Math.max(4, Math.ceil(eventsPerSecond / 10)),
     make: () => makeSmallEvent(),
   });
-  await bed.connect(subject, { timeEach: 1 });
+  await bed.connect(subject, { sampleEvery: 1 });
   load.start();
   try {
     return await measure(bed, subject, pace);
   } finally {
     await load.stop();
-    await bed.counting.close();
+    await bed.disconnect();
   }
 }
 
@@ -79,7 +79,7 @@ export async function measureFromStream(
   subject: SubjectName,
   { eventsPerSecond, ...pace }: Pace & { eventsPerSecond: number },
 ): Promise<Measurement> {
-  await bed.connect(subject, { timeEach: sampled });
+  await bed.connect(subject, { sampleEvery: sampled });
   const feeding = startFeeding(async (isStopped) => {
     const startedAt = performance.now();
     for (let published = 0; !isStopped();) {
@@ -93,7 +93,7 @@ export async function measureFromStream(
     return await measure(bed, subject, pace);
   } finally {
     await feeding.stop();
-    await bed.counting.close();
+    await bed.disconnect();
   }
 }
 
@@ -105,8 +105,8 @@ async function measureFed(
   await bed.connect(subject, { isLockstep: maxAhead === 1 });
   const feeding = startFeeding(async (isStopped) => {
     for (let published = 0; !isStopped();) {
-      if (published + batch - bed.counting.slowest > maxAhead) {
-        await bed.counting.waitForProgress();
+      if (published + batch - bed.slowest > maxAhead) {
+        await bed.waitForProgress();
         continue;
       }
       await publish(bed, batch);
@@ -117,16 +117,16 @@ async function measureFed(
     return await measure(bed, subject, pace);
   } finally {
     await feeding.stop();
-    await bed.counting.close();
+    await bed.disconnect();
   }
 }
 
 async function measure(bed: BenchBed, subject: SubjectName, pace: Pace): Promise<Measurement> {
   await wait(pace.warmUpSeconds * 1_000);
   const before = bed.readCpu();
-  await bed.counting.takeCounts();
+  await bed.takeCounts();
   await wait(pace.seconds * 1_000);
-  const { received, seconds, latencyMs, ended } = await bed.counting.takeCounts();
+  const { received, seconds, latencyMs, ended } = await bed.takeCounts();
   const cores = Object.fromEntries(
     Object.entries(bed.readCpu()).map(([name, cpu]) => [name, (cpu - (before[name] ?? 0)) / seconds]),
   );

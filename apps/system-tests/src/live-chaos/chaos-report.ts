@@ -1,13 +1,13 @@
 import { summarize } from '../chaos/report.js';
-import { table } from '../measure/document.js';
-import { formatCount, type PartReport } from '../measure/promise.js';
+import { table } from '../measure/report.js';
+import { formatCount, type Section } from '../measure/report.js';
 import { median, quantile } from '../measure/quantile.js';
 import type { ChaosResult } from './chaos.js';
-import type { Judgement } from './fleet-messages.js';
-import { filterKinds } from './test-events.js';
+import type { Judgement } from '../fleet/fleet-messages.js';
+import { filterKinds } from '../fleet/test-events.js';
 
 /** The section of the page about gateways and broker that are restarted at random. */
-export function printChaos(result: ChaosResult): PartReport {
+export function printChaos(result: ChaosResult): Section {
   const { seconds, clients, faults, accepted, perSecond, total, epochs, judgement, findings, isSettled } =
     result;
   const count = Object.values(faults).reduce((sum, number) => sum + number, 0);

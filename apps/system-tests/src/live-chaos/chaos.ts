@@ -3,11 +3,11 @@ import { check, type Finding } from '../chaos/checker.js';
 import { targetsOf, type FaultTarget } from '../chaos/fault-target.js';
 import { countOutcomes } from '../chaos/ledger.js';
 import { say } from '../measure/progress.js';
-import type { PartReport } from '../measure/promise.js';
+import type { Section } from '../measure/report.js';
 import { printChaos } from './chaos-report.js';
-import { totalOf, type FleetCounts, type Judgement } from './fleet-messages.js';
+import { totalOf, type FleetCounts, type Judgement } from '../fleet/fleet-messages.js';
 import type { LiveBed } from './live-bed.js';
-import { makeSmallEvent } from './test-events.js';
+import { makeSmallEvent } from '../fleet/test-events.js';
 
 /** What was done, and what came of it. */
 export interface ChaosResult {
@@ -31,7 +31,7 @@ const eventsPerSecond = 100;
 const group = 'chaos';
 
 /** Restarts gateways and broker at random under a thousand clients, and checks what each of them got. */
-export async function runChaos(bed: LiveBed): Promise<PartReport> {
+export async function runChaos(bed: LiveBed): Promise<Section> {
   const { crowd, tap, size } = bed;
   await crowd.open(group, bed.planClients(size.clients));
   await crowd.waitUntilReady(group);

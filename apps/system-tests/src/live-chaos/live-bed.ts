@@ -4,10 +4,10 @@ import { StoreReader } from '../chaos/store-reader.js';
 import { waitFor } from '../measure/progress.js';
 import { startServers, type Servers } from '../system/servers.js';
 import { registerUsers, startSystem, type SharedSystem, type System } from '../system/system.js';
-import { Fleet } from './fleet.js';
-import type { ClientPlan } from './resuming-client.js';
+import { Fleet } from '../fleet/fleet.js';
+import type { ClientPlan } from '../fleet/resuming-client.js';
 import { StreamTap } from './stream-tap.js';
-import { filterKinds, filterOf, type FilterKind } from './test-events.js';
+import { filterKinds, filterOf, type FilterKind } from '../fleet/test-events.js';
 
 /** How much and how long. */
 export interface Size {

@@ -1,10 +1,10 @@
-import { table } from '../measure/document.js';
-import { formatCount, formatSeconds, type PartReport } from '../measure/promise.js';
+import { table } from '../measure/report.js';
+import { formatCount, formatSeconds, type Section } from '../measure/report.js';
 import { printCounts, printFindings } from './chaos-report.js';
 import type { LostStreamResult, PositionResult } from './positions.js';
 
 /** The section of the page about positions that are no use, and about a stream that is lost. */
-export function printPositions(positions: readonly PositionResult[], lost: LostStreamResult): PartReport {
+export function printPositions(positions: readonly PositionResult[], lost: LostStreamResult): Section {
   const { clients, gaps, newEpochMs, isSettled, judgement } = lost;
   const wrong = positions.filter((position) => !isAsExpected(position));
   const gapsTold = gaps.other_epoch ?? 0;

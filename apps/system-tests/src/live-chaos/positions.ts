@@ -2,12 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { eventsStreamName } from '@stream-events/contracts';
 import { EventSender } from '../chaos/event-sender.js';
 import { say, waitFor } from '../measure/progress.js';
-import type { PartReport } from '../measure/promise.js';
-import { totalOf, type Judgement } from './fleet-messages.js';
+import type { Section } from '../measure/report.js';
+import { totalOf, type Judgement } from '../fleet/fleet-messages.js';
 import type { LiveBed } from './live-bed.js';
 import { printPositions } from './positions-report.js';
 import { Probe } from './probe.js';
-import { makeSmallEvent } from './test-events.js';
+import { makeSmallEvent } from '../fleet/test-events.js';
 
 /** A position that is no use, and what a client with it was told. */
 export interface PositionResult {
@@ -34,7 +34,7 @@ const lostPerSecond = 40;
 const group = 'lost';
 
 /** Gives positions that are no use, and deletes the stream under connected clients. */
-export async function runPositions(bed: LiveBed): Promise<PartReport> {
+export async function runPositions(bed: LiveBed): Promise<Section> {
   const positions = await tryPositions(bed);
   return printPositions(positions, await loseStream(bed));
 }

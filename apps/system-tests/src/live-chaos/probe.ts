@@ -1,6 +1,6 @@
 import { isJsonObject } from '@stream-events/contracts';
 import { waitFor } from '../measure/progress.js';
-import { WebSocketClient, type Ending } from './web-socket.js';
+import { WebSocketClient, type Ending } from '../fleet/web-socket.js';
 
 const limitMs = 15_000;
 

@@ -1,4 +1,4 @@
-import { formatCount, formatSeconds, type PartReport } from '../measure/promise.js';
+import { formatCount, formatSeconds, type Section } from '../measure/report.js';
 import { printCounts, printFindings } from './chaos-report.js';
 import type { ReturnResult } from './return.js';
 
@@ -6,7 +6,7 @@ import type { ReturnResult } from './return.js';
 const maxConsumers = 10;
 
 /** The section of the page about clients that come back together. */
-export function printReturn(result: ReturnResult): PartReport {
+export function printReturn(result: ReturnResult): Section {
   const { clients, missedEvents, bigEvents, received, servedMs, consumersBefore, consumersMost } = result;
   const { endings, judgement, isSettled } = result;
   return {

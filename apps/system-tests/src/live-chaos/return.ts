@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { say } from '../measure/progress.js';
-import type { PartReport } from '../measure/promise.js';
-import { DirectPublisher } from './direct-publisher.js';
-import { totalOf, type Judgement } from './fleet-messages.js';
+import type { Section } from '../measure/report.js';
+import { DirectPublisher } from '../system/direct-publisher.js';
+import { totalOf, type Judgement } from '../fleet/fleet-messages.js';
 import type { LiveBed } from './live-bed.js';
 import { printReturn } from './return-report.js';
-import { filterKinds, makeBigEvent, makeSmallEvent, nowMicroseconds } from './test-events.js';
+import { filterKinds, makeBigEvent, makeSmallEvent, nowMicroseconds } from '../fleet/test-events.js';
 
 /** What was measured of clients that come back together. */
 export interface ReturnResult {
@@ -31,7 +31,7 @@ const batch = 100;
 const pollMs = 50;
 
 /** Lets clients leave, miss so much that the gateways have forgotten it, and come back all at once. */
-export async function runReturn(bed: LiveBed): Promise<PartReport> {
+export async function runReturn(bed: LiveBed): Promise<Section> {
   const { crowd, tap, size } = bed;
   // Not those without a filter: what is on trial is not how fast a gigabyte can be sent.
   const kinds = filterKinds.filter((kind) => kind !== 'none');

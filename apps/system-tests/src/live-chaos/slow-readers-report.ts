@@ -1,5 +1,5 @@
-import { table } from '../measure/document.js';
-import { formatCount, formatSeconds, type PartReport } from '../measure/promise.js';
+import { table } from '../measure/report.js';
+import { formatCount, formatSeconds, type Section } from '../measure/report.js';
 import { median } from '../measure/quantile.js';
 import { printCounts, printFindings } from './chaos-report.js';
 import type { SlowReadersResult } from './slow-readers.js';
@@ -14,7 +14,7 @@ export function printSlowReaders({
   windowReaders,
   p99Ms,
   stalled,
-}: SlowReadersResult): PartReport {
+}: SlowReadersResult): Section {
   const { readers, full, after, cut, cutAfterMs, endings, judgement } = stalled;
   const each = (full.used - after.used) / readers;
   const ratio = median(p99Ms.stopped) / median(p99Ms.reading);

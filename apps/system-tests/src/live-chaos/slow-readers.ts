@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { say } from '../measure/progress.js';
-import type { PartReport } from '../measure/promise.js';
+import type { Section } from '../measure/report.js';
 import type { LiveBed } from './live-bed.js';
 import { printSlowReaders } from './slow-readers-report.js';
 import { measureStalledReaders, planBigReaders, type StalledReadersResult } from './stalled-readers.js';
-import { eventTypes, makeBigEvent, makeSmallEvent } from './test-events.js';
+import { eventTypes, makeBigEvent, makeSmallEvent } from '../fleet/test-events.js';
 
 /** What was measured of readers that stop reading. */
 export interface SlowReadersResult {
@@ -24,7 +24,7 @@ const windowReaders = 10;
 const [crowdGroup, readersGroup] = ['beside', 'big'];
 
 /** Lets readers stop, beside a thousand that read, and measures what it costs the others and the gateway. */
-export async function runSlowReaders(bed: LiveBed): Promise<PartReport> {
+export async function runSlowReaders(bed: LiveBed): Promise<Section> {
   const { clients, windowSeconds } = bed.size;
   const p99Ms = await compareWindows(bed);
   const stalled = await measureStalledReaders(bed);

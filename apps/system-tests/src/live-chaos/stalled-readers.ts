@@ -3,10 +3,10 @@ import { ServiceProcess } from '@stream-events/testing';
 import { memoryMegabytes } from '../measure/processes.js';
 import { say, waitFor } from '../measure/progress.js';
 import { median } from '../measure/quantile.js';
-import { totalOf, type Judgement } from './fleet-messages.js';
+import { totalOf, type Judgement } from '../fleet/fleet-messages.js';
 import type { LiveBed } from './live-bed.js';
-import type { ClientPlan } from './resuming-client.js';
-import { bigEventType, makeBigEvent } from './test-events.js';
+import type { ClientPlan } from '../fleet/resuming-client.js';
+import { bigEventType, makeBigEvent } from '../fleet/test-events.js';
 
 /** What readers cost that stop reading for good, and what becomes of them. */
 export interface StalledReadersResult {

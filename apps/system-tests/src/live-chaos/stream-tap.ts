@@ -5,8 +5,8 @@ import { eventsStreamName, parseStreamDescription } from '@stream-events/contrac
 import { connectNats } from '@stream-events/messaging';
 import type { PublishedMessage } from '../chaos/checker.js';
 import type { Servers } from '../system/servers.js';
-import type { StreamEvent, StreamHistory } from './fleet-messages.js';
-import { readRecord } from './test-events.js';
+import type { StreamEvent, StreamHistory } from '../fleet/fleet-messages.js';
+import { readRecord } from '../fleet/test-events.js';
 
 interface StreamState {
   epoch: string;

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Looks again and again until there is a value; undefined when there was none in time. */
+/** Polls until `look` returns a value; undefined after the time limit. */
 export async function waitFor<T>(
   look: () => Promise<T | undefined> | T | undefined,
   { limitMs, everyMs }: { limitMs: number; everyMs: number },
@@ -13,7 +13,7 @@ export async function waitFor<T>(
   }
 }
 
-/** Tells whoever watches how far it is. */
+/** Prints a line of progress. */
 export function say(line: string): void {
   process.stdout.write(`  ${line}\n`);
 }

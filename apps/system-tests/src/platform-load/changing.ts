@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { table } from '../measure/document.js';
+import { table } from '../measure/report.js';
 import { say, waitFor } from '../measure/progress.js';
-import { formatCount, formatSeconds, type PartReport } from '../measure/promise.js';
+import { formatCount, formatSeconds, type Section } from '../measure/report.js';
 import { median, quantile } from '../measure/quantile.js';
 import {
   compareStreams,
@@ -42,7 +42,7 @@ interface Changing {
 }
 
 /** Lets streamers go on and off at random while messages are lost, doubled and reordered; then everything must be right. */
-export async function runChanging(bed: PlatformBed): Promise<PartReport> {
+export async function runChanging(bed: PlatformBed): Promise<Section> {
   const { platform, size } = bed;
   const streamers = chooseStreamers(await bed.client.listStreamers(), size.changingStreamers);
   const begunAt = Date.now();
@@ -139,7 +139,7 @@ async function readSightings(
   return sightings.flat();
 }
 
-function report(result: Changing): PartReport {
+function report(result: Changing): Section {
   const { comparison, sightingsMs, streamers, polledOnly, changes, seconds } = result;
   const { differences, streams, recorded, unknowable, untoldEndsMs, toldErrorsMs } = comparison;
   const percent = (share: number): string => `${share * 100} %`;

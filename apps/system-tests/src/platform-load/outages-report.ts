@@ -1,5 +1,5 @@
-import { table } from '../measure/document.js';
-import { formatCount, formatSeconds, type KeptPromise, type PartReport } from '../measure/promise.js';
+import { table } from '../measure/report.js';
+import { formatCount, formatSeconds, type KeptPromise, type Section } from '../measure/report.js';
 import { median, quantile } from '../measure/quantile.js';
 import type { OutageResult } from './outages.js';
 import { perSecond, probeKinds, type ProbeKind, type Speeds } from './speed-probe.js';
@@ -18,7 +18,7 @@ const names: Record<ProbeKind, string> = {
   webhook: 'webhook ingest',
 };
 
-export function printOutages(baselines: readonly Speeds[], results: readonly OutageResult[]): PartReport {
+export function printOutages(baselines: readonly Speeds[], results: readonly OutageResult[]): Section {
   const baseline = pool(baselines);
   const suffered = pool(results.map(({ speeds }) => speeds));
   return {

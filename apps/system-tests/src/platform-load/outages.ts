@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { say, waitFor } from '../measure/progress.js';
-import { formatSeconds, type PartReport } from '../measure/promise.js';
+import { formatSeconds, type Section } from '../measure/report.js';
 import { runSql } from '../system/servers.js';
 import type { PlatformBed } from './platform-bed.js';
 import { printOutages } from './outages-report.js';
@@ -44,7 +44,7 @@ const lag = 'streamer_monitor_poll_lag_seconds';
 const caughtUpLagSeconds = 5;
 
 /** Lets the platform fail in every way, and measures what that does to everything that does not need it. */
-export async function runOutages(bed: PlatformBed): Promise<PartReport> {
+export async function runOutages(bed: PlatformBed): Promise<Section> {
   const { client, system, platform, size } = bed;
   const probe = new SpeedProbe(client, system);
   const baselines: Speeds[] = [];

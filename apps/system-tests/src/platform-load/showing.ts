@@ -1,6 +1,6 @@
-import { table } from '../measure/document.js';
+import { table } from '../measure/report.js';
 import { waitFor } from '../measure/progress.js';
-import { formatCount, type PartReport } from '../measure/promise.js';
+import { formatCount, type Section } from '../measure/report.js';
 import type { PlatformStatus } from './gateway-client.js';
 import type { PlatformBed } from './platform-bed.js';
 import { types } from './subscribing.js';
@@ -9,7 +9,7 @@ import { types } from './subscribing.js';
 const limitMs = 180_000;
 
 /** Looks at how the service shows the subscriptions: of half of the streamers, as there is no room for more. */
-export async function runShowing({ client, size }: PlatformBed): Promise<PartReport> {
+export async function runShowing({ client, size }: PlatformBed): Promise<Section> {
   const polledOnly = size.streamers / types.length;
   const limited = polledOnly * types.length;
   const isRight = ({ subscriptions, streamers }: PlatformStatus): boolean =>

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { say, waitFor } from '../measure/progress.js';
-import { formatCount, formatSeconds, type KeptPromise, type PartReport } from '../measure/promise.js';
+import { formatCount, formatSeconds, type KeptPromise, type Section } from '../measure/report.js';
 import { quantile } from '../measure/quantile.js';
 import { eachOf } from './each-of.js';
 import type { PlatformBed } from './platform-bed.js';
@@ -32,7 +32,7 @@ interface Subscribing {
 }
 
 /** Adds all streamers, and waits until the platform has no room left for subscriptions. */
-export async function runSubscribing(bed: PlatformBed): Promise<PartReport> {
+export async function runSubscribing(bed: PlatformBed): Promise<Section> {
   const { platform, client, size } = bed;
   const max = size.streamers; // two types for each: room for half of them
   await platform.setLimits({ rate_limit: raisedRateLimit, max_total_cost: max });
@@ -135,7 +135,7 @@ function judge(list: readonly SimulatedSubscription[]): { subscribed: ReadonlySe
   };
 }
 
-function report(max: number, result: Subscribing): PartReport {
+function report(max: number, result: Subscribing): Section {
   const { added, addingMs } = result;
   const perSecond = Math.round((added / addingMs) * 1_000);
   return {

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { maxLookUp } from '@stream-events/contracts';
-import { table } from '../measure/document.js';
+import { table } from '../measure/report.js';
 import { cpuSeconds, memoryMegabytes } from '../measure/processes.js';
 import { say, waitFor } from '../measure/progress.js';
-import { formatCount, formatSeconds, type KeptPromise, type PartReport } from '../measure/promise.js';
+import { formatCount, formatSeconds, type KeptPromise, type Section } from '../measure/report.js';
 import { quantile } from '../measure/quantile.js';
 import type { Look } from '../system/platform-tap.js';
 import { runSql } from '../system/servers.js';
@@ -39,7 +39,7 @@ interface Killing {
 }
 
 /** Watches whole sweeps over all streamers, then kills one monitor in the middle of one. */
-export async function runSweeping(bed: PlatformBed): Promise<PartReport> {
+export async function runSweeping(bed: PlatformBed): Promise<Section> {
   const streamers = await bed.client.listStreamers();
   const users = new Set(streamers.map(({ platformId }) => platformId));
   // Calls are full from the second sweep on: the first one is of those who have just been added.
@@ -128,7 +128,7 @@ async function killMonitor({ side, databaseUrl }: PlatformBed, users: ReadonlySe
   return { ms, forgotten };
 }
 
-function report(streamers: number, sweeping: Sweeping, killing: Killing): PartReport {
+function report(streamers: number, sweeping: Sweeping, killing: Killing): Section {
   const { seconds, requests, usage } = sweeping;
   return {
     title: 'Sweeps',

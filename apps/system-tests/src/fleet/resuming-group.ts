@@ -1,26 +1,23 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { checkDeliveries, type Expectation } from './check-deliveries.js';
-import { EpochNames } from './delivery-log.js';
-import type { FleetCommand, FleetCounts, Judgement, StreamHistory } from './fleet-messages.js';
-import { ResumingClient, type ClientCounts, type ClientPlan } from './resuming-client.js';
+import { readLatencies } from './counting-group.js';
+import type { EpochNames } from './delivery-log.js';
+import type { ClientGroup, FleetCounts, Judgement, StreamHistory } from './fleet-messages.js';
+import { ResumingClient, type ClientPlan, type ResumingCounts } from './resuming-client.js';
 import { passes, type FilterParameters } from './test-events.js';
-
-// This process is forked by `Fleet`: it runs clients, and answers each command with its result.
 
 const maxExamples = 20;
 
-class ClientGroup {
-  private clients: ResumingClient[] = [];
+/** Clients that reconnect with their last position and log everything they receive. */
+export class ResumingGroup implements ClientGroup {
+  private readonly clients: ResumingClient[];
   private readonly counts = noCounts();
   private latencies: RecordableHistogram = createHistogram();
 
-  constructor(private readonly epochs: EpochNames) {}
-
-  open(plans: readonly ClientPlan[]): void {
-    const { epochs, counts } = this;
+  constructor(plans: readonly ClientPlan[], epochs: EpochNames) {
     const surroundings = {
       epochs,
-      counts,
+      counts: this.counts,
       onLatency: (microseconds: number) => this.latencies.record(Math.max(1, Math.round(microseconds))),
     };
     this.clients = plans.map((plan) => new ResumingClient(plan, surroundings));
@@ -44,17 +41,12 @@ class ClientGroup {
     const counts = { ...this.counts };
     Object.assign(this.counts, noCounts(), { lastReceivedAt: counts.lastReceivedAt });
     this.latencies = createHistogram();
-    const milliseconds = (microseconds: number): number => (counts.received === 0 ? 0 : microseconds / 1_000);
     return {
       ...counts,
       clients: clients.length,
       connected: clients.filter(({ isConnected }) => isConnected).length,
       positioned: clients.filter(({ hasPosition }) => hasPosition).length,
-      latencyMs: {
-        p50: milliseconds(latencies.percentile(50)),
-        p99: milliseconds(latencies.percentile(99)),
-        max: milliseconds(latencies.max),
-      },
+      latencyMs: readLatencies(latencies),
     };
   }
 
@@ -76,10 +68,10 @@ class ClientGroup {
     return judgement;
   }
 
-  /** For each epoch, the events that were on the stream in an earlier one, as far as anybody has seen them there. */
+  /** For each epoch, its events that were already on the stream in an earlier epoch, as far as the clients saw them there. */
   private findRepeated(history: StreamHistory): ReadonlySet<number>[] {
     const order = history.map(({ epoch }) => epoch);
-    // Each event by the first epoch that had it.
+    // The first epoch of each event.
     const first = new Map<number, number>();
     const note = (event: number, epoch: number): void => {
       first.set(event, Math.min(first.get(event) ?? epoch, epoch));
@@ -95,7 +87,7 @@ class ClientGroup {
   }
 }
 
-/** What clients with a filter should have got. */
+/** What clients with this filter must have received. */
 function expect(
   filter: FilterParameters,
   history: StreamHistory,
@@ -114,46 +106,6 @@ function expect(
   return { epochs, passes: (event) => wanted.has(event) };
 }
 
-function noCounts(): ClientCounts {
+function noCounts(): ResumingCounts {
   return { received: 0, lastReceivedAt: 0, connections: 0, gaps: {}, endings: {}, strange: [] };
 }
-
-const epochs = new EpochNames();
-const groups = new Map<string, ClientGroup>();
-
-function groupOf(name: string): ClientGroup {
-  const group = groups.get(name) ?? new ClientGroup(epochs);
-  groups.set(name, group);
-  return group;
-}
-
-function obey(command: FleetCommand): FleetCounts | Judgement | undefined {
-  const group = groupOf(command.group);
-  switch (command.kind) {
-    case 'open':
-      group.open(command.plans);
-      return undefined;
-    case 'close':
-      group.close();
-      return undefined;
-    case 'reopen':
-      group.reopen();
-      return undefined;
-    case 'read':
-      group.setReading(command.isReading);
-      return undefined;
-    case 'count':
-      return group.takeCounts();
-    case 'judge':
-      return group.judge(command.history);
-    case 'drop':
-      group.close();
-      groups.delete(command.group);
-      return undefined;
-  }
-}
-
-process.on('message', ({ id, command }: { id: number; command: FleetCommand }) => {
-  process.send?.({ id, result: obey(command) });
-});
-process.once('disconnect', () => process.exit());

@@ -12,7 +12,7 @@ export interface ClientPlan {
 }
 
 /** What clients count together. */
-export interface ClientCounts {
+export interface ResumingCounts {
   received: number;
   /** When the last event came, in microseconds of this machine's clock. */
   lastReceivedAt: number;
@@ -26,7 +26,7 @@ export interface ClientCounts {
 
 export interface ClientSurroundings {
   epochs: EpochNames;
-  counts: ClientCounts;
+  counts: ResumingCounts;
   /** Gets the microseconds from sending to receiving of each event. */
   onLatency: (microseconds: number) => void;
 }

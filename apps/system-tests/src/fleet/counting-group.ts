@@ -1,0 +1,103 @@
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+import type { ClientGroup, CountingPlan, DeliveryCounts } from './fleet-messages.js';
+import { readSentAt } from './read-delivery.js';
+import { nowMicroseconds } from './test-events.js';
+import { WebSocketClient } from './web-socket.js';
+
+// The publisher keeps a few hundred events ahead of the slowest client, so it does not need to know more often.
+const progressIntervalMs = 10;
+
+/** Clients that only count what they receive, so that a thousand of them cost less than the server under test. */
+export class CountingGroup implements ClientGroup {
+  private readonly sockets: WebSocketClient[];
+  private readonly received: Float64Array;
+  /** The count of the slowest client, and how many clients have no more than that. */
+  private slowest = 0;
+  private laggards: number;
+  private total = 0;
+  private opened = 0;
+  private ended = 0;
+  private latencies: RecordableHistogram = createHistogram();
+  private countedSince = performance.now();
+  private readonly progressTimer: NodeJS.Timeout | undefined;
+  private isClosed = false;
+
+  constructor(
+    private readonly plan: CountingPlan,
+    private readonly onProgress: (slowest: number) => void,
+  ) {
+    const { port, path, firstMessages, isLockstep } = plan;
+    this.received = new Float64Array(firstMessages.length);
+    this.laggards = firstMessages.length;
+    this.sockets = firstMessages.map(
+      (firstMessage, index) =>
+        new WebSocketClient(
+          { port, path, firstMessage },
+          {
+            onOpen: () => (this.opened += 1),
+            onText: (bytes, start) => this.onText(index, bytes, start),
+            onEnd: () => {
+              this.ended += 1;
+              // The publisher must not wait for a client that is gone.
+              this.setCount(index, Infinity);
+            },
+          },
+        ),
+    );
+    if (!isLockstep) this.progressTimer = setInterval(() => this.reportProgress(), progressIntervalMs);
+  }
+
+  close(): void {
+    this.isClosed = true;
+    clearInterval(this.progressTimer);
+    for (const socket of this.sockets) socket.close();
+  }
+
+  takeCounts(): DeliveryCounts {
+    const { total, opened, ended, latencies, countedSince, sockets } = this;
+    this.total = 0;
+    this.latencies = createHistogram();
+    this.countedSince = performance.now();
+    return {
+      clients: sockets.length,
+      connected: opened - ended,
+      ended,
+      seconds: (this.countedSince - countedSince) / 1_000,
+      received: total,
+      latencyMs: readLatencies(latencies),
+    };
+  }
+
+  private onText(index: number, bytes: Buffer, start: number): void {
+    const { sampleEvery } = this.plan;
+    this.total += 1;
+    this.setCount(index, (this.received[index] ?? 0) + 1);
+    if (sampleEvery > 0 && this.total % sampleEvery === 0)
+      this.latencies.record(Math.max(1, nowMicroseconds() - readSentAt(bytes, start)));
+  }
+
+  private setCount(index: number, count: number): void {
+    const before = this.received[index];
+    this.received[index] = count;
+    if (before !== this.slowest) return;
+    this.laggards -= 1;
+    if (this.laggards > 0) return;
+    this.slowest = this.received.reduce((least, each) => Math.min(least, each), Infinity);
+    this.laggards = this.received.filter((each) => each === this.slowest).length;
+    if (this.plan.isLockstep) this.reportProgress();
+  }
+
+  private reportProgress(): void {
+    if (!this.isClosed && this.slowest < Infinity) this.onProgress(this.slowest);
+  }
+}
+
+/** Percentiles of a histogram of microseconds, in milliseconds; 0 when it is empty. */
+export function readLatencies(latencies: RecordableHistogram): DeliveryCounts['latencyMs'] {
+  const milliseconds = (microseconds: number): number => (latencies.count === 0 ? 0 : microseconds / 1_000);
+  return {
+    p50: milliseconds(latencies.percentile(50)),
+    p99: milliseconds(latencies.percentile(99)),
+    max: milliseconds(latencies.max),
+  };
+}

@@ -1,0 +1,96 @@
+import type { DeliveryFinding } from './check-deliveries.js';
+import type { ClientPlan, ResumingCounts } from './resuming-client.js';
+import type { EventFields } from './test-events.js';
+
+/** An event on the stream: what the deliveries to clients are compared with. */
+export interface StreamEvent extends EventFields {
+  sequence: number;
+  event: number;
+  check: number;
+}
+
+/** The epochs of the stream in order, each with the events seen in it. The list of the last epoch is complete. */
+export type StreamHistory = readonly { epoch: string; events: readonly StreamEvent[] }[];
+
+/** Clients that only count. They connect to one port and do not reconnect. */
+export interface CountingPlan {
+  port: number;
+  path: string;
+  /** One client for each: the first message that it sends. */
+  firstMessages: readonly string[];
+  /** Measures the latency of every n-th message, because reading it costs more than all the rest; 0 measures none. */
+  sampleEvery: number;
+  /** Reports progress as soon as all clients have an event, instead of every 10 ms. */
+  isLockstep: boolean;
+}
+
+/** A command to the process of the fleet. Each names a group and gets one reply. */
+export type FleetCommand = { group: string } & (
+  | { kind: 'open-resuming'; plans: readonly ClientPlan[] }
+  | { kind: 'open-counting'; plan: CountingPlan }
+  /** The clients disconnect and keep their positions. */
+  | { kind: 'close' }
+  | { kind: 'reopen' }
+  | { kind: 'set-reading'; isReading: boolean }
+  | { kind: 'count' }
+  | { kind: 'judge'; history: StreamHistory }
+  /** The clients disconnect and are forgotten. */
+  | { kind: 'drop' }
+);
+
+/** What the process of the fleet sends: the reply to a command, or the progress of a counting group. */
+export type FleetMessage =
+  | { id: number; result: unknown }
+  | { group: string; /** Events that the slowest connected client has received. */ slowest: number };
+
+/** What every group of clients counts, since it was asked last. */
+export interface DeliveryCounts {
+  clients: number;
+  connected: number;
+  /** Connections that have ended, since the group was opened. */
+  ended: number;
+  seconds: number;
+  received: number;
+  /** From sending to receiving; 0 when nothing was measured. */
+  latencyMs: { p50: number; p99: number; max: number };
+}
+
+/** What a group of resuming clients counts in addition. */
+export interface FleetCounts extends Omit<DeliveryCounts, 'ended' | 'seconds'>, ResumingCounts {
+  /** Clients that have a position to resume from. */
+  positioned: number;
+}
+
+/** A group of clients in the process of the fleet. */
+export interface ClientGroup {
+  close(): void;
+  takeCounts(): DeliveryCounts | FleetCounts;
+}
+
+/** The sum of several counts. */
+export function totalOf(all: readonly FleetCounts[]): Omit<ResumingCounts, 'lastReceivedAt'> {
+  const total = { received: 0, connections: 0, gaps: {}, endings: {}, strange: [] as string[] };
+  for (const { received, connections, gaps, endings, strange } of all) {
+    total.received += received;
+    total.connections += connections;
+    addTo(total.gaps, gaps);
+    addTo(total.endings, endings);
+    total.strange.push(...strange);
+  }
+  return total;
+}
+
+/** The result of comparing the clients of a group with the stream. */
+export interface Judgement {
+  clients: number;
+  /** Clients with at least one finding. */
+  found: number;
+  /** Findings by kind. */
+  kinds: Record<string, number>;
+  /** Some of the findings. */
+  examples: (DeliveryFinding & { filter: string })[];
+}
+
+function addTo(sum: Record<string, number>, counts: Record<string, number>): void {
+  for (const [name, count] of Object.entries(counts)) sum[name] = (sum[name] ?? 0) + count;
+}

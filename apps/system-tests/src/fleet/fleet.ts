@@ -1,0 +1,193 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { waitFor } from '../measure/progress.js';
+import type {
+  CountingPlan,
+  DeliveryCounts,
+  FleetCommand,
+  FleetCounts,
+  FleetMessage,
+  Judgement,
+  StreamHistory,
+} from './fleet-messages.js';
+import type { ClientPlan } from './resuming-client.js';
+
+// Comparing a thousand clients with the stream takes seconds.
+const answerLimitMs = 60_000;
+// A thousand clients reconnect after pauses of up to four seconds each.
+const connectLimitMs = 45_000;
+const pollMs = 200;
+// A caller that waits for progress also checks whether it should stop.
+const progressLimitMs = 100;
+
+/** WebSocket clients in a process of their own, in named groups: resuming clients that log, and clients that only count. */
+export class Fleet {
+  private readonly waiting = new Map<number, (result: unknown) => void>();
+  private readonly groups = new Set<string>();
+  private readonly slowest = new Map<string, number>();
+  private onProgress: () => void = () => undefined;
+  private lastId = 0;
+
+  private constructor(private readonly child: ChildProcess) {
+    child.on('message', (message: FleetMessage) => {
+      if ('group' in message) {
+        this.slowest.set(message.group, message.slowest);
+        this.onProgress();
+        return;
+      }
+      this.waiting.get(message.id)?.(message.result);
+      this.waiting.delete(message.id);
+    });
+  }
+
+  static start(): Fleet {
+    const module = fileURLToPath(new URL('client-process.js', import.meta.url));
+    return new Fleet(fork(module, { serialization: 'advanced' }));
+  }
+
+  get pid(): number {
+    if (this.child.pid === undefined) throw new Error('cannot start the client process');
+    return this.child.pid;
+  }
+
+  /** Connects clients that resume and log. */
+  async open(group: string, plans: readonly ClientPlan[]): Promise<void> {
+    this.groups.add(group);
+    await this.tell({ kind: 'open-resuming', group, plans });
+  }
+
+  /** Connects clients that count; resolves when all are connected. */
+  async openCounting(group: string, plan: CountingPlan): Promise<void> {
+    this.groups.add(group);
+    await this.tell({ kind: 'open-counting', group, plan });
+    const isConnected = async (): Promise<true | undefined> =>
+      (await this.takeDeliveryCounts(group)).connected === plan.firstMessages.length ? true : undefined;
+    if (!(await waitFor(isConnected, { limitMs: connectLimitMs, everyMs: pollMs })))
+      throw new Error(`the clients are not connected after ${connectLimitMs / 1_000} s`);
+    this.slowest.set(group, 0);
+  }
+
+  /** How many events the slowest client of a counting group has received. */
+  slowestOf(group: string): number {
+    return this.slowest.get(group) ?? 0;
+  }
+
+  /** Resolves when the slowest client of a counting group has received more, or after 100 ms. */
+  async waitForProgress(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, progressLimitMs);
+      this.onProgress = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** The clients disconnect at once and keep their positions. */
+  async close(group: string): Promise<void> {
+    await this.tell({ kind: 'close', group });
+  }
+
+  /** The clients reconnect at once, without jitter. */
+  async reopen(group: string): Promise<void> {
+    await this.tell({ kind: 'reopen', group });
+  }
+
+  async setReading(group: string, isReading: boolean): Promise<void> {
+    await this.tell({ kind: 'set-reading', group, isReading });
+  }
+
+  /** The clients disconnect and are forgotten. */
+  async drop(group: string): Promise<void> {
+    this.groups.delete(group);
+    await this.tell({ kind: 'drop', group });
+  }
+
+  async dropAll(): Promise<void> {
+    for (const group of [...this.groups]) await this.drop(group);
+  }
+
+  /** What a counting group counted since the last call. */
+  async takeDeliveryCounts(group: string): Promise<DeliveryCounts> {
+    return (await this.tell({ kind: 'count', group })) as DeliveryCounts; // holds: the reply to this command
+  }
+
+  /** What resuming clients counted since the last call. */
+  async takeCounts(group: string): Promise<FleetCounts> {
+    return (await this.tell({ kind: 'count', group })) as FleetCounts; // holds: the reply to this command
+  }
+
+  /** Compares everything that the clients of a group have received with the stream. */
+  async judge(group: string, history: StreamHistory): Promise<Judgement> {
+    return (await this.tell({ kind: 'judge', group, history })) as Judgement; // holds: the reply to this command
+  }
+
+  /** Waits until all clients of a group are connected and have a position. */
+  async waitUntilReady(group: string): Promise<void> {
+    let last: FleetCounts | undefined;
+    const isReady = await waitFor(
+      async () => {
+        last = await this.takeCounts(group);
+        return last.connected === last.clients && last.positioned === last.clients ? true : undefined;
+      },
+      { limitMs: connectLimitMs, everyMs: pollMs },
+    );
+    if (isReady) return;
+    throw new Error(`the clients are not ready after ${connectLimitMs / 1_000} s: ${JSON.stringify(last)}`);
+  }
+
+  /**
+   * Waits until all clients of a group are connected and have received nothing for some seconds.
+   *
+   * @returns what was counted in the meantime, and whether the clients settled within the limit
+   */
+  async settle(
+    group: string,
+    { limitMs = 60_000, quietMs = 3_000 } = {},
+  ): Promise<{ isSettled: boolean; counts: FleetCounts[] }> {
+    const counts: FleetCounts[] = [];
+    let quietSince = performance.now();
+    const isSettled = await waitFor(
+      async () => {
+        const now = await this.takeCounts(group);
+        counts.push(now);
+        if (now.received > 0 || now.connected < now.clients) quietSince = performance.now();
+        return performance.now() - quietSince >= quietMs ? true : undefined;
+      },
+      { limitMs, everyMs: pollMs },
+    );
+    return { isSettled: isSettled === true, counts };
+  }
+
+  async stop(): Promise<void> {
+    if (!this.child.connected) return;
+    const ended = once(this.child, 'exit');
+    this.child.disconnect();
+    await ended;
+  }
+
+  private tell(command: FleetCommand): Promise<unknown> {
+    const id = (this.lastId += 1);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(
+        () =>
+          reject(
+            new Error(
+              `the client process did not reply to "${command.kind}" within ${answerLimitMs / 1_000} s`,
+            ),
+          ),
+        answerLimitMs,
+      );
+      this.waiting.set(id, (result) => {
+        clearTimeout(timer);
+        resolve(result);
+      });
+      this.child.send({ id, command }, (error) => {
+        if (!error) return;
+        clearTimeout(timer);
+        reject(error);
+      });
+    });
+  }
+}

@@ -1,0 +1,99 @@
+import { writeFile } from 'node:fs/promises';
+import { format, resolveConfig } from 'prettier';
+import type { Servers } from '../system/servers.js';
+import { describeMachine } from './machine.js';
+
+/** A benchmark, load test, or chaos test, as its page introduces it. */
+export interface SystemTest {
+  title: string;
+  /** Runs the test: `npm run <command>`. */
+  command: string;
+  /** Name of the page, under docs. */
+  page: string;
+  /** A paragraph: which processes run, and what shares the machine with them. */
+  setting: string;
+}
+
+/** Something that the test promises, what was measured, and whether the promise is kept. */
+export interface KeptPromise {
+  promise: string;
+  measured: string;
+  isKept: boolean;
+}
+
+/** A section of the page. */
+export interface Section {
+  title: string;
+  /** Paragraphs and tables in Markdown, in order, each without an empty line at its end. */
+  paragraphs: readonly string[];
+  promises: readonly KeptPromise[];
+}
+
+/** A finished run. */
+export interface TestRun {
+  servers: Servers;
+  /** By `performance.now()`. */
+  startedAt: number;
+  sections: readonly Section[];
+  /** Whether every part ran at its full size: only such a run replaces the page. */
+  isWhole: boolean;
+}
+
+/**
+ * Prints the promises, then writes the page, or prints it when the run was not whole. A broken promise makes the process
+ * exit with 1.
+ */
+export async function report(test: SystemTest, run: TestRun): Promise<void> {
+  const { sections, isWhole } = run;
+  process.stdout.write(`\n${printPromises(sections)}\n\n`);
+  const page = await printPage(test, run);
+  if (isWhole) await writePage(`docs/${test.page}`, page);
+  else process.stdout.write(page);
+  if (sections.some(({ promises }) => promises.some(({ isKept }) => !isKept))) process.exitCode = 1;
+}
+
+async function printPage(
+  { title, command, setting }: SystemTest,
+  { servers, startedAt, sections }: TestRun,
+): Promise<string> {
+  const minutes = Math.ceil((performance.now() - startedAt) / 60_000);
+  const date = new Date().toISOString().slice(0, 10);
+  const paragraphs = [
+    `# ${title}`,
+    `<!-- Written by npm run ${command}: run it again instead of editing this page. -->`,
+    `\`npm run ${command}\` wrote this page on ${date}, in ${minutes} minutes.`,
+    setting,
+    table(['machine', ''], Object.entries(await describeMachine(servers))),
+    '## Promises',
+    printPromises(sections),
+    ...sections.flatMap((section) => [`## ${section.title}`, ...section.paragraphs]),
+  ];
+  return `${paragraphs.join('\n\n')}\n`;
+}
+
+function printPromises(sections: readonly Section[]): string {
+  const rows = sections.flatMap(({ promises }) =>
+    promises.map(({ promise, measured, isKept }) => [promise, measured, isKept ? 'met' : '**not met**']),
+  );
+  return table(['promise', 'measured', ''], rows);
+}
+
+async function writePage(path: string, markdown: string): Promise<void> {
+  await writeFile(path, await format(markdown, { ...(await resolveConfig(path)), parser: 'markdown' }));
+}
+
+/** A table in Markdown. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+/** An integer with thousands separators. */
+export function formatCount(count: number): string {
+  return Math.round(count).toLocaleString('en');
+}
+
+/** Seconds with one decimal, from milliseconds. */
+export function formatSeconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
+}
