@@ -1,11 +1,14 @@
-// npm test: installs and builds what is missing, then runs every test; arguments go to Jest.
-import { prepare, root, run } from './prepare.mjs';
+// npm test: installs and builds what is missing, then runs every test. npm run test:unit: only the unit tests, which need no
+// build and no servers. Arguments go to Jest: npm test -- <path pattern>.
+import { install, prepare, root, run } from './prepare.mjs';
 
-prepare();
-const jest = `${root}node_modules/jest/bin/jest.js`;
+const [kind, ...rest] = process.argv.slice(2);
+const isUnit = kind === '--unit';
+if (isUnit) install();
+else prepare();
 run(process.execPath, [
   '--experimental-vm-modules',
   '--disable-warning=ExperimentalWarning',
-  jest,
-  ...process.argv.slice(2),
+  `${root}node_modules/jest/bin/jest.js`,
+  ...(isUnit ? ['--selectProjects', 'unit', ...rest] : process.argv.slice(2)),
 ]);

@@ -1,3 +1,4 @@
+export { anyCharacter } from './any-character.js';
 export type { NatsUser } from '@stream-events/embedded';
 export { describeSchema } from './describe-schema.js';
 export { freePort } from './free-port.js';

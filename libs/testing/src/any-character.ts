@@ -1,0 +1,19 @@
+import fc from 'fast-check';
+
+// Surrogates are no characters of their own: the numbers from here on stand for the code points behind them.
+const firstSurrogate = 0xd800;
+const surrogates = 0x800;
+
+/**
+ * Any Unicode character, for `fc.string({ unit: anyCharacter })`. It draws from the same characters as fast-check's unit
+ * `binary`, which first builds a map of all 1,112,064 characters: 0.7 s in every test file.
+ */
+export const anyCharacter: fc.Arbitrary<string> = fc.integer({ min: 0, max: 0x10ffff - surrogates }).map(
+  (number) => String.fromCodePoint(number < firstSurrogate ? number : number + surrogates),
+  (character) => {
+    const codePoint = typeof character === 'string' ? character.codePointAt(0) : undefined;
+    if (codePoint === undefined || String.fromCodePoint(codePoint) !== character)
+      throw new TypeError('not one character');
+    return codePoint < firstSurrogate ? codePoint : codePoint - surrogates;
+  },
+);
