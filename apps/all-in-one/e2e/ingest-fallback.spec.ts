@@ -87,7 +87,7 @@ describe('platform messages while they cannot be stored', () => {
         for (const gateway of stack.gateways) {
           expect((await create(gateway.url)).status).toBe(201);
           await notify(randomUUID(), gateway.url);
-          expect(await gateway.metric('gateway_ingest_fallback_in_use')).toBe(0);
+          expect(await gateway.metric('ingest_fallback_in_use')).toBe(0);
         }
         expect(await countWaiting()).toBe(0);
       },
@@ -99,7 +99,7 @@ describe('platform messages while they cannot be stored', () => {
     eventually(async () => {
       for (const gateway of stack.gateways) {
         expect((await create(gateway.url)).status).toBe(503);
-        expect(await gateway.metric('gateway_ingest_degraded')).toBe(1);
+        expect(await gateway.metric('ingest_degraded')).toBe(1);
       }
     });
 
@@ -143,7 +143,7 @@ describe('platform messages while they cannot be stored', () => {
     'since PostgreSQL refuses connections, are accepted, stored when it is back, once each, and published',
     async () => {
       const [first] = stack.gateways;
-      const began = warningsOf(stack.gateway, 'they go to the INGEST stream');
+      const began = warningsOf(stack.gateway, 'diverting platform messages');
       const deferred = await first?.metric('gateway_webhook_messages_total', { result: 'deferred' });
       await postgres.cut();
       await untilDegraded();
@@ -151,7 +151,7 @@ describe('platform messages while they cannot be stored', () => {
       await expectRefusedAtOnce();
       expect(messages.map(({ status }) => status)).toEqual(Array<number>(60).fill(204));
       expect(await countWaiting()).toBe(60);
-      expect(await first?.metric('gateway_ingest_fallback_in_use')).toBe(1);
+      expect(await first?.metric('ingest_fallback_in_use')).toBe(1);
       expect(await first?.metric('gateway_webhook_messages_total', { result: 'deferred' })).toBe(
         (deferred ?? 0) + 30,
       );
@@ -160,8 +160,8 @@ describe('platform messages while they cannot be stored', () => {
 
       await postgres.heal();
       await expectStoredAndPublishedOnce(messages.map(({ messageId }) => messageId));
-      expect(warningsOf(stack.gateway, 'they go to the INGEST stream')).toBe(began + 1);
-      expect(warningsOf(stack.gateway, 'are stored again')).toBe(began + 1);
+      expect(warningsOf(stack.gateway, 'diverting platform messages')).toBe(began + 1);
+      expect(warningsOf(stack.gateway, 'event store available again')).toBe(began + 1);
       expect(stack.gateway.output).toContain('"deferred":30');
     },
     limitMs,
@@ -245,7 +245,7 @@ describe('platform messages while they cannot be stored', () => {
         manageStreams(async (streams) =>
           streams.update(ingestStreamName, { ...(await streams.info(ingestStreamName)).config, max_msgs }),
         );
-      const refusals = warningsOf(stack.gateway, 'the INGEST stream is no help');
+      const refusals = warningsOf(stack.gateway, 'cannot publish to the INGEST stream');
       await postgres.cut();
       await untilDegraded();
       await limit(3);
@@ -260,7 +260,7 @@ describe('platform messages while they cannot be stored', () => {
       await postgres.heal();
       await expectStoredAndPublishedOnce(ids);
       // By now, what it wrote when it refused them has arrived here.
-      expect(warningsOf(stack.gateway, 'the INGEST stream is no help')).toBe(refusals + 1);
+      expect(warningsOf(stack.gateway, 'cannot publish to the INGEST stream')).toBe(refusals + 1);
     },
     limitMs,
   );

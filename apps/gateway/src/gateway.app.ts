@@ -1,3 +1,4 @@
+import { IngestPublisher } from '@stream-events/ingest';
 import { RequestClient } from '@stream-events/messaging';
 import { closeAll, defineService, type Shell } from '@stream-events/service';
 import { serveStreamDescription } from './api-description/async-api.js';
@@ -15,7 +16,6 @@ import { ReplayRunner } from './replays/replay-runner.service.js';
 import { checkOwnerVariables, createFirstOwner } from './users/first-owner.js';
 import { recoverOwner, type RecoveredOwner } from './users/owner-recovery.js';
 import { UsersService } from './users/users.service.js';
-import { IngestPublisher } from './webhook/ingest-publisher.js';
 
 /** The gateway: the public edge. The running service gives its address and, if this start created it, the first owner. */
 export const gateway = defineService({ name: 'gateway', variables: gatewayVariables, start });

@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { IngestModule } from '@stream-events/ingest';
 import { RequestClient } from '@stream-events/messaging';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
@@ -40,7 +41,12 @@ const features = [
 export class GatewayModule {
   /** Every feature may inject the database and the client that sends requests to other services. */
   static register(shell: Shell<GatewayConfig>, dataSource: DataSource): DynamicModule {
-    const client = new RequestClient({ urls: shell.config.NATS_URL, name: 'gateway' });
+    const { NATS_URL: urls, INGEST_FALLBACK } = shell.config;
+    const client = new RequestClient({ urls, name: 'gateway' });
+    const ingest = IngestModule.register(
+      { urls, name: 'gateway-ingest' },
+      { hasFallback: INGEST_FALLBACK === 'on' },
+    );
     const shared = [
       { provide: DataSource, useValue: dataSource },
       { provide: RequestClient, useValue: client },
@@ -48,7 +54,7 @@ export class GatewayModule {
     return {
       module: GatewayModule,
       global: true,
-      imports: [ShellModule.register(shell), ...features],
+      imports: [ShellModule.register(shell), ingest, ...features],
       providers: shared,
       exports: shared,
     };

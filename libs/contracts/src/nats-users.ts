@@ -1,5 +1,6 @@
 import { eventsStreamName, replaySubjects } from './events/event-subject.js';
 import { ingestSubject, intakeSubject } from './events/ingest-stream.js';
+import { storeEvents } from './events/store-events.contract.js';
 
 /**
  * A NATS account: a space of subjects of its own, of which others see what they import and nothing else.
@@ -82,6 +83,9 @@ const useDurableConsumers = Object.values(durableConsumers).flatMap((name) => [
   `$JS.ACK.${eventsStreamName}.${name}.>`,
 ]);
 
+/** What a service that uses `libs/ingest` publishes: batches for the events service, and the fallback. */
+const ingestEvents = [storeEvents.subject, ingestSubject] as const;
+
 const services: NatsAccount = { name: 'SERVICES', hasJetStream: true, imports: [] };
 
 const events: NatsAccount = { name: 'EVENTS', hasJetStream: true, imports: [] };
@@ -134,7 +138,7 @@ function eventsUser(service: string, publish: readonly string[]): NatsUser {
 export const natsUsers = {
   gateway: serviceUser('gateway', {
     // intakeSubject: gateways of version 0.1.0 use the same user during a rolling upgrade.
-    publish: ['request.>', ingestSubject, intakeSubject, replaySubjects],
+    publish: ['request.>', ...ingestEvents, intakeSubject, replaySubjects],
     subscribe: [replaySubjects],
     servesRequests: false,
   }),

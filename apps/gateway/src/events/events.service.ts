@@ -6,10 +6,9 @@ import {
   type NewEvent,
   type StoredEvent,
 } from '@stream-events/contracts';
+import { EventIngest, generateEventId } from '@stream-events/ingest';
 import { RequestClient } from '@stream-events/messaging';
 import { v4 as uuidV4 } from 'uuid';
-import { mintEventId } from './event-id.js';
-import { EventIngest } from './event-ingest.service.js';
 import type { Caller } from '../users/access-tokens.service.js';
 
 /** An event that a client sends. */
@@ -38,7 +37,7 @@ export class EventsService {
   /** Stores an event as if from the platform. */
   async create(event: ClientEvent & { eventSource: string }, caller: Caller): Promise<StoredEvent> {
     const newEvent: NewEvent = {
-      id: mintEventId(),
+      id: generateEventId(),
       eventId: null,
       eventType: event.eventType,
       eventSource: event.eventSource,
@@ -52,7 +51,7 @@ export class EventsService {
   /** Stores a test event. */
   async test(event: ClientEvent, caller: Caller): Promise<StoredEvent> {
     const newEvent: NewEvent = {
-      id: mintEventId(),
+      id: generateEventId(),
       eventId: uuidV4(),
       eventType: event.eventType,
       eventSource: 'TestCall',
@@ -70,7 +69,7 @@ export class EventsService {
   }
 
   private async store(event: NewEvent, requestId: string): Promise<StoredEvent> {
-    const { id, outcome } = await this.ingest.submit(event);
+    const { id, outcome } = await this.ingest.store(event);
     if (outcome === 'dead_lettered')
       throw new ServiceError(
         'invalid',

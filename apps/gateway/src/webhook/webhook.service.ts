@@ -1,12 +1,10 @@
 import type { KeyObject } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { isTextWithin, ServiceError, type NewEvent } from '@stream-events/contracts';
+import { generateEventId, PlatformIngest } from '@stream-events/ingest';
 import { CONFIG, Counter, LOGGER, Registry, type Logger } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
-import { mintEventId } from '../events/event-id.js';
-import { EventIngest, IngestFullError } from '../events/event-ingest.service.js';
 import { toEventType } from '../events/event-type.js';
-import { IngestFallback } from './ingest-fallback.service.js';
 import { readMessage, readMessageHeaders, type PlatformMessage } from './platform-message.external.js';
 import { isSignatureValid, isTimestampFresh, toSigningKeys } from './webhook-signature.js';
 
@@ -49,8 +47,7 @@ export class WebhookService {
   private readonly messagesTotal: Counter;
 
   constructor(
-    private readonly ingest: EventIngest,
-    private readonly fallback: IngestFallback,
+    private readonly ingest: PlatformIngest,
     @Inject(CONFIG) config: GatewayConfig,
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
@@ -115,7 +112,7 @@ export class WebhookService {
     if (!isTextWithin(messageId, 1, 255))
       throw new Refusal('bad_message', 'invalid', 'The message id must have 1 to 255 characters.');
     const event: NewEvent = {
-      id: mintEventId(),
+      id: generateEventId(),
       eventId: messageId,
       eventType: message.kind === 'revocation' ? 'subscription-revocation' : message.eventType,
       eventSource: 'PlatformSub',
@@ -124,18 +121,7 @@ export class WebhookService {
       idempotencyKey: null,
       occurredAt,
     };
-    return this.answer(await this.storeOrDefer(event));
-  }
-
-  private async storeOrDefer(event: NewEvent): Promise<Result> {
-    try {
-      const { outcome } = await this.ingest.submit(event);
-      this.fallback.onStored();
-      return outcome;
-    } catch (error) {
-      if (isStoreAway(error) && (await this.fallback.defer(event))) return 'deferred';
-      throw error;
-    }
+    return this.answer(await this.ingest.store(event));
   }
 
   private answer(result: Result): WebhookAnswer {
@@ -156,11 +142,6 @@ class Refusal extends ServiceError {
   ) {
     super(code, detail);
   }
-}
-
-/** A flood is no outage: what is too much for a store that works is refused, and the platform keeps it. */
-function isStoreAway(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'unavailable' && !(error instanceof IngestFullError);
 }
 
 /** The path may write the type as the API does or as the platform does: `stream-online`, `stream.online`. */

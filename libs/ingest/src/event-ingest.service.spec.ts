@@ -8,8 +8,8 @@ import { EventIngest } from './event-ingest.service.js';
 /** How the events service answers a batch. */
 type Answer = 'stored' | Error;
 
-/** An ingest whose events service answers as the test says, and keeps the batches that it was sent. */
-function setUp() {
+/** An ingest with a stand-in events service: `answer` decides the reply, `batches` records the ids it was sent. */
+function setUp({ circuitRestMs = 60_000 } = {}) {
   const batches: string[][] = [];
   const service = { answer: (): Answer | Promise<Answer> => 'stored' };
   const request = async (_contract: unknown, { events }: StoreEventsRequest) => {
@@ -18,17 +18,20 @@ function setUp() {
     if (answer !== 'stored') throw answer;
     return { outcomes: events.map(({ id }) => ({ id, outcome: 'stored' })) };
   };
-  const client = { request } as unknown as RequestClient; // holds: the ingest sends requests and nothing else
+  const client = { request } as unknown as RequestClient; // holds: EventIngest only sends requests
   const metrics = new Registry();
-  const ingest = new EventIngest(client, createLogger('test', 'silent'), metrics);
-  const submit = (): Promise<string> =>
-    ingest.submit(newEvent()).then(
+  const ingest = new EventIngest(client, createLogger('test', 'silent'), metrics, {
+    hasFallback: false,
+    circuitRestMs,
+  });
+  const store = (): Promise<string> =>
+    ingest.store(newEvent()).then(
       ({ outcome }) => outcome,
       (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
     );
   const isDegraded = async (): Promise<boolean> =>
-    (await metrics.getSingleMetric('gateway_ingest_degraded')?.get())?.values[0]?.value === 1;
-  return { batches, service, submit, isDegraded };
+    (await metrics.getSingleMetric('ingest_degraded')?.get())?.values[0]?.value === 1;
+  return { batches, service, store, isDegraded };
 }
 
 function newEvent(): NewEvent {
@@ -51,28 +54,28 @@ describe(EventIngest.name, () => {
     it.each([
       ['away', away],
       ['silent', silent],
-    ])('tries twice, with the same ids, and then refuses without asking (%s)', async (_how, error) => {
-      const { batches, service, submit, isDegraded } = setUp();
+    ])('tries twice with the same ids, then rejects without a request (%s)', async (_how, error) => {
+      const { batches, service, store, isDegraded } = setUp();
       service.answer = error;
 
-      expect(await submit()).toBe('unavailable');
+      expect(await store()).toBe('unavailable');
       expect(await isDegraded()).toBe(true);
       expect(batches).toHaveLength(2);
       expect(batches[1]).toEqual(batches[0]);
-      expect(await Promise.all([submit(), submit()])).toEqual(['unavailable', 'unavailable']);
+      expect(await Promise.all([store(), store()])).toEqual(['unavailable', 'unavailable']);
       expect(batches).toHaveLength(2);
     });
 
-    it('refuses at once what waits behind the batches that failed', async () => {
-      const { batches, service, submit } = setUp();
+    it('rejects the waiting events when the batches before them fail', async () => {
+      const { batches, service, store } = setUp();
       let fail: (() => void)[] = [];
       service.answer = () => new Promise<Answer>((resolve) => fail.push(() => resolve(silent())));
       const inFlight: Promise<string>[] = [];
       for (let count = 1; count <= 3; count += 1) {
-        inFlight.push(submit());
+        inFlight.push(store());
         await eventually(() => expect(batches).toHaveLength(count));
       }
-      const waiting = [submit(), submit()];
+      const waiting = [store(), store()];
 
       for (let attempt = 1; attempt <= 2; attempt += 1) {
         const [first] = fail;
@@ -85,15 +88,15 @@ describe(EventIngest.name, () => {
       expect(batches).toHaveLength(4);
     });
 
-    it('refuses one batch only when others get through meanwhile', async () => {
-      const { batches, service, submit, isDegraded } = setUp();
+    it('rejects only the failed batch when another batch succeeded meanwhile', async () => {
+      const { batches, service, store, isDegraded } = setUp();
       let fail: (() => void) | undefined;
       service.answer = () => new Promise<Answer>((resolve) => (fail = () => resolve(silent())));
-      const unanswered = submit();
+      const unanswered = store();
       await eventually(() => expect(batches).toHaveLength(1));
       const failFirst = fail;
       service.answer = () => 'stored';
-      expect(await submit()).toBe('stored');
+      expect(await store()).toBe('stored');
 
       service.answer = () => {
         service.answer = () => 'stored';
@@ -103,41 +106,41 @@ describe(EventIngest.name, () => {
 
       expect(await unanswered).toBe('unavailable');
       expect(await isDegraded()).toBe(false);
-      expect(await submit()).toBe('stored');
+      expect(await store()).toBe('stored');
     });
 
-    it('tries one batch a second later, once, while the rest is refused, and goes on when it fails', async () => {
-      const { batches, service, submit } = setUp();
+    it('sends one probe batch after the rest, rejects other events, and rests again when the probe fails', async () => {
+      const { batches, service, store } = setUp({ circuitRestMs: 500 });
       service.answer = silent;
-      await submit();
+      await store();
       batches.length = 0;
       let end: ((answer: Answer) => void) | undefined;
       service.answer = () => new Promise<Answer>((resolve) => (end = resolve));
 
       const probes: Promise<string>[] = [];
       await eventually(() => {
-        probes.push(submit());
+        probes.push(store());
         expect(batches).toHaveLength(1);
       });
-      expect(await submit()).toBe('unavailable');
+      expect(await store()).toBe('unavailable');
       end?.(silent());
 
       expect(new Set(await Promise.all(probes))).toEqual(new Set(['unavailable']));
       expect(batches).toHaveLength(1);
-      expect(await submit()).toBe('unavailable');
+      expect(await store()).toBe('unavailable');
     });
 
-    it('is itself again as soon as a batch is answered, whatever the answer is', async () => {
-      const { service, submit, isDegraded } = setUp();
+    it('closes the circuit when a batch gets any reply, even an error', async () => {
+      const { service, store, isDegraded } = setUp({ circuitRestMs: 50 });
       service.answer = away;
-      await submit();
+      await store();
       service.answer = () => new ServiceError('internal', 'a fault of its own');
 
-      await eventually(async () => expect(await submit()).toBe('internal'));
+      await eventually(async () => expect(await store()).toBe('internal'));
       expect(await isDegraded()).toBe(false);
       service.answer = () => 'stored';
 
-      expect(await Promise.all([submit(), submit(), submit()])).toEqual(['stored', 'stored', 'stored']);
+      expect(await Promise.all([store(), store(), store()])).toEqual(['stored', 'stored', 'stored']);
     });
   });
 });

@@ -13,23 +13,25 @@ import {
 import { ReplyTimeoutError, RequestClient } from '@stream-events/messaging';
 import { CircuitBreaker, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { BatchPacing } from './batch-pacing.js';
+import { defaultCircuitRestMs, INGEST_OPTIONS, type IngestOptions } from './ingest-options.js';
 
-// Beyond this the service is slower than its input: refusing at once is kinder than keeping clients waiting. Bytes are
-// estimated, three for a character: this is some 32 MiB of ordinary text.
+// Above these limits the service cannot keep up: reject immediately rather than let clients wait. The estimate counts three
+// bytes for a character, so 96 MiB are about 32 MiB of ordinary text.
 const maxWaitingEvents = 4_096;
 const maxWaitingBytes = 96 * 1024 * 1024;
-// The platform and clients give up after a few seconds; by then they retry, and get the same event.
+// Platforms and clients give up after a few seconds and send the same event again.
 const maxAttempts = 2;
-// A store that answers that it is away is asked once more: long enough for a lost connection to be made again, short
-// enough for a 503 to be an answer "at once".
+// When the store replies that it is unavailable, ask once more after this: long enough to re-establish a lost connection,
+// short enough for an immediate 503.
 const unavailableRetryMs = 100;
-// After a batch has failed, this long nothing is tried: a store that hangs must not hold up everybody for seconds.
-const restMs = 1_000;
 
-/** More arrives than can be stored, though it can be stored: what is refused now should come again later. */
+/** Events arrive faster than the store takes them. The store works: retry later. */
 export class IngestFullError extends ServiceError {
   constructor() {
-    super('unavailable', 'More events arrive than can be stored. Try again soon.');
+    super(
+      'unavailable',
+      'Events arrive faster than they can be stored. Retry after the time in `Retry-After`.',
+    );
   }
 }
 
@@ -41,9 +43,9 @@ interface WaitingEvent {
 }
 
 /**
- * Joins events that arrive together into requests to the events service: while a batch is in flight, what arrives
- * gathers and is the next one, so a lone event does not wait and a flood makes full batches (see `BatchPacing`). While the
- * events service is not available it is degraded: what arrives is refused at once, but for one batch a second that tries.
+ * Combines concurrent events into requests to the events service. Events that arrive while a batch is in flight form the
+ * next batch, so a single event does not wait and a burst makes full batches (see `BatchPacing`). When the events service
+ * is unavailable, the circuit opens: new events are rejected immediately, except for one probe batch per second.
  */
 @Injectable()
 export class EventIngest {
@@ -52,42 +54,28 @@ export class EventIngest {
   private isPumpDue = false;
   private pumpTimer: NodeJS.Timeout | undefined;
   private readonly pacing = new BatchPacing({ now: () => performance.now() });
-  private readonly circuit = new CircuitBreaker({ restMs: () => restMs, now: () => performance.now() });
+  private readonly circuit: CircuitBreaker;
 
   constructor(
     private readonly client: RequestClient,
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
+    @Inject(INGEST_OPTIONS) { circuitRestMs = defaultCircuitRestMs }: IngestOptions,
   ) {
-    const measure = (): number => this.waiting.length;
-    const { circuit } = this;
-    new Gauge({
-      name: 'gateway_ingest_degraded',
-      help: '1 while the events service is not available and what arrives is refused or deferred at once, else 0',
-      registers: [metrics],
-      collect() {
-        this.set(circuit.isClosed ? 0 : 1);
-      },
-    });
-    new Gauge({
-      name: 'gateway_ingest_waiting_events',
-      help: 'Events that wait to be handed to the events service',
-      registers: [metrics],
-      collect() {
-        this.set(measure());
-      },
-    });
+    this.circuit = new CircuitBreaker({ restMs: () => circuitRestMs, now: () => performance.now() });
+    this.measure(metrics);
   }
 
   /**
-   * Hands an event to the events service; when this returns, it is on disk, known or parked.
+   * Sends an event to the events service. When this returns, the event is on disk: newly stored, already known, or kept as
+   * a dead letter.
    *
-   * @throws IngestFullError when too many wait already
-   * @throws ServiceError `unavailable` when it was not stored, or (after time-outs) when that is in doubt: the same
-   * message or the same id again is the same event
+   * @throws IngestFullError when too many events wait already
+   * @throws ServiceError `unavailable` when the event was not stored, or (after timeouts) when it is unknown whether it was
+   * stored; sending the same message or the same id again stores it only once
    */
-  async submit(event: NewEvent): Promise<StoreOutcome> {
-    if (!this.circuit.permits) throw notAvailable();
+  async store(event: NewEvent): Promise<StoreOutcome> {
+    if (!this.circuit.permits) throw storeUnavailable();
     const bytes = estimateEventBytes(event);
     if (this.waiting.length >= maxWaitingEvents || this.waitingBytes + bytes > maxWaitingBytes) {
       throw new IngestFullError();
@@ -99,7 +87,7 @@ export class EventIngest {
     });
   }
 
-  /** What arrives in this turn of the event loop goes together, so that batches are fuller. */
+  /** Collects everything that arrives in this event-loop turn into one batch. */
   private pumpSoon(): void {
     if (this.isPumpDue) return;
     this.isPumpDue = true;
@@ -129,7 +117,7 @@ export class EventIngest {
 
   private pumpAfter(delayMs: number): void {
     clearTimeout(this.pumpTimer);
-    // Until a batch is answered: that pumps by itself.
+    // Infinity needs no timer: the end of a batch pumps.
     if (delayMs !== Infinity) this.pumpTimer = setTimeout(() => this.pump(), delayMs);
   }
 
@@ -154,48 +142,79 @@ export class EventIngest {
       batch.forEach((entry, index) => {
         const outcome = outcomes[index];
         if (outcome) entry.resolve(outcome);
-        else entry.reject(new Error(`the events service said nothing about event ${entry.event.id}`));
+        else entry.reject(new Error(`the events service returned no outcome for event ${entry.event.id}`));
       });
     } catch (error) {
       if (isUnavailable(error)) this.onUnavailable(begunAt);
-      else this.circuit.succeed(); // it has answered
+      else this.circuit.succeed(); // the events service replied
       for (const entry of batch) entry.reject(error);
     }
   }
 
-  /** When no other batch got through either, what waits has nothing to wait for any more. */
+  /** When the failure opens the circuit, also rejects the events that wait: no batch will be sent for them. */
   private onUnavailable(begunAt: number): void {
     this.circuit.fail(begunAt);
     if (this.circuit.isClosed) return;
     this.waitingBytes = 0;
-    for (const entry of this.waiting.splice(0)) entry.reject(notAvailable());
+    for (const entry of this.waiting.splice(0)) entry.reject(storeUnavailable());
   }
 
   /**
-   * A batch without a reply is in doubt, and so is one whose store went away: sent again with the same ids, it is stored
-   * once all the same.
+   * After a timeout or a lost store, it is unknown whether the batch was stored. Retrying with the same ids is safe: each
+   * event is stored only once.
    */
   private async sendWithRetries(events: NewEvent[], maxTries: number): Promise<StoreEventsReply> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        // Without a correlation id: a batch belongs to many requests, so to none of them in the logs.
+        // No correlation id: a batch belongs to many HTTP requests, so its log lines cannot carry the id of one.
         return await this.client.request(storeEvents, { events });
       } catch (error) {
         if (!isUnavailable(error) || attempt >= maxTries) throw error;
         this.logger.warn(
           { attempt, events: events.length, err: error },
-          'batch not answered: it is sent again',
+          error instanceof ReplyTimeoutError
+            ? 'ingest batch timed out, retrying'
+            : 'ingest batch failed, retrying',
         );
         if (!(error instanceof ReplyTimeoutError)) await wait(unavailableRetryMs);
       }
     }
   }
+
+  private measure(metrics: Registry): void {
+    const isDegraded = (): boolean => !this.circuit.isClosed;
+    const countWaiting = (): number => this.waiting.length;
+    new Gauge({
+      name: 'ingest_degraded',
+      help: '1 while the events service is unavailable and new events are rejected or diverted immediately, else 0',
+      registers: [metrics],
+      collect() {
+        this.set(isDegraded() ? 1 : 0);
+      },
+    });
+    new Gauge({
+      name: 'ingest_waiting_events',
+      help: 'Events waiting to be sent to the events service',
+      registers: [metrics],
+      collect() {
+        this.set(countWaiting());
+      },
+    });
+  }
+}
+
+/** Whether the event store is unavailable, as opposed to overloaded: an overloaded store works, so the sender retries. */
+export function isStoreUnavailable(error: unknown): boolean {
+  return isUnavailable(error) && !(error instanceof IngestFullError);
 }
 
 function isUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'unavailable';
 }
 
-function notAvailable(): ServiceError {
-  return new ServiceError('unavailable', 'Events cannot be stored at the moment. Try again soon.');
+function storeUnavailable(): ServiceError {
+  return new ServiceError(
+    'unavailable',
+    'The event store is unavailable. Retry after the time in `Retry-After`.',
+  );
 }

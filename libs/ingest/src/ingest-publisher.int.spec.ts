@@ -64,12 +64,12 @@ async function readStream(): Promise<NewEvent[]> {
   return messages.flatMap((message) => (message ? [parseIngestMessage(message.data)] : []));
 }
 
-/** Publishes as the platform does: again, when no answer comes within the publisher's two seconds; the stream has it once. */
+/** Publishes like the platform, which retries when the publisher times out after 2 s; the stream deduplicates. */
 function put(event = newEvent()): Promise<void> {
   return eventually(() => publisher.publish(event));
 }
 
-/** How long a publish took that was refused, and why. */
+/** Why a publish failed, and after how long. */
 async function refusal(event = newEvent()): Promise<{ reason: string; elapsedMs: number }> {
   const startedAt = performance.now();
   const reason = await publisher.publish(event).then(
@@ -80,7 +80,7 @@ async function refusal(event = newEvent()): Promise<{ reason: string; elapsedMs:
 }
 
 describe(IngestPublisher.name, () => {
-  it('puts events on the stream, as they are', async () => {
+  it('publishes events unchanged', async () => {
     await addStream();
     const events = [newEvent(), newEvent({ eventData: '{"text":"é\\ud800\\n"}', eventId: 'a\r\nb é' })];
 
@@ -89,7 +89,7 @@ describe(IngestPublisher.name, () => {
     expect(await readStream()).toEqual(events);
   });
 
-  it('puts a message of the platform that is delivered again there once', async () => {
+  it('publishes a redelivered platform message once', async () => {
     await addStream();
     const first = newEvent({ eventId: 'message-1' });
 
@@ -100,18 +100,18 @@ describe(IngestPublisher.name, () => {
     expect(await readStream()).toContainEqual(first);
   });
 
-  it('fails at once when the stream is full, and says so', async () => {
+  it('fails immediately when the stream is full, and says so', async () => {
     await addStream(1);
     await put();
 
     await eventually(async () => {
       const { reason, elapsedMs } = await refusal();
-      expect(reason).toMatch(/the stream refused the message: maximum messages exceeded/);
+      expect(reason).toMatch(/the stream rejected the message: maximum messages exceeded/);
       expect(elapsedMs).toBeLessThan(1_000);
     });
   });
 
-  it('fails at once when there is no stream', async () => {
+  it('fails immediately when there is no stream', async () => {
     await eventually(async () => {
       const { reason, elapsedMs } = await refusal();
       expect(reason).toMatch(/no responders/i);
@@ -119,7 +119,7 @@ describe(IngestPublisher.name, () => {
     });
   });
 
-  it('fails for an event that is larger than the broker takes, and goes on', async () => {
+  it('fails for an event above the broker’s limit, and accepts the next one', async () => {
     await addStream();
 
     expect((await refusal(newEvent({ eventData: 'x'.repeat(2_000_000) }))).reason).toMatch(/max_payload/i);
@@ -127,8 +127,8 @@ describe(IngestPublisher.name, () => {
     await put();
   });
 
-  it('waits for a stream that does not answer for two seconds, with so much and no more', async () => {
-    // A connection of its own: it is sent all of it, for which nobody else should have to wait.
+  it('waits 2 s for an acknowledgement, with at most 32 MiB unacknowledged', async () => {
+    // Its own connection: it receives all 32 MiB, which would delay the operator's requests.
     const silence = await connectNats({ urls: [nats.urlFor('operator')], name: 'silence' });
     silence.subscribe(ingestSubject, { callback: () => undefined });
     await silence.flush();
@@ -140,10 +140,10 @@ describe(IngestPublisher.name, () => {
     expect(waited).toHaveLength(33);
     for (const { elapsedMs } of waited) expect(elapsedMs).toBeGreaterThan(1_500);
     for (const refusal of refused) if (!waited.includes(refusal)) expect(refusal.reason).toMatch(/too slow/);
-    // Then it does not wait again, until it tries one a second later.
+    // The circuit is open now: no more waiting, except for one probe per second.
     await eventually(async () => {
       const { reason, elapsedMs } = await refusal(large);
-      expect(reason).toMatch(/does not answer/);
+      expect(reason).toMatch(/does not reply/);
       expect(elapsedMs).toBeLessThan(1_000);
     });
     await silence.close();
@@ -151,13 +151,13 @@ describe(IngestPublisher.name, () => {
     await put(large);
   });
 
-  // The last one: it takes the broker away.
-  it('fails at once while NATS is away, keeps nothing of that, and goes on when it is back', async () => {
+  // Keep this test last: it kills the broker.
+  it('fails immediately while NATS is disconnected, buffers nothing, and continues after the reconnect', async () => {
     await addStream();
     await nats.kill();
     await eventually(async () => {
       const { reason, elapsedMs } = await refusal();
-      expect(reason).toMatch(/NATS is away/);
+      expect(reason).toMatch(/NATS is not connected/);
       expect(elapsedMs).toBeLessThan(100);
     });
 

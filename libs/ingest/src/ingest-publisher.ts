@@ -5,14 +5,14 @@ import { CircuitBreaker } from '@stream-events/service';
 import { headers, TimeoutError, type Msg, type NatsConnection } from '@nats-io/transport-node';
 
 // The platform gives up after a few seconds, and may have waited for the events service before.
-const acknowledgementLimitMs = 2_000;
-// What a broker that is slow may hold in this process's memory.
+const acknowledgementTimeoutMs = 2_000;
+// Limits the memory that unacknowledged messages take when the broker is slow.
 const maxPendingBytes = 32 * 1024 * 1024;
-// A broker that does not answer is asked once in a while only: what it is sent stays in memory until the connection is
-// given up, and everybody would wait in vain.
+// A broker that does not reply gets one probe per second: what is published meanwhile stays in memory until the connection
+// is given up, and every caller would wait in vain.
 const restMs = 1_000;
 
-/** Publishes to the INGEST stream. */
+/** Publishes events to the INGEST stream. */
 export class IngestPublisher {
   private connection: NatsConnection | undefined;
   private isConnected = false;
@@ -21,7 +21,7 @@ export class IngestPublisher {
 
   constructor(private readonly options: NatsOptions) {}
 
-  /** Connects; the service does not start without. */
+  /** Connects. The service does not start without this connection. */
   async connect(): Promise<void> {
     this.connection = await connectNats(this.options);
     this.isConnected = true;
@@ -33,21 +33,22 @@ export class IngestPublisher {
   }
 
   /**
-   * Publishes an event; when this returns, the stream has it. The same message of the platform, delivered again, is one
-   * message while the stream remembers it, whatever id the event was given.
+   * Publishes an event. When this returns, the event is on the stream. The stream deduplicates by the platform's message
+   * id: a message that the platform redelivers is on the stream once, although each delivery gets its own event id.
    *
-   * @throws Error that says why the stream has not taken it, or (after 2 s) that this is in doubt
+   * @throws Error that says why the stream did not take the event, or (after 2 s) that it is unknown whether it did
    */
   async publish(event: NewEvent): Promise<void> {
-    // The client would keep what is published now until NATS is back, without bound.
-    if (!this.connection || !this.isConnected) throw new Error('NATS is away');
-    if (!this.circuit.permits) throw new Error('NATS does not answer');
+    // The client would buffer published messages until NATS is back, without a limit.
+    if (!this.connection || !this.isConnected) throw new Error('NATS is not connected');
+    if (!this.circuit.permits) throw new Error('NATS does not reply');
     const payload = Buffer.from(printIngestMessage(event));
-    if (this.pendingBytes + payload.length > maxPendingBytes) throw new Error('NATS is too slow');
+    if (this.pendingBytes + payload.length > maxPendingBytes)
+      throw new Error('NATS is too slow: 32 MiB of messages wait for an acknowledgement');
     this.pendingBytes += payload.length;
     try {
-      const answer = await this.request(this.connection, event, payload);
-      expectAcknowledgement(answer.json());
+      const reply = await this.request(this.connection, event, payload);
+      expectAcknowledgement(reply.json());
     } finally {
       this.pendingBytes -= payload.length;
     }
@@ -58,13 +59,13 @@ export class IngestPublisher {
     messageHeaders.set('Nats-Msg-Id', messageIdOf(event));
     const begunAt = this.circuit.begin();
     try {
-      const options = { timeout: acknowledgementLimitMs, headers: messageHeaders };
-      const answer = await connection.request(ingestSubject, payload, options);
+      const options = { timeout: acknowledgementTimeoutMs, headers: messageHeaders };
+      const reply = await connection.request(ingestSubject, payload, options);
       this.circuit.succeed();
-      return answer;
+      return reply;
     } catch (error) {
       if (error instanceof TimeoutError) this.circuit.fail(begunAt);
-      else this.circuit.succeed(); // refused by the broker or the client, at once
+      else this.circuit.succeed(); // rejected immediately, by the broker or the client
       throw error;
     }
   }
@@ -77,7 +78,7 @@ export class IngestPublisher {
   }
 }
 
-/** A hash, since a message id of the platform's may hold what a header may not. */
+/** A hash, because the platform's message id may contain characters that a header cannot hold. */
 function messageIdOf({ id, eventId }: NewEvent): string {
   return createHash('sha256')
     .update(eventId ?? id)
@@ -85,9 +86,9 @@ function messageIdOf({ id, eventId }: NewEvent): string {
 }
 
 /** `{"stream":"INGEST","seq":7}`, or `{"error":{"description":"maximum bytes exceeded"}}`. */
-function expectAcknowledgement(answer: unknown): void {
-  if (!isJsonObject(answer)) throw new Error('the stream gave no acknowledgement');
-  const { error, seq } = answer;
-  if (isJsonObject(error)) throw new Error(`the stream refused the message: ${String(error.description)}`);
-  if (typeof seq !== 'number') throw new Error('the stream gave no acknowledgement');
+function expectAcknowledgement(reply: unknown): void {
+  if (!isJsonObject(reply)) throw new Error('the stream sent no acknowledgement');
+  const { error, seq } = reply;
+  if (isJsonObject(error)) throw new Error(`the stream rejected the message: ${String(error.description)}`);
+  if (typeof seq !== 'number') throw new Error('the stream sent no acknowledgement');
 }

@@ -16,18 +16,18 @@ describe(BatchPacing.name, () => {
     pacing.end(events);
   };
 
-  it('lets a lone event out at once', () => {
+  it('sends a single event immediately', () => {
     expect(delay(1)).toBe(0);
   });
 
-  it('lets one small batch after the other out at once', () => {
+  it('sends one small batch after another without a pause', () => {
     for (let count = 1; count < 8; count += 1) {
       sendBatch(count);
       expect(delay(1)).toBe(0);
     }
   });
 
-  it('gathers while a batch is in flight, but no longer than 10 ms after it went out', () => {
+  it('collects while a batch is in flight, for at most 10 ms after its start', () => {
     pacing.begin();
     expect(delay(1)).toBe(10);
     now += 7;
@@ -43,7 +43,7 @@ describe(BatchPacing.name, () => {
     expect(delay(1)).toBe(10);
   });
 
-  it('lets full batches out at once, three beside each other', () => {
+  it('sends full batches immediately, up to three in parallel', () => {
     for (let inFlight = 0; inFlight < 3; inFlight += 1) {
       expect(delay(256, true)).toBe(0);
       pacing.begin();
@@ -55,7 +55,7 @@ describe(BatchPacing.name, () => {
     expect(delay(256, true)).toBe(0);
   });
 
-  it('waits after a batch of many for as many again, 4 ms at most', () => {
+  it('waits after a large batch for as many events again, for at most 4 ms', () => {
     sendBatch(40);
     expect(delay(39)).toBe(4);
     expect(delay(40)).toBe(0);
@@ -63,13 +63,13 @@ describe(BatchPacing.name, () => {
     expect(delay(1)).toBe(0);
   });
 
-  it('waits for nobody once a batch was small again', () => {
+  it('does not wait after a small batch', () => {
     sendBatch(40);
     sendBatch(3);
     expect(delay(1)).toBe(0);
   });
 
-  it('waits for nobody while another batch is in flight for long', () => {
+  it('does not wait longer than 10 ms for a slow batch', () => {
     pacing.begin();
     pacing.begin();
     pacing.end(40);

@@ -2,23 +2,24 @@ import { randomFillSync } from 'node:crypto';
 import { v7 as uuidV7 } from 'uuid';
 
 const idBytes = 16;
-// Asking for random bytes costs the same for 16 as for some thousands, and more than everything else about an id.
+// A call for random bytes costs the same for 16 as for some thousands, and more than the rest of an id. Fetch 256 ids' worth.
 const randomBytes = new Uint8Array(256 * idBytes);
 let usedBytes = randomBytes.length;
 
-// A clock that steps back by less goes on from where it was, so that ids ascend. By more, it was wrong before.
+// After a smaller step back of the clock, ids continue from the last time so that they ascend. A larger step means that the
+// clock was wrong before.
 const maxStepBackMs = 1_000;
 
 let lastMillisecond = 0;
 let sequence = 0;
 
-/** Mints the id of an event that is received now: UUIDv7, ascending within this process while its clock does not step back. */
-export function mintEventId(): string {
+/** Generates the id of an event received now: a UUIDv7. Ids ascend within a process while its clock does not step back. */
+export function generateEventId(): string {
   const random = takeRandomBytes();
   const now = Date.now();
   if (now > lastMillisecond || now < lastMillisecond - maxStepBackMs) {
     lastMillisecond = now;
-    // Starting anywhere in the lower half leaves room to count and keeps the ids of two gateways apart.
+    // A random start in the lower half leaves room to count and keeps the ids of two processes apart.
     sequence = new DataView(random.buffer, random.byteOffset).getUint32(0) >>> 1;
   } else {
     sequence += 1;

@@ -1,0 +1,13 @@
+/** Injection token of the `IngestOptions`. */
+export const INGEST_OPTIONS = Symbol('INGEST_OPTIONS');
+
+/** How a service ingests events. */
+export interface IngestOptions {
+  /** Whether platform messages that cannot be stored go to the INGEST stream. */
+  hasFallback: boolean;
+  /** How long the circuit stays open after a failure, in milliseconds; 1,000 by default. Tests shorten it. */
+  circuitRestMs?: number;
+}
+
+/** After a failure, send nothing for this long: a store that hangs must not delay every client by seconds. */
+export const defaultCircuitRestMs = 1_000;

@@ -1,0 +1,92 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { NewEvent, StoreOutcome } from '@stream-events/contracts';
+import { Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { EventIngest, isStoreUnavailable } from './event-ingest.service.js';
+import { INGEST_OPTIONS, type IngestOptions } from './ingest-options.js';
+import { IngestPublisher } from './ingest-publisher.js';
+
+/** What became of a platform message: the store's outcome, or `deferred` when it is on the INGEST stream. */
+export type PlatformIngestOutcome = StoreOutcome['outcome'] | 'deferred';
+
+/** A time in which events cannot be stored, with the number of messages that went to the INGEST stream or were rejected. */
+interface Outage {
+  deferred: number;
+  rejected: number;
+}
+
+/**
+ * Stores platform messages. While the event store is unavailable, it publishes them to the INGEST stream, from which the
+ * events service stores them later. The copy on INGEST survives a process crash but not a power failure: hence the
+ * warnings.
+ *
+ * ```
+ *          store unavailable                event stored
+ *  normal ───────────────────▶ outage, one warning ─────▶ normal, one warning with the counts
+ *                                │         │
+ *                        deferred to INGEST  INGEST full, missing, or NATS unavailable: rejected, one warning
+ * ```
+ */
+@Injectable()
+export class PlatformIngest {
+  private outage: Outage | undefined;
+
+  constructor(
+    private readonly ingest: EventIngest,
+    private readonly publisher: IngestPublisher,
+    @Inject(LOGGER) private readonly logger: Logger,
+    metrics: Registry,
+    @Inject(INGEST_OPTIONS) private readonly options: IngestOptions,
+  ) {
+    const isInUse = (): boolean => this.outage !== undefined;
+    new Gauge({
+      name: 'ingest_fallback_in_use',
+      help: '1 while platform messages go to the INGEST stream because the event store is unavailable, else 0',
+      registers: [metrics],
+      collect() {
+        this.set(isInUse() ? 1 : 0);
+      },
+    });
+  }
+
+  /**
+   * Stores an event or, when the event store is unavailable, publishes it to INGEST. After a timeout, an event can be in
+   * both places: it has the same id and key there, so it is stored only once.
+   *
+   * @throws ServiceError `unavailable` when neither the event store nor INGEST took the event
+   */
+  async store(event: NewEvent): Promise<PlatformIngestOutcome> {
+    try {
+      const { outcome } = await this.ingest.store(event);
+      if (this.outage) this.endOutage(this.outage);
+      return outcome;
+    } catch (error) {
+      if (this.options.hasFallback && isStoreUnavailable(error) && (await this.defer(event)))
+        return 'deferred';
+      throw error;
+    }
+  }
+
+  private async defer(event: NewEvent): Promise<boolean> {
+    const outage = (this.outage ??= this.beginOutage());
+    try {
+      await this.publisher.publish(event);
+      outage.deferred += 1;
+      return true;
+    } catch (error) {
+      outage.rejected += 1;
+      if (outage.rejected === 1)
+        this.logger.warn({ err: error }, 'cannot publish to the INGEST stream, rejecting platform messages');
+      return false;
+    }
+  }
+
+  private beginOutage(): Outage {
+    this.logger.warn('event store unavailable, diverting platform messages to the INGEST stream');
+    return { deferred: 0, rejected: 0 };
+  }
+
+  private endOutage(outage: Outage): void {
+    this.logger.warn({ ...outage }, 'event store available again, storing platform messages');
+    this.outage = undefined;
+  }
+}
