@@ -54,7 +54,7 @@ const gatewayLayers = gatewayFolders.map((folder, index) => {
 const testFiles = ['**/*.spec.ts', '**/test/**/*.ts', '**/e2e/**/*.ts', '**/testing/src/**/*.ts'];
 
 export default tseslint.config(
-  // The types of the API are generated as openapi-typescript writes them.
+  // The build generates the client's API types.
   { ignores: ['**/dist/**', '**/node_modules/**', 'libs/client/src/api.ts'] },
   js.configs.recommended,
   ...nx.configs['flat/base'],

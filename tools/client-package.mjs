@@ -1,0 +1,22 @@
+// Completes the build of libs/client: makes its dist folder the package that `npm pack ./libs/client/dist` packs.
+// The package.json of libs/client itself holds what only this repository needs: Nx targets, scripts, the export of sources.
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+
+const root = new URL('../', import.meta.url);
+const client = new URL('libs/client/', root);
+const { name, version, description, license, type, engines, dependencies } = JSON.parse(
+  readFileSync(new URL('package.json', client), 'utf8'),
+);
+const packageJson = {
+  name,
+  version,
+  description,
+  license,
+  type,
+  engines,
+  exports: { '.': { types: './index.d.ts', default: './index.js' } },
+  dependencies,
+};
+writeFileSync(new URL('dist/package.json', client), `${JSON.stringify(packageJson, null, 2)}\n`);
+copyFileSync(new URL('README.md', client), new URL('dist/README.md', client));
+copyFileSync(new URL('LICENSE', root), new URL('dist/LICENSE', client));
