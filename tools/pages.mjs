@@ -29,7 +29,7 @@ function printCode(file) {
 }
 
 async function printGapReasons() {
-  const { gapReasons } = await importLive('frames');
+  const { gapReasons } = await importLive('gap-reasons');
   return printTable(
     ['reason', 'it means'],
     Object.entries(gapReasons).map(([reason, text]) => [`\`${reason}\``, text]),
@@ -37,23 +37,22 @@ async function printGapReasons() {
 }
 
 async function printCloseCodes() {
-  const { closeReasons } = await importLive('live-sink');
+  const { closeCodes } = await importLive('close-codes');
   return printTable(
     ['code', 'it means'],
-    Object.values(closeReasons).map(({ code, text }) => [code, text]),
+    Object.values(closeCodes).map(({ code, text }) => [code, text]),
   );
 }
 
 async function printLimits() {
-  const { keepAliveMs, defaultLimits } = await importLive('live-connections.service');
-  const { maxBufferedBytes } = await importLive('live-connection');
-  const { webSocketLimits, maxMessageBytes } = await importLive('clients/web-sockets.service');
+  const { connectionLimits, keepAliveMs, maxBufferedBytes, maxMessageBytes, webSocketLimits } =
+    await importLive('live-limits');
   const print = (number) => number.toLocaleString('en');
   return printTable(
     ['what', 'limit'],
     [
-      ['connections of a token, at one gateway', print(defaultLimits.perToken)],
-      ['connections of a gateway', print(defaultLimits.connections)],
+      ['connections of a token, at one gateway', print(connectionLimits.perToken)],
+      ['connections of a gateway', print(connectionLimits.connections)],
       ['data that waits for a client that reads slowly', `${maxBufferedBytes / 1024 ** 2} MiB`],
       ['time between keep-alives', `${keepAliveMs / 1_000} s`],
       ['time for a WebSocket to say its token', `${webSocketLimits.tokenMs / 1_000} s`],

@@ -10,7 +10,7 @@ import {
 import { connectNats } from '@stream-events/messaging';
 import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
 import { v7 } from 'uuid';
-import { EventsStream } from '../src/live/reading/events-stream.js';
+import { EventsStreamClient } from '../src/live/stream/events-stream-client.js';
 
 const publishedAtOnce = 500;
 // On a machine that is slow and busy.
@@ -19,7 +19,7 @@ const patientLimitMs = 10_000;
 const retryLimitMs = 2_000;
 
 /** A gateway's stream, which tests can take away from it without the broker. */
-class HoldableStream extends EventsStream {
+class HoldableStream extends EventsStreamClient {
   isHeld = false;
 
   override get isConnected(): boolean {
@@ -54,7 +54,7 @@ export class EventsBroker {
   }
 
   /** The stream as a gateway reads it. */
-  async connectGateway(): Promise<EventsStream> {
+  async connectGateway(): Promise<EventsStreamClient> {
     const stream = new HoldableStream({
       urls: [this.nats.urlFor('gateway')],
       name: 'gateway-live',

@@ -12,26 +12,23 @@ import { WebSocket, type ClientOptions } from 'ws';
 import { createHttpServer } from '../src/http/http-server.js';
 import { ProblemFilter } from '../src/http/problem.filter.js';
 import { RouteMethods } from '../src/http/route-methods.js';
-import { EventFeed } from '../src/live/reading/event-feed.service.js';
-import { EventHistory } from '../src/live/reading/event-history.service.js';
-import { LiveConnections, type LiveLimits } from '../src/live/live-connections.service.js';
-import { LiveController } from '../src/live/clients/live.controller.js';
-import { TokenWatch } from '../src/live/clients/token-watch.service.js';
-import {
-  webSocketLimits,
-  WebSockets,
-  type WebSocketLimits,
-} from '../src/live/clients/web-sockets.service.js';
+import { EventFeed } from '../src/live/stream/event-feed.service.js';
+import { EventHistory } from '../src/live/stream/event-history.service.js';
+import { LiveConnections } from '../src/live/connections/live-connections.service.js';
+import { LiveController } from '../src/live/transports/live.controller.js';
+import { TokenWatch } from '../src/live/connections/token-watch.service.js';
+import { WebSockets } from '../src/live/transports/web-sockets.service.js';
 import { AccessGuard } from '../src/users/access.guard.js';
 import { AccessTokens } from '../src/users/access-tokens.service.js';
 import { User } from '../src/users/user.entity.js';
 import { connectGateway } from './connect-gateway.js';
 import { MemoryFeed } from './memory-feed.js';
+import { type ConnectionLimits, type WebSocketLimits, webSocketLimits } from '../src/live/live-limits.js';
 
 /** Small limits where a test is about them. */
 export interface EdgeLimits {
   sockets?: Partial<WebSocketLimits>;
-  connections?: Partial<LiveLimits>;
+  connections?: Partial<ConnectionLimits>;
   requests?: number;
 }
 

@@ -1,11 +1,13 @@
-import type { FeedListener, Interruption } from '../src/live/reading/event-feed.service.js';
-import type { HistoryPage } from '../src/live/reading/event-history.service.js';
-import { EventRing } from '../src/live/reading/event-ring.js';
-import type { FrameFormat, GapReason } from '../src/live/frames.js';
-import { LiveEvent } from '../src/live/live-event.js';
-import type { CloseReason, LiveSink } from '../src/live/live-sink.js';
+import type { FeedListener, Interruption } from '../src/live/stream/event-feed.service.js';
+import type { HistoryPage } from '../src/live/stream/event-history.service.js';
+import { EventRingBuffer } from '../src/live/stream/event-ring-buffer.js';
+import type { FrameFormat } from '../src/live/connections/frames.js';
+import { LiveEvent } from '../src/live/stream/live-event.js';
+import type { LiveSink } from '../src/live/connections/live-sink.js';
 import { MessageReader } from './message-reader.js';
-import { checkOfStart, positionOf, type Position } from '../src/live/position.js';
+import { checkOfStart, positionOf, type Position } from '../src/live/stream/position.js';
+import type { CloseReason } from '../src/live/close-codes.js';
+import type { GapReason } from '../src/live/gap-reasons.js';
 
 /** An event with this sequence; its type is a, b or c in turn. */
 export function makeEvent(epoch: string, sequence: number, padding = ''): LiveEvent {
@@ -17,7 +19,7 @@ export function makeEvent(epoch: string, sequence: number, padding = ''): LiveEv
 
 /** A feed and its history without a broker: what is published is there at once. */
 export class MadeFeed {
-  ring: EventRing | undefined;
+  ringBuffer: EventRingBuffer | undefined;
   nextSequence = 1;
   /** Everything of the present epoch that has not expired. */
   events: LiveEvent[] = [];
@@ -32,11 +34,11 @@ export class MadeFeed {
   ) {}
 
   get head(): Position | undefined {
-    if (!this.ring) return undefined;
-    const { last } = this.ring;
+    if (!this.ringBuffer) return undefined;
+    const { last } = this.ringBuffer;
     return last
       ? positionOf(last)
-      : { epoch: this.ring.epoch, sequence: this.nextSequence - 1, check: checkOfStart };
+      : { epoch: this.ringBuffer.epoch, sequence: this.nextSequence - 1, check: checkOfStart };
   }
 
   listen(listener: FeedListener): void {
@@ -44,40 +46,40 @@ export class MadeFeed {
   }
 
   async untilCurrent(signal: AbortSignal): Promise<void> {
-    while (!this.ring) {
+    while (!this.ringBuffer) {
       signal.throwIfAborted();
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
   begin(epoch: string): void {
-    this.ring = new EventRing(epoch, 0);
+    this.ringBuffer = new EventRingBuffer(epoch, 0);
     this.events = [];
     this.nextSequence = 1;
     this.expiredBefore = 1;
   }
 
   publish(padding = ''): LiveEvent {
-    return this.add(makeEvent(this.ring!.epoch, this.nextSequence, padding));
+    return this.add(makeEvent(this.ringBuffer!.epoch, this.nextSequence, padding));
   }
 
   /** What only somebody else can have published. */
   publishText(text: string): void {
-    const { id, epoch, sequence } = makeEvent(this.ring!.epoch, this.nextSequence);
+    const { id, epoch, sequence } = makeEvent(this.ringBuffer!.epoch, this.nextSequence);
     this.add(new LiveEvent(id, Buffer.from(text), epoch, sequence));
   }
 
   private add(event: LiveEvent): LiveEvent {
     this.nextSequence += 1;
     this.events.push(event);
-    this.ring!.add(event);
+    this.ringBuffer!.add(event);
     this.listener?.onEvent(event);
     return event;
   }
 
   /** What the ring has so far is only in the history from now on. */
   forgetRing(): void {
-    this.ring = new EventRing(this.ring!.epoch, this.nextSequence - 1);
+    this.ringBuffer = new EventRingBuffer(this.ringBuffer!.epoch, this.nextSequence - 1);
   }
 
   /** What has been published so far leaves the stream. */
@@ -112,7 +114,7 @@ export class MadeFeed {
       this.failedReads += 1;
       throw new Error('the broker is away');
     }
-    if (epoch !== this.ring?.epoch) return { kind: 'other_epoch' };
+    if (epoch !== this.ringBuffer?.epoch) return { kind: 'other_epoch' };
     if (from < this.expiredBefore) return { kind: 'expired', firstSequence: this.expiredBefore };
     const events = this.events.filter(({ sequence }) => sequence >= from && sequence <= until).slice(0, 5);
     return { kind: 'events', events, next: (events.at(-1)?.sequence ?? until) + 1 };

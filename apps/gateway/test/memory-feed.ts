@@ -1,19 +1,21 @@
 import { v7 as uuidV7 } from 'uuid';
-import type { FeedListener, Interruption } from '../src/live/reading/event-feed.service.js';
-import { EventRing } from '../src/live/reading/event-ring.js';
-import { LiveEvent } from '../src/live/live-event.js';
-import { checkOfStart, positionOf, type Position } from '../src/live/position.js';
+import type { FeedListener, Interruption } from '../src/live/stream/event-feed.service.js';
+import { EventRingBuffer } from '../src/live/stream/event-ring-buffer.js';
+import { LiveEvent } from '../src/live/stream/live-event.js';
+import { checkOfStart, positionOf, type Position } from '../src/live/stream/position.js';
 
 const epoch = '0000abcd';
 
 /** A stream of events in memory, with what connections use of an EventFeed. */
 export class MemoryFeed {
-  readonly ring = new EventRing(epoch, 0);
+  readonly ringBuffer = new EventRingBuffer(epoch, 0);
   nextSequence = 1;
   private readonly listeners: FeedListener[] = [];
 
   get head(): Position {
-    return this.ring.last ? positionOf(this.ring.last) : { epoch, sequence: 0, check: checkOfStart };
+    return this.ringBuffer.last
+      ? positionOf(this.ringBuffer.last)
+      : { epoch, sequence: 0, check: checkOfStart };
   }
 
   listen(listener: FeedListener): void {
@@ -30,7 +32,7 @@ export class MemoryFeed {
     const whole = { id, event_type: 'channel-raid', origin: 'platform', event_data: {}, ...record };
     const event = new LiveEvent(id, Buffer.from(JSON.stringify(whole)), epoch, this.nextSequence);
     this.nextSequence += 1;
-    this.ring.add(event);
+    this.ringBuffer.add(event);
     for (const listener of this.listeners) listener.onEvent(event);
     return event;
   }

@@ -2,11 +2,12 @@ import { eventSubject, replaySubject, type JsonObject } from '@stream-events/con
 import { anyCharacter, findFaults } from '@stream-events/testing';
 import fc from 'fast-check';
 import { printAsyncApi } from '../gateway.description.js';
-import { frameOf, gapFrame, gapReasons, keepAliveFrame, readyFrame, type GapReason } from '../live/frames.js';
-import { LiveEvent } from '../live/live-event.js';
-import { closeReasons } from '../live/live-sink.js';
-import { positionOf } from '../live/position.js';
+import { frameOf, gapFrame, keepAliveFrame, readyFrame } from '../live/connections/frames.js';
+import { LiveEvent } from '../live/stream/live-event.js';
+import { positionOf } from '../live/stream/position.js';
 import { describeStreams } from './async-api.js';
+import { closeCodes } from '../live/close-codes.js';
+import { type GapReason, gapReasons } from '../live/gap-reasons.js';
 
 interface Message {
   headers?: JsonObject;
@@ -110,7 +111,7 @@ describe(describeStreams.name, () => {
   });
 
   it('tells every close code', () => {
-    for (const { code, text } of Object.values(closeReasons))
+    for (const { code, text } of Object.values(closeCodes))
       expect(document.channels.live.description).toContain(`- \`${code}\`: ${text}`);
   });
 

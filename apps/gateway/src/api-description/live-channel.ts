@@ -1,13 +1,12 @@
 import type { JsonObject } from '@stream-events/contracts';
 import { filterParameters } from '../events/event-filter-parameters.js';
-import { gapFrame, gapReasons, keepAliveFrame, readyFrame } from '../live/frames.js';
-import { maxEventTypes, maxNameLength } from '../live/clients/live-request.js';
-import { webSocketLimits } from '../live/clients/web-sockets.service.js';
-import { keepAliveMs } from '../live/live-connections.service.js';
-import { printCloseCodes } from '../live/live-sink.js';
-import { positionPattern, printPosition } from '../live/position.js';
+import { gapFrame, keepAliveFrame, readyFrame } from '../live/connections/frames.js';
+import { positionPattern, printPosition } from '../live/stream/position.js';
 import { natsMessages } from './nats-channels.js';
 import { recordSchema } from './record-schemas.js';
+import { printCloseCodes } from '../live/close-codes.js';
+import { gapReasons } from '../live/gap-reasons.js';
+import { keepAliveMs, maxConnectionNameLength, maxEventTypes, webSocketLimits } from '../live/live-limits.js';
 
 const examplePosition = { epoch: '1a2b3c4d', sequence: 4711, check: '6a1f0c11' };
 
@@ -45,7 +44,7 @@ const wishes = {
   keep_alive: flag(`Whether \`keep_alive\` is sent every ${keepAliveMs / 1_000} seconds`),
   name: {
     type: 'string',
-    maxLength: maxNameLength,
+    maxLength: maxConnectionNameLength,
     description: 'The name of the connection: a replay can be meant for the connections of one name',
     examples: ['my-overlay'],
   },

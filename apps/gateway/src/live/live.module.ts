@@ -2,13 +2,13 @@ import { Module } from '@nestjs/common';
 import { CONFIG } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
 import { UsersModule } from '../users/users.module.js';
-import { LiveController } from './clients/live.controller.js';
-import { TokenWatch } from './clients/token-watch.service.js';
-import { WebSockets } from './clients/web-sockets.service.js';
-import { LiveConnections } from './live-connections.service.js';
-import { EventFeed } from './reading/event-feed.service.js';
-import { EventHistory } from './reading/event-history.service.js';
-import { EventsStream } from './reading/events-stream.js';
+import { LiveController } from './transports/live.controller.js';
+import { TokenWatch } from './connections/token-watch.service.js';
+import { WebSockets } from './transports/web-sockets.service.js';
+import { LiveConnections } from './connections/live-connections.service.js';
+import { EventFeed } from './stream/event-feed.service.js';
+import { EventHistory } from './stream/event-history.service.js';
+import { EventsStreamClient } from './stream/events-stream-client.js';
 
 @Module({
   imports: [UsersModule],
@@ -17,10 +17,10 @@ import { EventsStream } from './reading/events-stream.js';
     EventFeed,
     EventHistory,
     {
-      provide: EventsStream,
+      provide: EventsStreamClient,
       inject: [CONFIG],
       useFactory: ({ NATS_URL }: GatewayConfig) =>
-        new EventsStream({ urls: NATS_URL, name: 'gateway-live', account: 'EVENTS' }),
+        new EventsStreamClient({ urls: NATS_URL, name: 'gateway-live', account: 'EVENTS' }),
     },
     LiveConnections,
     TokenWatch,

@@ -10,7 +10,7 @@ import { createLogger } from '@stream-events/service';
 import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
 import { v7 as uuidV7 } from 'uuid';
 import { HoldingProxy } from '../../test/holding-proxy.js';
-import type { LiveEvent } from '../live/live-event.js';
+import type { LiveEvent } from '../live/stream/live-event.js';
 import { ReplayChannel } from './replay-channel.js';
 
 interface Received {

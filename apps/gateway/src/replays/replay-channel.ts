@@ -10,7 +10,7 @@ import {
 import { closeNats, connectNats, ConnectionWatch, within, type NatsOptions } from '@stream-events/messaging';
 import { CircuitBreaker, FailureLog, type Logger } from '@stream-events/service';
 import { deadline, headers, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
-import { LiveEvent } from '../live/live-event.js';
+import { LiveEvent } from '../live/stream/live-event.js';
 
 /** Gets events that go out again: for all live connections, or for those of a name. */
 export type ReplayListener = (event: LiveEvent, connectionName: string | undefined) => void;

@@ -6,9 +6,9 @@ import { textFilters } from '../events/event-list.query.js';
 import { EventRecord } from '../events/events.dto.js';
 import { MayBeAbsent, RefusesUnknownFields, Trimmed } from '../http/json-body.decorator.js';
 import { exampleTime, printTime, printTimeOrNull, readTime, timeFault } from '../http/time.js';
-import { maxNameLength } from '../live/clients/live-request.js';
 import { replayStatuses, type Replay, type ReplayedFilters, type ReplayStatus } from './replay.entity.js';
 import type { ReplayOrder } from './replays.repository.js';
+import { maxConnectionNameLength } from '../live/live-limits.js';
 
 const defaultRate = 20;
 const maxRate = 1_000;
@@ -103,7 +103,7 @@ export class ReplayBody extends ReplayFilters {
     type: String,
     nullable: true,
     minLength: 1,
-    maxLength: maxNameLength,
+    maxLength: maxConnectionNameLength,
     default: null,
     description: 'Only the live connections of this name get it; trimmed. Null: all get it',
     example: 'alerts-overlay',
@@ -259,8 +259,8 @@ function IsRate(): PropertyDecorator {
 function IsConnectionName(): PropertyDecorator {
   return satisfies(
     'isConnectionName',
-    `must be null or text of 1 to ${maxNameLength} characters (no NUL character, no half of a surrogate pair)`,
-    (value) => value === null || isTextWithin(value, 1, maxNameLength),
+    `must be null or text of 1 to ${maxConnectionNameLength} characters (no NUL character, no half of a surrogate pair)`,
+    (value) => value === null || isTextWithin(value, 1, maxConnectionNameLength),
   );
 }
 

@@ -1,0 +1,20 @@
+/**
+ * Why the service ends a live connection: the WebSocket close code, which is also `code` in the data of `event: closed`,
+ * with its text. Codes of 4000 and above are the service's own (RFC 6455 §7.4.2).
+ */
+export const closeCodes = {
+  shutting_down: { code: 1012, text: 'the service is restarting: reconnect' },
+  overloaded: { code: 1013, text: 'too many connections, or a part of the service is down: try again later' },
+  invalid: { code: 4400, text: 'the request is not valid' },
+  unauthenticated: { code: 4401, text: 'no valid token' },
+  too_slow: { code: 4408, text: 'you read too slowly: reconnect with your last position' },
+  too_many: { code: 4429, text: 'this token has too many connections' },
+} as const;
+export type CloseReason = keyof typeof closeCodes;
+
+/** The close codes with their texts, as a Markdown list. */
+export function printCloseCodes(): string {
+  return Object.values(closeCodes)
+    .map(({ code, text }) => `- \`${code}\`: ${text}`)
+    .join('\n');
+}

@@ -1,0 +1,171 @@
+import { jest } from '@jest/globals';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MessageReader } from '../../../test/message-reader.js';
+import { FanOut, type Member } from './fan-out.js';
+import type { FrameFormat } from './frames.js';
+import { LiveEvent } from '../stream/live-event.js';
+import type { LiveFilter } from './live-filter.js';
+
+const epoch = '1a2b3c4d';
+let sut: FanOut;
+let delivered: number;
+let sequence: number;
+
+beforeEach(() => {
+  delivered = 0;
+  sequence = 0;
+  sut = new FanOut((count) => (delivered += count));
+});
+
+function publish(broadcaster = '1', padding = ''): LiveEvent {
+  sequence += 1;
+  const record = { sequence, event_type: 'raid', event_data: { broadcaster_user_id: broadcaster, padding } };
+  const id = `019aa3c1-7f5e-7cc2-9d5c-${String(sequence).padStart(12, '0')}`;
+  const event = new LiveEvent(id, Buffer.from(JSON.stringify(record)), epoch, sequence);
+  sut.publish(event);
+  return event;
+}
+
+/** A member that notes the sequences of each write. */
+class Listener implements Member {
+  readonly writes: number[][] = [];
+  readonly frames: Buffer[] = [];
+
+  constructor(
+    readonly filter: LiveFilter = {},
+    readonly format: FrameFormat = 'plain',
+  ) {
+    sut.join(this);
+  }
+
+  deliver(frames: Buffer, firstSequence: number): void {
+    const records = new MessageReader().read(frames).map((text) => JSON.parse(text) as { sequence: number });
+    this.writes.push(records.map((record) => record.sequence));
+    this.frames.push(frames);
+    expect(this.writes.at(-1)?.[0]).toBe(firstSequence);
+  }
+}
+
+describe(FanOut.name, () => {
+  it('sends what comes in one turn of the event loop as one write', async () => {
+    const listener = new Listener();
+    publish();
+    publish();
+    expect(listener.writes).toEqual([]);
+
+    await nextTurn();
+    publish();
+    await nextTurn();
+
+    expect(listener.writes).toEqual([[1, 2], [3]]);
+    expect(delivered).toBe(3);
+  });
+
+  it('makes one buffer for all members with the same filter and format', async () => {
+    const [one, other, positioned] = [new Listener(), new Listener(), new Listener({}, 'positioned')];
+    publish();
+    await nextTurn();
+
+    expect(one.frames[0]).toBe(other.frames[0]);
+    expect(positioned.frames[0]).not.toEqual(one.frames[0]);
+    expect(delivered).toBe(3);
+  });
+
+  it('gives each member what its filter lets pass, also where filters name a broadcaster', async () => {
+    const all = new Listener();
+    const [one, two] = [new Listener({ broadcasterUserId: '1' }), new Listener({ broadcasterUserId: '2' })];
+    const none = new Listener({ broadcasterUserId: '1', eventTypes: ['x'] });
+    publish('1');
+    publish('2');
+    publish('3');
+    await nextTurn();
+
+    expect(all.writes).toEqual([[1, 2, 3]]);
+    expect(one.writes).toEqual([[1]]);
+    expect(two.writes).toEqual([[2]]);
+    expect(none.writes).toEqual([]);
+  });
+
+  it('reads no record when nobody filters', async () => {
+    sut.join({ filter: {}, format: 'plain', deliver: () => undefined });
+    const event = new LiveEvent('id', Buffer.from('{}'), epoch, 1);
+    const fields = jest.spyOn(event, 'fields', 'get');
+    sut.publish(event);
+    await nextTurn();
+
+    expect(delivered).toBe(1);
+    expect(fields).not.toHaveBeenCalled();
+  });
+
+  it('does not wait for the end of the turn when much has come, but does again after that', async () => {
+    const listener = new Listener();
+    publish('1', 'x'.repeat(100_000));
+    expect(listener.writes).toEqual([[1]]);
+
+    publish();
+    publish();
+    await nextTurn();
+    expect(listener.writes).toEqual([[1], [2, 3]]);
+  });
+
+  it('gives one that joins nothing from before, and takes nothing from the others', async () => {
+    const first = new Listener();
+    publish();
+    const second = new Listener();
+    publish();
+    await nextTurn();
+
+    expect(first.writes).toEqual([[1], [2]]);
+    expect(second.writes).toEqual([[2]]);
+  });
+
+  it('gives one that has left nothing more, and forgets its audience', async () => {
+    const [staying, leaving] = [new Listener(), new Listener({ broadcasterUserId: '1' })];
+    publish();
+    sut.leave(leaving);
+    publish();
+    await nextTurn();
+
+    expect(leaving.writes).toEqual([]);
+    expect(staying.writes).toEqual([[1, 2]]);
+    sut.leave(leaving);
+  });
+
+  it('goes on with the others when a member leaves while it is served', async () => {
+    class Leaving extends Listener {
+      override deliver(frames: Buffer, firstSequence: number): void {
+        super.deliver(frames, firstSequence);
+        sut.leave(this);
+      }
+    }
+    const listeners = [new Listener(), new Leaving(), new Listener()];
+    publish();
+    await nextTurn();
+    publish();
+    await nextTurn();
+
+    expect(listeners.map(({ writes }) => writes.length)).toEqual([2, 1, 2]);
+  });
+
+  it('keeps one that joins when all others leave at that moment', async () => {
+    class Leaving extends Listener {
+      override deliver(): void {
+        sut.leave(this);
+      }
+    }
+    new Leaving();
+    publish();
+    const joining = new Listener();
+    publish();
+    await nextTurn();
+
+    expect(joining.writes).toEqual([[2]]);
+  });
+
+  it('counts what goes out before the end of the turn, too', () => {
+    new Listener();
+    publish('1', 'x'.repeat(100_000));
+
+    expect(delivered).toBe(1);
+  });
+});

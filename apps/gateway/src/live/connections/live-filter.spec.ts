@@ -1,0 +1,80 @@
+import { firstIdAt } from '@stream-events/contracts';
+import { LiveEvent } from '../stream/live-event.js';
+import { compileFilter, describeFilter, type LiveFilter } from './live-filter.js';
+
+const receivedAt = Date.UTC(2026, 10, 21, 12);
+
+interface Record {
+  event_type?: string;
+  event_source?: string;
+  event_id?: string | null;
+  origin?: string;
+  event_data?: object;
+}
+
+function eventOf(record: Record = {}): LiveEvent {
+  const whole = {
+    event_id: 'message-1',
+    event_type: 'channel-follow',
+    event_source: 'PlatformSub',
+    event_data: { user_id: '7', user_name: 'Ann', broadcaster_user_id: '42', broadcaster_user_name: 'Bob' },
+    origin: 'platform',
+    ...record,
+  };
+  return new LiveEvent(firstIdAt(receivedAt), Buffer.from(JSON.stringify(whole)), '1a2b3c4d', 1);
+}
+
+const raid = { event_type: 'channel-raid', event_data: { from_broadcaster_user_name: 'Ann', to_broadcaster_user_name: 'Bob' } }; // prettier-ignore
+
+const passes = (filter: LiveFilter, event = eventOf()): boolean => compileFilter(filter)?.(event) ?? true;
+
+describe(compileFilter.name, () => {
+  it.each<LiveFilter>([{}, { eventTypes: [] }, { userName: '' }])('is nothing to ask for %j', (filter) => {
+    expect(compileFilter(filter)).toBeUndefined();
+  });
+
+  it.each<[LiveFilter, LiveFilter]>([
+    [{ eventTypes: ['channel-follow'] }, { eventTypes: ['channel-raid'] }],
+    [{ eventTypes: ['x', 'channel-follow'] }, { eventTypes: ['Channel-Follow'] }],
+    [{ userId: '7' }, { userId: '42' }],
+    [{ userName: 'aNN' }, { userName: 'An' }],
+    [{ broadcasterUserId: '42' }, { broadcasterUserId: '7' }],
+    [{ origin: 'platform' }, { origin: 'test' }],
+    [{ eventSource: 'PlatformSub' }, { eventSource: 'platformsub' }],
+    [{ eventId: 'message-1' }, { eventId: 'Message-1' }],
+    [{ since: receivedAt }, { since: receivedAt + 1 }],
+    [{ until: receivedAt + 1 }, { until: receivedAt }],
+    [
+      { userId: '7', eventTypes: ['channel-follow'] },
+      { userId: '7', eventTypes: ['channel-raid'] },
+    ],
+    [{ since: 0 }, { raidFrom: 'Ann' }],
+    [{ until: Number.MAX_SAFE_INTEGER }, { rewardId: 'x' }],
+  ])('lets the event pass for %j, and not for %j', (wanted, other) => {
+    expect([passes(wanted), passes(other)]).toEqual([true, false]);
+  });
+
+  it('looks for raiders in raids only', () => {
+    expect(passes({ raidFrom: 'ann', raidTo: 'BOB' }, eventOf(raid))).toBe(true);
+    expect(passes({ raidFrom: 'bob' }, eventOf(raid))).toBe(false);
+    expect(passes({ raidFrom: 'ann' }, eventOf({ ...raid, event_type: 'channel-follow' }))).toBe(false);
+  });
+
+  it('takes data without any of the fields for one that matches no filter of them', () => {
+    expect(passes({ userId: '7' }, eventOf({ event_data: {} }))).toBe(false);
+    expect(passes({ eventId: 'null' }, eventOf({ event_id: null }))).toBe(false);
+  });
+});
+
+describe(describeFilter.name, () => {
+  it('is the same for the same filter in another order', () => {
+    expect(describeFilter({ userId: '1', origin: 'test', eventTypes: ['b', 'a', 'b'] })).toBe(
+      describeFilter({ eventTypes: ['a', 'b'], origin: 'test', userId: '1' }),
+    );
+  });
+
+  it('differs for other filters', () => {
+    expect(describeFilter({ userId: '1' })).not.toBe(describeFilter({ userName: '1' }));
+    expect(describeFilter({ eventTypes: ['a,b'] })).not.toBe(describeFilter({ eventTypes: ['a', 'b'] }));
+  });
+});

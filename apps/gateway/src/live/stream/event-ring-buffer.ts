@@ -1,0 +1,68 @@
+import type { LiveEvent } from './live-event.js';
+import { maxRingBufferBytes, maxRingBufferEvents } from '../live-limits.js';
+
+/** The newest events of one epoch of the EVENTS stream, in order: without a hole but for events that came twice. */
+export class EventRingBuffer {
+  private events: LiveEvent[] = [];
+  /** Index of the oldest one: shifting at each event would move all of them. */
+  private oldest = 0;
+  private bytes = 0;
+
+  constructor(
+    readonly epoch: string,
+    /** The place before everything that the ring has had. */
+    private before: number,
+  ) {}
+
+  /** The sequence from which on the ring has everything. */
+  get firstSequence(): number {
+    return this.before + 1;
+  }
+
+  get last(): LiveEvent | undefined {
+    return this.events.at(-1);
+  }
+
+  /** The event at this very sequence. */
+  at(sequence: number): LiveEvent | undefined {
+    const event = this.events[this.indexOf(sequence)];
+    return event?.sequence === sequence ? event : undefined;
+  }
+
+  add(event: LiveEvent): void {
+    this.events.push(event);
+    this.bytes += event.record.length;
+    while (this.events.length - this.oldest > maxRingBufferEvents || this.bytes > maxRingBufferBytes)
+      this.dropOldest();
+  }
+
+  /** Up to `limit` events from this sequence on. */
+  slice(from: number, limit: number): LiveEvent[] {
+    const index = this.indexOf(from);
+    return this.events.slice(index, index + limit);
+  }
+
+  private dropOldest(): void {
+    const event = this.events[this.oldest];
+    if (!event) return;
+    this.oldest += 1;
+    this.before = event.sequence;
+    this.bytes -= event.record.length;
+    // Not at each event; but what is dropped must not stay in memory for long either, where few large events fit.
+    if (this.oldest < 1_024 && this.oldest < this.events.length / 2) return;
+    this.events = this.events.slice(this.oldest);
+    this.oldest = 0;
+  }
+
+  /** Index of the first event at or after a sequence. */
+  private indexOf(sequence: number): number {
+    let low = this.oldest;
+    let high = this.events.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.events[middle]?.sequence ?? 0) < sequence) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

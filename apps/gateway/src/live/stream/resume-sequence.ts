@@ -1,0 +1,47 @@
+import { checkOfStart, parsePosition, positionOf } from './position.js';
+import type { EventFeed } from './event-feed.service.js';
+import type { EventHistory } from './event-history.service.js';
+import type { GapReason } from '../gap-reasons.js';
+
+/** What a connection reads from. */
+export interface EventReaders {
+  feed: Pick<EventFeed, 'ringBuffer' | 'head' | 'nextSequence' | 'untilCurrent'>;
+  history: Pick<EventHistory, 'read'>;
+}
+
+/**
+ * Finds where a client that gives its last position reads on: the next sequence, or why that is not possible.
+ *
+ * ```
+ * position                                   │
+ * not one; beyond the end; check differs     │ unknown_position
+ * of another epoch                           │ other_epoch
+ * what came next has left the stream         │ expired
+ * else                                       │ its sequence + 1
+ * ```
+ *
+ * @throws when the broker does not answer, or the signal's reason
+ */
+export async function findResumeSequence(
+  after: string,
+  { feed, history }: EventReaders,
+  signal: AbortSignal,
+): Promise<number | GapReason> {
+  const position = parsePosition(after);
+  if (!position) return 'unknown_position';
+  // Another gateway may be further than this one.
+  await feed.untilCurrent(signal);
+  const { ringBuffer, nextSequence } = feed;
+  const { epoch, sequence, check } = position;
+  if (epoch !== ringBuffer?.epoch) return 'other_epoch';
+  if (sequence >= nextSequence) return 'unknown_position';
+  if (sequence === 0) return check === checkOfStart ? 1 : 'unknown_position';
+  const known = ringBuffer.at(sequence);
+  if (known) return positionOf(known).check === check ? sequence + 1 : 'unknown_position';
+  const page = await history.read({ epoch, from: sequence, until: sequence }, signal);
+  if (page.kind === 'other_epoch') return 'other_epoch';
+  if (page.kind === 'expired') return page.firstSequence === sequence + 1 ? sequence + 1 : 'expired';
+  const [found] = page.events;
+  const isContradicted = found?.sequence === sequence && positionOf(found).check !== check;
+  return isContradicted ? 'unknown_position' : sequence + 1;
+}

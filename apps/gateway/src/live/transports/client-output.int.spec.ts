@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer, type ServerResponse } from 'node:http';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { eventually } from '@stream-events/testing';
+import { ClientOutput } from './client-output.js';
+import { stallLimitMs } from '../live-limits.js';
+
+// More than the buffers of both systems hold.
+const written = Buffer.alloc(32 * 1024 ** 2);
+const stallMs = 500;
+
+describe(ClientOutput.name, () => {
+  let server: Server;
+  let client: Socket;
+
+  afterEach(async () => {
+    client.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  /** An output, and the client that it goes to, which does not read yet. */
+  async function setup(limitMs = stallMs): Promise<{ output: ClientOutput; socket: Socket }> {
+    server = createServer();
+    const connected = once(server.listen(0, '127.0.0.1'), 'connection');
+    await once(server, 'listening');
+    client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause(); // holds: it listens on a port
+    const [socket] = (await connected) as [Socket]; // holds: the event's argument
+    socket.on('error', () => undefined);
+    return { output: new ClientOutput(socket, socket, limitMs), socket };
+  }
+
+  it('is drained while next to nothing waits', async () => {
+    const { output } = await setup();
+    output.write('a little');
+
+    expect(await output.drained()).toBe(true);
+  });
+
+  it('waits until a client has taken a write that takes it many times the limit, as long as it takes something', async () => {
+    // The system tells of room only when a third of its buffer is free: some MiB on one machine.
+    const limitMs = 2_000;
+    const { output } = await setup(limitMs);
+    output.write(written);
+    let taken = 0;
+    const reading = setInterval(() => (taken += (client.read() as Buffer | null)?.length ?? 0), 12);
+    const startedAt = performance.now();
+    try {
+      expect(await output.drained()).toBe(true);
+    } finally {
+      clearInterval(reading);
+    }
+
+    expect(output.bufferedBytes).toBe(0);
+    expect(taken).toBeGreaterThan(written.length / 4);
+    expect(performance.now() - startedAt).toBeGreaterThan(2 * limitMs);
+  });
+
+  it('gives up on a client that takes nothing for the time of the limit', async () => {
+    const { output, socket } = await setup();
+    output.write(written);
+    await eventually(() => expect(output.bufferedBytes).toBeGreaterThan(0));
+    // What it sends does not count.
+    const sending = setInterval(() => client.write('x'), 20);
+    socket.resume();
+
+    const startedAt = performance.now();
+    expect(await output.drained()).toBe(false);
+    expect(performance.now() - startedAt).toBeGreaterThan(stallMs / 2);
+    expect(performance.now() - startedAt).toBeLessThan(stallLimitMs); // that of all others
+    clearInterval(sending);
+  });
+
+  it('says at once when the client goes, and drops what is written then', async () => {
+    const { output, socket } = await setup();
+    output.write(written);
+    const drained = output.drained();
+    client.destroy();
+
+    expect(await drained).toBe(false);
+    output.write('more');
+    expect(await output.drained()).toBe(false);
+    expect(socket.destroyed).toBe(true);
+  });
+
+  it('leaves no listener behind', async () => {
+    const { output, socket } = await setup(stallLimitMs);
+    const before = socket.listenerCount('close') + socket.listenerCount('drain');
+    output.write(written);
+    const waiting = [output.drained(), output.drained()];
+    client.resume();
+
+    expect(await Promise.all(waiting)).toEqual([true, true]);
+    expect(socket.listenerCount('close') + socket.listenerCount('drain')).toBe(before);
+  });
+
+  it('knows the same of a response', async () => {
+    server = createHttpServer();
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause(); // holds: it listens on a port
+    client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    const [, response] = (await once(server, 'request')) as [unknown, ServerResponse]; // holds: the event's arguments
+    // Once it reads, a busy machine must not be taken for one that has stopped.
+    const output = new ClientOutput(response, response.socket!, 4 * stallMs);
+    output.write(written);
+    expect(await output.drained()).toBe(false);
+    client.resume();
+
+    expect(await output.drained()).toBe(true);
+    response.end();
+    output.write('more');
+    expect(await output.drained()).toBe(false);
+  });
+});

@@ -1,0 +1,186 @@
+import { ServiceError, type FieldErrors } from '@stream-events/contracts';
+import fc from 'fast-check';
+import { textFilters } from '../../events/event-list.query.js';
+import { parseLiveFields, readLiveMessage, readLiveQuery, type LiveFields } from './live-request.js';
+import { maxEventTypes } from '../live-limits.js';
+
+const path = '/ws/platform-events';
+
+function errorsOf(fields: LiveFields): FieldErrors | undefined {
+  try {
+    parseLiveFields(fields);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    expect(error.code).toBe('invalid');
+    return error.errors;
+  }
+}
+
+describe(readLiveQuery.name, () => {
+  it('has all event types, and the last of anything else', () => {
+    expect(readLiveQuery(`${path}?event_type=a&user_id=1&event_type=b%20c&user_id=2`)).toEqual({
+      event_type: ['a', 'b c'],
+      user_id: '2',
+    });
+  });
+
+  it('reads flags as what they say', () => {
+    expect(readLiveQuery(`${path}?positions=true&keep_alive=false`)).toEqual({
+      positions: true,
+      keep_alive: false,
+    });
+    expect(errorsOf(readLiveQuery(`${path}?positions=1&keep_alive=TRUE`))).toEqual({
+      positions: ['must be true or false'],
+      keep_alive: ['must be true or false'],
+    });
+  });
+
+  it('has nothing of a URL without a query, or an empty one', () => {
+    expect(readLiveQuery(path)).toEqual({});
+    expect(parseLiveFields(readLiveQuery(`${path}?event_type=&since=&after=&name=&positions=`))).toEqual(
+      parseLiveFields({}),
+    );
+  });
+
+  it.each(['?token=a', '?token', '?a=b&token=', '?tok%65n=a'])('refuses a token in %s', (query) => {
+    expect(() => readLiveQuery(path + query)).toThrow(/URLs are logged/);
+  });
+
+  it('is not led by members that a query brings along', () => {
+    expect(parseLiveFields(readLiveQuery(`${path}?__proto__=a&constructor=b`))).toEqual(parseLiveFields({}));
+  });
+});
+
+describe(readLiveMessage.name, () => {
+  it.each(['', '{', 'null', '1', '"a"', '[]', '['.repeat(16_000)])('knows no fields in %j', (text) => {
+    expect(readLiveMessage(text)).toBeUndefined();
+  });
+
+  it('has the members of an object', () => {
+    expect(readLiveMessage(' {"token": "a", "user_id": 7} ')).toEqual({ token: 'a', user_id: 7 });
+  });
+});
+
+describe(parseLiveFields.name, () => {
+  it('asks for everything from now on when nothing is said', () => {
+    expect(parseLiveFields({ token: 'a', unknown: {} })).toEqual({
+      request: { filter: {}, after: undefined, name: undefined, keepAlive: false },
+      positions: false,
+    });
+  });
+
+  it.each(Object.entries(textFilters).filter(([name]) => name !== 'event_type'))(
+    'takes %s as it is',
+    (name, field) => {
+      const value = ' Ünï\0code " ';
+
+      expect(parseLiveFields({ [name]: value }).request.filter).toEqual({ [field]: value });
+    },
+  );
+
+  it.each([
+    ['a', ['a']],
+    [['a'], ['a']],
+    [
+      ['a', '', 'b', null],
+      ['a', 'b'],
+    ],
+    [Array.from({ length: maxEventTypes }, String), Array.from({ length: maxEventTypes }, String)],
+  ])('takes the event types %j', (given, eventTypes) => {
+    expect(parseLiveFields({ event_type: given }).request.filter).toEqual({ eventTypes });
+  });
+
+  it('reads times, positions and flags', () => {
+    const fields = {
+      since: '2026-11-21',
+      until: '2026-11-22T00:00:00 0000',
+      after: 'garbage',
+      positions: true,
+      keep_alive: true,
+      name: ' ö ',
+    };
+
+    expect(parseLiveFields(fields)).toEqual({
+      request: {
+        filter: { since: Date.parse('2026-11-21T00:00Z'), until: Date.parse('2026-11-22T00:00Z') },
+        after: 'garbage',
+        keepAlive: true,
+        name: 'ö',
+      },
+      positions: true,
+    });
+  });
+
+  it.each(['', null, undefined, []])('takes %j for no event type', (value) => {
+    expect(parseLiveFields({ event_type: value })).toEqual(parseLiveFields({}));
+  });
+
+  it.each(['', null, undefined])('takes %j for nothing said', (value) => {
+    const names = [...Object.keys(textFilters), 'since', 'until', 'after', 'name', 'positions', 'keep_alive'];
+
+    expect(parseLiveFields(Object.fromEntries(names.map((name) => [name, value])))).toEqual(
+      parseLiveFields({}),
+    );
+  });
+
+  it('reports every fault at once', () => {
+    const time = 'must be an ISO 8601 time, for example 2026-11-21T07:30:00Z';
+
+    expect(
+      errorsOf({
+        event_type: ['a', 1],
+        user_id: 1,
+        origin: ['platform'],
+        since: 1_763_700_000_000,
+        until: 'tomorrow',
+        after: {},
+        name: 'x'.repeat(256),
+        positions: 'true',
+        keep_alive: 1,
+      }),
+    ).toEqual({
+      event_type: ['must be text or a list of texts'],
+      user_id: ['must be text'],
+      origin: ['must be text'],
+      since: [time],
+      until: [time],
+      after: ['must be text'],
+      name: ['must be text of 1 to 255 characters'],
+      positions: ['must be true or false'],
+      keep_alive: ['must be true or false'],
+    });
+  });
+
+  it.each([[{}], [[['a']]], [7], [true]])('refuses %j as event types', (value) => {
+    expect(errorsOf({ event_type: value })).toEqual({ event_type: ['must be text or a list of texts'] });
+  });
+
+  it('refuses more event types than it takes', () => {
+    const event_type = Array.from({ length: maxEventTypes + 1 }, String);
+
+    expect(errorsOf({ event_type })).toEqual({ event_type: ['must be at most 100 event types'] });
+  });
+
+  it.each(['a\0', '\ud800', 'x'.repeat(256)])('refuses the name %j', (name) => {
+    expect(Object.keys(errorsOf({ name }) ?? {})).toEqual(['name']);
+  });
+
+  it.each([' overlay ', 'x'.repeat(255)])(
+    'takes the name %j, in the form in which a replay names it',
+    (name) => {
+      expect(parseLiveFields({ name }).request.name).toBe(name.trim());
+      expect(parseLiveFields({ name: '  ' }).request.name).toBeUndefined();
+    },
+  );
+
+  it('throws nothing but a ServiceError for any JSON', () => {
+    const names = [...Object.keys(textFilters), 'since', 'until', 'after', 'name', 'positions', 'keep_alive'];
+    const fields = fc.dictionary(fc.constantFrom(...names, '__proto__', 'toString'), fc.jsonValue());
+    fc.assert(
+      fc.property(fields, (given) => {
+        for (const name of Object.keys(errorsOf(given) ?? {})) expect(names).toContain(name);
+      }),
+    );
+  });
+});

@@ -1,0 +1,123 @@
+import { isJsonObject, isTextWithin, ServiceError, type EventFilters } from '@stream-events/contracts';
+import { textFilters, timeFilters } from '../../events/event-list.query.js';
+import { queryOf } from '../../http/paths.js';
+import { parseTime } from '../../http/time.js';
+import { ParameterFaults } from '../../paging/page-parameters.js';
+import type { LiveRequest } from '../connections/live-connection.js';
+import type { LiveFilter } from '../connections/live-filter.js';
+import { maxConnectionNameLength, maxEventTypes } from '../live-limits.js';
+
+/** What a client says when it connects, by the names of the API: the parameters of its URL, or its first message. */
+export type LiveFields = Readonly<Record<string, unknown>>;
+
+/** What a client asks for, and how it wants to get it. */
+export interface LiveOptions {
+  request: LiveRequest;
+  /** Whether a WebSocket gets positions. */
+  positions: boolean;
+}
+
+const flags = ['positions', 'keep_alive'] as const;
+const flagValues = new Map<string, boolean>([
+  ['true', true],
+  ['false', false],
+]);
+
+/**
+ * The fields in a URL's query: all event types of a repeated `event_type`, the last of anything else.
+ *
+ * @throws ServiceError `unauthenticated` for a token, which does not belong there
+ */
+export function readLiveQuery(url: string): LiveFields {
+  const query = queryOf(url);
+  if (query.has('token'))
+    throw new ServiceError('unauthenticated', 'A token is not taken from the URL, because URLs are logged.');
+  const fields: Record<string, unknown> = Object.fromEntries(query);
+  if (query.has('event_type')) fields.event_type = query.getAll('event_type');
+  for (const flag of flags) {
+    const value = query.get(flag);
+    if (value) fields[flag] = flagValues.get(value) ?? value;
+  }
+  return fields;
+}
+
+/** The fields of a client's first message; undefined when it is not the JSON text of an object. */
+export function readLiveMessage(text: string): LiveFields | undefined {
+  try {
+    const message: unknown = JSON.parse(text);
+    return isJsonObject(message) ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Reads what a client asks for. An empty value counts as none; unknown fields are ignored.
+ *
+ * @throws ServiceError `invalid` with every fault by field
+ */
+export function parseLiveFields(fields: LiveFields): LiveOptions {
+  const faults = new ParameterFaults();
+  const filter = parseFilter(fields, faults);
+  const after = faults.attempt(() => readText(fields, 'after'));
+  const name = faults.attempt(() => readName(fields));
+  const [positions, keepAlive] = flags.map((flag) => faults.attempt(() => readFlag(fields, flag)) ?? false);
+  faults.throwIfAny();
+  return { request: { filter, after, name, keepAlive: keepAlive === true }, positions: positions === true };
+}
+
+function parseFilter(fields: LiveFields, faults: ParameterFaults): LiveFilter {
+  const filter: LiveFilter & Pick<EventFilters, 'eventType'> = {};
+  for (const [parameter, field] of Object.entries(textFilters)) {
+    if (field === 'eventType') continue;
+    const value = faults.attempt(() => readText(fields, parameter));
+    if (value !== undefined) filter[field] = value;
+  }
+  const eventTypes = faults.attempt(() => readEventTypes(fields.event_type)) ?? [];
+  if (eventTypes.length > 0) filter.eventTypes = eventTypes;
+  for (const parameter of timeFilters) {
+    const time = faults.attempt(() => readTime(fields, parameter));
+    if (time !== undefined) filter[parameter] = time;
+  }
+  return filter;
+}
+
+function readEventTypes(value: unknown): string[] {
+  const types: unknown[] = [value].flat().filter((type) => !isEmpty(type));
+  if (!types.every((type) => typeof type === 'string'))
+    throw ServiceError.onField('event_type', 'must be text or a list of texts');
+  if (types.length > maxEventTypes)
+    throw ServiceError.onField('event_type', `must be at most ${maxEventTypes} event types`);
+  return types;
+}
+
+function readText(fields: LiveFields, name: string): string | undefined {
+  const value = fields[name];
+  if (isEmpty(value)) return undefined;
+  if (typeof value !== 'string') throw ServiceError.onField(name, 'must be text');
+  return value;
+}
+
+function readName(fields: LiveFields): string | undefined {
+  // Trimmed as in a replay: a name with a space at its end could not be meant.
+  const name = readText(fields, 'name')?.trim() || undefined;
+  if (name === undefined || isTextWithin(name, 1, maxConnectionNameLength)) return name;
+  throw ServiceError.onField('name', `must be text of 1 to ${maxConnectionNameLength} characters`);
+}
+
+function readTime(fields: LiveFields, name: string): number | undefined {
+  const value = fields[name];
+  // What is not even text is no time either, and is told in the same words.
+  return isEmpty(value) ? undefined : parseTime(name, typeof value === 'string' ? value : '');
+}
+
+function readFlag(fields: LiveFields, name: string): boolean {
+  const value = fields[name];
+  if (isEmpty(value)) return false;
+  if (typeof value !== 'boolean') throw ServiceError.onField(name, 'must be true or false');
+  return value;
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { eventually } from '@stream-events/testing';
+import { LiveEdges } from '../../../test/live-edges.js';
+import { maxBufferedBytes } from '../live-limits.js';
+
+// A client that takes nothing is cut after 10 s, and its socket goes within 5 s more.
+const limitMs = 60_000;
+const closeLimitMs = 5_000;
+const textBytes = 32 * 1024;
+
+describe('readers that stop reading', () => {
+  let edges: LiveEdges;
+  let token: string;
+  /** The server's ends of all connections, in order. */
+  let sockets: Socket[];
+  let mostBuffered: number;
+
+  beforeAll(async () => {
+    edges = await LiveEdges.create();
+    await edges.start();
+    ({ token } = await edges.register());
+    sockets = [];
+    edges.server.on('connection', (socket: Socket) => sockets.push(socket));
+  });
+
+  afterAll(async () => {
+    await edges.stop();
+    await edges.dispose();
+  });
+
+  /** A stream that is read only when it is told to. */
+  async function openPausedStream(): Promise<{ socket: Socket; text: () => string }> {
+    const socket = connect(Number(new URL(edges.url).port), '127.0.0.1');
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    const head = `GET /api/v1/platform-events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${token}\r\n\r\n`;
+    socket.write(head);
+    await once(socket, 'data');
+    socket.pause().on('error', () => undefined);
+    return { socket, text: () => text };
+  }
+
+  const publish = (): string =>
+    edges.feed.publish({ event_data: { text: 'x'.repeat(textBytes) } }).record.toString();
+
+  /** Publishes until every paused client has as much waiting as it may have, at the pace of the client that reads. */
+  async function flood(reader: { messages: string[] }): Promise<string[]> {
+    const published: string[] = [];
+    // Some at once: in between no paused client may be gone before the last one is cut.
+    for (let round = 0; round < 50; round += 1) {
+      for (let count = 0; count < 8; count += 1) published.push(publish());
+      // Not by `expect`, which would print megabytes each time.
+      await eventually(() => assert.equal(reader.messages.length, published.length), { intervalMs: 1 });
+      mostBuffered = Math.max(mostBuffered, ...sockets.map((socket) => socket.writableLength));
+    }
+    return published;
+  }
+
+  it(
+    'cost at most 1 MiB, are cut with 4408 and soon gone, and hold up nobody',
+    async () => {
+      mostBuffered = 0;
+      const reader = await edges.connect({ token });
+      await edges.untilLive(1);
+      const [lost, late] = [await edges.connect({ token }), await edges.connect({ token })];
+      const [lostStream, lateStream] = [await openPausedStream(), await openPausedStream()];
+      await edges.untilLive(5);
+      lost.socket.pause();
+      late.socket.pause();
+
+      const published = await flood(reader);
+      expect(mostBuffered).toBeGreaterThan(maxBufferedBytes / 2);
+      // Framing and the chunks of HTTP come on top of what is counted.
+      expect(mostBuffered).toBeLessThan(maxBufferedBytes + 64 * 1024);
+
+      await eventually(async () => expect(await edges.liveCount()).toBe(1), { timeoutMs: 20_000 });
+      const cutAt = performance.now();
+      const streamEnded = once(lateStream.socket, 'end');
+      late.socket.resume();
+      lateStream.socket.resume();
+      expect(await late.closed).toMatchObject({ code: 4408, reason: expect.stringContaining('too slowly') });
+      expect(late.messages).toEqual(published.slice(0, late.messages.length));
+      await streamEnded;
+      expect(lateStream.text()).toMatch(
+        /event: closed\ndata: \{"code":4408,"reason":"[^"]+"\}\n\n\r\n0\r\n\r\n$/,
+      );
+
+      await eventually(() => expect(sockets.filter(({ destroyed }) => !destroyed)).toHaveLength(1), {
+        timeoutMs: 2 * closeLimitMs,
+      });
+      expect(performance.now() - cutAt).toBeLessThan(2 * closeLimitMs);
+      expect(reader.messages).toEqual(published);
+      lost.socket.terminate();
+      lostStream.socket.destroy();
+    },
+    limitMs,
+  );
+
+  it(
+    'are cut on server-sent events also when little is waiting and nothing more comes',
+    async () => {
+      await edges.untilLive(1);
+      const { socket, text } = await openPausedStream();
+      await edges.untilLive(2);
+      const server = sockets.at(-1)!;
+      while (server.writableLength === 0) {
+        publish();
+        // Once round the loop: by then the system has taken what it has room for.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(server.writableLength).toBeLessThan(maxBufferedBytes / 2);
+
+      await eventually(
+        async () => {
+          // Should it find room for more after all.
+          if (server.writableLength === 0) publish();
+          expect(await edges.liveCount()).toBe(1);
+        },
+        { timeoutMs: 40_000 },
+      );
+      const ended = once(socket, 'end');
+      socket.resume();
+      await ended;
+      expect(text()).toContain('event: closed\ndata: {"code":4408');
+    },
+    limitMs,
+  );
+});

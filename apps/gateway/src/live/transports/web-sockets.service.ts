@@ -1,0 +1,193 @@
+import type { IncomingMessage, Server } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { ServiceError, type ErrorCode } from '@stream-events/contracts';
+import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
+import { WebSocket, WebSocketServer } from 'ws';
+import { printProblem, toServiceError } from '../../http/problem.js';
+import { takeWebSocketUpgrades } from '../../http/web-socket-upgrades.js';
+import { readToken } from '../../users/access.guard.js';
+import { AccessTokens, hashToken } from '../../users/access-tokens.service.js';
+import { untilFirstMessage } from './first-message.js';
+import { LiveConnections } from '../connections/live-connections.service.js';
+import { parseLiveFields, readLiveMessage, readLiveQuery, type LiveFields } from './live-request.js';
+import { closeWebSocket, WebSocketSink } from './web-socket.sink.js';
+import type { CloseReason } from '../close-codes.js';
+import { closeLimitMs, maxMessageBytes, type WebSocketLimits, webSocketLimits } from '../live-limits.js';
+
+/** Where WebSockets connect; aliases come on top. */
+export const webSocketPath = '/ws/platform-events';
+
+const maxMessagePieces = 256;
+
+// A constant of its own, since some options are newer than the types.
+const serverOptions = {
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: maxMessageBytes,
+  maxFragments: maxMessagePieces,
+  maxBufferedChunks: maxMessagePieces,
+  closeTimeout: closeLimitMs,
+};
+
+const reasonByCode: Partial<Record<ErrorCode, CloseReason>> = {
+  invalid: 'invalid',
+  unauthenticated: 'unauthenticated',
+  too_many_requests: 'too_many',
+};
+
+/**
+ * Live events over WebSockets: lets clients in.
+ *
+ * ```
+ *                     first message, or
+ *                       Authorization                    valid
+ *  handshake ──▶ waiting ──────────▶ checking the token ───────▶ LiveConnection
+ *      │            │                  │
+ *     503      10 s: 4401    4401, 4400, 4429, 1013
+ * ```
+ */
+@Injectable()
+export class WebSockets {
+  private readonly server = new WebSocketServer(serverOptions);
+  /** Those that have not shown a valid token yet, or are being turned away, and since when; the oldest first. */
+  private readonly waiting = new Map<WebSocket, number>();
+  private readonly failures: FailureLog;
+  private isStopped = false;
+
+  constructor(
+    private readonly connections: LiveConnections,
+    private readonly tokens: AccessTokens,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Optional() private readonly limits: WebSocketLimits = webSocketLimits,
+  ) {
+    this.failures = new FailureLog(logger);
+    this.server.on('wsClientError', (error, socket) =>
+      refuse(socket, new ServiceError('invalid', `The WebSocket handshake is wrong: ${error.message}.`)),
+    );
+  }
+
+  /** Takes the upgrades of an HTTP server. */
+  attach(server: Server): void {
+    takeWebSocketUpgrades(server, webSocketPath, (request, socket, head) => {
+      if (this.isStopped) return refuse(socket, new ServiceError('unavailable', 'The service restarts.'));
+      if (!this.makeRoom())
+        return refuse(
+          socket,
+          new ServiceError('unavailable', 'Too many connections at once. Try again soon.'),
+        );
+      this.server.handleUpgrade(request, socket, head, (webSocket) => {
+        void this.welcome(webSocket, socket, request);
+      });
+    });
+  }
+
+  /** Ends what is not live yet, and lets nobody in any more. */
+  stop(): void {
+    this.isStopped = true;
+    for (const webSocket of this.waiting.keys()) closeWebSocket(webSocket, 'shutting_down');
+  }
+
+  /**
+   * Whether one more may wait. Where there is no room, the socket that has been silent the longest is ended for it: clients
+   * say their token at once, and only those that mean to keep others out do not.
+   */
+  private makeRoom(): boolean {
+    if (this.waiting.size < this.limits.waiting) return true;
+    const [oldest] = this.waiting;
+    if (!oldest) return false;
+    const [webSocket, since] = oldest;
+    if (performance.now() < since + this.limits.patienceMs) return false;
+    this.waiting.delete(webSocket);
+    webSocket.terminate();
+    return true;
+  }
+
+  private async welcome(webSocket: WebSocket, socket: Duplex, request: IncomingMessage): Promise<void> {
+    // Every fault of the protocol is answered by ws itself with its close code.
+    webSocket.on('error', () => undefined);
+    this.waiting.set(webSocket, performance.now());
+    webSocket.once('close', () => this.waiting.delete(webSocket));
+    endWhenSilent(webSocket, this.limits.pingMs);
+    try {
+      await this.admit(webSocket, socket, request);
+    } catch (error) {
+      this.turnAway(webSocket, toServiceError(error));
+    }
+  }
+
+  private async admit(webSocket: WebSocket, socket: Duplex, request: IncomingMessage): Promise<void> {
+    const query = readLiveQuery(request.url ?? '/');
+    const { token, fields } = await this.readIntroduction(webSocket, request.headers.authorization);
+    if (!(await this.tokens.identify(token))) throw new ServiceError('unauthenticated', 'Invalid token.');
+    const { request: liveRequest, positions } = parseLiveFields({ ...query, ...fields });
+    // It may have left meanwhile, or the process begun to stop.
+    if (webSocket.readyState !== WebSocket.OPEN) return;
+    if (!(socket instanceof Socket)) throw new Error('the HTTP server listens on TCP sockets only');
+    const connection = this.connections.open(liveRequest, {
+      tokenHash: hashToken(token),
+      makeSink: () => new WebSocketSink(webSocket, socket, positions ? 'positioned' : 'plain'),
+    });
+    this.waiting.delete(webSocket);
+    webSocket.once('close', () => connection.close('left'));
+  }
+
+  /** The token, and what else the first message says; no message is waited for when the handshake has brought a token. */
+  private async readIntroduction(
+    webSocket: WebSocket,
+    authorization: string | undefined,
+  ): Promise<{ token: string; fields?: LiveFields }> {
+    const token = readToken(authorization);
+    if (token !== undefined) return { token };
+    const text = await untilFirstMessage(webSocket, this.limits.tokenMs);
+    const fields = text === undefined ? undefined : readLiveMessage(text);
+    if (typeof fields?.token === 'string') return { token: fields.token, fields };
+    throw new ServiceError(
+      'unauthenticated',
+      `The first message must be {"token": "<key>"}, within ${this.limits.tokenMs / 1_000} seconds.`,
+    );
+  }
+
+  private turnAway(webSocket: WebSocket, error: ServiceError): void {
+    if (this.isStopped) return closeWebSocket(webSocket, 'shutting_down');
+    const reason = reasonByCode[error.code];
+    if (!reason) this.log(error);
+    closeWebSocket(webSocket, reason ?? 'overloaded', describe(error));
+  }
+
+  private log(error: ServiceError): void {
+    const details = { err: error.cause ?? error };
+    // In an outage all fail for one reason.
+    if (error.code === 'unavailable') this.failures.warn('live connections refused', details);
+    else this.logger.error(details, 'live connection failed');
+  }
+}
+
+/** What was wrong, in the little room that a close frame has: the faults by field, if there are any. */
+function describe({ detail, errors }: ServiceError): string {
+  const faults = Object.entries(errors ?? {}).map(([field, texts]) => `${field}: ${texts.join(', ')}`);
+  return faults.length > 0 ? faults.join('; ') : detail;
+}
+
+/** Answers a handshake with an error. */
+function refuse(socket: Duplex, error: ServiceError): void {
+  socket.once('error', () => socket.destroy());
+  socket.once('finish', () => socket.destroy());
+  socket.end(printProblem(error));
+}
+
+/** Pings a socket regularly, and ends it when a ping has no answer by the next. */
+function endWhenSilent(webSocket: WebSocket, pingMs: number): void {
+  let isAlive = true;
+  webSocket.on('pong', () => {
+    isAlive = true;
+  });
+  const timer = setInterval(() => {
+    if (!isAlive) return webSocket.terminate();
+    isAlive = false;
+    webSocket.ping();
+  }, pingMs);
+  webSocket.once('close', () => clearInterval(timer));
+}
