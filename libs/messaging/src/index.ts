@@ -1,6 +1,7 @@
 export * from './connection.js';
 export * from './connection-watch.js';
 export * from './correlation.js';
+export * from './durable-consumer.js';
 export * from './error-responder.filter.js';
 export * from './handles.js';
 export * from './nats-server.strategy.js';

@@ -1,0 +1,328 @@
+import { jetstreamManager, RetentionPolicy, type JetStreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { ingestStreamName, ingestSubject, natsUsers } from '@stream-events/contracts';
+import { createLogger } from '@stream-events/service';
+import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
+import { closeNats, connectNats } from './connection.js';
+import {
+  DurableConsumer,
+  type DeliveredMessage,
+  type DurableConsumerOptions,
+  type Outcome,
+} from './durable-consumer.js';
+
+const name = 'test';
+const stream = ingestStreamName;
+
+let nats: TestNats;
+let connection: NatsConnection;
+let manager: JetStreamManager;
+let publisher: NatsConnection;
+let consumers: DurableConsumer[];
+
+beforeAll(async () => {
+  nats = await startTestNats([natsUsers.events, natsUsers.gateway]);
+  connection = await connectNats({ urls: [nats.urlFor('events')], name: 'test' });
+  publisher = await connectNats({ urls: [nats.urlFor('gateway')], name: 'test' });
+  manager = await jetstreamManager(connection, { timeout: 10_000 });
+});
+afterAll(async () => {
+  await Promise.all([closeNats(connection), closeNats(publisher)]);
+  await nats.stop();
+});
+beforeEach(async () => {
+  consumers = [];
+  await createStream();
+});
+afterEach(async () => {
+  await Promise.all(consumers.map((consumer) => consumer.stop()));
+  await deleteStream();
+});
+
+async function createStream(): Promise<void> {
+  await manager.streams.add({
+    name: stream,
+    subjects: [ingestSubject],
+    retention: RetentionPolicy.Workqueue,
+  });
+}
+
+async function deleteStream(): Promise<void> {
+  await manager.streams.delete(stream).catch(() => undefined); // some tests have deleted it
+}
+
+/** Publishes texts in this order. */
+async function publish(...texts: string[]): Promise<void> {
+  for (const text of texts) await publisher.request(ingestSubject, text, { timeout: 2_000 });
+}
+
+/** How many messages are on the stream, also those that are being handled. */
+async function countStored(): Promise<number> {
+  return (await manager.streams.info(stream)).state.messages;
+}
+
+function start(
+  handling: DurableConsumerOptions['handling'],
+  options: Partial<DurableConsumerOptions> = {},
+): DurableConsumer {
+  const sut = new DurableConsumer(
+    connection,
+    { stream, name, handling, maxRetryDelayMs: 30_000, ...options },
+    createLogger('test', 'silent'),
+  );
+  consumers.push(sut);
+  sut.start();
+  return sut;
+}
+
+/** A handler whose messages wait until they get an outcome. */
+class Handler {
+  readonly texts: string[] = [];
+  readonly waiting = new Map<string, (outcome: Outcome) => void>();
+  most = 0;
+
+  constructor(readonly maxInFlight: number) {}
+
+  handle = (message: DeliveredMessage): Promise<Outcome> => {
+    this.texts.push(message.string());
+    return new Promise((resolve) => {
+      this.waiting.set(message.string(), (outcome) => {
+        this.waiting.delete(message.string());
+        resolve(outcome);
+      });
+      this.most = Math.max(this.most, this.waiting.size);
+    });
+  };
+}
+
+describe(DurableConsumer.name, () => {
+  describe('with a handler of single messages', () => {
+    it('takes a message off the stream when it is done or discarded, and delivers it again when not', async () => {
+      const deliveries: Record<string, number[]> = {};
+      start({
+        maxInFlight: 1,
+        handle: (message) => {
+          const times = (deliveries[message.string()] ??= []);
+          times.push(performance.now());
+          if (message.string() === 'done' || times.length === 3) return Promise.resolve('done');
+          if (message.string() === 'discard') return Promise.resolve('discard');
+          if (message.string() === 'retry') return Promise.resolve('retry');
+          return Promise.reject(new Error('the handler is broken'));
+        },
+      });
+      await publish('retry', 'done', 'discard', 'throw');
+
+      await eventually(async () => expect(await countStored()).toBe(0));
+
+      expect(
+        Object.fromEntries(Object.entries(deliveries).map(([text, { length }]) => [text, length])),
+      ).toEqual({ retry: 3, throw: 3, done: 1, discard: 1 });
+      const [first, second, third] = deliveries.retry!;
+      // 0.5 s and 1 s later, less what the timers of two processes differ.
+      expect(second! - first!).toBeGreaterThan(450);
+      expect(third! - second!).toBeGreaterThan(950);
+    });
+
+    it('handles so many messages at once and no more', async () => {
+      const handler = new Handler(3);
+      start(handler);
+      await publish(...Array.from({ length: 10 }, (_, index) => String(index)));
+
+      for (let handled = 0; handled < 10; handled += 1) {
+        await eventually(() => expect(handler.waiting.size).toBe(Math.min(3, 10 - handled)));
+        [...handler.waiting.values()][0]!('done');
+      }
+
+      await eventually(async () => expect(await countStored()).toBe(0));
+      expect(handler.most).toBe(3);
+    });
+
+    it('finishes the messages in hand when it stops, and leaves the others to the next instance', async () => {
+      const handler = new Handler(2);
+      const sut = start(handler);
+      await publish('a', 'b', 'c');
+      await eventually(() => expect(handler.waiting.size).toBe(2));
+
+      const stopped = sut.stop();
+      for (const finish of [...handler.waiting.values()]) finish('done');
+      await stopped;
+
+      await eventually(async () => expect(await countStored()).toBe(1));
+      expect(handler.texts.sort()).toEqual(['a', 'b']);
+      const next = new Handler(1);
+      start(next);
+      await eventually(() => expect(next.texts).toEqual(['c']));
+      next.waiting.get('c')!('done');
+    });
+
+    it('stops also when a handler hangs', async () => {
+      const handler = new Handler(1);
+      const sut = start(handler);
+      await publish('a');
+      await eventually(() => expect(handler.waiting.size).toBe(1));
+
+      await sut.stop();
+
+      handler.waiting.get('a')!('done');
+    });
+
+    it('shares the messages with other instances', async () => {
+      const handlers = [new Handler(1), new Handler(1)];
+      for (const handler of handlers) start(handler);
+      await eventually(async () => expect((await manager.consumers.info(stream, name)).num_waiting).toBe(2));
+      await publish('a', 'b');
+
+      await eventually(() => expect(handlers.map(({ waiting }) => waiting.size)).toEqual([1, 1]));
+
+      for (const { waiting } of handlers) for (const finish of waiting.values()) finish('done');
+    });
+  });
+
+  describe('with a handler of batches', () => {
+    /** Notes the batches, and retries the messages that are named. */
+    function batches(...retried: string[]) {
+      const seen: string[][] = [];
+      return {
+        seen,
+        handleBatch: (messages: readonly DeliveredMessage[]): Promise<Outcome[]> => {
+          const texts = messages.map((message) => message.string());
+          seen.push(texts);
+          return Promise.resolve(
+            texts.map((text) =>
+              retried.splice(retried.indexOf(text), retried.includes(text) ? 1 : 0).length > 0
+                ? 'retry'
+                : 'done',
+            ),
+          );
+        },
+      };
+    }
+
+    it('gets what waits together, and each message has its own outcome', async () => {
+      const handling = batches('b');
+      await publish('a', 'b', 'c');
+
+      start(handling);
+      await eventually(async () => expect(await countStored()).toBe(0));
+
+      expect(handling.seen).toEqual([['a', 'b', 'c'], ['b']]);
+    });
+
+    it('gets at most 100 messages at once, and large ones too', async () => {
+      const handling = batches();
+      const large = Array.from({ length: 6 }, (_, index) => `${index}`.padEnd(900_000, 'x'));
+      await publish(...large, ...Array.from({ length: 250 }, () => 'small'));
+
+      start(handling);
+      await eventually(async () => expect(await countStored()).toBe(0));
+
+      expect(handling.seen.flat()).toHaveLength(256);
+      for (const batch of handling.seen) expect(batch.length).toBeLessThanOrEqual(100);
+    });
+
+    it('retries a batch that failed, and pauses longer each time', async () => {
+      const times: number[] = [];
+      await publish('a', 'b');
+
+      start({
+        handleBatch: (messages) => {
+          times.push(performance.now());
+          if (times.length < 3) return Promise.reject(new Error('no database'));
+          return Promise.resolve(messages.map(() => 'done'));
+        },
+      });
+      await eventually(async () => expect(await countStored()).toBe(0));
+
+      // 0.5 s and 1 s, of which jitter takes up to a quarter.
+      expect(times[1]! - times[0]!).toBeGreaterThan(350);
+      expect(times[2]! - times[1]!).toBeGreaterThan(700);
+    });
+  });
+
+  describe('when something is missing', () => {
+    it('waits for a stream that another service creates', async () => {
+      await deleteStream();
+      const handler = new Handler(1);
+      start(handler);
+
+      await createStream();
+      await publish('a');
+
+      await eventually(() => expect(handler.texts).toEqual(['a']));
+      handler.waiting.get('a')!('done');
+    });
+
+    it('prepares a stream of its own, at the start and when it was lost', async () => {
+      await deleteStream();
+      const handler = new Handler(1);
+      const prepareStream = async (): Promise<boolean> => {
+        await createStream();
+        return true;
+      };
+      start(handler, { prepareStream });
+      await eventually(() => publish('a'));
+      await eventually(() => handler.waiting.get('a')!('done'));
+
+      await deleteStream();
+      await eventually(() => publish('b'), { timeoutMs: 20_000 });
+
+      await eventually(() => expect(handler.texts).toEqual(['a', 'b']));
+      handler.waiting.get('b')!('done');
+    }, 60_000);
+
+    it('rests when there is no stream and none is wanted, and stops at once', async () => {
+      let asked = 0;
+      const sut = start(new Handler(1), { prepareStream: () => Promise.resolve((asked += 1) < 0) });
+      await eventually(() => expect(asked).toBe(1));
+      const startedAt = performance.now();
+
+      await sut.stop();
+
+      expect(performance.now() - startedAt).toBeLessThan(2_000);
+      expect(asked).toBe(1);
+    });
+
+    it('recreates a consumer that was deleted', async () => {
+      const handler = new Handler(1);
+      start(handler);
+      await eventually(async () => expect((await manager.consumers.info(stream, name)).num_waiting).toBe(1));
+
+      await manager.consumers.delete(stream, name);
+      await publish('a');
+
+      await eventually(() => expect(handler.texts).toEqual(['a']), { timeoutMs: 20_000 });
+      handler.waiting.get('a')!('done');
+    }, 40_000);
+  });
+
+  it('counts the messages that are not delivered yet', async () => {
+    const handler = new Handler(1);
+    const sut = start(handler, { config: { max_ack_pending: 1 } });
+    await publish('a', 'b', 'c');
+    await eventually(() => expect(handler.waiting.size).toBe(1));
+
+    expect(await sut.countPending()).toBe(2);
+
+    handler.waiting.get('a')!('done');
+  });
+
+  // The last one: it takes the broker away.
+  it('goes on when the broker was killed and is back', async () => {
+    const texts: string[] = [];
+    start({
+      maxInFlight: 1,
+      handle: (message) => {
+        texts.push(message.string());
+        return Promise.resolve('done');
+      },
+    });
+    await publish('a');
+    await eventually(() => expect(texts).toContain('a'));
+
+    await nats.kill();
+    await nats.restart();
+    await eventually(() => publish('b'), { timeoutMs: 20_000 });
+
+    await eventually(() => expect(texts).toContain('b'), { timeoutMs: 30_000 });
+  }, 90_000);
+});

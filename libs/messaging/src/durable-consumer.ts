@@ -1,0 +1,320 @@
+import {
+  AckPolicy,
+  jetstream,
+  jetstreamManager,
+  type Consumer,
+  type ConsumerConfig,
+  type ConsumerMessages,
+  type JetStreamManager,
+  type JsMsg,
+} from '@nats-io/jetstream';
+import { nanos, type NatsConnection } from '@nats-io/transport-node';
+import { FailureLog, WorkerLoop, type Logger } from '@stream-events/service';
+import { within } from './connection.js';
+import { isStreamNotFound } from './stream-not-found.js';
+
+/** A message as a handler sees it. The handler does not acknowledge it: it returns an outcome. */
+export type DeliveredMessage = Pick<JsMsg, 'data' | 'headers' | 'info' | 'seq' | 'string' | 'subject'>;
+
+/**
+ * What a handler made of a message.
+ *
+ * | outcome                   | acknowledgement | the broker                               |
+ * |---------------------------|-----------------|------------------------------------------|
+ * | `done`                    | ack             | is finished with the message             |
+ * | `discard`                 | term            | never delivers it again                  |
+ * | `retry`, thrown error     | nak with delay  | delivers it again, later each time       |
+ * | none (process died)       | none            | delivers it again after 30 s             |
+ */
+export type Outcome = 'done' | 'discard' | 'retry';
+
+/** Handles messages one by one, as they arrive. */
+export interface MessageHandling {
+  /** How many messages are handled at the same time. With 1, they are handled in the order of the stream. */
+  maxInFlight: number;
+  handle(message: DeliveredMessage): Promise<Outcome>;
+}
+
+/** Handles messages in batches: up to 100 messages or 2 MiB, collected for at most one second. */
+export interface BatchHandling {
+  /**
+   * Returns the outcome of each message, in their order. When it throws, every message of the batch is retried and the
+   * consumer pauses, longer each time: for a database that is unavailable.
+   */
+  handleBatch(messages: readonly DeliveredMessage[]): Promise<readonly Outcome[]>;
+}
+
+/** What a durable consumer reads, and what becomes of it. */
+export interface DurableConsumerOptions {
+  stream: string;
+  /** The durable name. Instances that use the same name share the messages. */
+  name: string;
+  config?: Partial<ConsumerConfig>;
+  handling: MessageHandling | BatchHandling;
+  /** The longest delay before a message is delivered again, in milliseconds; the first is 0.5 s, each next one twice that. */
+  maxRetryDelayMs: number;
+  /** True for a work queue, on which this is the only consumer: messages that a crash brought back are delivered again. */
+  isWorkQueue?: boolean;
+  /**
+   * Creates the stream or brings it up to date. Without this, the consumer waits until another service creates the stream.
+   *
+   * @returns false when the stream does not exist and is not to be created: the consumer looks again after a minute
+   */
+  prepareStream?: () => Promise<boolean>;
+  /** Runs after a fetch that found no message. */
+  onIdle?: () => Promise<void>;
+}
+
+// A handler takes milliseconds, or gives up after 12 s (the time limit of a query).
+const ackWaitMs = 30_000;
+const maxMessages = 100;
+// How long a fetch waits for messages that are handled one by one.
+const fetchMs = 5_000;
+// How long a batch waits to fill: the shortest time that the client allows.
+const gatherMs = 1_000;
+// Holds the largest message that the broker takes (1 MiB): a message that does not fit would block the stream forever.
+const maxBatchBytes = 2 * 1024 ** 2;
+const minRetryDelayMs = 500;
+const maxPauseMs = 5_000;
+const absentStreamPauseMs = 60_000;
+const requestLimitMs = 5_000;
+// A handler takes milliseconds. When the database hangs, another instance gets the message.
+const stopLimitMs = 3_000;
+
+/**
+ * Reads a stream through a durable consumer that all instances of a service share, and turns the outcome of each message
+ * into its acknowledgement. Survives restarts of the broker, and recreates the consumer when the consumer or its stream
+ * was deleted; a new consumer gets every message that is on the stream.
+ *
+ * ```
+ *              ┌──────────────── acknowledge ◀── outcome ────────────┐
+ *              ▼                                                     │
+ *  prepare ▶ fetch ── messages ──────────────────────────────────▶ handle
+ *     ▲        │ none: is the consumer still there?                  │ batch failed
+ *     └────────┴──────── pause 0.5 s, 1 s … 5 s ◀── broker away ◀────┘
+ * ```
+ */
+export class DurableConsumer {
+  private readonly loop: WorkerLoop;
+  private readonly failureLog: FailureLog;
+  private readonly inFlight = new Set<Promise<void>>();
+  private consumer: Consumer | undefined;
+  private state: 'reading' | 'waiting for the stream' | 'failing' = 'reading';
+
+  constructor(
+    private readonly connection: NatsConnection,
+    private readonly options: DurableConsumerOptions,
+    private readonly logger: Logger,
+  ) {
+    this.failureLog = new FailureLog(logger);
+    this.loop = new WorkerLoop({
+      work: (stopping) => this.work(stopping),
+      idleMs: absentStreamPauseMs,
+      maxBackoffMs: maxPauseMs,
+      onFailure: (error) => this.onFailure(error),
+    });
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  /**
+   * Finishes the messages in hand (for 3 s at most) and stops. The broker delivers the other messages that were fetched to
+   * another instance: at once, or after 30 s those whose handling did not end.
+   */
+  async stop(): Promise<void> {
+    await within(stopLimitMs, this.loop.stop());
+  }
+
+  /**
+   * Counts the messages that the consumer has not delivered yet; the number is the same on every instance.
+   *
+   * @throws when the broker does not answer, or there is no consumer
+   */
+  async countPending(): Promise<number> {
+    const { consumers } = await this.manage();
+    return (await consumers.info(this.options.stream, this.options.name)).num_pending;
+  }
+
+  /** One fetch; false when there is no stream. */
+  private async work(stopping: AbortSignal): Promise<boolean> {
+    try {
+      this.consumer ??= await this.prepare();
+      if (!this.consumer) return false;
+      const count = await this.fetch(this.consumer, stopping);
+      if (count === 0 && !stopping.aborted) await this.onEmptyFetch(this.consumer);
+    } catch (error) {
+      this.consumer = undefined;
+      throw error;
+    }
+    if (this.state !== 'reading') this.logger.info(this.fields, 'reading the stream again');
+    this.state = 'reading';
+    return true;
+  }
+
+  private async prepare(): Promise<Consumer | undefined> {
+    const { stream, name, config, prepareStream } = this.options;
+    if (prepareStream && !(await prepareStream())) return undefined;
+    const { consumers } = await this.manage();
+    await consumers.add(stream, {
+      ...config,
+      durable_name: name,
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: nanos(ackWaitMs),
+    });
+    return jetstream(this.connection).consumers.get(stream, name);
+  }
+
+  /** Handles what arrives during one fetch, and returns how many messages that were. */
+  private async fetch(consumer: Consumer, stopping: AbortSignal): Promise<number> {
+    const { handling } = this.options;
+    const isBatch = 'handleBatch' in handling;
+    const fetching = await consumer.fetch(
+      isBatch
+        ? { max_bytes: maxBatchBytes, expires: gatherMs }
+        : { max_messages: maxMessages, expires: fetchMs },
+    );
+    const stop = (): void => fetching.stop();
+    stopping.addEventListener('abort', stop);
+    if (stopping.aborted) stop();
+    try {
+      return await (isBatch
+        ? this.handleBatch(fetching, handling)
+        : this.handleEach(fetching, handling, stopping));
+    } finally {
+      stopping.removeEventListener('abort', stop);
+    }
+  }
+
+  private async handleEach(
+    fetching: ConsumerMessages,
+    handling: MessageHandling,
+    stopping: AbortSignal,
+  ): Promise<number> {
+    let count = 0;
+    try {
+      for await (const message of fetching) {
+        count += 1;
+        if (stopping.aborted) {
+          this.acknowledge(message, 'retry', 0);
+          continue;
+        }
+        const handled = this.handleOne(message, handling).finally(() => this.inFlight.delete(handled));
+        this.inFlight.add(handled);
+        if (this.inFlight.size >= handling.maxInFlight) await Promise.race(this.inFlight);
+      }
+    } finally {
+      await Promise.all(this.inFlight);
+    }
+    return count;
+  }
+
+  private async handleOne(message: JsMsg, handling: MessageHandling): Promise<void> {
+    let outcome: Outcome = 'retry';
+    try {
+      outcome = await handling.handle(message);
+    } catch (err) {
+      const { subject, seq: sequence } = message;
+      this.failureLog.warn('cannot handle a message, retrying later', {
+        ...this.fields,
+        err,
+        subject,
+        sequence,
+      });
+    }
+    this.acknowledge(message, outcome);
+  }
+
+  private async handleBatch(fetching: ConsumerMessages, handling: BatchHandling): Promise<number> {
+    const messages = await collect(fetching);
+    if (messages.length === 0) return 0;
+    try {
+      const outcomes = await handling.handleBatch(messages);
+      messages.forEach((message, index) => this.acknowledge(message, outcomes[index] ?? 'retry'));
+    } catch (error) {
+      for (const message of messages) this.acknowledge(message, 'retry');
+      throw error;
+    }
+    return messages.length;
+  }
+
+  private acknowledge(message: JsMsg, outcome: Outcome, retryInMs = this.retryDelayMs(message)): void {
+    try {
+      switch (outcome) {
+        case 'done':
+          return message.ack();
+        case 'discard':
+          return message.term();
+        case 'retry':
+          return message.nak(retryInMs);
+      }
+    } catch (err) {
+      // The connection is being closed. The broker delivers the message to another instance.
+      this.failureLog.warn('cannot acknowledge a message, the broker delivers it again', {
+        ...this.fields,
+        err,
+      });
+    }
+  }
+
+  /** 0.5 s after the first delivery, twice as long after each next one. */
+  private retryDelayMs({ info }: JsMsg): number {
+    return Math.min(minRetryDelayMs * 2 ** (info.deliveryCount - 1), this.options.maxRetryDelayMs);
+  }
+
+  private async onEmptyFetch(consumer: Consumer): Promise<void> {
+    await this.options.onIdle?.();
+    if (this.options.isWorkQueue) await this.redeliverForgotten();
+    // A fetch finds nothing also when the consumer was deleted.
+    else await consumer.info();
+  }
+
+  /**
+   * Deletes the consumer when the stream still holds messages that were acknowledged; the next consumer gets them again.
+   * nats-server 2.9 writes the removal of a message from a work queue to disk late. A crash therefore brings acknowledged
+   * messages back, and the old consumer never delivers them.
+   */
+  private async redeliverForgotten(): Promise<void> {
+    const { stream, name } = this.options;
+    const { consumers, streams } = await this.manage();
+    if ((await streams.info(stream)).state.messages === 0) return;
+    // In this order: every message up to the acknowledgement floor was acknowledged before the stream is read.
+    const { ack_floor } = await consumers.info(stream, name);
+    const { state } = await streams.info(stream);
+    if (state.messages === 0 || state.first_seq > ack_floor.stream_seq) return;
+    await consumers.delete(stream, name);
+    this.consumer = undefined;
+  }
+
+  private manage(): Promise<JetStreamManager> {
+    return jetstreamManager(this.connection, { checkAPI: false, timeout: requestLimitMs });
+  }
+
+  /** Logs the first failure of an outage only. */
+  private onFailure(err: unknown): void {
+    const state = isStreamNotFound(err) ? 'waiting for the stream' : 'failing';
+    if (state === this.state) return;
+    this.state = state;
+    // Not a problem: the service that creates the stream may start later.
+    if (state === 'waiting for the stream')
+      this.logger.info(this.fields, 'waiting for the stream to be created');
+    else this.logger.warn({ ...this.fields, err }, 'cannot read the stream, retrying until it works');
+  }
+
+  private get fields() {
+    return { stream: this.options.stream, consumer: this.options.name };
+  }
+}
+
+/** Collects messages until the batch is full or the fetch ends. */
+async function collect(fetching: ConsumerMessages): Promise<JsMsg[]> {
+  const messages: JsMsg[] = [];
+  try {
+    for await (const message of fetching) if (messages.push(message) === maxMessages) break;
+  } catch (error) {
+    // The client reports the limit of bytes as an error. Any other error comes again at the next fetch.
+    if (messages.length === 0) throw error;
+  }
+  return messages;
+}
