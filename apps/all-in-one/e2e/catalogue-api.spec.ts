@@ -1,5 +1,4 @@
 import { apiEndpoints, scopes } from '@stream-events/platform-catalogue';
-import { freePort, ServiceProcess } from '@stream-events/testing';
 import { v4 as uuidV4 } from 'uuid';
 import { problemType, type Answer, type Problem } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
@@ -36,34 +35,17 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[57][0-9a-f]{3}-[89ab][0-9a-f]{3}-
 
 describe('scopes and API endpoints', () => {
   let stack: Stack;
-  let connectors: ServiceProcess[];
   /** As the lists are before any test. */
   let fresh: { scopes: Scope[]; endpoints: ApiEndpoint[] };
 
   beforeAll(async () => {
     stack = await startStack({ events: 0 });
-    // Two at once on an empty database: each seed is there once all the same.
-    connectors = [await prepareConnector(), await prepareConnector()];
-    await Promise.all(connectors.map((connector) => connector.start()));
     fresh = { scopes: await listScopes(), endpoints: await listEndpoints() };
   }, startLimitMs);
 
   afterAll(async () => {
-    await Promise.all(connectors.map((connector) => connector.stop()));
     await stack.stop();
   });
-
-  async function prepareConnector(): Promise<ServiceProcess> {
-    return new ServiceProcess('platform-connector', {
-      HOST: '127.0.0.1',
-      ADMIN_PORT: String(await freePort()),
-      DATABASE_URL: stack.databaseUrl,
-      NATS_URL: stack.nats.urlFor('platform-connector'),
-      SECRET_KEY: 'the secret key of the end-to-end tests',
-      PLATFORM: 'none',
-      LOG_LEVEL: 'warn',
-    });
-  }
 
   const listScopes = async (): Promise<Scope[]> => (await stack.request<Scope[]>('GET', scopesPath)).json;
   const listEndpoints = async (): Promise<ApiEndpoint[]> =>
@@ -124,7 +106,7 @@ describe('scopes and API endpoints', () => {
 
     it('show rows of any text, however many', async () => {
       await stack.query(
-        `INSERT INTO platform_connector.api_endpoints (id, description, endpoint, method, reference_url, token_type)
+        `INSERT INTO gateway.api_endpoints (id, description, endpoint, method, reference_url, token_type)
          SELECT gen_random_uuid(), repeat(chr(1), 255), repeat('😀', 255), 'many', repeat('"\\', 120), 'OA'
          FROM generate_series(1, 600)`,
       );
@@ -133,7 +115,7 @@ describe('scopes and API endpoints', () => {
         expect(listed.filter(({ method }) => method === 'many')).toHaveLength(600);
         expect(new Set(listed.map(({ id }) => id)).size).toBe(listed.length);
       } finally {
-        await stack.query(`DELETE FROM platform_connector.api_endpoints WHERE method = 'many'`);
+        await stack.query(`DELETE FROM gateway.api_endpoints WHERE method = 'many'`);
       }
     });
 
@@ -277,37 +259,27 @@ describe('scopes and API endpoints', () => {
   });
 
   describe('restarts', () => {
-    it('keep ids, what was changed, and deleted what was deleted', async () => {
+    it('keep ids, changes, and deletions', async () => {
       const [deleted, changed] = await listEndpoints();
       await stack.request('DELETE', `${endpointsPath}/${deleted?.id}`);
       await stack.request('PATCH', `${endpointsPath}/${changed?.id}`, { body: { description: 'mine' } });
       const before = [await listScopes(), await listEndpoints()];
-      await Promise.all(connectors.map((connector) => connector.restart()));
+      await Promise.all(stack.gateways.map((gateway) => gateway.restart()));
 
       expect([await listScopes(), await listEndpoints()]).toEqual(before);
       expect(before[1]?.[0]).toMatchObject({ id: changed?.id, description: 'mine' });
     }, 120_000);
+  });
 
-    it('are 503 with Retry-After at once while no connector is there', async () => {
-      await Promise.all(connectors.map((connector) => connector.stop()));
-      try {
-        for (const answer of await Promise.all([
-          stack.request('GET', scopesPath),
-          stack.request('GET', endpointsPath),
-          stack.request('POST', scopesPath, { body: { scope: 'a' } }),
-          stack.request('GET', '/api/v1/platform/status'),
-          stack.request('GET', '/api/v1/streamers'),
-        ])) {
-          expectProblem(answer, 503);
-          expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
-          // Not that no reply came in time: none is waited for where nobody is.
-          expect(answer.json.detail).toMatch(/^A part of the service .* is not available/);
-        }
-      } finally {
-        await Promise.all(connectors.map((connector) => connector.start()));
-      }
-
-      expect((await listScopes()).some(({ scope }) => scope === 'a')).toBe(false);
-    }, 120_000);
+  it('need no other service; routes that do are 503 with Retry-After at once', async () => {
+    expect((await stack.request('GET', scopesPath)).status).toBe(200);
+    expect((await stack.request('GET', endpointsPath)).status).toBe(200);
+    for (const path of ['/api/v1/platform/status', '/api/v1/streamers']) {
+      const answer = await stack.request('GET', path);
+      expectProblem(answer, 503);
+      expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+      // No instance of the service is there, so the gateway does not wait for a reply.
+      expect(answer.json.detail).toMatch(/^A part of the service .* is not available/);
+    }
   });
 });

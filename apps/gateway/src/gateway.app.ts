@@ -13,6 +13,7 @@ import { EventFeed } from './live/stream/event-feed.service.js';
 import { EventsStreamClient } from './live/stream/events-stream-client.js';
 import { ReplayChannel } from './replays/replay-channel.js';
 import { ReplayRunner } from './replays/replay-runner.service.js';
+import { Seeds } from './seeds/seeds.service.js';
 import { checkOwnerVariables, createFirstOwner } from './users/first-owner.js';
 import { recoverOwner, type RecoveredOwner } from './users/owner-recovery.js';
 import { UsersService } from './users/users.service.js';
@@ -34,6 +35,7 @@ async function start(shell: Shell<GatewayConfig>) {
   const replayChannel = app.get(ReplayChannel);
   const replays = app.get(ReplayRunner);
 
+  await app.get(Seeds).apply();
   await Promise.all([client.connect(), ingestPublisher.connect(), eventsStream.connect()]);
   await replayChannel.connect((event, connectionName) => live.replay(event, connectionName));
   serveStreamDescription(app);

@@ -1,8 +1,12 @@
 import { connectDatabase, createDataSource, type DatabaseOptions } from '@stream-events/database';
 import type { DataSource } from 'typeorm';
+import { ApiEndpoint } from './api-endpoints/api-endpoint.entity.js';
 import { CreateUsers1763700000000 } from './migrations/1763700000000-create-users.js';
 import { CreateReplays1764400000000 } from './migrations/1764400000000-create-replays.js';
+import { CreateScopesAndApiEndpoints1764600000000 } from './migrations/1764600000000-create-scopes-and-api-endpoints.js';
 import { Replay } from './replays/replay.entity.js';
+import { Scope } from './scopes/scope.entity.js';
+import { AppliedSeed } from './seeds/applied-seed.entity.js';
 import { AccessToken } from './users/access-token.entity.js';
 import { LoginFailure } from './users/login-failure.entity.js';
 import { User } from './users/user.entity.js';
@@ -10,8 +14,12 @@ import { User } from './users/user.entity.js';
 /** The gateway's schema, with its tables and migrations. */
 export const schema = {
   name: 'gateway',
-  entities: [User, AccessToken, LoginFailure, Replay],
-  migrations: [CreateUsers1763700000000, CreateReplays1764400000000],
+  entities: [User, AccessToken, LoginFailure, Replay, Scope, ApiEndpoint, AppliedSeed],
+  migrations: [
+    CreateUsers1763700000000,
+    CreateReplays1764400000000,
+    CreateScopesAndApiEndpoints1764600000000,
+  ],
 };
 
 /** Connects to the database and applies pending migrations. */

@@ -13,6 +13,7 @@ import { LiveModule } from './live/live.module.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { ReplaysModule } from './replays/replays.module.js';
 import { ScopesModule } from './scopes/scopes.module.js';
+import { SeedsModule } from './seeds/seeds.module.js';
 import { StreamersModule } from './streamers/streamers.module.js';
 import { UsersModule } from './users/users.module.js';
 import { WebhookModule } from './webhook/webhook.module.js';
@@ -35,6 +36,7 @@ const features = [
   PlatformModule,
   ScopesModule,
   ApiEndpointsModule,
+  SeedsModule,
 ];
 
 @Module({})

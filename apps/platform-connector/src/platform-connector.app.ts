@@ -19,11 +19,6 @@ import {
   RequestClient,
 } from '@stream-events/messaging';
 import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
-import { ApiEndpoint } from './catalogue/api-endpoint.entity.js';
-import { CatalogueSeed } from './catalogue/catalogue-seed.entity.js';
-import { catalogueContracts } from './catalogue/catalogue.contracts.js';
-import { Scope } from './catalogue/scope.entity.js';
-import { seedCatalogue } from './catalogue/seed-catalogue.js';
 import { EventTypeChoice } from './event-types/event-type-choice.entity.js';
 import { EventTypesService } from './event-types/event-types.service.js';
 import { CreateAppTokensAndRateBudgets1764200000000 } from './migrations/1764200000000-create-app-tokens-and-rate-budgets.js';
@@ -45,7 +40,6 @@ import { Subscription } from './subscriptions/subscription.entity.js';
 
 /** The contracts that the platform connector answers. */
 export const servedContracts: readonly Contract<object, object>[] = [
-  ...catalogueContracts,
   getPlatformStatus,
   listEventTypes,
   listSubscriptions,
@@ -59,14 +53,11 @@ export const servedContracts: readonly Contract<object, object>[] = [
 export const schema = {
   name: 'platform_connector',
   entities: [
-    ApiEndpoint,
     AppToken,
-    CatalogueSeed,
     EventTypeChoice,
     PlatformErrorRow,
     RateBudgetRow,
     Reconciliation,
-    Scope,
     StoreIdentity,
     Subscription,
   ],
@@ -95,7 +86,6 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
     poolSize: 10,
   });
   await claimStoreFor(config.PLATFORM, dataSource);
-  await seedCatalogue(dataSource);
   const client = new RequestClient({ ...nats, name: 'platform-connector-client' });
   await client.connect();
   const connection = await connectNats({ ...nats, name: 'platform-connector-events', account: 'EVENTS' });

@@ -3,7 +3,6 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { RequestClient } from '@stream-events/messaging';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
-import { CatalogueModule } from './catalogue/catalogue.module.js';
 import { EventTypesModule } from './event-types/event-types.module.js';
 import { LookUpModule } from './look-up/look-up.module.js';
 import type { PlatformConnectorConfig } from './platform-connector.config.js';
@@ -40,7 +39,6 @@ export class PlatformConnectorModule {
         shared,
         PlatformModule,
         LookUpModule,
-        CatalogueModule,
         SubscriptionsModule,
         EventTypesModule,
         ReconciliationModule,

@@ -15,7 +15,6 @@ export * from './events/store-events.contract.js';
 export * from './json-object.js';
 export * from './list-page.js';
 export * from './nats-users.js';
-export * from './platform/catalogue.contract.js';
 export * from './platform/look-up.contract.js';
 export * from './platform/platform-status.contract.js';
 export * from './platform/subscriptions.contract.js';

@@ -10,12 +10,19 @@ const udtNames: Record<string, string> = {
 };
 
 /**
- * Declares the tests that a service's migrations and entities say the same.
+ * Declares tests that a service's migrations and entities agree.
  *
  * @param name of the schema
  * @param connect connects to an empty database and migrates it
+ * @param retiredTables tables that migrations create and no entity uses any longer
  */
-export function describeSchema(name: string, connect: (database: TestDatabase) => Promise<DataSource>): void {
+export function describeSchema(
+  name: string,
+  connect: (database: TestDatabase) => Promise<DataSource>,
+  retiredTables: readonly string[] = [],
+): void {
+  const ignoredTables = ['migrations', ...retiredTables];
+
   describe(`schema ${name}`, () => {
     let database: TestDatabase;
     let dataSource: DataSource;
@@ -32,8 +39,8 @@ export function describeSchema(name: string, connect: (database: TestDatabase) =
 
     it('has the tables of the entities and no others', async () => {
       const rows = await dataSource.query<{ name: string }[]>(
-        `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = $1 AND table_name <> 'migrations'`,
-        [name],
+        `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = $1 AND table_name <> ALL ($2)`,
+        [name, ignoredTables],
       );
 
       expect(rows.map(({ name }) => name).sort()).toEqual(
@@ -49,8 +56,8 @@ export function describeSchema(name: string, connect: (database: TestDatabase) =
                         USING (constraint_schema, constraint_name, table_name)
                         WHERE constraint_type = 'PRIMARY KEY' AND constraint_schema = columns.table_schema
                         AND table_name = columns.table_name AND column_name = columns.column_name) AS "isPrimary"
-         FROM information_schema.columns WHERE table_schema = $1 AND table_name <> 'migrations'`,
-        [name],
+         FROM information_schema.columns WHERE table_schema = $1 AND table_name <> ALL ($2)`,
+        [name, ignoredTables],
       );
       const toUdt = (type: unknown): string => udtNames[String(type)] ?? String(type);
       const declared = dataSource.entityMetadatas.flatMap(({ tableName, columns: ofEntity }) =>

@@ -1,13 +1,5 @@
 import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import {
-  createApiEndpoint,
-  deleteApiEndpoint,
-  getApiEndpoint,
-  listApiEndpoints,
-  updateApiEndpoint,
-} from '@stream-events/contracts';
-import { RequestClient } from '@stream-events/messaging';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   Accepts,
@@ -26,6 +18,7 @@ import {
   ApiEndpointRecord,
   toApiEndpointRecord,
 } from './api-endpoints.dto.js';
+import { ApiEndpointsService, type ApiEndpointFields } from './api-endpoints.service.js';
 
 const badFields = { ...badBody, invalid: `${badBody.invalid}, or there is no such scope (on scope)` };
 const missing = { not_found: 'There is no such API endpoint' };
@@ -33,13 +26,11 @@ const missing = { not_found: 'There is no such API endpoint' };
 @ApiTags('API endpoints')
 @Controller('api/v1/platform/api-endpoints')
 export class ApiEndpointsController {
-  private readonly apiEndpoints: WholeList;
+  private readonly wholeList: WholeList;
 
-  constructor(private readonly client: RequestClient) {
-    this.apiEndpoints = new WholeList(async (after, correlationId) => {
-      const page = await client.request(listApiEndpoints, after === undefined ? {} : { after }, {
-        correlationId,
-      });
+  constructor(private readonly apiEndpoints: ApiEndpointsService) {
+    this.wholeList = new WholeList(async (after) => {
+      const page = await apiEndpoints.list(after);
       return { records: page.apiEndpoints.map(toApiEndpointRecord), next: page.next };
     });
   }
@@ -53,7 +44,7 @@ export class ApiEndpointsController {
   @Answers(200, 'The API endpoints', { type: ApiEndpointRecord, isArray: true })
   @RequiresToken()
   async list(@Req() request: FastifyRequest): Promise<Buffer> {
-    return this.apiEndpoints.read(request.id);
+    return this.wholeList.read(request.id);
   }
 
   @Post()
@@ -64,12 +55,9 @@ export class ApiEndpointsController {
   @RefusesWith(badFields)
   async create(
     @JsonBody(ApiEndpointBody) body: ApiEndpointBody,
-    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ApiEndpointRecord> {
-    const created = await this.client.request(createApiEndpoint, withDefaults(body), {
-      correlationId: request.id,
-    });
+    const created = await this.apiEndpoints.create(toFields(body));
     reply.header('Location', `/api/v1/platform/api-endpoints/${created.id}`);
     return toApiEndpointRecord(created);
   }
@@ -80,10 +68,8 @@ export class ApiEndpointsController {
   @Answers(200, 'The API endpoint', { type: ApiEndpointRecord })
   @RequiresToken()
   @RefusesWith(missing)
-  async show(@Id() id: string, @Req() request: FastifyRequest): Promise<ApiEndpointRecord> {
-    return toApiEndpointRecord(
-      await this.client.request(getApiEndpoint, { id }, { correlationId: request.id }),
-    );
+  async show(@Id() id: string): Promise<ApiEndpointRecord> {
+    return toApiEndpointRecord(await this.apiEndpoints.get(id));
   }
 
   @Put(':id')
@@ -99,12 +85,8 @@ export class ApiEndpointsController {
   async replace(
     @Id() id: string,
     @JsonBody(ApiEndpointBody) body: ApiEndpointBody,
-    @Req() request: FastifyRequest,
   ): Promise<ApiEndpointRecord> {
-    const changes = { id, ...withDefaults(body) };
-    return toApiEndpointRecord(
-      await this.client.request(updateApiEndpoint, changes, { correlationId: request.id }),
-    );
+    return toApiEndpointRecord(await this.apiEndpoints.update(id, toFields(body)));
   }
 
   @Patch(':id')
@@ -120,18 +102,14 @@ export class ApiEndpointsController {
   async update(
     @Id() id: string,
     @JsonBody(ApiEndpointChangesBody) body: ApiEndpointChangesBody,
-    @Req() request: FastifyRequest,
   ): Promise<ApiEndpointRecord> {
     const { reference_url, token_type, ...others } = body;
     const changes = {
-      id,
       ...others,
       ...(reference_url !== undefined && { referenceUrl: reference_url }),
       ...(token_type !== undefined && { tokenType: token_type }),
     };
-    return toApiEndpointRecord(
-      await this.client.request(updateApiEndpoint, changes, { correlationId: request.id }),
-    );
+    return toApiEndpointRecord(await this.apiEndpoints.update(id, changes));
   }
 
   @Delete(':id')
@@ -144,11 +122,16 @@ export class ApiEndpointsController {
   @Answers(204, 'Deleted')
   @RequiresToken()
   @RefusesWith(missing)
-  async delete(@Id() id: string, @Req() request: FastifyRequest): Promise<void> {
-    await this.client.request(deleteApiEndpoint, { id }, { correlationId: request.id });
+  async delete(@Id() id: string): Promise<void> {
+    await this.apiEndpoints.delete(id);
   }
 }
 
-function withDefaults({ reference_url, token_type, scope = null, ...others }: ApiEndpointBody) {
+function toFields({
+  reference_url,
+  token_type,
+  scope = null,
+  ...others
+}: ApiEndpointBody): ApiEndpointFields {
   return { ...others, referenceUrl: reference_url, tokenType: token_type, scope };
 }

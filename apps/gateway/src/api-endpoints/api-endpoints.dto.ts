@@ -1,8 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import { IsText, tokenTypes, type ApiEndpointMessage, type TokenType } from '@stream-events/contracts';
+import { IsText } from '@stream-events/contracts';
 import { IsIn, isUUID, ValidateBy } from 'class-validator';
 import { MayBeAbsent, Trimmed } from '../http/json-body.decorator.js';
+import { tokenTypes, type ApiEndpoint, type TokenType } from './api-endpoint.entity.js';
 
 const texts = {
   description: { maxLength: 255, description: 'What it does', example: 'Start a raid' },
@@ -139,7 +140,7 @@ export class ApiEndpointRecord {
 }
 
 /** Shows an API endpoint as the API does. */
-export function toApiEndpointRecord(apiEndpoint: ApiEndpointMessage): ApiEndpointRecord {
+export function toApiEndpointRecord(apiEndpoint: ApiEndpoint): ApiEndpointRecord {
   return {
     id: apiEndpoint.id,
     description: apiEndpoint.description,

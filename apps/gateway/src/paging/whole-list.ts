@@ -1,13 +1,16 @@
 import { ServiceError } from '@stream-events/contracts';
 
 /** One page of a list: records as the API shows them, and where the next page begins; null means the end. */
-export interface ListPage {
+export interface ListPage<Position = string> {
   records: readonly object[];
-  next: string | null;
+  next: Position | null;
 }
 
 /** Asks for a page: the first one, or the one that begins at `next` of the page before. */
-export type ReadPage = (after: string | undefined, correlationId: string) => Promise<ListPage>;
+export type ReadPage<Position = string> = (
+  after: Position | undefined,
+  correlationId: string,
+) => Promise<ListPage<Position>>;
 
 // A quarter of a million streamers. Two lists are in memory at most, and what slow clients have not taken yet.
 const maxListBytes = 64 * 1024 * 1024;
@@ -24,11 +27,11 @@ const maxReadingMs = 15_000;
  *   └───────────────┘◀── reading ◀───┘
  * ```
  */
-export class WholeList {
+export class WholeList<Position = string> {
   private reading: Promise<Buffer> | undefined;
   private next: Promise<Buffer> | undefined;
 
-  constructor(private readonly readPage: ReadPage) {}
+  constructor(private readonly readPage: ReadPage<Position>) {}
 
   /**
    * The list as JSON, in UTF-8. The correlation id of whoever begins a reading is that of its requests.
@@ -42,7 +45,7 @@ export class WholeList {
   }
 
   private begin(correlationId: string): Promise<Buffer> {
-    const reading = gather((after) => this.readPage(after, correlationId));
+    const reading = gather<Position>((after) => this.readPage(after, correlationId));
     this.reading = reading;
     const end = (): void => {
       if (!this.next) this.reading = undefined;
@@ -58,11 +61,13 @@ export class WholeList {
   }
 }
 
-async function gather(readPage: (after: string | undefined) => Promise<ListPage>): Promise<Buffer> {
+async function gather<Position>(
+  readPage: (after: Position | undefined) => Promise<ListPage<Position>>,
+): Promise<Buffer> {
   const deadline = performance.now() + maxReadingMs;
   const parts: Buffer[] = [];
   let bytes = 0;
-  let after: string | undefined;
+  let after: Position | undefined;
   do {
     if (bytes > maxListBytes || performance.now() > deadline)
       throw new ServiceError('unavailable', 'The list is too long to be answered now.');

@@ -1,7 +1,5 @@
 import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { createScope, deleteScope, getScope, listScopes, updateScope } from '@stream-events/contracts';
-import { RequestClient } from '@stream-events/messaging';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   Accepts,
@@ -14,18 +12,20 @@ import {
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { WholeList } from '../paging/whole-list.js';
+import type { Scope } from './scope.entity.js';
 import { ScopeBody, ScopeChangesBody, ScopeRecord, toScopeRecord } from './scopes.dto.js';
+import { ScopesService } from './scopes.service.js';
 
 const missing = { not_found: 'There is no such scope' };
 
 @ApiTags('Scopes')
 @Controller('api/v1/platform/scopes')
 export class ScopesController {
-  private readonly scopes: WholeList;
+  private readonly wholeList: WholeList<Scope>;
 
-  constructor(private readonly client: RequestClient) {
-    this.scopes = new WholeList(async (after, correlationId) => {
-      const page = await client.request(listScopes, after === undefined ? {} : { after }, { correlationId });
+  constructor(private readonly scopes: ScopesService) {
+    this.wholeList = new WholeList(async (after) => {
+      const page = await scopes.list(after);
       return { records: page.scopes.map(toScopeRecord), next: page.next };
     });
   }
@@ -39,7 +39,7 @@ export class ScopesController {
   @Answers(200, 'The scopes', { type: ScopeRecord, isArray: true })
   @RequiresToken()
   async list(@Req() request: FastifyRequest): Promise<Buffer> {
-    return this.scopes.read(request.id);
+    return this.wholeList.read(request.id);
   }
 
   @Post()
@@ -50,14 +50,9 @@ export class ScopesController {
   @RefusesWith(badBody)
   async create(
     @JsonBody(ScopeBody) { scope, required = false }: ScopeBody,
-    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ScopeRecord> {
-    const created = await this.client.request(
-      createScope,
-      { scope, required },
-      { correlationId: request.id },
-    );
+    const created = await this.scopes.create({ scope, required });
     reply.header('Location', `/api/v1/platform/scopes/${created.id}`);
     return toScopeRecord(created);
   }
@@ -68,8 +63,8 @@ export class ScopesController {
   @Answers(200, 'The scope', { type: ScopeRecord })
   @RequiresToken()
   @RefusesWith(missing)
-  async show(@Id() id: string, @Req() request: FastifyRequest): Promise<ScopeRecord> {
-    return toScopeRecord(await this.client.request(getScope, { id }, { correlationId: request.id }));
+  async show(@Id() id: string): Promise<ScopeRecord> {
+    return toScopeRecord(await this.scopes.get(id));
   }
 
   @Put(':id')
@@ -82,10 +77,8 @@ export class ScopesController {
   async replace(
     @Id() id: string,
     @JsonBody(ScopeBody) { scope, required = false }: ScopeBody,
-    @Req() request: FastifyRequest,
   ): Promise<ScopeRecord> {
-    const changes = { id, scope, required };
-    return toScopeRecord(await this.client.request(updateScope, changes, { correlationId: request.id }));
+    return toScopeRecord(await this.scopes.update(id, { scope, required }));
   }
 
   @Patch(':id')
@@ -95,13 +88,8 @@ export class ScopesController {
   @Answers(200, 'The scope as changed', { type: ScopeRecord })
   @RequiresToken()
   @RefusesWith({ ...badBody, ...missing })
-  async update(
-    @Id() id: string,
-    @JsonBody(ScopeChangesBody) body: ScopeChangesBody,
-    @Req() request: FastifyRequest,
-  ): Promise<ScopeRecord> {
-    const changes = { id, ...body };
-    return toScopeRecord(await this.client.request(updateScope, changes, { correlationId: request.id }));
+  async update(@Id() id: string, @JsonBody(ScopeChangesBody) body: ScopeChangesBody): Promise<ScopeRecord> {
+    return toScopeRecord(await this.scopes.update(id, body));
   }
 
   @Delete(':id')
@@ -114,7 +102,7 @@ export class ScopesController {
   @Answers(204, 'Deleted')
   @RequiresToken()
   @RefusesWith({ ...missing, conflict: 'API endpoints name it' })
-  async delete(@Id() id: string, @Req() request: FastifyRequest): Promise<void> {
-    await this.client.request(deleteScope, { id }, { correlationId: request.id });
+  async delete(@Id() id: string): Promise<void> {
+    await this.scopes.delete(id);
   }
 }

@@ -1,7 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsText, type ScopeMessage } from '@stream-events/contracts';
+import { IsText } from '@stream-events/contracts';
 import { IsBoolean } from 'class-validator';
 import { MayBeAbsent, Trimmed } from '../http/json-body.decorator.js';
+import type { Scope } from './scope.entity.js';
 
 const exampleScope = 'channel:read:subscriptions';
 
@@ -65,6 +66,6 @@ export class ScopeRecord {
 }
 
 /** Shows a scope as the API does. */
-export function toScopeRecord({ id, scope, required }: ScopeMessage): ScopeRecord {
+export function toScopeRecord({ id, scope, required }: Scope): ScopeRecord {
   return { id, scope, required };
 }

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ScopesController } from './scopes.controller.js';
+import { ScopesService } from './scopes.service.js';
 
-@Module({ controllers: [ScopesController] })
+@Module({ controllers: [ScopesController], providers: [ScopesService] })
 export class ScopesModule {}

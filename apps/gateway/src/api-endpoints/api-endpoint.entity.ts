@@ -1,10 +1,13 @@
-import type { TokenType } from '@stream-events/contracts';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
-/** An endpoint of the platform's API. Duplicates are permitted. */
+/** Whose token an API endpoint takes: a user's (`OA`), or the app's own (`AP`). */
+export const tokenTypes = ['OA', 'AP'] as const;
+export type TokenType = (typeof tokenTypes)[number];
+
+/** An endpoint of the platform's API. Duplicates are allowed. */
 @Entity({ name: 'api_endpoints' })
 export class ApiEndpoint {
-  /** In whose order they are listed: that of their creation. */
+  /** The order of creation, which is the order of the list. */
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
   number!: string;
 
@@ -26,7 +29,7 @@ export class ApiEndpoint {
   @Column('text', { name: 'token_type' })
   tokenType!: TokenType;
 
-  /** The id of a scope; null when none is needed. */
+  /** The id of a scope; null when the endpoint needs none. */
   @Column('uuid', { nullable: true })
   scope!: string | null;
 }

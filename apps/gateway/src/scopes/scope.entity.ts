@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A permission that users of the platform can grant. Duplicates are permitted. */
+/** A permission that users of the platform can grant. Duplicates are allowed. */
 @Entity({ name: 'scopes' })
 export class Scope {
   @PrimaryColumn('uuid')

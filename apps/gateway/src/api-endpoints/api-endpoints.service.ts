@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { ServiceError } from '@stream-events/contracts';
+import { violatedConstraint } from '@stream-events/database';
+import { DataSource, MoreThan } from 'typeorm';
+import { v7 as uuidV7 } from 'uuid';
+import { ApiEndpoint } from './api-endpoint.entity.js';
+
+// A page at its largest (781 control characters per row, each six bytes in JSON) is under 1 MiB.
+const maxPage = 200;
+
+/** The fields of an API endpoint that users set. */
+export type ApiEndpointFields = Omit<ApiEndpoint, 'id' | 'number'>;
+
+/** A page of the API endpoints. The next page starts after the number `next`; null means the end. */
+export interface ApiEndpointsPage {
+  apiEndpoints: ApiEndpoint[];
+  next: string | null;
+}
+
+/** The definitions of the platform's API endpoints, as users maintain them. */
+@Injectable()
+export class ApiEndpointsService {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /**
+   * One page, in the order of creation. A page may miss an endpoint that is created at the same time; the next reading of the
+   * list has it.
+   */
+  async list(after = '0'): Promise<ApiEndpointsPage> {
+    const rows = await this.dataSource.manager.find(ApiEndpoint, {
+      where: { number: MoreThan(after) },
+      order: { number: 'ASC' },
+      take: maxPage + 1,
+    });
+    const apiEndpoints = rows.slice(0, maxPage);
+    return { apiEndpoints, next: rows.length > maxPage ? (apiEndpoints.at(-1)?.number ?? null) : null };
+  }
+
+  /** @throws ServiceError `invalid` on `scope` when the scope does not exist */
+  async create(fields: ApiEndpointFields): Promise<ApiEndpoint> {
+    const id = uuidV7();
+    await this.dataSource.manager.insert(ApiEndpoint, { ...fields, id }).catch(refuseUnknownScope);
+    return this.get(id);
+  }
+
+  /** @throws ServiceError `not_found` */
+  async get(id: string): Promise<ApiEndpoint> {
+    const endpoint = await this.dataSource.manager.findOneBy(ApiEndpoint, { id });
+    if (!endpoint) throw missing(id);
+    return endpoint;
+  }
+
+  /**
+   * Changes the given fields. A `scope` of null removes the scope.
+   *
+   * @throws ServiceError `not_found`; `invalid` on `scope` when the scope does not exist
+   */
+  async update(id: string, changes: Partial<ApiEndpointFields>): Promise<ApiEndpoint> {
+    if (Object.keys(changes).length > 0)
+      await this.dataSource.manager.update(ApiEndpoint, { id }, changes).catch(refuseUnknownScope);
+    return this.get(id);
+  }
+
+  /** @throws ServiceError `not_found` */
+  async delete(id: string): Promise<void> {
+    const { affected } = await this.dataSource.manager.delete(ApiEndpoint, { id });
+    if (!affected) throw missing(id);
+  }
+}
+
+function refuseUnknownScope(error: unknown): never {
+  if (violatedConstraint(error) !== 'api_endpoints_scope_fkey') throw error;
+  throw ServiceError.onField('scope', 'must be the id of an existing scope, or null');
+}
+
+function missing(id: string): ServiceError {
+  return new ServiceError('not_found', `There is no API endpoint ${id}.`);
+}

@@ -1,0 +1,102 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * The scopes, the API endpoints, and the record of the seeds that were added to them. Up to version 0.1 the platform connector
+ * kept these tables; this migration copies their rows, ids included.
+ *
+ * This is the one exception to the rule that a service never reads another service's schema. Asking the connector over NATS
+ * instead would need both services at the same time, and two services start in any order and in different versions.
+ * The connector's own tables stay as they are, because a connector of the old version may still use them while the services
+ * are upgraded one by one. A later version of the connector drops them.
+ */
+export class CreateScopesAndApiEndpoints1764600000000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    for (const statement of createTables) await queryRunner.query(statement);
+    if (await hasRowsToCopy(queryRunner)) await queryRunner.query(copyRows);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only: restore a backup instead.'));
+  }
+}
+
+const createTables = [
+  // Sorted by code point: the order is the same on every server, whatever its locale.
+  `CREATE TABLE scopes (
+    id uuid NOT NULL,
+    scope text COLLATE "C" NOT NULL,
+    required boolean NOT NULL,
+    CONSTRAINT scopes_pkey PRIMARY KEY (id)
+  )`,
+  'CREATE INDEX scopes_scope_index ON scopes (scope, id)',
+
+  `CREATE TABLE api_endpoints (
+    number bigint GENERATED ALWAYS AS IDENTITY,
+    id uuid NOT NULL,
+    description text NOT NULL,
+    endpoint text NOT NULL,
+    method text NOT NULL,
+    reference_url text NOT NULL,
+    token_type text NOT NULL,
+    scope uuid,
+    CONSTRAINT api_endpoints_pkey PRIMARY KEY (number),
+    CONSTRAINT api_endpoints_id_unique UNIQUE (id),
+    CONSTRAINT api_endpoints_token_type_check CHECK (token_type IN ('OA', 'AP')),
+    CONSTRAINT api_endpoints_scope_fkey FOREIGN KEY (scope) REFERENCES scopes (id)
+  )`,
+  // For deleting a scope, which looks for API endpoints that use it.
+  'CREATE INDEX api_endpoints_scope_index ON api_endpoints (scope)',
+
+  `CREATE TABLE applied_seeds (
+    id uuid NOT NULL,
+    CONSTRAINT applied_seeds_pkey PRIMARY KEY (id)
+  )`,
+];
+
+// One statement reads one snapshot: an old connector may be changing the rows.
+const copyRows = `
+  WITH copied_scopes AS (
+    INSERT INTO scopes (id, scope, required) SELECT id, scope, required FROM platform_connector.scopes
+  ), copied_api_endpoints AS (
+    -- The API endpoints get new numbers in the old order.
+    INSERT INTO api_endpoints (id, description, endpoint, method, reference_url, token_type, scope)
+    SELECT id, description, endpoint, method, reference_url, token_type, scope
+    FROM platform_connector.api_endpoints ORDER BY number
+  )
+  INSERT INTO applied_seeds (id) SELECT id FROM platform_connector.catalogue_seeds`;
+
+interface OldTable {
+  isReadable: boolean;
+  isEmpty: boolean;
+  role: string;
+}
+
+/**
+ * Whether the connector's tables have rows. Reads only the system catalogs, which every role may read. A table of 0 bytes has
+ * no rows: in a new installation the connector still creates its tables, and the gateway needs no access to them.
+ *
+ * @throws Error when the gateway's role may not read the rows. Starting without them would lose what users entered, and would
+ * bring back what they deleted.
+ */
+async function hasRowsToCopy(queryRunner: QueryRunner): Promise<boolean> {
+  // holds: these are the columns of the statement
+  const tables = (await queryRunner.query(
+    `SELECT has_schema_privilege(relnamespace, 'USAGE') AND has_table_privilege(pg_class.oid, 'SELECT') AS "isReadable",
+            pg_relation_size(pg_class.oid) = 0 AS "isEmpty", quote_ident(current_user) AS role
+     FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE nspname = 'platform_connector' AND relname IN ('scopes', 'api_endpoints', 'catalogue_seeds')`,
+  )) as OldTable[];
+  if (tables.every(({ isEmpty }) => isEmpty)) return false;
+  const unreadable = tables.find(({ isReadable }) => !isReadable);
+  if (unreadable) throw new Error(explainGrants(unreadable.role));
+  return true;
+}
+
+function explainGrants(role: string): string {
+  return (
+    'Cannot copy the scopes and API endpoints from the schema platform_connector: the gateway’s database role may not read ' +
+    `them. As the owner of that schema, run: GRANT USAGE ON SCHEMA platform_connector TO ${role}; GRANT SELECT ON ` +
+    `platform_connector.scopes, platform_connector.api_endpoints, platform_connector.catalogue_seeds TO ${role}; ` +
+    'then start the gateway again. After that start, you can revoke these privileges.'
+  );
+}

@@ -1,0 +1,31 @@
+import { apiEndpoints, scopes } from '@stream-events/platform-catalogue';
+import { v5 as uuidV5 } from 'uuid';
+import type { ApiEndpoint } from '../api-endpoints/api-endpoint.entity.js';
+import type { Scope } from '../scopes/scope.entity.js';
+
+/** The scopes and API endpoints that a new installation starts with. */
+export interface PlatformSeeds {
+  scopes: readonly Pick<Scope, 'id' | 'scope'>[];
+  apiEndpoints: readonly Omit<ApiEndpoint, 'number'>[];
+}
+
+// Never change this, nor the names below that the ids are derived from: the service would add a row with another id again.
+const namespace = '6ec2b246-6076-4eb2-afd8-be7ff1c6f020';
+
+/** The platform's scopes and API endpoints. Their ids are the same in every installation and version. */
+export const platformSeeds: PlatformSeeds = {
+  scopes: scopes.map(({ scope }) => ({ id: scopeId(scope), scope })),
+  apiEndpoints: apiEndpoints.map(({ description, endpoint, method, reference_url, token_type, scope }) => ({
+    id: uuidV5(`api-endpoint ${method} ${endpoint}`, namespace),
+    description,
+    endpoint,
+    method,
+    referenceUrl: reference_url,
+    tokenType: token_type,
+    scope: scope === null ? null : scopeId(scope),
+  })),
+};
+
+function scopeId(scope: string): string {
+  return uuidV5(`scope ${scope}`, namespace);
+}
