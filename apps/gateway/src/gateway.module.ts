@@ -41,7 +41,6 @@ const features = [
 
 @Module({})
 export class GatewayModule {
-  /** Every feature may inject the database and the client that sends requests to other services. */
   static register(shell: Shell<GatewayConfig>, dataSource: DataSource): DynamicModule {
     const { NATS_URL: urls, INGEST_FALLBACK } = shell.config;
     const client = new RequestClient({ urls, name: 'gateway' });
@@ -49,16 +48,10 @@ export class GatewayModule {
       { urls, name: 'gateway-ingest' },
       { hasFallback: INGEST_FALLBACK === 'on' },
     );
-    const shared = [
+    const shared = ShellModule.register(shell, [
       { provide: DataSource, useValue: dataSource },
       { provide: RequestClient, useValue: client },
-    ];
-    return {
-      module: GatewayModule,
-      global: true,
-      imports: [ShellModule.register(shell), ingest, ...features],
-      providers: shared,
-      exports: shared,
-    };
+    ]);
+    return { module: GatewayModule, imports: [shared, ingest, ...features] };
   }
 }
