@@ -9,6 +9,7 @@ import {
   type JsMsg,
 } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
+import { durableConsumers, eventsStreamName } from '@stream-events/contracts';
 import { FailureLog, WorkerLoop, type Logger } from '@stream-events/service';
 import { within } from './connection.js';
 import { isStreamNotFound } from './stream-not-found.js';
@@ -305,6 +306,17 @@ export class DurableConsumer {
   private get fields() {
     return { stream: this.options.stream, consumer: this.options.name };
   }
+}
+
+/** The durable consumer of the platform's events of one type on the EVENTS stream. */
+export function platformEvents(
+  eventType: keyof typeof durableConsumers,
+): Pick<DurableConsumerOptions, 'stream' | 'name' | 'config'> {
+  return {
+    stream: eventsStreamName,
+    name: durableConsumers[eventType],
+    config: { filter_subject: `events.platform.${eventType}.>` },
+  };
 }
 
 /** Collects messages until the batch is full or the fetch ends. */

@@ -1,52 +1,49 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { isContentError, isUnavailableError } from '@stream-events/database';
-import { within } from '@stream-events/messaging';
+import { isContentError } from '@stream-events/database';
 import {
-  Counter,
-  FailureLog,
-  Gauge,
-  LOGGER,
-  Registry,
-  WorkerLoop,
-  type Logger,
-} from '@stream-events/service';
+  DurableConsumer,
+  platformEvents,
+  type DeliveredMessage,
+  type Outcome as Acknowledgement,
+} from '@stream-events/messaging';
+import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { StreamRecorder } from '../streams/stream-recorder.service.js';
-import { EventsConsumer, StreamMissingError } from './events-consumer.js';
 import { parseStreamMessage, streamEventTypes, UnreadableEventError } from './stream-event.external.js';
 
 /** Injection token of the connection that events are read on. */
 export const EVENTS_CONNECTION = Symbol('EVENTS_CONNECTION');
 
-// A transaction each: more of them would leave no connection to the database for requests.
-const maxInProgress = 3;
-const maxBackoffMs = 5_000;
-// Redelivered so soon after a failure, and later each time.
-const minRedeliveryMs = 500;
-const maxRedeliveryMs = 30_000;
-// An event takes milliseconds; when the database hangs, it is left to the next instance.
-const stopLimitMs = 3_000;
-
+type EventType = (typeof streamEventTypes)[number];
 type Outcome = 'applied' | 'ignored' | 'unreadable' | 'failed';
 
+// Each message takes a transaction: more would leave no database connection for requests.
+const maxInFlight = 3;
+const maxRetryDelayMs = 30_000;
+
+const acknowledgements: Record<Outcome, Acknowledgement> = {
+  applied: 'done',
+  ignored: 'done',
+  unreadable: 'discard',
+  failed: 'retry',
+};
+
 /**
- * Records what events say about streams. Idempotent by the ids of stream and event: a message is acknowledged after the commit,
- * and may come twice.
+ * Records stream-online and stream-offline events. Idempotent by the ids of stream and event: a message is acknowledged
+ * after the commit and may be delivered twice.
  *
  * ```
- *  message ──▶ read ──▶ record ──committed──▶ acknowledged   (applied; ignored: not monitored, or not said by the platform)
- *               │         │ database away, any other failure
- *               │         └──▶ handed back: again in 0.5 s, 1 s … 30 s   (failed)
- *               └── makes no sense, or the database refuses its content ──▶ terminated   (unreadable)
+ *  message ──▶ parse ──▶ record ──committed──▶ acknowledged   (applied; ignored: not monitored, or not from the platform)
+ *                │         │ database unavailable, any other failure
+ *                │         └──▶ delivered again after 0.5 s, 1 s … 30 s   (failed)
+ *                └── unreadable, or the database rejects its content ──▶ discarded   (unreadable)
  * ```
  */
 @Injectable()
 export class StreamEventsService {
   private readonly eventsTotal: Counter;
   private readonly failureLog: FailureLog;
-  private readonly loops: WorkerLoop[];
-  private isWaitingForStream = false;
+  private readonly consumers: DurableConsumer[];
 
   constructor(
     @Inject(EVENTS_CONNECTION) connection: NatsConnection,
@@ -57,101 +54,64 @@ export class StreamEventsService {
     this.failureLog = new FailureLog(logger);
     this.eventsTotal = new Counter({
       name: 'streamer_monitor_events_total',
-      help: 'Events about streams, by type and by what became of them',
+      help: 'Stream events read, by event type and outcome',
       labelNames: ['event_type', 'outcome'],
       registers: [metrics],
     });
-    const consumers = streamEventTypes.map((eventType) => new EventsConsumer(connection, eventType));
-    measureWaiting(consumers, metrics);
-    this.loops = consumers.map((consumer, index) => this.createLoop(consumer, streamEventTypes[index] ?? ''));
+    this.consumers = streamEventTypes.map((eventType) => {
+      const handling = {
+        maxInFlight,
+        handle: (message: DeliveredMessage) => this.handle(message, eventType),
+      };
+      return new DurableConsumer(
+        connection,
+        { ...platformEvents(eventType), handling, maxRetryDelayMs },
+        logger,
+      );
+    });
+    measureWaiting(this.consumers, metrics);
   }
 
   start(): void {
-    for (const loop of this.loops) loop.start();
+    for (const consumer of this.consumers) consumer.start();
   }
 
-  /** Finishes what is in progress (for 3 s at most) and stops; what is not acknowledged comes to another instance. */
+  /** Finishes the messages in hand (for 3 s at most) and stops. */
   async stop(): Promise<void> {
-    await within(stopLimitMs, Promise.all(this.loops.map((loop) => loop.stop())));
+    await Promise.all(this.consumers.map((consumer) => consumer.stop()));
   }
 
-  private createLoop(consumer: EventsConsumer, eventType: string): WorkerLoop {
-    const inProgress = new Set<Promise<void>>();
-    const onMessage = async (message: JsMsg): Promise<void> => {
-      const handling = this.handle(message, eventType).finally(() => inProgress.delete(handling));
-      inProgress.add(handling);
-      if (inProgress.size >= maxInProgress) await Promise.race(inProgress);
-    };
-    const work = async (stopping: AbortSignal): Promise<boolean> => {
-      const came = await consumer.fetch(onMessage, stopping).finally(() => Promise.all(inProgress));
-      if (this.isWaitingForStream) this.logger.info('the EVENTS stream is there');
-      this.isWaitingForStream = false;
-      return came;
-    };
-    return new WorkerLoop({ work, idleMs: 0, maxBackoffMs, onFailure: (error) => this.onFailure(error) });
-  }
-
-  private async handle(message: JsMsg, eventType: string): Promise<void> {
+  private async handle(message: DeliveredMessage, eventType: EventType): Promise<Acknowledgement> {
     const outcome = await this.record(message);
     this.eventsTotal.inc({ event_type: eventType, outcome });
-    try {
-      settle(message, outcome);
-    } catch (error) {
-      // The broker delivers it again, to another instance.
-      this.failureLog.warn('an event could not be acknowledged', { err: error });
-    }
+    return acknowledgements[outcome];
   }
 
-  private async record(message: JsMsg): Promise<Outcome> {
+  private async record(message: DeliveredMessage): Promise<Outcome> {
     try {
       const event = parseStreamMessage(message);
       return event && (await this.recorder.recordEvent(event)) ? 'applied' : 'ignored';
     } catch (error) {
       const details = { err: error, subject: message.subject, sequence: message.seq };
       if (error instanceof UnreadableEventError || isContentError(error)) {
-        this.logger.error(details, 'an event about a stream makes no sense and is left out');
+        this.logger.error(details, 'cannot read a stream event, skipping it');
         return 'unreadable';
       }
-      const what = isUnavailableError(error) ? 'the database is away' : 'it failed';
-      this.failureLog.warn(`an event could not be recorded, as ${what}: it is tried again`, details);
+      this.failureLog.warn('cannot record a stream event, retrying later', details);
       return 'failed';
     }
   }
-
-  /** Without a stream there is nothing to warn of: the events service makes it when it starts. */
-  private onFailure(error: unknown): void {
-    if (!(error instanceof StreamMissingError)) {
-      this.failureLog.warn('events cannot be read: it is tried again until they can', { err: error });
-      return;
-    }
-    if (!this.isWaitingForStream) this.logger.info('waiting for the EVENTS stream');
-    this.isWaitingForStream = true;
-  }
 }
 
-function settle(message: JsMsg, outcome: Outcome): void {
-  switch (outcome) {
-    case 'applied':
-    case 'ignored':
-      return message.ack();
-    case 'unreadable':
-      return message.term();
-    case 'failed': {
-      const delayMs = minRedeliveryMs * 2 ** Math.min(message.info.deliveryCount - 1, 10);
-      return message.nak(Math.min(delayMs, maxRedeliveryMs));
-    }
-  }
-}
-
-/** Says how many events have not been looked at yet; nothing while the broker is away. */
-function measureWaiting(consumers: readonly EventsConsumer[], metrics: Registry): void {
+/** Counts the events that are not read yet; NaN while the broker is away. */
+function measureWaiting(consumers: readonly DurableConsumer[], metrics: Registry): void {
   new Gauge({
     name: 'streamer_monitor_events_waiting',
-    help: 'Events about streams that are on the stream and not yet read; every instance tells the same number',
+    help: 'Stream events on the EVENTS stream that are not read yet; the same number on every instance',
     registers: [metrics],
     async collect() {
       const counts = await Promise.all(
-        consumers.map((consumer) => consumer.countWaiting().catch(() => Number.NaN)),
+        consumers.map((consumer) => consumer.countPending().catch(() => Number.NaN)),
       );
       this.set(counts.reduce((sum, count) => sum + count, 0));
     },
