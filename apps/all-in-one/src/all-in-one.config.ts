@@ -9,17 +9,17 @@ import {
   type Variable,
 } from '@stream-events/service';
 
-/** The same variable, but one that `npm start` can do without. */
+/** The same variable, optional for `npm start`. */
 function optional<T>(variable: Variable<T>): Variable<T | undefined> {
   return { ...variable, defaultValue: undefined };
 }
 
-/** The environment of all-in-one itself; every service reads its own beside it. */
+/** The environment variables that all-in-one itself reads; every service also reads its own. */
 export const allInOneVariables = {
   HOST: sharedVariables.HOST,
-  // The next free one when it is taken.
+  // Another free port when this one is in use.
   PORT: gateway.variables.PORT,
-  DATA_DIR: text('Where the embedded servers keep their data and secrets', { default: '.data' }),
+  DATA_DIR: text('Directory for the data and secrets of the embedded servers', { default: '.data' }),
   DATABASE_URL: optional(sharedVariables.DATABASE_URL),
   NATS_URL: optional(sharedVariables.NATS_URL),
   SECRET_KEY: optional(sharedVariables.SECRET_KEY),
@@ -37,13 +37,13 @@ export const allInOneVariables = {
 
 export type AllInOneConfig = ConfigOf<typeof allInOneVariables>;
 
-/** @throws ConfigError with every fault */
+/** @throws ConfigError that lists all faults */
 export function readConfig(environment: NodeJS.ProcessEnv): AllInOneConfig {
   const config = loadConfig(allInOneVariables, environment);
   if (config.DATABASE_URL && !config.SECRET_KEY) {
-    // A key of our own making would encrypt what the other users of that database then cannot read.
+    // Other users of that database could not decrypt what a newly generated key encrypts.
     throw new ConfigError([
-      'SECRET_KEY is required with DATABASE_URL: the one that this database is used with',
+      'SECRET_KEY is required when DATABASE_URL is set. Use the key that this database was used with before',
     ]);
   }
   return config;

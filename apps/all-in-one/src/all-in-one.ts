@@ -6,13 +6,14 @@ import {
   onceStopped,
 } from '@stream-events/service';
 import { readConfig, type AllInOneConfig } from './all-in-one.config.js';
-import { dataDirectory, startServers, subscriberPasswordPath } from './servers.js';
+import { announce } from './announcement.js';
+import { dataDirectory, startServers } from './servers.js';
 import { startServices, type Services } from './services.js';
 
-// PostgreSQL alone may take half a minute for its last checkpoint, and is cut off after that.
+// PostgreSQL gets half a minute for its last checkpoint before it is killed.
 const shutdownTimeoutMs = 60_000;
 
-/** Runs everything in this process until Ctrl-C: embedded servers, all services, and the simulated platform. */
+/** Runs embedded servers, all services, and the simulated platform in this process until Ctrl-C. */
 export async function runAllInOne(): Promise<void> {
   const config = configOrExit();
   const logger = createLogger('all-in-one', config.LOG_LEVEL);
@@ -21,20 +22,20 @@ export async function runAllInOne(): Promise<void> {
   const stop = async (): Promise<void> => {
     interruption.abort();
     say('Stopping');
-    // A start that fails leaves nothing to stop, and is told of below.
+    // A failed start has stopped what it started; its error is printed below.
     const running = await starting.catch(() => undefined);
     await running?.stop();
     say('Stopped');
   };
-  // From the first moment on: Ctrl-C while PostgreSQL starts must not leave it behind.
+  // Registered before the start is complete: Ctrl-C while PostgreSQL starts must not leave it running.
   const end = onceStopped(logger, stop, shutdownTimeoutMs);
   exitOnUnexpectedErrors(logger, () => end(1));
   try {
     const running = await starting;
-    announce(config, running);
+    process.stdout.write(announce(config, running.services, running.subscriberUrl));
     const failed = await running.failed;
     if (interruption.signal.aborted) return;
-    process.stderr.write(`\n${failed} has ended unexpectedly; its log is under ${dataDirectory(config)}\n`);
+    process.stderr.write(`\n${failed} stopped unexpectedly. Its log is in ${dataDirectory(config)}.\n`);
   } catch (error) {
     if (interruption.signal.aborted) return;
     process.stderr.write(`\nStream Event Service could not start: ${describeError(error)}\n`);
@@ -75,53 +76,7 @@ function configOrExit(): AllInOneConfig {
   }
 }
 
-/** Tells the person at the terminal what is going on. Standard output only: logs go to standard error. */
+/** Prints a line of progress to standard output; logs go to standard error. */
 function say(line: string): void {
   process.stdout.write(`  ${line}\n`);
-}
-
-function announce(config: AllInOneConfig, { services, subscriberUrl }: Running): void {
-  const { url, simulatorUrl, firstOwner } = services;
-  const token = firstOwner?.token ?? '<your token>';
-  const lines = [
-    '',
-    `Stream Event Service is ready at ${url}`,
-    '',
-    `  API description  ${url}/api/docs`,
-    `  Health           ${url}/health/ready`,
-    ...(simulatorUrl
-      ? [
-          `  Platform         SIMULATED (PLATFORM=simulator), ${config.SIMULATOR_RATE} event(s) per second; its controls: ${simulatorUrl}/simulator`,
-        ]
-      : []),
-    ...(subscriberUrl
-      ? [
-          `  Event stream     ${subscriberUrl}, user subscriber, password in ${subscriberPasswordPath(config)}`,
-        ]
-      : []),
-    `  Data             ${dataDirectory(config)}`,
-    '',
-    ...(firstOwner
-      ? describeOwner(firstOwner)
-      : [
-          '  Lost the token? POST api-token-auth gives it again; lost the password too? npm run owner:reset',
-          '',
-        ]),
-    '  Try:',
-    `    curl -H "Authorization: Token ${token}" '${url}/api/v1/platform-events?page_size=3'`,
-    '',
-    '  Ctrl-C stops everything.',
-    '',
-  ];
-  process.stdout.write(`${lines.join('\n')}\n`);
-}
-
-function describeOwner(owner: NonNullable<Services['firstOwner']>): string[] {
-  return [
-    '  The first owner was made. This is shown once, and kept nowhere in clear:',
-    `    user      ${owner.username}`,
-    ...(owner.password ? [`    password  ${owner.password}`] : []),
-    `    token     ${owner.token}`,
-    '',
-  ];
 }

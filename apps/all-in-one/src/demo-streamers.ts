@@ -1,36 +1,36 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Where the demonstration takes place. */
+/** Addresses and access for the demonstration. */
 export interface Demo {
   /** Address of the API. */
   url: string;
-  /** An owner's. */
+  /** Token of an owner. */
   token: string;
   simulatorUrl: string;
 }
 
 const requestTimeoutMs = 10_000;
 
-// The services have only just started: a look-up may be refused until the first access token is there.
+// Right after the start, a look-up fails until the connector has its first access token.
 const attempts = 5;
 const pauseMs = 1_000;
 
 /**
- * Monitors the broadcasters of the simulated platform, so that there is something to see at once: by the API, as a user would. All
- * else works without them: what fails is said, and keeps nobody from the token that the first start shows.
+ * Monitors the broadcasters of the simulated platform through the public API, so that a new user sees streamers at once. The
+ * service works without them: a failure is printed and does not stop the start, which has yet to print the owner's token.
  */
 export async function monitorDemoStreamers(demo: Demo, say: (line: string) => void): Promise<void> {
   try {
     await monitorAll(demo);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    say(`Simulated streamers: not all are monitored, add them yourself (${reason})`);
+    say(`Cannot monitor all simulated streamers; add the others through the API (${reason})`);
   }
 }
 
 async function monitorAll({ url, token, simulatorUrl }: Demo): Promise<void> {
   const world = await fetch(`${simulatorUrl}/simulator`, { signal: AbortSignal.timeout(requestTimeoutMs) });
-  const { broadcasters } = (await world.json()) as { broadcasters: { login: string }[] }; // holds: our own simulator answers
+  const { broadcasters } = (await world.json()) as { broadcasters: { login: string }[] }; // holds: it is our own simulator
   for (const { login } of broadcasters) await monitor(login, { url, token });
 }
 
@@ -43,8 +43,7 @@ async function monitor(login: string, { url, token }: Pick<Demo, 'url' | 'token'
       signal: AbortSignal.timeout(requestTimeoutMs),
     });
     if (response.status === 201 || response.status === 409) return;
-    if (attempt === attempts)
-      throw new Error(`${login} could not be monitored: ${response.status} ${await response.text()}`);
+    if (attempt === attempts) throw new Error(`${login}: ${response.status} ${await response.text()}`);
     await wait(pauseMs);
   }
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 
-/** A random secret that is made once and kept in a file that only its owner can read. */
+/** Reads a secret from a file, or generates the secret and the file. Only the current user can read the file. */
 export async function keepSecret(path: string): Promise<string> {
   const draft = `${path}.${process.pid}`;
-  // Written whole before it gets its name: a start that is killed in the middle leaves no half secret behind.
+  // Complete before it gets its name: a start that is killed here leaves no partial secret.
   await writeFile(draft, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
   try {
     await link(draft, path);

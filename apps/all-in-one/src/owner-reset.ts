@@ -5,19 +5,19 @@ import { readConfig, type AllInOneConfig } from './all-in-one.config.js';
 import { keepSecret } from './kept-secret.js';
 import { dataDirectory } from './servers.js';
 
-/** Lets an owner in again who lost the password: sets a new one and shows it once. */
+/** Restores access for an owner who lost the password: sets a new one and prints it once. */
 export async function runOwnerReset(): Promise<void> {
   try {
     const owner = await reset(readConfig(process.env));
     const lines = [
-      'The owner can log in again. This is shown once, and kept nowhere in clear:',
+      'The owner has a new password. These credentials are shown only this once:',
       `  user      ${owner.username}`,
       `  password  ${owner.password}`,
       `  token     ${owner.token}`,
     ];
     process.stdout.write(`\n${lines.join('\n')}\n\n`);
   } catch (error) {
-    process.stderr.write(`\nThe owner could not be reset: ${explain(error)}\n`);
+    process.stderr.write(`\nCannot reset the owner: ${explain(error)}\n`);
     process.exitCode = 1;
   }
 }
@@ -45,6 +45,6 @@ async function reset(config: AllInOneConfig): ReturnType<typeof resetOwner> {
 
 function explain(error: unknown): string {
   if (error instanceof DirectoryLockedError)
-    return 'npm start is running on this data. Stop it (Ctrl-C) first.';
+    return 'npm start is running on this data. Stop it with Ctrl-C first.';
   return error instanceof Error ? error.message : String(error);
 }

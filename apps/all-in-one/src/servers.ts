@@ -11,33 +11,33 @@ import { closeAll } from '@stream-events/service';
 import type { AllInOneConfig } from './all-in-one.config.js';
 import { keepSecret } from './kept-secret.js';
 
-/** PostgreSQL and NATS, embedded or given, and the secrets that go with them. */
+/** PostgreSQL and NATS, embedded or external, and their secrets. */
 export interface Servers {
   databaseUrl: string;
-  /** The NATS URL of a service, with its own user. */
+  /** The NATS URL of a service, with the service's own user. */
   natsUrlFor(service: keyof typeof natsUsers): string;
   secretKey: string;
-  /** Where other services of yours find the EVENTS stream, as user `subscriber`; undefined when NATS was given. */
+  /** Address of the EVENTS stream for your own services, which connect as user `subscriber`; undefined with NATS_URL. */
   subscriberUrl: string | undefined;
-  /** Settles, with the name of the server, when one ends that should not. */
+  /** Resolves with the name of a server that stops unexpectedly. */
   failed: Promise<string>;
   stop(): Promise<void>;
 }
 
-/** Where the data of one platform lies: simulated events never mix with real ones. */
+/** The data folder of one platform: simulated events never mix with real ones. */
 export function dataDirectory(config: AllInOneConfig): string {
   return resolve(config.DATA_DIR, config.PLATFORM);
 }
 
-/** The file with the password of the NATS user `subscriber`, kept over restarts: it stands in your services' configuration. */
+/** The file with the password of the NATS user `subscriber`. It survives restarts, because your services are configured with it. */
 export function subscriberPasswordPath(config: AllInOneConfig): string {
   return join(dataDirectory(config), 'nats-subscriber-password');
 }
 
-/** Starts what is not given; `say` tells a person what is going on. */
+/** Starts the servers whose URL is not configured; `say` prints progress. */
 export async function startServers(config: AllInOneConfig, say: (line: string) => void): Promise<Servers> {
   const directory = dataDirectory(config);
-  // As root, PostgreSQL runs as another user, who must be able to pass through; every secret in it is a 0600 file.
+  // Under root, PostgreSQL runs as another user, which must be able to traverse this folder. Every secret in it is a 0600 file.
   await mkdir(directory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const lock = await lockDirectory(directory);
   const stops: (() => Promise<void>)[] = [() => lock.release()];
@@ -46,7 +46,7 @@ export async function startServers(config: AllInOneConfig, say: (line: string) =
     const failures: Promise<string>[] = [];
     let subscriberUrl: string | undefined;
     const databaseUrl = config.DATABASE_URL ?? (await startPostgres());
-    const natsUrlFor = config.NATS_URL ? givenNats(config.NATS_URL) : await startNats();
+    const natsUrlFor = config.NATS_URL ? externalNats(config.NATS_URL) : await startNats();
     const secretKey = config.SECRET_KEY?.join(',') ?? (await keepSecret(join(directory, 'secret-key')));
     return {
       databaseUrl,
@@ -85,6 +85,6 @@ export async function startServers(config: AllInOneConfig, say: (line: string) =
   }
 }
 
-function givenNats(urls: readonly string[]): Servers['natsUrlFor'] {
+function externalNats(urls: readonly string[]): Servers['natsUrlFor'] {
   return () => urls.join(',');
 }

@@ -6,8 +6,10 @@ import { ApiFaultsService } from './faults/api-faults.service.js';
 import { variables } from './platform-simulator.config.js';
 import { PlatformSimulatorModule } from './platform-simulator.module.js';
 
-export { simulatedTypes, type SimulatedType } from './world/lively-events.js';
 import { ScenarioPlayer } from './scenarios/scenario-player.service.js';
+
+export { recordSimulator, removeSimulatorRecord } from './command-line/running-simulator.js';
+export { simulatedTypes, type SimulatedType } from './world/lively-events.js';
 
 /** A running simulator and the address of its interface, like `http://127.0.0.1:8100`. */
 export interface RunningPlatformSimulator extends RunningService {

@@ -18,7 +18,7 @@ describe(runCommandLine.name, () => {
     return { exitCode, output: lines.join('\n') };
   };
 
-  it('makes users, shows, renames and removes them', async () => {
+  it('adds, lists, renames, and removes users', async () => {
     expect(await run('add', 'mira', '--id', '77')).toEqual({ exitCode: 0, output: '77  mira  (mira)' });
     expect((await run('add', '3')).output.split('\n')).toHaveLength(3);
     expect((await run('users')).output).toContain('77  mira');
@@ -40,7 +40,7 @@ describe(runCommandLine.name, () => {
   it('sends a notification', async () => {
     await setup.subscribe();
     const sent = await run('send', 'channel.follow', '--event', '{"user_name":"Zoë"}');
-    expect(sent).toMatchObject({ exitCode: 0, output: expect.stringContaining('answered 204') });
+    expect(sent).toMatchObject({ exitCode: 0, output: expect.stringContaining('response: 204') });
     const [notification] = await setup.receiver.waitFor(1, isNotification);
     expect(notification?.json.event).toMatchObject({ user_name: 'Zoë' });
   });
@@ -52,43 +52,46 @@ describe(runCommandLine.name, () => {
     await run('limits', '--rate-limit', '500');
     await run('scenario', 'quiet', '--rate', '0');
     const { output } = await run('status');
-    for (const part of ['0 events a second', '"mode":"slow"', '"lose":0.5']) expect(output).toContain(part);
+    for (const part of ['0 events per second', '"mode":"slow"', '"lose":0.5']) expect(output).toContain(part);
     expect((await run('limits')).output).toContain('rate_limit: 500');
-    expect((await run('scenario')).output).toContain('quiet is played');
+    expect((await run('scenario')).output).toContain('Running: quiet');
     expect((await run('fault', 'none')).output).toContain('"mode":"ok"');
-    expect((await run('revoke-tokens')).output).toContain('no longer good');
+    expect((await run('revoke-tokens')).output).toContain('Revoked');
   });
 
   it.each([
-    [['dance'], 2, 'There is no command dance'],
-    [['live'], 2, 'Something is missing'],
-    [['live', 'a', 'b'], 2, 'too much: b'],
+    [['dance'], 2, 'Unknown command: dance'],
+    [['live'], 2, 'An argument is missing'],
+    [['live', 'a', 'b'], 2, 'Unexpected argument: b'],
     [['live', 'a', '--loud'], 2, "Unknown option '--loud'"],
     [['live', 'a', '--viewers', 'many'], 1, '--viewers must be a number'],
     [['send', 'channel.cheer', '--event', '[]'], 1, 'must be a JSON object'],
-    [['fault', 'weather'], 1, 'What shall fail'],
-    [['rate', 'fast'], 1, 'Refused with 400'],
+    [['fault', 'weather'], 1, 'fault requires one of'],
+    [['rate', 'fast'], 1, 'responded with 400'],
   ])('%j ends with %i and says why', async (words, exitCode, fault) => {
     const result = await run(...words);
     expect(result).toEqual({ exitCode, output: expect.stringContaining(fault) });
   });
 
-  it('says that no simulator answers, or that something else does', async () => {
+  it('reports an address where nothing or another program answers', async () => {
     const nobody = await runCommandLine(['status', '--url', 'http://127.0.0.1:9']);
-    expect([nobody.exitCode, nobody.lines[0]]).toEqual([1, expect.stringContaining('No simulator answers')]);
+    expect([nobody.exitCode, nobody.lines[0]]).toEqual([
+      1,
+      expect.stringContaining('Cannot reach a simulator'),
+    ]);
     const server = createServer((_, response) => response.end('hello'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const other = await runCommandLine(['status', '--url', `http://127.0.0.1:${port}`]);
     expect([other.exitCode, other.lines[0]]).toEqual([
       1,
-      expect.stringContaining('not the simulated platform'),
+      expect.stringContaining('not a simulated platform'),
     ]);
     server.close();
     server.closeAllConnections();
   });
 
-  it('tells what there is when nothing or help is asked', async () => {
+  it('prints help without a command and with help', async () => {
     for (const words of [[], ['help'], ['--help']]) {
       const { exitCode, lines } = await runCommandLine(words);
       expect([exitCode, lines.join('\n')]).toEqual([0, expect.stringContaining('scenario')]);

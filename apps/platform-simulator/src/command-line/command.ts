@@ -1,28 +1,28 @@
 import type { ParseArgsConfig } from 'node:util';
 import type { ControlClient } from './control-client.js';
 
-/** What was given on the command line. */
+/** The arguments of a command. */
 export interface CommandInput {
   client: ControlClient;
-  /** What stands without a dash, as many as the command takes. */
+  /** Positional arguments; their number is within `Command.words`. */
   words: string[];
   options: Readonly<Record<string, string | boolean | undefined>>;
 }
 
 /** One command: a row of the table in commands.ts. */
 export interface Command {
-  /** What stands after the name: `<login>`; in brackets what may be missing. */
+  /** The arguments as help shows them: `<required>`, `[optional]`. */
   usage: string;
-  /** How many words it takes, at least and at most. */
+  /** The minimum and maximum number of positional arguments. */
   words: readonly [least: number, most: number];
   help: string;
-  /** Whether they take a value, and what it means. */
+  /** Options by name; those of type `string` take a value. */
   options: Readonly<Record<string, { type: 'string' | 'boolean'; help: string }>>;
-  /** Does it and gives the lines that tell what came of it. */
+  /** Runs the command and returns the lines to print. */
   run(input: CommandInput): Promise<string[]>;
 }
 
-/** The options of a command as node:util reads them. */
+/** The options of a command in the form that `parseArgs` takes. */
 export function optionsOf({ options }: Command): NonNullable<ParseArgsConfig['options']> {
   return Object.fromEntries(Object.entries(options).map(([name, { type }]) => [name, { type }]));
 }

@@ -17,33 +17,33 @@ interface User {
   is_live: boolean;
 }
 
-/** Everything that can be said to the simulator. */
+/** The commands by name, in the order in which help lists them. */
 export const commands: Readonly<Record<string, Command>> = {
   status: {
     usage: '',
     words: [0, 0],
-    help: 'what the simulation is doing',
+    help: 'Shows rate, faults, and counts of notifications and API calls',
     options: {},
     run: async ({ client }) => describeStatus(await client.call<StatusView>('GET', '')),
   },
   users: {
     usage: '[login]',
     words: [0, 1],
-    help: 'who has an account',
-    options: { first: { type: 'string', help: 'how many to show (100)' } },
+    help: 'Lists the users',
+    options: { first: { type: 'string', help: 'maximum number of users (default 100)' } },
     run: listUsers,
   },
   add: {
     usage: '<login | number>',
     words: [1, 1],
-    help: 'makes a user, or that many with made-up names',
-    options: { id: { type: 'string', help: 'the id of the user; made up unless given' } },
+    help: 'Adds a user with this login, or this many users with generated names',
+    options: { id: { type: 'string', help: 'user id (default: generated)' } },
     run: addUsers,
   },
   rename: {
     usage: '<login> <new login>',
     words: [2, 2],
-    help: 'gives a user another login',
+    help: 'Changes the login of a user',
     options: {},
     run: async ({ client, words: [login = '', renamed = ''] }) => {
       const { id } = await findUser(client, login);
@@ -53,46 +53,46 @@ export const commands: Readonly<Record<string, Command>> = {
   remove: {
     usage: '<login>',
     words: [1, 1],
-    help: 'removes a user from the platform',
+    help: 'Removes a user and ends the subscriptions for that user',
     options: {},
     run: async ({ client, words: [login = ''] }) => {
       const { id } = await findUser(client, login);
       await client.call('DELETE', `/users/${id}`);
-      return [`${login} is gone, and so are the subscriptions about ${login}.`];
+      return [`Removed ${login} and ended the subscriptions for ${login}.`];
     },
   },
   live: {
     usage: '<login>',
     words: [1, 1],
-    help: 'a user goes live',
+    help: 'Starts a stream of a user',
     options: {
-      title: { type: 'string', help: 'title of the stream' },
-      game: { type: 'string', help: 'name of the category' },
-      viewers: { type: 'string', help: 'how many watch; it wanders unless given' },
-      'listed-after': { type: 'string', help: 'ms until the platform’s list shows it' },
-      silent: { type: 'boolean', help: 'tells no subscriber' },
+      title: { type: 'string', help: 'stream title' },
+      game: { type: 'string', help: 'category name' },
+      viewers: { type: 'string', help: 'viewer count (default: changes over time)' },
+      'listed-after': { type: 'string', help: 'milliseconds until the streams API lists the stream' },
+      silent: { type: 'boolean', help: 'sends no notification' },
     },
     run: goLive,
   },
   offline: {
     usage: '<login>',
     words: [1, 1],
-    help: 'the stream of a user ends',
+    help: 'Ends the stream of a user',
     options: {
-      'listed-for': { type: 'string', help: 'ms for which the platform’s list still shows it' },
-      silent: { type: 'boolean', help: 'tells no subscriber' },
+      'listed-for': { type: 'string', help: 'milliseconds for which the streams API still lists the stream' },
+      silent: { type: 'boolean', help: 'sends no notification' },
     },
     run: async ({ client, words: [login = ''], options }) => {
       const { id } = await findUser(client, login);
       const request = { notify: !options.silent, listed_for_ms: readNumber(options, 'listed-for') };
       const stream = await client.call<{ id: string }>('DELETE', `/streams/${id}`, request);
-      return [`${login} is offline: stream ${stream.id} has ended.`];
+      return [`${login} is offline: stream ${stream.id} ended.`];
     },
   },
   streams: {
     usage: '<login>',
     words: [1, 1],
-    help: 'the streams that a user really had',
+    help: 'Lists the current and past streams of a user, whatever the streams API shows',
     options: {},
     run: async ({ client, words: [login = ''] }) => {
       const { id } = await findUser(client, login);
@@ -102,38 +102,41 @@ export const commands: Readonly<Record<string, Command>> = {
   send: {
     usage: '<type>',
     words: [1, 1],
-    help: 'sends one notification, of any type, to who has subscribed',
+    help: 'Sends one notification of any type to its subscriptions, or to a callback',
     options: {
-      broadcaster: { type: 'string', help: 'id of the broadcaster it is about' },
-      event: { type: 'string', help: 'JSON: fields that replace those that are made up' },
-      copies: { type: 'string', help: 'how many times the same message' },
-      fault: { type: 'string', help: 'what is wrong with it: bad_signature, old_timestamp, …' },
-      callback: { type: 'string', help: 'where to, without a subscription; needs --secret' },
-      secret: { type: 'string', help: 'what it is signed with' },
+      broadcaster: { type: 'string', help: 'id of the broadcaster' },
+      event: { type: 'string', help: 'JSON object whose fields replace generated fields of the event' },
+      copies: { type: 'string', help: 'how many times to send the same message (default 1)' },
+      fault: { type: 'string', help: 'what to do wrong: bad_signature, old_timestamp, …' },
+      callback: { type: 'string', help: 'URL to send to without a subscription; requires --secret' },
+      secret: { type: 'string', help: 'webhook secret that signs the message' },
     },
     run: send,
   },
   rate: {
     usage: '<number>',
     words: [1, 1],
-    help: 'how many events happen by themselves a second; 0 is silence',
+    help: 'Sets the number of generated events per second; 0 generates none',
     options: {},
     run: async ({ client, words: [rate = ''] }) => {
       const { rate: now } = await client.call<StatusView>('PATCH', '', { rate: Number(rate) });
-      return [`${now} events a second.`];
+      return [`Rate: ${now} events per second`];
     },
   },
   fault: {
     usage: '<api <mode> | notifications | none>',
     words: [1, 2],
-    help: 'lets the platform’s interface or its notifications fail',
+    help: 'Injects faults into the API or the notifications; none removes all faults',
     options: {
-      for: { type: 'string', help: 'api: ms after which it ends by itself' },
-      delay: { type: 'string', help: 'ms: of answers with `api slow`, of every notification' },
-      lose: { type: 'string', help: 'notifications: chance from 0 to 1' },
-      duplicate: { type: 'string', help: 'notifications: chance from 0 to 1' },
-      reorder: { type: 'string', help: 'notifications: chance from 0 to 1' },
-      'bad-signature': { type: 'string', help: 'notifications: chance from 0 to 1' },
+      for: { type: 'string', help: 'api: milliseconds after which the fault ends' },
+      delay: {
+        type: 'string',
+        help: 'milliseconds: delays responses with api slow, delays every notification',
+      },
+      lose: { type: 'string', help: 'notifications: probability from 0 to 1' },
+      duplicate: { type: 'string', help: 'notifications: probability from 0 to 1' },
+      reorder: { type: 'string', help: 'notifications: probability from 0 to 1' },
+      'bad-signature': { type: 'string', help: 'notifications: probability from 0 to 1' },
     },
     run: async ({ client, words, options }) => {
       const { faults } = await client.call<StatusView>('PATCH', '', { faults: readFaults(words, options) });
@@ -143,11 +146,11 @@ export const commands: Readonly<Record<string, Command>> = {
   scenario: {
     usage: '[name | none]',
     words: [0, 1],
-    help: 'plays a scenario, or lists them',
+    help: 'Starts a scenario; without a name, lists the scenarios',
     options: {
-      users: { type: 'string', help: 'how many made-up users play it' },
-      rate: { type: 'string', help: 'events a second that happen by themselves' },
-      every: { type: 'string', help: 'ms between its turns or raids' },
+      users: { type: 'string', help: 'number of generated users in the scenario' },
+      rate: { type: 'string', help: 'generated events per second' },
+      every: { type: 'string', help: 'milliseconds between the steps of the scenario' },
     },
     run: async ({ client, words: [name], options }) => {
       const [users, rate, every_ms] = ['users', 'rate', 'every'].map((option) => readNumber(options, option));
@@ -162,21 +165,21 @@ export const commands: Readonly<Record<string, Command>> = {
   'revoke-tokens': {
     usage: '',
     words: [0, 0],
-    help: 'ends all access tokens',
+    help: 'Revokes all access tokens',
     options: {},
     run: async ({ client }) => {
       const { revoked } = await client.call<{ revoked: number }>('POST', '/tokens/revoke');
-      return [`${revoked} access tokens are no longer good.`];
+      return [`Revoked ${revoked} access tokens.`];
     },
   },
   limits: {
     usage: '',
     words: [0, 0],
-    help: 'shows or changes what the platform allows',
+    help: 'Shows or changes the limits of the platform',
     options: {
-      'max-total-cost': { type: 'string', help: 'of all subscriptions of an application' },
-      'rate-limit': { type: 'string', help: 'calls a minute' },
-      'page-size': { type: 'string', help: 'subscriptions on a page' },
+      'max-total-cost': { type: 'string', help: 'maximum total cost of the subscriptions of an application' },
+      'rate-limit': { type: 'string', help: 'API calls per minute' },
+      'page-size': { type: 'string', help: 'subscriptions per page' },
     },
     run: async ({ client, options }) => {
       const changes = {
@@ -194,7 +197,8 @@ async function findUser(client: ControlClient, login: string): Promise<User> {
   const path = `/users?login=${encodeURIComponent(login)}`;
   const { users } = await client.call<{ users: User[] }>('GET', path);
   const [user] = users;
-  if (!user) throw new CommandError(`There is no user ${login}: add makes one, users lists them.`);
+  if (!user)
+    throw new CommandError(`There is no user ${login}. List the users with users, or add one with add.`);
   return user;
 }
 
@@ -205,7 +209,7 @@ async function listUsers({ client, words: [login], options }: CommandInput): Pro
     'GET',
     `/users?first=${first}`,
   );
-  return [...users.map(describeUser), `${users.length} of ${total} users.`];
+  return [...users.map(describeUser), `${users.length} of ${total} users`];
 }
 
 async function addUsers({ client, words: [who = ''], options }: CommandInput): Promise<string[]> {
@@ -224,7 +228,7 @@ async function goLive({ client, words: [login = ''], options }: CommandInput): P
     listed_after_ms: readNumber(options, 'listed-after'),
     notify: !options.silent,
   });
-  return [`${login} is live: stream ${stream.id} since ${stream.started_at}.`];
+  return [`${login} is live: stream ${stream.id} started at ${stream.started_at}.`];
 }
 
 async function send({ client, words: [type = ''], options }: CommandInput): Promise<string[]> {
@@ -241,7 +245,7 @@ async function send({ client, words: [type = ''], options }: CommandInput): Prom
     secret: options.secret,
   });
   const answers = responses.map(({ status, body, error }) =>
-    `  answered ${error ?? status} ${body}`.trimEnd(),
+    `  response: ${error ?? status} ${body}`.trimEnd(),
   );
   return [`Message ${message_id}:`, ...answers];
 }

@@ -1,24 +1,25 @@
-/** What the command line says when it cannot do what was asked. */
+/** A command failed; the message is for the user. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
 const requestTimeoutMs = 30_000;
 
-/** Talks to the control interface of a running simulator. */
+/** Calls the control API of a running simulator. */
 export class ControlClient {
   constructor(private readonly url: string) {}
 
-  /** Calls a path under /simulator. */
+  /** Calls a path below /simulator. */
   async call<Reply>(method: string, path: string, body?: object): Promise<Reply> {
     const response = await this.fetch(method, `${this.url}/simulator${path}`, body);
     const text = await response.text();
     if (response.headers.get('x-platform-simulation') !== 'true') {
-      throw new CommandError(`${this.url} answers, but it is not the simulated platform: is --url right?`);
+      throw new CommandError(`${this.url} is not a simulated platform. Check --url.`);
     }
     const reply: unknown = text === '' ? null : JSON.parse(text);
-    if (!response.ok) throw new CommandError(`Refused with ${response.status}: ${messageOf(reply)}`);
-    return reply as Reply; // holds: the simulator of this very package answers, as the header says
+    if (!response.ok)
+      throw new CommandError(`The simulator responded with ${response.status}: ${messageOf(reply)}`);
+    return reply as Reply; // holds: the header says that the simulator of this package sent it
   }
 
   private async fetch(method: string, url: string, body: object | undefined): Promise<Response> {
@@ -29,13 +30,15 @@ export class ControlClient {
         ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
       });
     } catch (error) {
-      const advice = 'does it run? npm start says where; another address goes with --url';
-      throw new CommandError(`No simulator answers at ${this.url}: ${advice}.`, { cause: error });
+      throw new CommandError(
+        `Cannot reach a simulator at ${this.url}. Start it with npm start, or check --url.`,
+        { cause: error },
+      );
     }
   }
 }
 
 function messageOf(reply: unknown): string {
   const { message } = Object(reply) as { message?: unknown };
-  return typeof message === 'string' ? message : 'it does not say why';
+  return typeof message === 'string' ? message : 'no reason given';
 }

@@ -10,10 +10,10 @@ export function describeStatus(view: StatusView): string[] {
   const refusals = Object.entries(refused).map(([result, count]) => `${count} × ${result}`);
   return [
     view.description,
-    `seed ${seed}, ${rate} events a second, ${users} users, ${live_streams} live`,
+    `seed ${seed}, ${rate} events per second, ${users} users, ${live_streams} live`,
     `faults: ${JSON.stringify(faults)}`,
     `notifications: ${sent} sent, ${accepted} accepted, ${given_up} given up, ${missed} skipped`,
-    ...(refusals.length > 0 ? [`refused: ${refusals.join(', ')}`] : []),
+    ...(refusals.length > 0 ? [`failed deliveries: ${refusals.join(', ')}`] : []),
     ...Object.entries(requests).map(([route, count]) => `${route}: ${count}`),
   ];
 }
@@ -28,7 +28,7 @@ export function describeUser(user: {
 }
 
 export function describeStreams(streams: readonly StreamTruth[]): string[] {
-  if (streams.length === 0) return ['There has been no stream.'];
+  if (streams.length === 0) return ['This user has had no stream.'];
   return streams.map(({ id, started_at, ended_at }) => `${id}  ${started_at}  ${ended_at ?? 'running'}`);
 }
 
@@ -36,5 +36,5 @@ export function describeScenarios({ playing, scenarios }: ScenariosView): string
   const rows = Object.entries(scenarios).map(
     ([name, { description }]) => `${name === playing ? '▶' : ' '} ${name}: ${description}`,
   );
-  return [...rows, playing === null ? 'None is played.' : `${playing} is played.`];
+  return [...rows, playing === null ? 'No scenario is running.' : `Running: ${playing}`];
 }

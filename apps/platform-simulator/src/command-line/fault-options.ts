@@ -2,14 +2,14 @@ import type { CommandInput } from './command.js';
 import { CommandError } from './control-client.js';
 import { readNumber } from './option-values.js';
 
-/** `faults` of `PATCH /simulator` from the words and options of the command `fault`. */
+/** `faults` of `PATCH /simulator` from the arguments of the command `fault`. */
 export function readFaults([what, mode]: string[], options: CommandInput['options']): object {
   switch (what) {
     case 'none':
       return { api: { mode: 'ok' }, notifications: {} };
     case 'api':
       if (mode === undefined) {
-        throw new CommandError('fault api needs a mode: ok, down, slow, garbage, error or rate_limited');
+        throw new CommandError('fault api requires a mode: ok, down, slow, garbage, error, or rate_limited');
       }
       return { api: { mode, delay_ms: readNumber(options, 'delay'), for_ms: readNumber(options, 'for') } };
     case 'notifications':
@@ -23,6 +23,6 @@ export function readFaults([what, mode]: string[], options: CommandInput['option
         },
       };
     default:
-      throw new CommandError('What shall fail: api, notifications or none?');
+      throw new CommandError('fault requires one of: api, notifications, none');
   }
 }

@@ -1,0 +1,55 @@
+import type { AllInOneConfig } from './all-in-one.config.js';
+import { dataDirectory, subscriberPasswordPath } from './servers.js';
+import type { Services } from './services.js';
+
+/** What `npm start` prints once everything runs. */
+export function announce(
+  config: AllInOneConfig,
+  services: Pick<Services, 'url' | 'simulatorUrl' | 'firstOwner'>,
+  subscriberUrl: string | undefined,
+): string {
+  const { url, simulatorUrl, firstOwner } = services;
+  const lines = [
+    '',
+    `Stream Event Service is ready at ${url}`,
+    '',
+    `  API documentation  ${url}/api/docs`,
+    `  Health             ${url}/health/ready`,
+    ...(simulatorUrl ? [`  Platform           ${describeSimulator(config)}`] : []),
+    ...(subscriberUrl ? [`  Event stream       ${subscriberUrl} (NATS), user subscriber`] : []),
+    ...(subscriberUrl ? [`                     password in ${subscriberPasswordPath(config)}`] : []),
+    `  Data               ${dataDirectory(config)}`,
+    '',
+    ...describeOwner(firstOwner),
+    '',
+    '  Try it in another terminal:',
+    `    BASE=${url}`,
+    `    TOKEN=${firstOwner?.token ?? 'paste-the-token-here'}`,
+    '    curl -H "Authorization: Token $TOKEN" "$BASE/api/v1/platform-events?page_size=3"',
+    '',
+    '  Press Ctrl-C to stop.',
+    '',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function describeSimulator({ SIMULATOR_RATE, DATA_DIR }: AllInOneConfig): string {
+  // The command finds the simulator by the data folder.
+  const environment = DATA_DIR === '.data' ? '' : `DATA_DIR=${DATA_DIR} `;
+  const rate = SIMULATOR_RATE === 1 ? '1 event' : `${SIMULATOR_RATE} events`;
+  return `SIMULATED, ${rate} per second; control it with: ${environment}npm run simulator`;
+}
+
+function describeOwner(owner: Services['firstOwner']): string[] {
+  if (!owner)
+    return [
+      '  Lost the token? Log in with POST /api-token-auth.',
+      '  Lost the password? Stop the service and run: npm run owner:reset',
+    ];
+  return [
+    '  Created the first owner. These credentials are shown only this once:',
+    `    user      ${owner.username}`,
+    ...(owner.password ? [`    password  ${owner.password}`] : []),
+    `    token     ${owner.token}`,
+  ];
+}

@@ -1,0 +1,48 @@
+import {
+  closeAll,
+  createLogger,
+  Health,
+  loadConfig,
+  Registry,
+  type RunningService,
+  type ServiceDefinition,
+  type Variables,
+} from '@stream-events/service';
+import { collectDefaultMetrics } from 'prom-client';
+
+/** Starts services in this process. They share one health report and one metrics registry. */
+export class ServiceStarter {
+  private readonly health = new Health();
+  private readonly metrics = new Registry();
+  private readonly stops: (() => Promise<void>)[] = [];
+
+  constructor(private readonly logLevel: string) {
+    collectDefaultMetrics({ register: this.metrics });
+  }
+
+  /** Starts a service with its own environment. */
+  async start<V extends Variables, R extends RunningService>(
+    definition: ServiceDefinition<V, R>,
+    environment: NodeJS.ProcessEnv,
+  ): Promise<R> {
+    const service = await definition.start({
+      config: loadConfig(definition.variables, environment),
+      logger: createLogger(definition.name, this.logLevel),
+      health: this.health,
+      metrics: this.metrics,
+    });
+    this.onStop(() => service.close());
+    return service;
+  }
+
+  /** Adds a step to `stop`. */
+  onStop(stop: () => Promise<void>): void {
+    this.stops.push(stop);
+  }
+
+  /** Stops in reverse order: a service stops before the services that it needs. */
+  async stop(): Promise<void> {
+    this.health.markStopping();
+    await closeAll(this.stops.splice(0).reverse());
+  }
+}

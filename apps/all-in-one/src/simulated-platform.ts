@@ -1,0 +1,63 @@
+import { join } from 'node:path';
+import { platformSimulator, recordSimulator, removeSimulatorRecord } from '@stream-events/platform-simulator';
+import type { AllInOneConfig } from './all-in-one.config.js';
+import { choosePort } from './choose-port.js';
+import { keepSecret } from './kept-secret.js';
+import { dataDirectory } from './servers.js';
+import type { ServiceStarter } from './service-starter.js';
+
+interface SimulatorOptions {
+  config: AllInOneConfig;
+  /** From `choosePlatform`. */
+  platform: NodeJS.ProcessEnv;
+  say: (line: string) => void;
+}
+
+/** Starts the simulated platform and records its address for `npm run simulator`. */
+export async function startSimulator(
+  starter: ServiceStarter,
+  { config, platform, say }: SimulatorOptions,
+): Promise<string> {
+  say('Simulated platform: starting');
+  const port = await choosePort(8100, 'the simulated platform', say);
+  const { url } = await starter.start(platformSimulator, {
+    ...process.env,
+    ...platform,
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    LOG_LEVEL: config.LOG_LEVEL,
+    SIMULATOR_RATE: String(config.SIMULATOR_RATE),
+  });
+  const directory = dataDirectory(config);
+  starter.onStop(() => removeSimulatorRecord(directory));
+  await recordSimulator(directory, { url, pid: process.pid });
+  return url;
+}
+
+/** Addresses of the platform and of its callback when both run on this machine. */
+export function simulatorAddresses(simulatorUrl: string, gatewayUrl: string): NodeJS.ProcessEnv {
+  return {
+    PLATFORM_API_URL: `${simulatorUrl}/helix`,
+    PLATFORM_AUTH_URL: `${simulatorUrl}/oauth2`,
+    PLATFORM_EVENTSUB_URL: `${simulatorUrl}/helix/eventsub`,
+    PUBLIC_URL: gatewayUrl,
+  };
+}
+
+/**
+ * The environment variables that select the platform and the service's application on it. Generates an application for the
+ * simulator, and a webhook secret when none is configured.
+ */
+export async function choosePlatform(config: AllInOneConfig): Promise<NodeJS.ProcessEnv> {
+  const { PLATFORM } = config;
+  const directory = dataDirectory(config);
+  const secret =
+    config.PLATFORM_WEBHOOK_SECRET.join(',') || (await keepSecret(join(directory, 'webhook-secret')));
+  if (PLATFORM !== 'simulator') return { PLATFORM, PLATFORM_WEBHOOK_SECRET: secret };
+  return {
+    PLATFORM,
+    PLATFORM_WEBHOOK_SECRET: secret,
+    PLATFORM_CLIENT_ID: 'stream-event-service',
+    PLATFORM_CLIENT_SECRET: await keepSecret(join(directory, 'client-secret')),
+  };
+}

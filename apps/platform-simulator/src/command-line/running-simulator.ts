@@ -1,0 +1,71 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { CommandError } from './control-client.js';
+
+/** A running simulator, as `npm start` records it for `npm run simulator`. */
+export interface RunningSimulator {
+  /** Address, such as `http://127.0.0.1:8100`. */
+  url: string;
+  /** The process it runs in. */
+  pid: number;
+}
+
+/** Records a running simulator in the data folder of its platform. Only the current user can read the file. */
+export async function recordSimulator(directory: string, simulator: RunningSimulator): Promise<void> {
+  const draft = `${recordPath(directory)}.${process.pid}`;
+  await writeFile(draft, `${JSON.stringify(simulator)}\n`, { mode: 0o600 });
+  // Renamed when complete: a reader never sees half a record.
+  await rename(draft, recordPath(directory));
+}
+
+/** Removes the record when the simulator stops. */
+export async function removeSimulatorRecord(directory: string): Promise<void> {
+  await rm(recordPath(directory), { force: true });
+}
+
+/**
+ * Address of the simulator that `npm start` runs with the same DATA_DIR and PLATFORM.
+ *
+ * @throws CommandError when none runs
+ */
+export async function findSimulator(environment: NodeJS.ProcessEnv): Promise<string> {
+  const { DATA_DIR, PLATFORM } = environment;
+  if (PLATFORM && PLATFORM !== 'simulator') {
+    throw new CommandError(`PLATFORM is ${PLATFORM}: there is a simulator only with PLATFORM=simulator.`);
+  }
+  const directory = resolve(DATA_DIR || '.data', 'simulator');
+  const simulator = await readRecord(directory);
+  // A killed process leaves its record behind.
+  if (!simulator || !isRunning(simulator.pid)) {
+    throw new CommandError(
+      `No simulator runs on the data in ${directory}. Start it with npm start, or give its address with --url.`,
+    );
+  }
+  return simulator.url;
+}
+
+/** Undefined when there is no record, or when it is damaged. */
+async function readRecord(directory: string): Promise<RunningSimulator | undefined> {
+  try {
+    const { url, pid } = Object(JSON.parse(await readFile(recordPath(directory), 'utf8'))) as Partial<
+      Record<keyof RunningSimulator, unknown>
+    >; // holds: any field of an object may be missing or of any type
+    return typeof url === 'string' && URL.canParse(url) && typeof pid === 'number' ? { url, pid } : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // holds: fs throws it
+    throw new CommandError(`Cannot read ${recordPath(directory)}: ${(error as Error).message}`); // holds: as above
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: it runs, as another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'; // holds: process.kill throws it
+  }
+}
+
+function recordPath(directory: string): string {
+  return join(directory, 'simulator.json');
+}
