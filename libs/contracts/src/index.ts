@@ -4,6 +4,7 @@ import 'reflect-metadata';
 export * from './contract.js';
 export * from './errors.js';
 export * from './events/event-columns.js';
+export * from './events/event-filters.js';
 export * from './events/event-message.js';
 export * from './events/event-record.js';
 export * from './events/event-stream-description.js';

@@ -1,3 +1,4 @@
+import { textFilters } from '@stream-events/contracts';
 import { claimStoreFor } from '@stream-events/database';
 import { v7 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
@@ -53,6 +54,20 @@ describe('the schema of the event store', () => {
       expect(declared.sort((a, b) => (a.column < b.column ? -1 : 1))).toEqual(tables.get(entity.tableName));
     }
     expect(store.dataSource.entityMetadatas).toHaveLength(5);
+  });
+
+  it.each(textFilters)('has the indexes that the filter $name needs', async ({ name, hasTypeIndex }) => {
+    const rows = await store.dataSource.query<{ columns: string[] }[]>(
+      `SELECT array(
+         SELECT attname::text FROM unnest(indkey::int[]) WITH ORDINALITY AS key (number, place)
+         JOIN pg_attribute ON attrelid = indrelid AND attnum = number ORDER BY place
+       ) AS columns
+       FROM pg_index WHERE indrelid = 'events'::regclass AND indisvalid`,
+    );
+    const indexes = rows.map(({ columns }) => columns);
+
+    expect(indexes).toContainEqual([name, 'id']);
+    if (hasTypeIndex) expect(indexes).toContainEqual(['event_type', name, 'id']);
   });
 
   it('has an entity for each table but the ones of one row or of TypeORM', async () => {

@@ -1,14 +1,13 @@
-import type { EventOrigin } from '@stream-events/contracts';
+import { derivedFilters, type EventOrigin } from '@stream-events/contracts';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * A stored event. The table is partitioned by range of `id`, which TypeORM cannot describe: the migration makes it,
- * and a test compares it with this class. From `broadcasterUserId` to `raidTo` everything is derived from `eventData` for the filters, folded
- * where they ignore case; null where the event has no such value or one that cannot be filtered by.
+ * A stored event. Besides these columns, the table has those of the filters on `event_data` (`derivedFilters`). TypeORM
+ * cannot describe a table that is partitioned by range of `id`: migrations create it, and a test compares it with this class.
  */
 @Entity({ name: 'events', synchronize: false })
 export class Event {
-  /** UUIDv7: sorts by the time of receipt. */
+  /** UUIDv7: sorts by the time when the event was received. */
   @PrimaryColumn('uuid')
   id!: string;
 
@@ -25,29 +24,14 @@ export class Event {
   @Column('text')
   origin!: EventOrigin;
 
-  /** `json`, not `jsonb`: kept as it was sent. */
+  /** `json`, not `jsonb`: the text stays as it was sent. */
   @Column('json', { name: 'event_data' })
   eventData!: string;
 
-  @Column('text', { name: 'broadcaster_user_id', nullable: true })
-  broadcasterUserId!: string | null;
-
-  @Column('text', { name: 'user_id', nullable: true })
-  userId!: string | null;
-
-  @Column('text', { name: 'user_name', nullable: true })
-  userName!: string | null;
-
-  @Column('text', { name: 'reward_id', nullable: true })
-  rewardId!: string | null;
-
-  @Column('text', { name: 'raid_from', nullable: true })
-  raidFrom!: string | null;
-
-  @Column('text', { name: 'raid_to', nullable: true })
-  raidTo!: string | null;
-
-  /** When it happened by the platform's own clock; null where nobody said. */
+  /** When the event happened by the platform's clock; null when the platform did not say. */
   @Column('timestamptz', { name: 'occurred_at', nullable: true })
   occurredAt!: Date | null;
 }
+
+for (const { name, field } of derivedFilters)
+  Column('text', { name, nullable: true })(Event.prototype, field);

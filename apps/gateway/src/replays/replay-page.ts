@@ -1,7 +1,12 @@
-import { listEvents, type ListPosition, type StoredEvent } from '@stream-events/contracts';
+import {
+  eventFilters,
+  listEvents,
+  type ListPosition,
+  type StoredEvent,
+  type TextFilterName,
+} from '@stream-events/contracts';
 import type { RequestClient } from '@stream-events/messaging';
 import { NIL } from 'uuid';
-import { textFilters } from '../events/event-list.query.js';
 import type { Replay } from './replay.entity.js';
 
 /** What comes next of a replay. */
@@ -37,6 +42,6 @@ export async function readReplayPage(
 }
 
 function toEventFilters({ filters }: Replay): Record<string, string> {
-  const entries = Object.entries(filters) as [keyof typeof textFilters, string][]; // holds: the body's fields are these
-  return Object.fromEntries(entries.map(([parameter, value]) => [textFilters[parameter], value]));
+  const entries = Object.entries(filters) as [TextFilterName, string][]; // holds: the body's fields are these
+  return Object.fromEntries(entries.map(([parameter, value]) => [eventFilters[parameter].field, value]));
 }

@@ -1,8 +1,8 @@
+import type { TextFilterName } from '@stream-events/contracts';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { textFilters } from '../events/event-list.query.js';
 
 /** The filters of the event list, by the names of its parameters. */
-export type ReplayedFilters = Partial<Record<keyof typeof textFilters, string>>;
+export type ReplayedFilters = Partial<Record<TextFilterName, string>>;
 
 export const replayStatuses = ['running', 'done', 'cancelled', 'failed'] as const;
 export type ReplayStatus = (typeof replayStatuses)[number];

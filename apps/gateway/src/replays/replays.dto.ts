@@ -1,8 +1,7 @@
 import { ApiProperty, OmitType } from '@nestjs/swagger';
-import { isTextWithin, receivedAt, replayOrigin } from '@stream-events/contracts';
+import { isTextWithin, receivedAt, replayOrigin, textFilters } from '@stream-events/contracts';
 import { ValidateBy, type ValidationArguments } from 'class-validator';
 import { EventFilterField } from '../events/event-filter-parameters.js';
-import { textFilters } from '../events/event-list.query.js';
 import { EventRecord } from '../events/events.dto.js';
 import { MayBeAbsent, RefusesUnknownFields, Trimmed } from '../http/json-body.decorator.js';
 import { exampleTime, printTime, printTimeOrNull, readTime, timeFault } from '../http/time.js';
@@ -32,38 +31,11 @@ export class ReplayedEventRecord extends OmitType(EventRecord, ['origin']) {
   origin!: typeof replayOrigin;
 }
 
-/** Which events of a range are meant: those that pass all the filters. */
-export class ReplayFilters implements ReplayedFilters {
-  @EventFilterField()
-  event_type?: string;
+const FilterFields: new () => ReplayedFilters = class {};
+for (const { name } of textFilters) EventFilterField(name)(FilterFields.prototype as object, name); // holds: classes have one
 
-  @EventFilterField()
-  user_id?: string;
-
-  @EventFilterField()
-  user_name?: string;
-
-  @EventFilterField()
-  reward_id?: string;
-
-  @EventFilterField()
-  raid_from?: string;
-
-  @EventFilterField()
-  raid_to?: string;
-
-  @EventFilterField()
-  broadcaster_user_id?: string;
-
-  @EventFilterField()
-  origin?: string;
-
-  @EventFilterField()
-  event_source?: string;
-
-  @EventFilterField()
-  event_id?: string;
-}
+/** The filters of a replay. An event of the range is replayed when it matches all of them. */
+export class ReplayFilters extends FilterFields {}
 
 /** Body of `POST /api/v1/replays`: not even a field's name may be wrong, as without its filter everybody got everything. */
 @RefusesUnknownFields(readOnlyFields)
@@ -191,8 +163,7 @@ export class ReplayRecord extends ReplayFilters {
 /** What a body asks for, begun at `now`. */
 export function toReplayOrder(body: ReplayBody, createdBy: string, now = Date.now()): ReplayOrder {
   const { since, until, rate = defaultRate, connection = null } = body;
-  const names = Object.keys(textFilters) as (keyof typeof textFilters)[]; // holds: the table's keys are its own
-  const filters = names.flatMap((name) => (body[name] ? [[name, body[name]]] : []));
+  const filters = textFilters.flatMap(({ name }) => (body[name] ? [[name, body[name]]] : []));
   return {
     filters: Object.fromEntries(filters) as ReplayedFilters, // holds: of these names
     // No event is older than 1970.

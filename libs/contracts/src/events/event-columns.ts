@@ -1,22 +1,11 @@
 import { isJsonObject, type JsonObject } from '../json-object.js';
 import { foldCase, isTextWithin } from '../text.js';
+import { derivedFilters, type DerivedFilter, type EventColumns } from './event-filters.js';
 
-/** What filters ask for, read from an event's data: the store keeps it as columns, live delivery reads it on the way. */
-export interface EventColumns {
-  broadcasterUserId: string | null;
-  userId: string | null;
-  userName: string | null;
-  rewardId: string | null;
-  raidFrom: string | null;
-  raidTo: string | null;
-}
-
-// A longer value is stored with the event but cannot be filtered by.
+// A longer value is stored with the event, but filters do not match it.
 const maxCharacters = 255;
 
-const raidTypes = ['raid', 'channel-raid'];
-
-/** Where the acting user may stand, in order; the broadcaster acts only when no other user has a place. */
+/** Where the acting user can be, in order. The broadcaster acts only when no other user is named. */
 const actorPlaces: readonly { path: readonly string[]; prefix: string }[] = [
   { path: [], prefix: 'user' },
   { path: [], prefix: 'chatter_user' },
@@ -27,29 +16,48 @@ const actorPlaces: readonly { path: readonly string[]; prefix: string }[] = [
   { path: [], prefix: 'broadcaster_user' },
 ];
 
-/** Reads the filterable values from the text of an event's data; text that is no JSON object has none. */
+interface Actor {
+  id: unknown;
+  name: unknown;
+}
+
+type ReadColumn = (eventType: string, data: JsonObject, actor: Actor) => string | null;
+
+const columns = derivedFilters.map((filter) => ({ field: filter.field, read: compileReader(filter) }));
+
+/** Reads the filterable values from the text of an event's data. Text that is not a JSON object has none. */
 export function readEventColumns(eventType: string, eventData: string): EventColumns {
   return pickEventColumns(eventType, parseObject(eventData));
 }
 
-/** Reads the filterable values from an event's data. */
+/** Reads the filterable values from an event's data. The store keeps them as columns, live delivery compares them. */
 export function pickEventColumns(eventType: string, data: JsonObject): EventColumns {
-  const isRaid = raidTypes.includes(eventType);
   const actor = findActor(data);
-  return {
-    broadcasterUserId: filterable(data.broadcaster_user_id),
-    userId: folded(actor.id),
-    userName: folded(actor.name),
-    rewardId: folded(objectAt(data, ['reward'])?.id),
-    raidFrom: isRaid ? folded(data.from_broadcaster_user_name) : null,
-    raidTo: isRaid ? folded(data.to_broadcaster_user_name) : null,
+  const values: Partial<EventColumns> = {};
+  for (const { field, read } of columns) values[field] = read(eventType, data, actor);
+  return values as EventColumns; // holds: there is a reader of each column
+}
+
+function compileReader({ source, match }: DerivedFilter): ReadColumn {
+  const print = match === 'folded' ? folded : filterable;
+  if ('actor' in source) {
+    const { actor: key } = source;
+    return (_eventType, _data, actor) => print(actor[key]);
+  }
+  const { path, types } = source;
+  const place = path.slice(0, -1);
+  const key = path.at(-1) ?? '';
+  return (eventType, data) => {
+    if (types && !types.includes(eventType)) return null;
+    const object = objectAt(data, place);
+    return object && Object.hasOwn(object, key) ? print(object[key]) : null;
   };
 }
 
-function findActor(data: JsonObject): { id: unknown; name: unknown } {
+function findActor(data: JsonObject): Actor {
   for (const { path, prefix } of actorPlaces) {
     const place = objectAt(data, path);
-    // A null one exists: an anonymous cheer has no actor, not the broadcaster as its actor.
+    // A null value counts as present: an anonymous cheer has no actor, and the broadcaster is not its actor.
     const isPresent =
       place && ['id', 'login', 'name'].some((suffix) => Object.hasOwn(place, `${prefix}_${suffix}`));
     if (isPresent) return { id: place[`${prefix}_id`], name: place[`${prefix}_name`] };
@@ -81,7 +89,7 @@ function parseObject(text: string): JsonObject {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? value : {};
   } catch {
-    // Not JSON: the database refuses it, and says so better.
+    // Not JSON: the database rejects the event with a better message.
     return {};
   }
 }

@@ -12,60 +12,20 @@ import {
 import { defineContract } from '../contract.js';
 import { PageReply, PageRequest } from '../list-page.js';
 import { IsText } from '../text.js';
+import { textFilters, timeFilters, type EventFilterValues } from './event-filters.js';
 import { eventOrigins, type EventOrigin, type StoredEvent } from './event-record.js';
 
-/** The filters of the event list; all given ones must match. */
-export class EventFilters {
-  @IsOptional()
-  @IsString()
-  eventType?: string;
+const FilterFields: new () => EventFilterValues = class {};
+for (const { field } of textFilters) declareField(field, IsString());
+for (const { field } of timeFilters) declareField(field, IsInt());
 
-  @IsOptional()
-  @IsString()
-  userId?: string;
-
-  @IsOptional()
-  @IsString()
-  userName?: string;
-
-  @IsOptional()
-  @IsString()
-  rewardId?: string;
-
-  @IsOptional()
-  @IsString()
-  raidFrom?: string;
-
-  @IsOptional()
-  @IsString()
-  raidTo?: string;
-
-  @IsOptional()
-  @IsString()
-  broadcasterUserId?: string;
-
-  @IsOptional()
-  @IsString()
-  origin?: string;
-
-  @IsOptional()
-  @IsString()
-  eventSource?: string;
-
-  @IsOptional()
-  @IsString()
-  eventId?: string;
-
-  /** Received at or after, in milliseconds since 1970. */
-  @IsOptional()
-  @IsInt()
-  since?: number;
-
-  /** Received before, in milliseconds since 1970. */
-  @IsOptional()
-  @IsInt()
-  until?: number;
+function declareField(field: string, isValid: PropertyDecorator): void {
+  IsOptional()(FilterFields.prototype as object, field); // holds: classes have one
+  isValid(FilterFields.prototype as object, field);
 }
+
+/** The filters of the event list. An event must match all of them. Times are milliseconds since 1970. */
+export class EventFilters extends FilterFields {}
 
 export class ListEventsRequest extends PageRequest {
   @IsObject()
@@ -100,7 +60,7 @@ export class StoredEventMessage implements StoredEvent {
 }
 
 export class ListEventsReply extends PageReply {
-  /** Newest first. Maybe fewer than asked for, even none, when the page's budget of bytes or rows was used up. */
+  /** Newest first. Fewer than `pageSize`, or none, when the page has used up its budget of bytes or rows. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
@@ -108,7 +68,7 @@ export class ListEventsReply extends PageReply {
   events!: StoredEventMessage[];
 }
 
-/** One page of the event list. */
+/** Lists one page of events. */
 export const listEvents = defineContract({
   subject: 'request.events.list',
   request: ListEventsRequest,
@@ -118,12 +78,12 @@ export const listEvents = defineContract({
 });
 
 export class GetEventRequest {
-  /** The id of an event, or the `event_id` of one, which is text of any kind. */
+  /** The `id` or the `event_id` of an event. An `event_id` can be any text. */
   @IsText(1, 255)
   id!: string;
 }
 
-/** One event. */
+/** Returns one event. */
 export const getEvent = defineContract({
   subject: 'request.events.get',
   request: GetEventRequest,

@@ -1,4 +1,4 @@
-import { foldCase, type EventFilters } from '@stream-events/contracts';
+import { foldCase, textFilters, type EventFilters } from '@stream-events/contracts';
 import type { LiveEvent, RecordFields } from '../stream/live-event.js';
 
 /** What a client wants of the live events: the filters of the list, but several types. All given ones must match. */
@@ -13,7 +13,7 @@ type Condition = (event: LiveEvent) => boolean;
 export function compileFilter(filter: LiveFilter): Condition | undefined {
   const { eventTypes = [], since = -Infinity, until = Infinity } = filter;
   const types = new Set(eventTypes);
-  const wanted = Object.entries(wantedFields(filter)).filter(([, value]) => value) as Wanted[]; // holds: the keys are its own
+  const wanted = wantedValues(filter);
   const isTimed = filter.since !== undefined || filter.until !== undefined;
   if (types.size === 0 && wanted.length === 0 && !isTimed) return undefined;
   return (event) =>
@@ -26,28 +26,17 @@ function isWithin(time: number, since: number, until: number): boolean {
   return time >= since && time < until;
 }
 
-type Wanted = [field: keyof RecordFields, value: string];
+type WantedValue = [field: keyof RecordFields, value: string];
 
-function wantedFields(filter: LiveFilter): Partial<Record<keyof RecordFields, string | undefined>> {
-  return {
-    broadcasterUserId: filter.broadcasterUserId,
-    eventId: filter.eventId,
-    eventSource: filter.eventSource,
-    origin: filter.origin,
-    userId: fold(filter.userId),
-    userName: fold(filter.userName),
-    rewardId: fold(filter.rewardId),
-    raidFrom: fold(filter.raidFrom),
-    raidTo: fold(filter.raidTo),
-  };
+function wantedValues(filter: LiveFilter): WantedValue[] {
+  return textFilters.flatMap(({ field, match }): WantedValue[] => {
+    const value = field === 'eventType' ? undefined : filter[field];
+    return value ? [[field, match === 'folded' ? foldCase(value) : value]] : [];
+  });
 }
 
 /** The same text for filters that let the same events pass. */
 export function describeFilter(filter: LiveFilter): string {
   const { eventTypes = [], ...rest } = filter;
   return JSON.stringify([[...new Set(eventTypes)].sort(), Object.entries(rest).sort()]);
-}
-
-function fold(value: string | undefined): string | undefined {
-  return value === undefined ? undefined : foldCase(value);
 }

@@ -1,5 +1,11 @@
-import { isJsonObject, isTextWithin, ServiceError, type EventFilters } from '@stream-events/contracts';
-import { textFilters, timeFilters } from '../../events/event-list.query.js';
+import {
+  isJsonObject,
+  isTextWithin,
+  ServiceError,
+  textFilters,
+  timeFilters,
+  type EventFilters,
+} from '@stream-events/contracts';
 import { queryOf } from '../../http/paths.js';
 import { parseTime } from '../../http/time.js';
 import { ParameterFaults } from '../../paging/page-parameters.js';
@@ -68,16 +74,16 @@ export function parseLiveFields(fields: LiveFields): LiveOptions {
 
 function parseFilter(fields: LiveFields, faults: ParameterFaults): LiveFilter {
   const filter: LiveFilter & Pick<EventFilters, 'eventType'> = {};
-  for (const [parameter, field] of Object.entries(textFilters)) {
+  for (const { name, field } of textFilters) {
     if (field === 'eventType') continue;
-    const value = faults.attempt(() => readText(fields, parameter));
+    const value = faults.attempt(() => readText(fields, name));
     if (value !== undefined) filter[field] = value;
   }
   const eventTypes = faults.attempt(() => readEventTypes(fields.event_type)) ?? [];
   if (eventTypes.length > 0) filter.eventTypes = eventTypes;
-  for (const parameter of timeFilters) {
-    const time = faults.attempt(() => readTime(fields, parameter));
-    if (time !== undefined) filter[parameter] = time;
+  for (const { name, field } of timeFilters) {
+    const time = faults.attempt(() => readTime(fields, name));
+    if (time !== undefined) filter[field] = time;
   }
   return filter;
 }
