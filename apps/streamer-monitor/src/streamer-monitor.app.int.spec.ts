@@ -4,7 +4,7 @@ import { eventually, type TestNats } from '@stream-events/testing';
 import { EventsStream } from '../test/events-stream.js';
 import { Caller, startMonitor, startMonitorNats, type MonitorInstance } from '../test/monitor-process.js';
 import { MonitorStore } from '../test/monitor-store.js';
-import { epoch, listed, offline, online } from '../test/said.js';
+import { epoch, listed, offline, online } from '../test/facts.js';
 import { StandInPlatform, startStandInConnector } from '../test/stand-in-services.js';
 import type { Streamer } from './streamers/streamer.entity.js';
 
@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 
 describe('streamerMonitor', () => {
-  it('is ready without an EVENTS stream, records what is on it later, and goes on when an instance stops', async () => {
+  it('is ready without an EVENTS stream, records its events later, and continues when an instance stops', async () => {
     instances.push(await startMonitor(store.database, nats));
     const startedAt = Date.now() - epoch - 60_000;
     await eventually(async () => expect(await instances[0]!.health.report()).toMatchObject({ status: 'ok' }));
@@ -46,7 +46,7 @@ describe('streamerMonitor', () => {
       streaming: false,
       disabled: false,
     });
-    const streamer: Streamer = await store.streamer({ id } as Streamer); // holds: it looks at the id only
+    const streamer: Streamer = await store.streamer({ id } as Streamer); // holds: only the id is read
 
     await stream.create();
     platform.streams = [listed(streamer, 's1', startedAt, { title: 'the title' })];
@@ -58,7 +58,7 @@ describe('streamerMonitor', () => {
           title: 'the title',
           endedAt: null,
         }),
-      // The stream is found after 5 s at most, and its title looked up 5 s later.
+      // The consumer finds the stream within 5 s. The first poll follows within 0.5 s and fills in the title.
       { timeoutMs: 40_000 },
     );
     expect(await caller.ask(getStreamer, { id })).toMatchObject({ platformId: '4711', streaming: true });

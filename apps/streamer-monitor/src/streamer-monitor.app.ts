@@ -38,7 +38,7 @@ import { StreamMaintenance } from './streams/stream-maintenance.service.js';
 import { RemovedStream, StreamSample } from './streams/stream-sample.entity.js';
 import { Stream } from './streams/stream.entity.js';
 
-// Six for events, two for polls, four for a rebuild, and some for requests.
+// Six for events, two for polls, four for a rebuild, and the rest for requests.
 const databaseConnections = 16;
 
 /** The contracts that the streamer monitor answers. */
@@ -56,14 +56,14 @@ const servedContracts: readonly Contract<object, object>[] = [
   getRebuild,
 ];
 
-/** What the streamer monitor keeps in its own schema. */
+/** The schema of the streamer monitor. */
 export const schema = {
   name: 'streamer_monitor',
   entities: [OfflineEvent, Rebuild, RemovedStream, StoreIdentity, Stream, Streamer, StreamSample],
   migrations: [CreateStreamers1764230000000, CreateStoreIdentity1764250000000],
 };
 
-/** The streamer monitor: who is live, and which streams there were. */
+/** The streamer monitor: records which streamers are live, and their streams. */
 export const streamerMonitor = defineService({ name: 'streamer-monitor', variables, start });
 
 async function start(shell: Shell<StreamerMonitorConfig>) {
@@ -103,7 +103,7 @@ async function start(shell: Shell<StreamerMonitorConfig>) {
   });
   health.register('streamer monitor nats', () => strategy.ping());
   return {
-    // Nothing more comes in; what is in progress is written down; then the connections.
+    // Stops requests first, then finishes background work, then closes the connections.
     close: () =>
       closeAll([
         () => app.close(),

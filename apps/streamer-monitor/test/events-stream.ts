@@ -12,7 +12,7 @@ import { connectNats } from '@stream-events/messaging';
 import type { TestNats } from '@stream-events/testing';
 import type { StreamEvent } from '../src/streams/stream-recorder.service.js';
 
-/** The events service's part of a broker: the EVENTS stream and what is published on it. */
+/** Plays the events service on a broker: creates the EVENTS stream and publishes to it. */
 export class EventsStream {
   private constructor(private readonly connection: NatsConnection) {}
 
@@ -34,30 +34,30 @@ export class EventsStream {
 
   async delete(): Promise<void> {
     const { streams } = await jetstreamManager(this.connection);
-    await streams.delete(eventsStreamName).catch(() => undefined); // was there none, all is well
+    await streams.delete(eventsStreamName).catch(() => undefined); // it may not exist
   }
 
-  /** How many messages each of the consumers has that are not acknowledged or not even delivered. */
+  /** For each consumer, how many messages are not acknowledged yet. */
   async countLeft(): Promise<number[]> {
     const { consumers } = await jetstreamManager(this.connection);
     const infos = await consumers.list(eventsStreamName).next();
     return infos.map(({ num_pending, num_ack_pending }) => num_pending + num_ack_pending);
   }
 
-  /** How many instances wait for messages of each of the consumers. */
+  /** For each consumer, how many instances are waiting for messages. */
   async countReaders(): Promise<number[]> {
     const { consumers } = await jetstreamManager(this.connection);
     const infos = await consumers.list(eventsStreamName).next();
     return infos.map(({ num_waiting }) => num_waiting);
   }
 
-  async publishEvent(said: StreamEvent, overrides: Partial<StoredEvent> = {}): Promise<void> {
-    const event = { ...toStoredEvent(said), ...overrides };
+  async publishEvent(event: StreamEvent, overrides: Partial<StoredEvent> = {}): Promise<void> {
+    const stored = { ...toStoredEvent(event), ...overrides };
     const messageHeaders = headers();
-    messageHeaders.set('Nats-Msg-Id', event.id);
-    messageHeaders.set(occurredAtHeader, new Date(said.at).toISOString());
-    const subject = eventSubject(event.origin, event.eventType, said.userId);
-    await this.publish(subject, printEventRecord(event), messageHeaders);
+    messageHeaders.set('Nats-Msg-Id', stored.id);
+    messageHeaders.set(occurredAtHeader, new Date(event.at).toISOString());
+    const subject = eventSubject(stored.origin, stored.eventType, event.userId);
+    await this.publish(subject, printEventRecord(stored), messageHeaders);
   }
 
   async publish(subject: string, payload: string, messageHeaders = headers()): Promise<void> {
@@ -74,23 +74,23 @@ export class EventsStream {
   }
 }
 
-/** What was said, as the event that said it. */
-export function toStoredEvent(said: StreamEvent): StoredEvent {
+/** A stream event in the form that the events service stores it. */
+export function toStoredEvent(event: StreamEvent): StoredEvent {
   const broadcaster = {
-    broadcaster_user_id: said.userId,
-    broadcaster_user_login: said.userLogin,
-    broadcaster_user_name: said.userLogin,
+    broadcaster_user_id: event.userId,
+    broadcaster_user_login: event.userLogin,
+    broadcaster_user_name: event.userLogin,
   };
-  const isOnline = said.kind === 'online';
+  const isOnline = event.kind === 'online';
   const data = isOnline
     ? {
         ...broadcaster,
-        id: said.stream.streamId,
-        type: said.stream.type,
-        started_at: new Date(said.stream.startedAt),
+        id: event.stream.streamId,
+        type: event.stream.type,
+        started_at: new Date(event.stream.startedAt),
       }
-    : { ...broadcaster, ...(said.offline.streamId !== null && { id: said.offline.streamId }) };
-  const id = isOnline ? said.stream.eventId : said.offline.eventId;
+    : { ...broadcaster, ...(event.offline.streamId !== null && { id: event.offline.streamId }) };
+  const id = isOnline ? event.stream.eventId : event.offline.eventId;
   return {
     id,
     eventId: `message-${id}`,
@@ -98,6 +98,6 @@ export function toStoredEvent(said: StreamEvent): StoredEvent {
     eventSource: 'PlatformSub',
     origin: 'platform',
     eventData: JSON.stringify(data),
-    occurredAt: said.at,
+    occurredAt: event.at,
   };
 }

@@ -5,7 +5,7 @@ import type { TestDatabase, TestNats } from '@stream-events/testing';
 import { startTestNats } from '@stream-events/testing';
 import { streamerMonitor } from '../src/streamer-monitor.app.js';
 
-/** An instance of the streamer monitor, with all its parts running. */
+/** A running instance of the streamer monitor. */
 export interface MonitorInstance extends RunningService {
   health: Health;
   metrics: Registry;
@@ -34,7 +34,7 @@ export function startMonitorNats(): Promise<TestNats> {
   return startTestNats(Object.values(natsUsers));
 }
 
-/** Asks as the gateway does. */
+/** Sends requests with the gateway's NATS user. */
 export class Caller {
   private constructor(private readonly client: RequestClient) {}
 
@@ -56,7 +56,7 @@ export class Caller {
   }
 }
 
-/** The sum of a metric over its labels, or of those that match. */
+/** The sum of a metric's values whose labels match. */
 export async function metricOf(
   metrics: Registry,
   name: string,

@@ -13,7 +13,7 @@ import { StreamRecorder } from '../src/streams/stream-recorder.service.js';
 import { Stream } from '../src/streams/stream.entity.js';
 import { StreamsRepository } from '../src/streams/streams.repository.js';
 
-/** Streamers and streams in a database of the test's own. */
+/** Streamers and streams in a test's own database. */
 export class MonitorStore {
   readonly streamers = new MonitoredStreamersRepository();
   readonly streams = new StreamsRepository();
@@ -33,7 +33,7 @@ export class MonitorStore {
 
   static async create(): Promise<MonitorStore> {
     const database = await createTestDatabase();
-    // More than any test does at once: nobody waits for a connection, which fails after 3 s.
+    // More connections than any test uses at once: waiting for one fails after 3 s.
     return new MonitorStore(database, await connectMonitor(database, 24));
   }
 
@@ -43,13 +43,13 @@ export class MonitorStore {
   }
 
   async clear(): Promise<void> {
-    // In the order in which services that run meanwhile lock these, and the others one by one: else they might deadlock.
+    // Locks the tables in the same order as running services, and the rest one by one, to prevent deadlocks.
     await this.dataSource.query('TRUNCATE streamers, offline_events, streams');
     for (const table of ['stream_samples', 'removed_streams', 'rebuilds'])
       await this.dataSource.query(`TRUNCATE ${table}`);
   }
 
-  /** A streamer of whom the platform has said nothing; a test names only what it is about. */
+  /** Adds a streamer that the platform has reported nothing about. A test passes only the fields that it is about. */
   async addStreamer(overrides: Partial<Streamer> = {}): Promise<Streamer> {
     const id = uuidV7();
     const now = new Date();
@@ -77,7 +77,7 @@ export class MonitorStore {
     return this.dataSource.manager.findOneByOrFail(Streamer, { id });
   }
 
-  /** By start. */
+  /** Sorted by start. */
   streamsOf({ id }: Streamer): Promise<Stream[]> {
     return this.dataSource.manager.find(Stream, { where: { streamerId: id }, order: { startedAt: 'ASC' } });
   }

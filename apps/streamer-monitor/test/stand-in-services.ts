@@ -23,14 +23,14 @@ import { ErrorResponder, Handles, NatsServerStrategy } from '@stream-events/mess
 import { createLogger } from '@stream-events/service';
 import type { TestNats } from '@stream-events/testing';
 
-/** What the stand-in connector answers, and what it was asked. */
+/** The replies of the stand-in connector, and the requests that it got. */
 export class StandInPlatform {
   users: PlatformUserMessage[] = [];
   streams: PlatformStreamMessage[] = [];
   isAway = false;
-  /** When look-ups of streams were asked, by the clock of the connector. */
+  /** The connector's clock, for `askedAt`. */
   now: () => number = () => Date.now();
-  /** Every answer waits for it. */
+  /** Every reply waits for this. */
   gate: Promise<void> = Promise.resolve();
   readonly streamLookUps: string[][] = [];
   readonly userLookUps: LookUpUsersRequest[] = [];
@@ -72,11 +72,11 @@ class StandInConnectorController {
   }
 }
 
-/** The events that the stand-in events service has, newest first. */
+/** The events of the stand-in events service, newest first. */
 export class StandInEvents {
   events: StoredEvent[] = [];
   isAway = false;
-  /** What happens while somebody reads, after the page is chosen. */
+  /** Runs during a read, after the page has been chosen. */
   whileRead: () => Promise<unknown> = () => Promise.resolve();
 }
 
@@ -84,7 +84,7 @@ export class StandInEvents {
 class StandInEventsController {
   constructor(private readonly log: StandInEvents) {}
 
-  /** Two a page, so that there are pages. */
+  /** Two events per page, so that there are several pages. */
   @Handles(listEvents)
   async list({ filters, position }: ListEventsRequest): Promise<ListEventsReply> {
     if (this.log.isAway) throw new ServiceError('unavailable', 'The database is not available.');
@@ -112,7 +112,7 @@ class StandInModule {
   }
 }
 
-/** Answers for the platform connector on a real broker. */
+/** Plays the platform connector on a real broker. */
 export function startStandInConnector(nats: TestNats, platform: StandInPlatform): Promise<INestMicroservice> {
   const contracts = [lookUpUsers, lookUpStreams, reconcileSubscriptions];
   return serve(
@@ -123,7 +123,7 @@ export function startStandInConnector(nats: TestNats, platform: StandInPlatform)
   );
 }
 
-/** Answers for the events service on a real broker. */
+/** Plays the events service on a real broker. */
 export function startStandInEvents(nats: TestNats, log: StandInEvents): Promise<INestMicroservice> {
   return serve(nats, 'events', [listEvents], StandInModule.with(StandInEventsController, log));
 }

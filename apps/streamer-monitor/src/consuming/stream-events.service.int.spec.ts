@@ -6,7 +6,7 @@ import { eventually, startTestNats, type TestNats } from '@stream-events/testing
 import { EventsStream } from '../../test/events-stream.js';
 import { metricOf } from '../../test/monitor-process.js';
 import { MonitorStore } from '../../test/monitor-store.js';
-import { epoch, offline, online } from '../../test/said.js';
+import { epoch, offline, online } from '../../test/facts.js';
 import type { Streamer } from '../streamers/streamer.entity.js';
 import { StreamEventsService } from './stream-events.service.js';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Streamers, their streams with what was said about them, and rebuilds. */
+/** Creates the tables of streamers, their streams with the facts about them, and rebuilds. */
 export class CreateStreamers1764230000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);
@@ -29,7 +29,7 @@ const statements = [
     CONSTRAINT streamers_pkey PRIMARY KEY (id),
     CONSTRAINT streamers_platform_id_unique UNIQUE (platform_id)
   )`,
-  // What is due is found at the front of these, however many streamers there are.
+  // Due streamers are at the front of these indexes, however many streamers there are.
   'CREATE INDEX streamers_next_poll_index ON streamers (next_poll_at) WHERE NOT disabled',
   'CREATE INDEX streamers_next_naming_index ON streamers (next_naming_at) WHERE NOT disabled',
   `CREATE TABLE streams (
@@ -59,7 +59,7 @@ const statements = [
     CONSTRAINT streams_streamer_fkey FOREIGN KEY (streamer_id) REFERENCES streamers (id),
     CONSTRAINT streams_end_check CHECK (ended_at >= started_at)
   )`,
-  // For the list, whose positions are ids, and for finding a stream's neighbours in time.
+  // For the list, whose cursors are ids, and for finding a stream's neighbors in time.
   'CREATE INDEX streams_streamer_id_index ON streams (streamer_id, id)',
   'CREATE INDEX streams_streamer_started_index ON streams (streamer_id, started_at, stream_id)',
   'CREATE INDEX streams_running_index ON streams (streamer_id) WHERE ended_at IS NULL',
@@ -73,7 +73,7 @@ const statements = [
   )`,
   'CREATE INDEX offline_events_streamer_index ON offline_events (streamer_id, occurred_at)',
   'CREATE INDEX offline_events_occurred_index ON offline_events (occurred_at)',
-  // No foreign key: a stream may have so many samples that they are removed after it, little by little.
+  // No foreign key: a stream may have very many samples, which are removed in batches after it.
   `CREATE TABLE stream_samples (
     stream uuid NOT NULL,
     at timestamptz NOT NULL,
@@ -101,6 +101,6 @@ const statements = [
     CONSTRAINT rebuilds_pkey PRIMARY KEY (id),
     CONSTRAINT rebuilds_state_check CHECK (state IN ('running', 'done', 'failed'))
   )`,
-  // One at a time, whoever begins it.
+  // Only one rebuild can run at a time, on any instance.
   `CREATE UNIQUE INDEX rebuilds_running_unique ON rebuilds (state) WHERE state = 'running'`,
 ];

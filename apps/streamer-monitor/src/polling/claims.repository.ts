@@ -5,25 +5,30 @@ import type { Milliseconds } from '../streams/stream-facts.js';
 import { epochMilliseconds } from '../streams/streams.repository.js';
 import { pollAheadMs, usernameRefreshIntervalMs } from './poll-interval.js';
 
-/** Streamers that nobody else asks the platform about until a time. */
+/** A batch of streamers that belongs to one instance until the claim expires. */
 export interface Claim {
   claimedUntil: Milliseconds;
   streamers: { id: string; platformId: string }[];
 }
 
-/** What one asks the platform about. */
-interface Question {
-  /** Any number of its own: who holds it may claim. */
+/** A kind of look-up that streamers are claimed for. */
+interface LookUpKind {
+  /** Advisory lock: instances claim one after another. */
   lock: number;
   column: 'next_poll_at' | 'next_naming_at';
-  /** So early a streamer is taken along when another one is due, so that batches stay full. */
+  /** When one streamer is due, a claim also takes those that are due within this time, so that batches stay full. */
   aheadMs: number;
-  /** The time limit of the question and of writing down the answer, so that who is late has lost the claim. */
+  /** Longer than a look-up and its recording may take. An instance that is later than this has lost the claim. */
   claimSeconds: number;
 }
 
-const stream: Question = { lock: 7_243_002, column: 'next_poll_at', aheadMs: pollAheadMs, claimSeconds: 30 };
-const name: Question = {
+const stream: LookUpKind = {
+  lock: 7_243_002,
+  column: 'next_poll_at',
+  aheadMs: pollAheadMs,
+  claimSeconds: 30,
+};
+const username: LookUpKind = {
   lock: 7_243_003,
   column: 'next_naming_at',
   aheadMs: 60_000,
@@ -31,34 +36,34 @@ const name: Question = {
 };
 
 /**
- * Shares the streamers that are due among all instances: who claims some sets their time ahead. An instance that dies has set it
- * ahead as well, so that they become due again.
+ * Shares the due streamers among all instances. A claim moves the due time of its streamers to the end of the claim. When an
+ * instance dies, its streamers become due again at that time.
  */
 @Injectable()
 export class ClaimsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Up to 100 streamers whose streams are to be looked up; none when none is due. */
+  /** Claims up to 100 streamers whose streams are due for a look-up; none when none is due. */
   claimPolls(): Promise<Claim> {
     return this.claim(stream);
   }
 
-  /** Makes those that were not polled under this claim due at once. */
+  /** Makes the streamers of the claim that have not been polled yet due at once. */
   releasePolls(claim: Claim): Promise<void> {
     return this.release(stream, claim, 0);
   }
 
-  /** Up to 100 streamers whose names are to be looked up: the next time is in a quarter of an hour. */
-  claimNames(): Promise<Claim> {
-    return this.claim(name);
+  /** Claims up to 100 streamers whose usernames are due for a look-up. The claim lasts until the next look-up is due. */
+  claimUsernames(): Promise<Claim> {
+    return this.claim(username);
   }
 
-  /** Makes them due in a minute. */
-  releaseNames(claim: Claim): Promise<void> {
-    return this.release(name, claim, 60);
+  /** Makes the streamers of the claim due in a minute. */
+  releaseUsernames(claim: Claim): Promise<void> {
+    return this.release(username, claim, 60);
   }
 
-  /** For how many seconds the streamer that is overdue most has waited for a poll. */
+  /** How long the most overdue streamer has been waiting for a poll, in seconds. */
   async measureLag(): Promise<number> {
     const [row] = await this.dataSource.query<{ lag: number }[]>(
       `SELECT greatest(0, coalesce(extract(epoch FROM now() - min(next_poll_at)), 0))::float8 AS lag
@@ -74,11 +79,11 @@ export class ClaimsRepository {
     return row?.count ?? 0;
   }
 
-  private async claim({ lock, column, aheadMs, claimSeconds }: Question): Promise<Claim> {
+  private async claim({ lock, column, aheadMs, claimSeconds }: LookUpKind): Promise<Claim> {
     const rows = await this.dataSource.transaction(async (transaction) => {
-      // One after another: several at once would share what is left of a sweep, and ask about a few streamers each.
+      // One claim at a time: concurrent claims would split the rest of a polling pass into several small batches.
       await transaction.query('SELECT pg_advisory_xact_lock($1)', [lock]);
-      // Who is being changed at this moment is left for the next time.
+      // SKIP LOCKED leaves streamers that another transaction is changing for the next claim.
       return transaction.query<{ id: string; platformId: string; claimedUntil: Milliseconds }[]>(
         `WITH due AS MATERIALIZED (
            SELECT id FROM streamers
@@ -86,7 +91,7 @@ export class ClaimsRepository {
              AND (SELECT min(${column}) FROM streamers WHERE NOT disabled) <= now()
            ORDER BY ${column} LIMIT ${maxLookUp} FOR UPDATE SKIP LOCKED
          ), claimed AS (
-           -- To the millisecond, as the claim is compared with afterwards.
+           -- To the millisecond, because release() and the recorder compare with this value.
            UPDATE streamers SET ${column} = date_trunc('milliseconds', now() + interval '${claimSeconds} seconds')
            WHERE id = ANY(ARRAY(SELECT id FROM due)) RETURNING id, platform_id, ${column} AS claimed_until
          )
@@ -100,12 +105,12 @@ export class ClaimsRepository {
   }
 
   private async release(
-    { column }: Question,
+    { column }: LookUpKind,
     { streamers, claimedUntil }: Claim,
     inSeconds: number,
   ): Promise<void> {
     await this.dataSource.query(
-      // Locked in the order in which everybody locks several.
+      // Locks in order of id, like every statement that locks several streamers.
       `UPDATE streamers SET ${column} = now() + interval '${inSeconds} seconds' WHERE id IN (
          SELECT id FROM streamers WHERE id = ANY($1::uuid[]) AND ${column} = $2 ORDER BY id FOR UPDATE
        )`,

@@ -5,7 +5,7 @@ import { eventually, type TestNats } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { metricOf, startMonitorNats } from '../../test/monitor-process.js';
 import { MonitorStore } from '../../test/monitor-store.js';
-import { epoch, listed } from '../../test/said.js';
+import { epoch, listed } from '../../test/facts.js';
 import { StandInPlatform, startStandInConnector } from '../../test/stand-in-services.js';
 import { ClaimsRepository } from './claims.repository.js';
 import { UsernameRefresh } from './username-refresh.service.js';
@@ -42,7 +42,7 @@ function createPoller(): { poller: Poller; metrics: Registry } {
   return { poller: new Poller(claims, client, store.polls, logger, metrics), metrics };
 }
 
-/** Streamers who are all due, and were found absent before. */
+/** Adds streamers that are due and were not live at the last poll. */
 async function addStreamers(count: number): Promise<void> {
   await store.dataSource.query(
     `INSERT INTO streamers SELECT (lpad(to_hex(n), 12, '0') || '7000' || '8000000000000000')::uuid, 'u' || n, n::text, now(), false,
@@ -53,7 +53,7 @@ async function addStreamers(count: number): Promise<void> {
   await store.dataSource.query('ANALYZE streamers');
 }
 
-/** As when so many seconds have passed. */
+/** Brings all due times forward, as if this many seconds had passed. */
 async function pass(seconds: number): Promise<void> {
   await store.dataSource.query(
     `UPDATE streamers SET next_poll_at = next_poll_at - $1 * interval '1 second',
@@ -70,10 +70,10 @@ async function countWaiting(condition: string): Promise<number> {
 }
 
 describe(Poller.name, () => {
-  it('sweeps 10,000 streamers in 100 calls, shared by two instances, none twice, and loses nothing of one that dies', async () => {
+  it('polls 10,000 streamers in 100 calls on two instances, none twice, and recovers the claims of an instance that dies', async () => {
     await addStreamers(10_000);
     const claimedAt = performance.now();
-    // A process that is killed has claimed its batches, and that is all of it.
+    // An instance that was killed leaves nothing but its claims.
     const lost = [await claims.claimPolls(), await claims.claimPolls()];
     const instances = [createPoller(), createPoller()];
     const readShares = (): Promise<number[]> =>
@@ -82,7 +82,7 @@ describe(Poller.name, () => {
           metricOf(metrics, 'streamer_monitor_poll_batches_total', { outcome: 'done' }),
         ),
       );
-    // Written down, too: until then a batch is due again after 30 s, as those of the dead one are.
+    // Waits until the batches are recorded. A batch that is not becomes due again after 30 s, like those of the dead instance.
     const untilDone = (batches: number): Promise<void> =>
       eventually(async () => {
         const [one, other] = await readShares();
@@ -93,7 +93,7 @@ describe(Poller.name, () => {
     expect(platform.streamLookUps).toHaveLength(98);
     expect(await countWaiting(`next_poll_at < now() + interval '5 seconds'`)).toBe(0);
 
-    // 30 s after they were claimed, those of the dead one are due again; the others are not.
+    // 30 s after the claims, only the streamers of the dead instance are due again.
     await pass(31 - (performance.now() - claimedAt) / second);
     await untilDone(100);
     expect(platform.streamLookUps).toHaveLength(100);
@@ -114,7 +114,7 @@ describe(Poller.name, () => {
     expect(await countWaiting(`polled_at < now() - interval '40 seconds'`)).toBe(0);
   }, 60_000);
 
-  it('finds who is due by the index', async () => {
+  it('finds due streamers by an index', async () => {
     await addStreamers(10_000);
     await pass(-3_600);
     const statements: string[] = [];
@@ -124,9 +124,9 @@ describe(Poller.name, () => {
     };
     const transaction = (work: (manager: object) => Promise<unknown>) => work({ query });
     const spied: unknown = { query, transaction };
-    const spying = new ClaimsRepository(spied as DataSource); // holds: it calls nothing but these
+    const spying = new ClaimsRepository(spied as DataSource); // holds: the repository calls only these two
     await spying.claimPolls();
-    await spying.claimNames();
+    await spying.claimUsernames();
     await spying.measureLag();
 
     expect(statements).toHaveLength(3);
@@ -137,7 +137,7 @@ describe(Poller.name, () => {
     }
   });
 
-  it('waits until one is due, and takes along who is due soon', async () => {
+  it('waits until a streamer is due, and then also takes those that are due within 5 s', async () => {
     const { poller } = createPoller();
     const later = await store.addStreamer({ nextPollAt: new Date(Date.now() + 60 * second) });
     const soon = await store.addStreamer({ nextPollAt: new Date(Date.now() + 4.9 * second) });
@@ -153,7 +153,7 @@ describe(Poller.name, () => {
     expect(await poller.pollBatch()).toBe(0);
   });
 
-  it('keeps who could not be looked up due, and goes on when the connector is back', async () => {
+  it('keeps streamers due while look-ups fail, and continues when the connector is back', async () => {
     const streamer = await store.addStreamer();
     platform.isAway = true;
     const { poller, metrics } = createPoller();
@@ -170,7 +170,7 @@ describe(Poller.name, () => {
     await poller.stop();
   });
 
-  it('keeps who is due when no connector is there at all', async () => {
+  it('keeps streamers due while no connector is running', async () => {
     const streamer = await store.addStreamer();
     await connector.close();
     const { poller } = createPoller();
@@ -182,7 +182,7 @@ describe(Poller.name, () => {
     expect((await store.streamer(streamer)).polledAt).not.toBeNull();
   });
 
-  it('records a stream from its beginning to its end without a single event', async () => {
+  it('records a stream from start to end without any event', async () => {
     const streamer = await store.addStreamer();
     const { poller } = createPoller();
     const pollAt = async (at: number, isLive: boolean): Promise<void> => {
@@ -196,7 +196,7 @@ describe(Poller.name, () => {
     expect(await store.streamer(streamer)).toMatchObject({ streaming: true });
     expect(await store.streamsOf(streamer)).toMatchObject([{ viewerCount: 135 * second, endedAt: null }]);
     await pollAt(180 * second, false);
-    // Due again in 25 s, not in 45 s: along with others who are due, it is polled ahead, but not before a second miss counts.
+    // Due again in 25 s instead of 45 s. A batch of other streamers may take it ahead, but not before a second miss counts.
     for (const [at, sinceLast] of [
       [196 * second, 16],
       [201 * second, 5],
@@ -212,7 +212,7 @@ describe(Poller.name, () => {
     expect(await store.streamer(streamer)).toMatchObject({ streaming: false });
   });
 
-  it('writes down the others when one streamer of a batch fails, who is polled again', async () => {
+  it('records the rest of a batch when one streamer fails, and polls that streamer again', async () => {
     const [odd, other] = [await store.addStreamer(), await store.addStreamer()];
     platform.streams = [listed(odd, 's1', 0, { startedAt: Number.MAX_SAFE_INTEGER }), listed(other, 's2', 0)];
 
@@ -226,7 +226,7 @@ describe(Poller.name, () => {
 });
 
 describe(UsernameRefresh.name, () => {
-  it('follows new names by the id, and keeps the spelling of those that are the same', async () => {
+  it('updates renamed streamers by id, and keeps the spelling of unchanged usernames', async () => {
     const due = { nextNamingAt: new Date() };
     const renamed = await store.addStreamer({ platformUsername: 'Old_Name', ...due });
     const same = await store.addStreamer({ platformUsername: 'MiRa', ...due });

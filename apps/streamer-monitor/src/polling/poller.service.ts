@@ -13,23 +13,24 @@ import {
 import { ClaimsRepository, type Claim } from './claims.repository.js';
 import { PollRecorder } from './poll-recorder.service.js';
 
-// While one batch is at the platform, another one is written down. More instances have more.
+// One batch is looked up on the platform while the other one is recorded. More instances poll more batches.
 const batchesInFlight = 2;
-// How late a streamer that becomes due is noticed.
+// The longest that a due streamer goes unnoticed.
 const idleMs = 500;
-// With everything due again after an outage, a sweep begins within this time.
+// After an outage, polling resumes within this time.
 const maxBackoffMs = 15_000;
 const stopLimitMs = 5_000;
 
 /**
- * Asks the platform who is live: of what becomes due, a batch at a time.
+ * Polls: asks the platform which of the due streamers are live, up to 100 per call. `poll-interval.ts` says when a streamer is due.
  *
  * ```
- *  nobody due: 0.5 s        ┌──── look-up failed: due at once, wait 0.5 s, 1 s … 15 s ────┐
- *       ▼                   ▼                                                             │
- *    claim up to 100 ──▶ claimed for 30 s ──▶ look up ──answer──▶ write down ──▶ due in 45 s, or in 25 s to confirm a miss
- *                           │ died, or the database is away
- *                           └──▶ due again when the claim has run out
+ *  fewer than 100 due: wait 0.5 s
+ *       ▼                   ┌──── look-up failed: due at once, wait 0.5 s, 1 s … 15 s ────┐
+ *       │                   ▼                                                             │
+ *    claim up to 100 ──▶ claimed for 30 s ──▶ look up ──reply──▶ record ──▶ due in 45 s; in 25 s to confirm a miss;
+ *                           │ instance died, or database unavailable        in 2, 4, 8 … s while a new stream is not listed
+ *                           └──▶ due again when the claim expires
  * ```
  */
 @Injectable()
@@ -51,12 +52,12 @@ export class Poller {
   ) {
     const count = (name: string, help: string, labelNames: string[] = []): Counter =>
       new Counter({ name: `streamer_monitor_${name}_total`, help, labelNames, registers: [metrics] });
-    this.batchesTotal = count('poll_batches', 'Calls of the platform for up to 100 streamers, by outcome', [
+    this.batchesTotal = count('poll_batches', 'Look-ups of up to 100 streamers on the platform, by outcome', [
       'outcome',
     ]);
-    this.claimedTotal = count('polls_claimed', 'Streamers that were claimed to be polled');
-    this.missesTotal = count('polls_absent', 'Streamers that a poll did not find live');
-    this.changesTotal = count('polls_changed', 'Polls that said something new, and were written down alone');
+    this.claimedTotal = count('polls_claimed', 'Streamers claimed for polling');
+    this.missesTotal = count('polls_absent', 'Polls that did not find the streamer live');
+    this.changesTotal = count('polls_changed', 'Polls that changed something and were recorded one by one');
     this.passesTotal = count(
       'polling_passes',
       'Polling passes of this instance: times that it polled until no streamer was due',
@@ -64,7 +65,7 @@ export class Poller {
     measureStreamers(claims, metrics);
     const failureLog = new FailureLog(logger);
     const onFailure = (err: unknown): void =>
-      failureLog.warn('streamers could not be polled: they stay due, and it is tried again', { err });
+      failureLog.warn('cannot poll streamers, retrying within 15 s', { err });
     // A batch that is not full took every streamer that was due. Waiting limits how often small batches call the platform.
     const work = async (): Promise<boolean> => (await this.pollBatch()) === maxLookUp;
     this.loops = Array.from(
@@ -77,7 +78,7 @@ export class Poller {
     for (const loop of this.loops) loop.start();
   }
 
-  /** Finishes the batches in flight, for 5 s at most: the claim of what takes longer runs out. */
+  /** Stops after the batches in flight, waiting up to 5 s. The claim of a batch that takes longer expires. */
   async stop(): Promise<void> {
     await within(stopLimitMs, Promise.all(this.loops.map((loop) => loop.stop())));
   }
@@ -114,18 +115,18 @@ export class Poller {
       const userIds = claim.streamers.map(({ platformId }) => platformId);
       return await this.client.request(lookUpStreams, { userIds });
     } catch (error) {
-      // Should this fail as well, the claim runs out.
+      // If this fails too, the streamers become due when the claim expires.
       await this.claims.releasePolls(claim).catch(() => undefined);
       throw error;
     }
   }
 }
 
-/** Says how late polling is and how many streams run; nothing while the database is away. */
+/** Measures how late polling is and how many streams are running. Reports NaN while the database is unavailable. */
 function measureStreamers(claims: ClaimsRepository, metrics: Registry): void {
   new Gauge({
     name: 'streamer_monitor_poll_lag_seconds',
-    help: 'For how long the streamer that is overdue most has waited to be polled; every instance tells the same number',
+    help: 'Seconds that the most overdue streamer has been waiting for a poll; every instance reports the same value',
     registers: [metrics],
     async collect() {
       this.set(await claims.measureLag().catch(() => Number.NaN));
@@ -133,7 +134,7 @@ function measureStreamers(claims: ClaimsRepository, metrics: Registry): void {
   });
   new Gauge({
     name: 'streamer_monitor_streams_running',
-    help: 'Streams that are running; every instance tells the same number',
+    help: 'Running streams; every instance reports the same value',
     registers: [metrics],
     async collect() {
       this.set(await claims.countRunning().catch(() => Number.NaN));

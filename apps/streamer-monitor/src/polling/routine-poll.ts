@@ -13,8 +13,8 @@ export interface Poll {
 }
 
 /**
- * Whether a poll says of a streamer what is known anyway, as nearly all do: the same stream runs on, or there is still none. Such
- * polls are written down for a whole batch at once.
+ * Whether a poll changes nothing: the same stream is still running, or there is still none. Nearly all polls are like that, and
+ * they are recorded for a whole batch at once.
  */
 export function isRoutine(
   streamer: MonitoredStreamer,
@@ -23,11 +23,11 @@ export function isRoutine(
 ): boolean {
   if (streamer.polledAt !== null && streamer.polledAt >= poll.at) return false;
   return poll.stream
-    ? isRunningOn(streamer, latest, poll) && !isRenamed(streamer, poll)
+    ? isStillRunning(streamer, latest, poll) && !isRenamed(streamer, poll)
     : isStillAbsent(streamer, latest);
 }
 
-function isRunningOn(
+function isStillRunning(
   streamer: MonitoredStreamer,
   latest: RecordedStream | undefined,
   { stream }: Poll,

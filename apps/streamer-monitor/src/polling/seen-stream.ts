@@ -1,11 +1,11 @@
 import type { PlatformStreamMessage } from '@stream-events/contracts';
 import type { SeenStream } from '../streams/streams.repository.js';
 
-// The platform's titles have 140 characters at most. A history holds a thousand, and is one message of at most 1 MiB.
+// The platform's titles have up to 140 characters. A history of 1,000 samples must fit into one message of 1 MiB.
 const maxTextLength = 200;
 const maxInteger = 2 ** 31 - 1;
 
-/** What the platform says of a stream, so that the database takes it: one odd title must not spoil a batch of a hundred. */
+/** Makes a listed stream storable: one invalid character in a title must not fail a batch of 100 streamers. */
 export function toSeenStream(stream: PlatformStreamMessage): SeenStream {
   return {
     streamId: toStorable(stream.id),

@@ -10,7 +10,9 @@ import { ClaimsRepository, type Claim } from './claims.repository.js';
 const idleMs = 5_000;
 const maxBackoffMs = 60_000;
 
-/** Looks the names of all streamers up by their ids every quarter of an hour: who is seldom live may be renamed unseen. */
+/**
+ * Looks up the usernames of all streamers by id every 15 minutes. Otherwise, a rename would go unnoticed until the streamer is live.
+ */
 @Injectable()
 export class UsernameRefresh {
   private readonly loop: WorkerLoop;
@@ -24,7 +26,7 @@ export class UsernameRefresh {
   ) {
     const failureLog = new FailureLog(logger);
     const onFailure = (err: unknown): void =>
-      failureLog.warn('names of streamers could not be looked up: it is tried again', { err });
+      failureLog.warn('cannot look up usernames, retrying within 60 s', { err });
     this.loop = new WorkerLoop({ work: () => this.checkBatch(), idleMs, maxBackoffMs, onFailure });
   }
 
@@ -32,21 +34,21 @@ export class UsernameRefresh {
     this.loop.start();
   }
 
-  /** Finishes the batch in hand, which takes 4 s at most. */
+  /** Stops after the current batch, which takes up to 4 s. */
   stop(): Promise<void> {
     return this.loop.stop();
   }
 
-  /** Looks up one batch; false when nobody is due. */
+  /** Looks up one batch. Returns false when no streamer is due. */
   async checkBatch(): Promise<boolean> {
-    const claim = await this.claims.claimNames();
+    const claim = await this.claims.claimUsernames();
     if (claim.streamers.length === 0) return false;
     try {
       const askedAt = Date.now();
-      await this.applyNames(claim, askedAt, await this.lookUp(claim));
+      await this.applyUsernames(claim, askedAt, await this.lookUp(claim));
     } catch (error) {
-      // Should this fail as well, the names are looked up the next time.
-      await this.claims.releaseNames(claim).catch(() => undefined);
+      // If this fails too, the usernames are looked up when the claim expires.
+      await this.claims.releaseUsernames(claim).catch(() => undefined);
       throw error;
     }
     return true;
@@ -57,8 +59,8 @@ export class UsernameRefresh {
     return (await this.client.request(lookUpUsers, { ids, logins: [], priority: 'background' })).users;
   }
 
-  /** Who is missing has left the platform, and keeps the last name. */
-  private async applyNames(
+  /** A user who is missing from the reply has left the platform and keeps the last username. */
+  private async applyUsernames(
     { streamers }: Claim,
     askedAt: Milliseconds,
     users: readonly PlatformUserMessage[],

@@ -10,12 +10,12 @@ import type { StreamEvent } from '../streams/stream-recorder.service.js';
 
 const pageSize = 100;
 
-/** Reads what was ever said about a streamer's streams from the event store. */
+/** Reads a streamer's stream events from the event store. */
 @Injectable()
 export class EventLog {
   constructor(private readonly client: RequestClient) {}
 
-  /** All of it, in no order; what makes no sense is left out, as it was when it came. */
+  /** Returns all stream events of the streamer, in no order. Skips unreadable events, as the consumer does. */
   async read(platformId: string): Promise<StreamEvent[]> {
     const events: StreamEvent[] = [];
     for (const eventType of streamEventTypes) {

@@ -1,9 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A rebuilding of all streams from the event log. */
+/** A rebuild of all streams from the event log. */
 @Entity({ name: 'rebuilds' })
 export class Rebuild {
-  /** UUIDv7: the latest is the highest. */
+  /** UUIDv7: the latest rebuild has the highest id. */
   @PrimaryColumn('uuid')
   id!: string;
 
@@ -25,11 +25,11 @@ export class Rebuild {
   @Column('timestamptz', { name: 'ended_at', nullable: true })
   endedAt!: Date | null;
 
-  /** Why it failed. */
+  /** Why the rebuild failed. */
   @Column('text', { nullable: true })
   error!: string | null;
 
-  /** Its instance lives until then at least; after that, one that still runs has been abandoned. */
+  /** The instance renews this while it works. A running rebuild whose lease has expired was abandoned. */
   @Column('timestamptz', { name: 'leased_until' })
   leasedUntil!: Date;
 }

@@ -5,7 +5,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { toStoredEvent } from '../../test/events-stream.js';
 import { Caller, startMonitor, startMonitorNats, type MonitorInstance } from '../../test/monitor-process.js';
 import { MonitorStore } from '../../test/monitor-store.js';
-import { epoch, listed, offline, online } from '../../test/said.js';
+import { epoch, listed, offline, online } from '../../test/facts.js';
 import { StandInEvents, StandInPlatform, startStandInConnector, startStandInEvents } from '../../test/stand-in-services.js'; // prettier-ignore
 import type { Streamer } from '../streamers/streamer.entity.js';
 import type { StreamEvent } from '../streams/stream-recorder.service.js';
@@ -42,7 +42,7 @@ beforeEach(async () => {
   log.whileRead = () => Promise.resolve();
 });
 
-/** An event that was received when it happened, as the log says by its id. */
+/** Gives an event an id that says it was received when it happened. */
 function old(said: StreamEvent): StreamEvent {
   const eventId = uuidV7({ msecs: said.at });
   return said.kind === 'online'
@@ -72,11 +72,11 @@ async function summarize(streamer: Streamer) {
 }
 
 describe(RebuildService.name, () => {
-  it('says that there was none', async () => {
+  it('reports that no rebuild has run', async () => {
     expect(await caller.ask(getRebuild, {})).toMatchObject({ state: 'none', startedAt: null });
   });
 
-  it('records streams that are lost again, under the same ids, and changes nothing the second time', async () => {
+  it('restores lost streams under the same ids, and changes nothing the second time', async () => {
     const streamer = await store.addStreamer();
     const said = [0, 1, 2].flatMap((index) => [
       old(online(streamer, `s${index}`, index * 1_000 * second)),
@@ -103,7 +103,7 @@ describe(RebuildService.name, () => {
     expect(await rebuild()).toMatchObject({ state: 'done', streamsChanged: 0 });
   });
 
-  it('undoes what events are wrongly said to have said, and keeps what polls have seen and what is older than the log', async () => {
+  it('removes facts that the log does not confirm, and keeps facts from polls and facts older than the log', async () => {
     const streamer = await store.addStreamer();
     await store.recorder.recordEvent(old(online(streamer, 'older', 0)));
     const real = old(online(streamer, 'real', 1_000 * second));
@@ -127,7 +127,7 @@ describe(RebuildService.name, () => {
     ]);
   });
 
-  it('keeps what is recorded while the log is being read, however long ago it was received', async () => {
+  it('keeps facts that are recorded while the log is being read, however old their events are', async () => {
     const streamer = await store.addStreamer();
     const first = old(online(streamer, 'first', 0));
     await store.recorder.recordEvent(first);
@@ -154,9 +154,9 @@ describe(RebuildService.name, () => {
     expect(await rebuild()).toMatchObject({ state: 'done', streamersDone: 1 });
   });
 
-  it('runs once, whoever starts it, and any instance tells how far it is', async () => {
+  it('runs once however many instances are asked to start it, and every instance reports the progress', async () => {
     for (let index = 0; index < 40; index += 1) await store.addStreamer();
-    // It does not end before the last one has asked.
+    // The rebuild must not end before the last request.
     let letRead = (): void => undefined;
     const isAsked = new Promise<void>((resolve) => (letRead = resolve));
     log.whileRead = () => isAsked;
@@ -167,7 +167,7 @@ describe(RebuildService.name, () => {
     expect(await rebuild()).toMatchObject({ state: 'done', streamersDone: 40 });
   });
 
-  it('can be started again when the instance that did it was killed', async () => {
+  it('can be started again after its instance was killed', async () => {
     await store.addStreamer();
     await store.dataSource.query(
       `INSERT INTO rebuilds VALUES ($1, 'running', 3, 9, 1, now(), NULL, NULL, now() - interval '1 second')`,

@@ -7,14 +7,14 @@ import { DataSource } from 'typeorm';
 import { RebuildsRepository } from './rebuilds.repository.js';
 import { StreamRebuilder } from './stream-rebuilder.service.js';
 
-// As many read the log at once: more would be felt by those who list events.
+// More readers of the event log at once would slow down event lists.
 const concurrency = 4;
-// Noted after so many, well within the lease.
+// Progress is saved and the lease renewed after every page, which takes seconds.
 const pageSize = 20;
-// The events service may be away for a moment; for longer, whoever asked for the rebuild shall know.
-const tries = 4;
+// Four tries with pauses of 1, 2, and 3 s outlast a restart of the events service. A longer outage fails the rebuild.
+const maxTries = 4;
 const retryAfterMs = 1_000;
-// A streamer takes some milliseconds.
+// One streamer takes a few milliseconds.
 const stopLimitMs = 3_000;
 
 class RebuildStoppedError extends Error {}
@@ -32,7 +32,7 @@ export class RebuildService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Begins one, unless one is running. */
+  /** Starts a rebuild unless one is running. Returns the state of the latest one. */
   async start(): Promise<RebuildReply> {
     const id = await this.rebuilds.begin();
     if (id !== undefined) this.running = this.run(id);
@@ -43,7 +43,7 @@ export class RebuildService {
     return this.rebuilds.readLatest();
   }
 
-  /** Gives up the one that runs here; it can be started again. */
+  /** Stops the rebuild that runs in this process, which fails it. It can be started again. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await within(stopLimitMs, this.running);
@@ -55,9 +55,9 @@ export class RebuildService {
       await this.rebuilds.end(id, null);
       this.logger.info(progress, 'streams rebuilt from the event log');
     } catch (error) {
-      this.logger.warn({ err: error }, 'streams could not be rebuilt: the rebuild can be started again');
+      this.logger.warn({ err: error }, 'cannot rebuild streams, start the rebuild again');
       const reason = error instanceof Error ? error.message : String(error);
-      // Should this fail as well, its lease runs out.
+      // If this fails too, the lease expires and the rebuild counts as abandoned.
       await this.rebuilds.end(id, reason).catch(() => undefined);
     }
   }
@@ -69,13 +69,13 @@ export class RebuildService {
       const page = await this.readPage(after);
       if (page.length === 0) return progress;
       for (let start = 0; start < page.length; start += concurrency) {
-        const few = page.slice(start, start + concurrency);
-        const changed = await Promise.all(few.map(({ platformId }) => this.rebuildOne(platformId)));
+        const batch = page.slice(start, start + concurrency);
+        const changed = await Promise.all(batch.map(({ platformId }) => this.rebuildOne(platformId)));
         progress.streamsChanged += changed.reduce((sum, count) => sum + count, 0);
-        progress.streamersDone += few.length;
+        progress.streamersDone += batch.length;
       }
-      if (!(await this.rebuilds.note(id, progress)))
-        throw new RebuildStoppedError('it took too long to answer, and was given up');
+      if (!(await this.rebuilds.saveProgress(id, progress)))
+        throw new RebuildStoppedError('the rebuild lost its lease and was marked as abandoned');
       after = page.at(-1)?.id;
     }
   }
@@ -90,13 +90,14 @@ export class RebuildService {
 
   private async rebuildOne(platformId: string): Promise<number> {
     for (let failures = 0; ;) {
-      if (this.stopping.signal.aborted) throw new RebuildStoppedError('the service is stopping');
+      if (this.stopping.signal.aborted)
+        throw new RebuildStoppedError('the service stopped during the rebuild');
       try {
         return await this.rebuilder.rebuild(platformId);
       } catch (error) {
         failures += 1;
-        if (failures === tries) throw error;
-        // Cut short by stop(), which the next turn sees.
+        if (failures === maxTries) throw error;
+        // stop() cuts the wait short; the next turn of the loop sees the signal.
         await wait(retryAfterMs * failures, undefined, { signal: this.stopping.signal }).catch(
           () => undefined,
         );

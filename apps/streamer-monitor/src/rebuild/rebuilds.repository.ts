@@ -4,12 +4,12 @@ import { DataSource } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { Rebuild } from './rebuild.entity.js';
 
-/** How far a rebuild is. */
+/** The progress of a rebuild. */
 export type Progress = Pick<Rebuild, 'streamersDone' | 'streamersTotal' | 'streamsChanged'>;
 
-// A page of streamers takes seconds; an instance that says nothing for so long has died.
+// A page of streamers takes seconds. An instance that saves no progress for this long has died.
 const lease = "interval '60 seconds'";
-const abandoned = 'the instance that did it has stopped: it can be started again';
+const abandoned = 'The instance that ran the rebuild has stopped. Start the rebuild again.';
 
 const none: RebuildReply = {
   state: 'none',
@@ -21,12 +21,12 @@ const none: RebuildReply = {
   error: null,
 };
 
-/** Keeps account of rebuilds, so that there is one at a time and every instance can tell how far it is. */
+/** Stores rebuilds, so that only one runs at a time and every instance can report its progress. */
 @Injectable()
 export class RebuildsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Begins a rebuild; gives back its id, or undefined when one is running. */
+  /** Creates a rebuild and returns its id. Returns undefined when one is running. */
   async begin(): Promise<string | undefined> {
     return this.dataSource.transaction(async (transaction) => {
       await transaction.query(
@@ -43,8 +43,8 @@ export class RebuildsRepository {
     });
   }
 
-  /** Notes how far it is, and that its instance lives; false when it has been given up meanwhile. */
-  async note(id: string, { streamersDone, streamsChanged }: Progress): Promise<boolean> {
+  /** Saves the progress and renews the lease. Returns false when the rebuild has been marked as abandoned meanwhile. */
+  async saveProgress(id: string, { streamersDone, streamsChanged }: Progress): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `UPDATE rebuilds SET streamers_done = $2, streams_changed = $3, leased_until = now() + ${lease},
          streamers_total = greatest(streamers_total, $2)
@@ -54,7 +54,7 @@ export class RebuildsRepository {
     return count > 0;
   }
 
-  /** Ends it: well, or with the reason why not. */
+  /** Ends the rebuild. `error` says why it failed; null means success. */
   async end(id: string, error: string | null): Promise<void> {
     await this.dataSource.query(
       `UPDATE rebuilds SET state = $2, error = $3, ended_at = now() WHERE id = $1 AND state = 'running'`,
@@ -62,7 +62,7 @@ export class RebuildsRepository {
     );
   }
 
-  /** The latest one, as it is shown. */
+  /** The latest rebuild, as the API shows it. */
   async readLatest(): Promise<RebuildReply> {
     const [rebuild] = await this.dataSource.manager.find(Rebuild, { order: { id: 'DESC' }, take: 1 });
     if (!rebuild) return none;

@@ -12,8 +12,8 @@ import {
 import { EventLog } from './event-log.js';
 
 /**
- * Makes what events have said about a streamer anew from the event log. What polls have said stays, and so does what is older
- * than the log. Streamers who are disabled are left alone: what is said of them does not count.
+ * Replaces what events have recorded about a streamer with what the event log says. Facts from polls stay, and so do facts that
+ * are older than the log. Skips disabled streamers: events about them do not count.
  */
 @Injectable()
 export class StreamRebuilder {
@@ -25,19 +25,19 @@ export class StreamRebuilder {
     private readonly recorder: StreamRecorder,
   ) {}
 
-  /** Says how many streams were added, changed or removed. */
+  /** Returns how many streams were added, changed, or removed. */
   async rebuild(platformId: string): Promise<number> {
-    // Before the log is read: an event is in the log before it is recorded here, and more may come meanwhile.
+    // Read before the log: every event is stored in the log before it is recorded here, and more may arrive meanwhile.
     const recorded = await this.readRecorded(platformId);
     const events = await this.log.read(platformId);
     const online = events.flatMap((event) => (event.kind === 'online' ? [event.stream] : []));
     const offline = events.flatMap((event) => (event.kind === 'offline' ? [event.offline] : []));
-    const unsaid = findUnsaid(recorded, events);
+    const missingIds = findMissingFromLog(recorded, events);
     return this.dataSource.transaction(async (transaction) => {
       const streamer = await this.streamers.lockByPlatformId(transaction, platformId);
       if (!streamer) return 0;
       const before = await this.readAll(transaction, streamer.id);
-      await removeUnsaid(transaction, { streamerId: streamer.id, unsaid, online });
+      await removeMissingFromLog(transaction, { streamerId: streamer.id, missingIds, online });
       const absence = absenceOf(streamer);
       const announced = mergeAnnouncements(online).map((stream) => ({
         ...stream,
@@ -59,14 +59,14 @@ export class StreamRebuilder {
     });
   }
 
-  /** The ids of the events that are recorded as having said something. */
+  /** The ids of the events that the recorded streams and ends follow from. */
   private async readRecorded(platformId: string): Promise<string[]> {
     const rows = await this.dataSource.query<{ id: string }[]>(
-      `SELECT said.id FROM streamers CROSS JOIN LATERAL (
+      `SELECT recorded.id FROM streamers CROSS JOIN LATERAL (
          SELECT id FROM offline_events WHERE streamer_id = streamers.id
          UNION ALL
          SELECT announced_by FROM streams WHERE streamer_id = streamers.id AND announced_by IS NOT NULL
-       ) AS said WHERE platform_id = $1`,
+       ) AS recorded WHERE platform_id = $1`,
       [platformId],
     );
     return rows.map(({ id }) => id);
@@ -77,38 +77,38 @@ export class StreamRebuilder {
   }
 }
 
-/** The events that the log must hold, if they are true, and does not hold. What is older than the log may have left it. */
-function findUnsaid(recorded: readonly string[], events: readonly StreamEvent[]): string[] {
-  const said = new Set(events.map(eventIdOf));
-  const oldest = [...said].reduce((least, id) => Math.min(least, receivedAt(id)), Infinity);
-  return recorded.filter((id) => receivedAt(id) >= oldest && !said.has(id));
+/** The recorded events that are missing from the log although they are not older than its oldest event. */
+function findMissingFromLog(recorded: readonly string[], events: readonly StreamEvent[]): string[] {
+  const logged = new Set(events.map(eventIdOf));
+  const oldest = [...logged].reduce((least, id) => Math.min(least, receivedAt(id)), Infinity);
+  return recorded.filter((id) => receivedAt(id) >= oldest && !logged.has(id));
 }
 
 function eventIdOf(event: StreamEvent): string {
   return event.kind === 'online' ? event.stream.eventId : event.offline.eventId;
 }
 
-/** Removes what these events are wrongly recorded to have said; a stream stays that polls have seen, or another event has announced. */
-async function removeUnsaid(
+/** Removes what was recorded from these events. Keeps streams that polls have seen or another event has announced. */
+async function removeMissingFromLog(
   transaction: EntityManager,
   {
     streamerId,
-    unsaid,
+    missingIds,
     online,
-  }: { streamerId: string; unsaid: readonly string[]; online: readonly AnnouncedStream[] },
+  }: { streamerId: string; missingIds: readonly string[]; online: readonly AnnouncedStream[] },
 ): Promise<void> {
   await transaction.query('DELETE FROM offline_events WHERE streamer_id = $1 AND id = ANY($2::uuid[])', [
     streamerId,
-    unsaid,
+    missingIds,
   ]);
   await transaction.query(
     `DELETE FROM streams WHERE streamer_id = $1 AND announced_by = ANY($2::uuid[]) AND seen_at IS NULL
        AND stream_id <> ALL($3::text[])`,
-    [streamerId, unsaid, online.map(({ streamId }) => streamId)],
+    [streamerId, missingIds, online.map(({ streamId }) => streamId)],
   );
 }
 
-/** Of several announcements of a stream, what is the least of each. */
+/** Merges the announcements of each stream: the earliest start and the first event's id count. */
 function mergeAnnouncements(online: readonly AnnouncedStream[]): AnnouncedStream[] {
   const merged = new Map<string, AnnouncedStream>();
   for (const stream of online) {
@@ -123,10 +123,10 @@ function mergeAnnouncements(online: readonly AnnouncedStream[]): AnnouncedStream
 }
 
 function countDifferences(before: readonly RecordedStream[], after: readonly RecordedStream[]): number {
-  const print = ({ streamId, startedAt, endedAt }: RecordedStream): string =>
+  const toText = ({ streamId, startedAt, endedAt }: RecordedStream): string =>
     JSON.stringify([streamId, startedAt, endedAt]);
-  const known = new Map(before.map((stream) => [stream.streamId, print(stream)]));
+  const known = new Map(before.map((stream) => [stream.streamId, toText(stream)]));
   const remaining = new Set(after.map(({ streamId }) => streamId));
-  const changed = after.filter((stream) => known.get(stream.streamId) !== print(stream)).length;
+  const changed = after.filter((stream) => known.get(stream.streamId) !== toText(stream)).length;
   return changed + before.filter(({ streamId }) => !remaining.has(streamId)).length;
 }

@@ -7,22 +7,22 @@ export class Streamer {
   @PrimaryColumn('uuid')
   id!: string;
 
-  /** As the caller wrote it, while the platform has the same name in any case. */
+  /** The username in the caller's spelling, as long as the platform's differs only in case. */
   @Column('text', { name: 'platform_username' })
   platformUsername!: string;
 
   @Column('text', { name: 'platform_id', unique: true })
   platformId!: string;
 
-  /** When the platform last said the name: an older word of it, which comes late, changes nothing. */
+  /** When the platform last reported the username. Older reports that arrive later change nothing. */
   @Column('timestamptz', { name: 'named_at' })
   namedAt!: Date;
 
-  /** Whether a stream is running; what the caller said while that is not known. */
+  /** Whether a stream is running. While that is not known, the value that the caller has set. */
   @Column('boolean')
   streaming!: boolean;
 
-  /** Whether the platform has said anything about streams since the streamer is monitored. */
+  /** Whether an event or a poll has reported anything since monitoring started. */
   @Column('boolean', { name: 'is_streaming_known' })
   isStreamingKnown!: boolean;
 
@@ -35,19 +35,19 @@ export class Streamer {
   @Column('timestamptz', { name: 'updated_at' })
   updatedAt!: Date;
 
-  /** When the platform was asked last, of what is applied: an older answer, which comes late, changes nothing. */
+  /** The time of the latest recorded poll. Older polls that are recorded later change nothing. */
   @Column('timestamptz', { name: 'polled_at', nullable: true })
   polledAt!: Date | null;
 
-  /** The first of the polls in a row, up to the last one, that have not found the streamer live; null when it was live. */
+  /** The first of the latest polls in a row that did not find the streamer live; null when the last poll did. */
   @Column('timestamptz', { name: 'absent_since', nullable: true })
   absentSince!: Date | null;
 
-  /** When to ask the platform for the stream; who asks sets it ahead, so that nobody else does. */
+  /** When the streamer is due for a poll. An instance that claims the poll sets this to the end of its claim. */
   @Column('timestamptz', { name: 'next_poll_at' })
   nextPollAt!: Date;
 
-  /** When to ask the platform for the name, in the same way. */
+  /** When the streamer is due for a look-up of its username, claimed in the same way. */
   @Column('timestamptz', { name: 'next_naming_at' })
   nextNamingAt!: Date;
 }

@@ -15,7 +15,7 @@ import { eventually, type TestNats } from '@stream-events/testing';
 import { v7 as uuidV7 } from 'uuid';
 import { Caller, startMonitor, startMonitorNats, type MonitorInstance } from '../../test/monitor-process.js';
 import { MonitorStore } from '../../test/monitor-store.js';
-import { online } from '../../test/said.js';
+import { online } from '../../test/facts.js';
 import { StandInPlatform, startStandInConnector } from '../../test/stand-in-services.js';
 import { maxStreamersPage, StreamersService } from './streamers.service.js';
 
@@ -49,7 +49,7 @@ beforeEach(async () => {
 
 const mira: CreateStreamerRequest = { platformUsername: 'MiRa', streaming: false, disabled: false };
 
-// What comes is the service's own answer, by which it has given up: a caller who gives up first learns nothing of that.
+// Waits for the service's own reply, which it sends when it gives up. A caller that times out first does not see it.
 const createPatiently = { ...createStreamer, timeoutMs: 30_000 };
 
 async function failureOf(request: Promise<unknown>): Promise<ServiceError> {
@@ -67,7 +67,7 @@ async function countStreamers(): Promise<number> {
 
 describe(StreamersService.name, () => {
   describe('create', () => {
-    it('monitors a user under the name as it was given, with the id of the platform, and hints at subscriptions', async () => {
+    it('monitors a user under the given spelling with the platform’s id, and hints at subscriptions', async () => {
       const hints = platform.hints;
       const created = await caller.ask(createStreamer, mira);
 
@@ -82,7 +82,7 @@ describe(StreamersService.name, () => {
       await eventually(() => expect(platform.hints).toBe(hints + 1));
     });
 
-    it('believes the caller about streaming until the platform has said something', async () => {
+    it('uses the caller’s value of streaming until the platform has reported one', async () => {
       platform.isAway = true;
       const streamer = await store.addStreamer({ streaming: true });
       expect((await caller.ask(getStreamer, { id: streamer.id })).streaming).toBe(true);
@@ -95,14 +95,14 @@ describe(StreamersService.name, () => {
       expect((await caller.ask(getStreamer, { id: streamer.id })).streaming).toBe(false);
     });
 
-    it('refuses a name that the platform does not know, by its field', async () => {
+    it('rejects a name that the platform does not know, with an error on the field', async () => {
       const error = await failureOf(caller.ask(createStreamer, { ...mira, platformUsername: 'nobody_1' }));
 
       expect(error).toMatchObject({ code: 'invalid', errors: { platform_username: [expect.stringContaining('nobody_1')] } }); // prettier-ignore
       expect(await countStreamers()).toBe(0);
     });
 
-    it('refuses a user who is monitored already, under any name', async () => {
+    it('rejects a user who is already monitored under any name', async () => {
       await caller.ask(createStreamer, mira);
       expect(await failureOf(caller.ask(createStreamer, { ...mira, platformUsername: 'MIRA' }))).toMatchObject({ code: 'conflict' }); // prettier-ignore
       platform.users = [{ id: '4711', login: 'mira_new', displayName: 'Mira' }];
@@ -111,7 +111,7 @@ describe(StreamersService.name, () => {
       expect(await countStreamers()).toBe(1);
     });
 
-    it('lets one of several creates at once win', async () => {
+    it('creates a streamer once when several requests arrive at once', async () => {
       const outcomes = await Promise.allSettled(
         Array.from({ length: 8 }, () => caller.ask(createStreamer, mira)),
       );
@@ -121,14 +121,14 @@ describe(StreamersService.name, () => {
       expect(await countStreamers()).toBe(1);
     });
 
-    it('is unavailable while the platform is away, and stores nothing', async () => {
+    it('fails with unavailable while the platform is unavailable, and stores nothing', async () => {
       platform.isAway = true;
 
       expect(await failureOf(caller.ask(createStreamer, mira))).toMatchObject({ code: 'unavailable' });
       expect(await countStreamers()).toBe(0);
     });
 
-    it('is unavailable within 5 s when the platform is too slow, and stores nothing, also when it answers at last', async () => {
+    it('fails with unavailable within 5 s when the platform is too slow, and stores nothing even when it replies later', async () => {
       let open = (): void => undefined;
       platform.gate = new Promise((resolve) => (open = resolve));
 
@@ -138,12 +138,12 @@ describe(StreamersService.name, () => {
       expect(error).toMatchObject({ code: 'unavailable', detail: expect.stringContaining(lookUpUsers.subject) }); // prettier-ignore
       expect(lookUpUsers.timeoutMs).toBeLessThan(createStreamer.timeoutMs);
       expect(createStreamer.timeoutMs).toBeLessThan(5_000);
-      // Another request of the same path, answered after what the first one may still have done.
+      // The reply to a second request comes after everything that the first one may still do.
       await caller.ask(createStreamer, { ...mira, platformUsername: 'mira' });
       expect(await countStreamers()).toBe(1);
     });
 
-    it('stores nothing when the database is too slow, though the platform has answered', async () => {
+    it('stores nothing when the platform has replied but the database is too slow', async () => {
       const blocker = store.dataSource.createQueryRunner();
       await blocker.startTransaction();
       await blocker.query('LOCK TABLE streamers IN ACCESS EXCLUSIVE MODE');
@@ -158,7 +158,7 @@ describe(StreamersService.name, () => {
   });
 
   describe('update', () => {
-    it('changes the spelling, disabled and streaming without asking the platform', async () => {
+    it('changes spelling, disabled, and streaming without calling the platform', async () => {
       const { id } = await caller.ask(createStreamer, mira);
       const asked = platform.userLookUps.length;
       platform.isAway = true;
@@ -174,7 +174,7 @@ describe(StreamersService.name, () => {
       expect(platform.userLookUps).toHaveLength(asked);
     });
 
-    it('takes another name only when it is the same user', async () => {
+    it('accepts another name only for the same user', async () => {
       const { id } = await caller.ask(createStreamer, mira);
       platform.users = [
         { id: '4711', login: 'mira_new', displayName: 'Mira' },
@@ -190,7 +190,7 @@ describe(StreamersService.name, () => {
       expect(await failureOf(caller.ask(updateStreamer, { id, platformUsername: 'tom' }))).toMatchObject({ code: 'unavailable' }); // prettier-ignore
     });
 
-    it('ends the running stream when the streamer is disabled, and looks again when enabled', async () => {
+    it('ends the running stream when the streamer is disabled, and polls again when it is enabled', async () => {
       const streamer = await store.addStreamer();
       await store.recorder.recordEvent(online(streamer, 's1', 0));
       const hints = platform.hints;
@@ -216,7 +216,7 @@ describe(StreamersService.name, () => {
       await eventually(() => expect(platform.hints).toBe(hints + 2));
     });
 
-    it('does not know who is not there', async () => {
+    it('fails with not_found for an unknown streamer', async () => {
       const id = uuidV7();
       const failures = await Promise.all([
         failureOf(caller.ask(getStreamer, { id })),
@@ -228,7 +228,7 @@ describe(StreamersService.name, () => {
   });
 
   describe('delete', () => {
-    it('forgets a streamer with a long history within the time of a request, and the samples afterwards', async () => {
+    it('deletes a streamer with a long history within a request’s timeout, and the samples afterwards', async () => {
       const streamer = await store.addStreamer();
       await store.dataSource.query(
         `INSERT INTO streams SELECT gen_random_uuid(), $1, 's' || n, '1', '', '', '', '', 'live', '', 0,
@@ -241,7 +241,7 @@ describe(StreamersService.name, () => {
          FROM streams, generate_series(1, 20) AS n`,
       );
 
-      // Fails when it takes longer than a request may.
+      // Fails when it takes longer than the request's timeout.
       await caller.ask(deleteStreamer, { id: streamer.id });
 
       expect(await failureOf(caller.ask(getStreamer, { id: streamer.id }))).toMatchObject({
@@ -256,7 +256,7 @@ describe(StreamersService.name, () => {
   });
 
   describe('list', () => {
-    it('has all streamers, oldest first, page by page, and of those monitored the ids', async () => {
+    it('lists all streamers, oldest first, in pages, and the ids of the monitored ones', async () => {
       await store.dataSource.query(
         `INSERT INTO streamers SELECT (lpad(to_hex(n), 12, '0') || '7000' || '8000000000000000')::uuid, 'u' || n, n::text, now(), false, true, n % 2 = 0, now(),
            now(), NULL, NULL, now() + interval '1 hour', now() + interval '1 hour' FROM generate_series(1, $1) AS n`,

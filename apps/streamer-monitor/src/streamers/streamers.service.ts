@@ -16,14 +16,14 @@ import { Streamer } from './streamer.entity.js';
 import { SubscriptionHint } from './subscription-hint.js';
 import { UserLookUp } from './user-look-up.js';
 
-// What a reply needs to come back in time: a caller that has given up must find nothing stored.
+// Time for the reply to reach the caller. When the caller's timeout has passed, nothing must be stored.
 const replyMs = 250;
-/** The most streamers on a page: a reply is one message of at most 1 MiB. */
+/** The maximum page size: a reply is one message of at most 1 MiB. */
 export const maxStreamersPage = 1_000;
 
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
-/** The streamers who are monitored, as their owners decide. */
+/** Adds, changes, and deletes monitored streamers. */
 @Injectable()
 export class StreamersService {
   constructor(
@@ -33,7 +33,7 @@ export class StreamersService {
     private readonly hint: SubscriptionHint,
   ) {}
 
-  /** One page, oldest first, and where the next one begins; null means the end. */
+  /** One page, oldest first, with the cursor of the next page; null means the end. */
   async list(after = lowestId): Promise<{ streamers: Streamer[]; next: string | null }> {
     const rows = await this.dataSource
       .createQueryBuilder(Streamer, 'streamer')
@@ -44,7 +44,7 @@ export class StreamersService {
     return toPage(rows, maxStreamersPage);
   }
 
-  /** One page of the streamers who are not disabled. */
+  /** One page of the streamers that are not disabled. */
   async listMonitored(
     after = lowestId,
   ): Promise<{ streamers: Pick<Streamer, 'id' | 'platformId'>[]; next: string | null }> {
@@ -66,10 +66,10 @@ export class StreamersService {
   }
 
   /**
-   * Monitors a user of the platform.
+   * Starts monitoring a user of the platform.
    *
-   * @throws ServiceError `invalid` when the platform does not know the name, `conflict` when the user is monitored already,
-   * `unavailable` when it does not answer in time: then nothing is stored
+   * @throws ServiceError `invalid` when no user has the name, `conflict` when the user is already monitored, `unavailable` when the
+   * platform does not reply in time; nothing is stored then
    */
   async create(request: CreateStreamerRequest): Promise<Streamer> {
     const deadline = performance.now() + createStreamer.timeoutMs - replyMs;
@@ -93,16 +93,16 @@ export class StreamersService {
       return created;
     }).catch((error: unknown) => {
       if (violatedConstraint(error) !== 'streamers_platform_id_unique') throw error;
-      throw new ServiceError('conflict', `${request.platformUsername} is monitored already.`);
+      throw new ServiceError('conflict', `Streamer "${request.platformUsername}" is already monitored.`);
     });
     this.hint.send();
     return streamer;
   }
 
   /**
-   * Changes a streamer. The platform is asked only about another name.
+   * Changes a streamer. Calls the platform only when the username changes.
    *
-   * @throws ServiceError `not_found`; `invalid` when the name is that of another user, or of nobody
+   * @throws ServiceError `not_found`; `invalid` when another user or no user has the name
    */
   async update(request: UpdateStreamerRequest): Promise<Streamer> {
     const deadline = performance.now() + updateStreamer.timeoutMs - replyMs;
@@ -118,7 +118,7 @@ export class StreamersService {
   }
 
   /**
-   * Forgets a streamer and its streams; their samples, of which there may be very many, are removed afterwards.
+   * Deletes a streamer and its streams. Their samples may be very many: StreamMaintenance removes them in batches.
    *
    * @throws ServiceError `not_found`
    */
@@ -142,7 +142,7 @@ export class StreamersService {
     if (user.id === streamer.platformId) return;
     throw ServiceError.onField(
       'platform_username',
-      `"${platformUsername}" is another user of the platform. To monitor that one, add a streamer.`,
+      `"${platformUsername}" belongs to another user of the platform. To monitor that user, add a streamer.`,
     );
   }
 
@@ -152,8 +152,8 @@ export class StreamersService {
   ): Promise<{ before: Streamer; after: Streamer }> {
     const before = await lock(transaction, id);
     const isSwitched = disabled !== undefined && disabled !== before.disabled;
-    if (isSwitched && disabled) await this.recorder.giveUp(transaction, id);
-    // Whoever is switched is somebody of whom the platform has said nothing yet, and is asked about first.
+    if (isSwitched && disabled) await this.recorder.endRunning(transaction, id);
+    // Switching makes the known state stale: start over as for a new streamer, with a poll at once.
     const unknown = { streaming: false, isStreamingKnown: false, absentSince: null, nextPollAt: new Date() };
     const after: Streamer = { ...before, ...(isSwitched && { disabled, ...unknown }) };
     if (platformUsername !== undefined) {
@@ -167,9 +167,9 @@ export class StreamersService {
   }
 
   /**
-   * Runs a transaction that is undone when it is late.
+   * Runs a transaction and rolls it back when the deadline has passed.
    *
-   * @throws ServiceError `unavailable` when it was
+   * @throws ServiceError `unavailable` after the deadline
    */
   private async changeBefore<T>(
     deadline: number,
@@ -213,9 +213,12 @@ function toPage(rows: Streamer[], size: number): { streamers: Streamer[]; next: 
 }
 
 function notFound(id: string): ServiceError {
-  return new ServiceError('not_found', `There is no streamer ${id}.`);
+  return new ServiceError('not_found', `Streamer ${id} does not exist.`);
 }
 
 function tooLate(): ServiceError {
-  return new ServiceError('unavailable', 'The answer came too late, so that nothing was changed. Try again.');
+  return new ServiceError(
+    'unavailable',
+    'The platform or the database took too long. Nothing was changed. Try again.',
+  );
 }

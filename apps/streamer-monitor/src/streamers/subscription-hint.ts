@@ -3,7 +3,7 @@ import { reconcileSubscriptions } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import { LOGGER, type Logger } from '@stream-events/service';
 
-/** Tells the platform connector that other streamers are monitored than before, so that its subscriptions follow now. */
+/** Tells the platform connector that the monitored streamers have changed, so that it reconciles its subscriptions now. */
 @Injectable()
 export class SubscriptionHint {
   constructor(
@@ -11,10 +11,10 @@ export class SubscriptionHint {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Returns at once. A hint that gets lost costs a minute: the connector looks by itself. */
+  /** Returns at once. A lost hint delays the subscriptions by up to 1 min, because the connector also checks every minute. */
   send(): void {
     this.client.request(reconcileSubscriptions, {}).catch((error: unknown) => {
-      this.logger.debug({ err: error }, 'the platform connector did not take the hint');
+      this.logger.debug({ err: error }, 'cannot reach the platform connector, it reconciles within 1 min');
     });
   }
 }

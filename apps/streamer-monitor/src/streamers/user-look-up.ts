@@ -2,18 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { lookUpUsers, ServiceError, type PlatformUserMessage } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 
-/** Looks up who bears a name on the platform. */
+/** Looks up users of the platform by name. */
 @Injectable()
 export class UserLookUp {
   constructor(private readonly client: RequestClient) {}
 
-  /** @throws ServiceError `invalid` when nobody does, `unavailable` when the platform does not say */
+  /** @throws ServiceError `invalid` when no user has the name, `unavailable` when the platform does not reply */
   async findByName(platformUsername: string): Promise<PlatformUserMessage> {
     const login = platformUsername.toLowerCase();
     const { users } = await this.lookUp(login);
     const user = users.find((candidate) => candidate.login.toLowerCase() === login);
     if (!user)
-      throw ServiceError.onField('platform_username', `The platform knows no user "${platformUsername}".`);
+      throw ServiceError.onField('platform_username', `The platform has no user "${platformUsername}".`);
     return user;
   }
 
@@ -21,7 +21,7 @@ export class UserLookUp {
     try {
       return await this.client.request(lookUpUsers, { ids: [], logins: [login], priority: 'interactive' });
     } catch (error) {
-      // A name that the platform does not even look for is nobody's.
+      // The connector rejects the name as malformed: no user can have it.
       if (error instanceof ServiceError && error.code === 'invalid') return { users: [] };
       throw error;
     }

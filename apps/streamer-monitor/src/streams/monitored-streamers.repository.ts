@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Absence, Milliseconds } from './stream-facts.js';
 import { epochMilliseconds, type Queries } from './streams.repository.js';
 
-/** A streamer who is monitored, as what is heard of the platform changes it. */
+/** A monitored streamer: the part that events and polls change. */
 export interface MonitoredStreamer {
   id: string;
   platformId: string;
@@ -14,10 +14,13 @@ export interface MonitoredStreamer {
   absentSince: Milliseconds | null;
 }
 
-/** The next look at a streamer: so soon, and not later than what is planned, unless that plan was the claim of who plans now. */
+/**
+ * When a streamer is due for the next poll. An earlier due time stays, except when it is the end of the claim under which the
+ * streamer was just polled.
+ */
 export interface NextPoll {
   inMs: number;
-  /** The claim under which the streamer was polled; null: it was not. */
+  /** The end of the claim under which the streamer was polled; null when it was not polled. */
   claimedUntil: Milliseconds | null;
 }
 
@@ -25,10 +28,10 @@ const columns = `id, platform_id AS "platformId", platform_username AS "platform
   ${epochMilliseconds('named_at')} AS "namedAt", streaming, is_streaming_known AS "isStreamingKnown",
   ${epochMilliseconds('polled_at')} AS "polledAt", ${epochMilliseconds('absent_since')} AS "absentSince"`;
 
-/** Locks and changes streamers who are monitored: whoever is disabled or deleted is not there. */
+/** Locks and updates monitored streamers. Disabled and deleted streamers are never found. */
 @Injectable()
 export class MonitoredStreamersRepository {
-  /** Keeps everybody else from changing the streamer, and its streams, until the transaction ends. */
+  /** Locks a streamer and its streams until the transaction ends. */
   async lockByPlatformId(queries: Queries, platformId: string): Promise<MonitoredStreamer | undefined> {
     const [streamer] = await queries.query<MonitoredStreamer[]>(
       `SELECT ${columns} FROM streamers WHERE platform_id = $1 AND NOT disabled FOR UPDATE`,
@@ -37,7 +40,7 @@ export class MonitoredStreamersRepository {
     return streamer;
   }
 
-  /** The same for several, in an order in which nobody waits for each other. */
+  /** Locks several streamers, in order of id so that two batches do not deadlock. */
   async lock(queries: Queries, ids: readonly string[]): Promise<MonitoredStreamer[]> {
     return queries.query<MonitoredStreamer[]>(
       `SELECT ${columns} FROM streamers WHERE id = ANY($1::uuid[]) AND NOT disabled ORDER BY id FOR UPDATE`,
@@ -45,7 +48,7 @@ export class MonitoredStreamersRepository {
     );
   }
 
-  /** Writes down how a locked streamer is now. What callers see of it has changed when `isVisible`. */
+  /** Saves a locked streamer. `isVisible` says that fields which the API shows have changed, and sets `updated_at`. */
   async save(
     queries: Queries,
     streamer: MonitoredStreamer,
@@ -75,7 +78,7 @@ export class MonitoredStreamersRepository {
     );
   }
 
-  /** Notes a poll that has changed nothing that callers see, for many locked streamers at once. */
+  /** Saves a poll that changed no visible field, for many locked streamers at once. */
   async savePolled(
     queries: Queries,
     streamers: readonly Pick<MonitoredStreamer, 'id' | 'absentSince'>[],
@@ -97,12 +100,12 @@ export class MonitoredStreamersRepository {
   }
 }
 
-/** The polls in a row that have not found the streamer live. */
+/** The latest polls in a row that did not find the streamer live; null when the last poll did. */
 export function absenceOf({ absentSince, polledAt }: MonitoredStreamer): Absence | null {
   return absentSince === null || polledAt === null ? null : { since: absentSince, until: polledAt };
 }
 
-/** The streamer under the name that the platform said at some time; an older word of it, which comes late, changes nothing. */
+/** The streamer with the username that the platform reported at a time. A report older than the known username changes nothing. */
 export function rename(streamer: MonitoredStreamer, login: string, at: Milliseconds): MonitoredStreamer {
   if (login === '' || at < streamer.namedAt) return streamer;
   const isSame = login.toLowerCase() === streamer.platformUsername.toLowerCase();

@@ -25,13 +25,13 @@ const unnamed = (at: number) => ({ streamId: null, at });
 const named = (startedAt: number, at: number) => ({ streamId: String(startedAt), at });
 
 describe('resolveEnds', () => {
-  it('has a stream run of whose end nobody has said anything', () => {
+  it('keeps a stream running while no fact says that it ended', () => {
     expect(resolveEnds([stream(0)], [])).toEqual([null]);
     expect(resolveEnds([stream(0, { missedAt: 400 * second })], [])).toEqual([null]);
     expect(resolveEnds([], [unnamed(7)])).toEqual([]);
   });
 
-  it('ends a stream by the event that names it, before all else', () => {
+  it('prefers the event that names the stream over all other facts', () => {
     const gone = { missedAt: 20 * minute, isMissConfirmed: true };
 
     expect(resolveEnds([stream(0, gone)], [unnamed(10 * minute), named(0, 15 * minute)])).toEqual([
@@ -41,14 +41,14 @@ describe('resolveEnds', () => {
     expect(resolveEnds([stream(0)], [named(5, 7)])).toEqual([null]);
   });
 
-  it('ends a stream by the first event without a name before the next stream', () => {
+  it('ends a stream at the first unnamed event before the next stream', () => {
     const streams = [stream(0), stream(10 * minute), stream(20 * minute)];
     const offline = [unnamed(18 * minute), unnamed(15 * minute), unnamed(20 * minute)];
 
     expect(resolveEnds(streams, offline)).toEqual([10 * minute, 15 * minute, 20 * minute]);
   });
 
-  it('leaves an event out that a poll contradicts, and takes the next one', () => {
+  it('ignores an event that a poll contradicts, and uses the next one', () => {
     const seen = stream(0, { seenAt: 6 * minute });
 
     expect(resolveEnds([seen], [unnamed(minute)])).toEqual([null]);
@@ -57,14 +57,14 @@ describe('resolveEnds', () => {
     expect(resolveEnds([seen], [unnamed(minute + 1)])).toEqual([minute + 1]);
   });
 
-  it('ends a stream at the first poll that missed it, once that is certain', () => {
+  it('ends a stream at its first miss once the miss is confirmed', () => {
     const facts = { seenAt: 0, missedAt: 2 * minute };
 
     expect(resolveEnds([stream(0, { ...facts, isMissConfirmed: true })], [])).toEqual([2 * minute]);
     expect(resolveEnds([stream(0, facts), stream(90 * minute)], [])).toEqual([2 * minute, null]);
   });
 
-  it('does not prolong a stream by an event that comes long after polls have missed it', () => {
+  it('does not prolong a stream by an event long after its first miss', () => {
     const gone = stream(0, { missedAt: 2 * minute, isMissConfirmed: true });
 
     expect(resolveEnds([gone], [unnamed(3 * 24 * 60 * minute)])).toEqual([2 * minute]);
@@ -72,7 +72,7 @@ describe('resolveEnds', () => {
     expect(resolveEnds([gone], [named(0, 60 * minute)])).toEqual([60 * minute]);
   });
 
-  it('takes an event without a name that comes within 10 s after a start for one about the former stream, if that one has no end', () => {
+  it('assigns an unnamed event within 10 s after a start to the previous stream if that stream has no end', () => {
     const streams = [stream(0), stream(10 * minute)];
     const late = unnamed(10 * minute + 3 * second);
     const own = unnamed(12 * minute);
@@ -87,7 +87,7 @@ describe('resolveEnds', () => {
     expect(resolveEnds([stream(10 * minute)], [late])).toEqual([late.at]);
   });
 
-  it('takes such an event for one about the new stream after all when polls have not seen that one since', () => {
+  it('assigns such an event to the new stream when polls have not seen that stream since', () => {
     const late = unnamed(10 * minute + 3 * second);
     const gone = { missedAt: 15 * minute, isMissConfirmed: true };
     const endsWith = (facts: Partial<StreamFacts>, ...more: { streamId: null; at: number }[]) =>
@@ -98,20 +98,20 @@ describe('resolveEnds', () => {
     expect(endsWith(gone, unnamed(12 * minute))).toEqual([10 * minute, 12 * minute]);
   });
 
-  it('follows a streamer who comes back at once again and again', () => {
+  it('resolves several restarts in a row', () => {
     const streams = [stream(0), stream(minute), stream(2 * minute), stream(3 * minute)];
     const late = [minute, 2 * minute, 3 * minute].map((at) => unnamed(at + second));
 
     expect(resolveEnds(streams, late)).toEqual([minute, 2 * minute, 3 * minute, null]);
   });
 
-  it('does not take a poll that missed a stream after the next one began for its end', () => {
+  it('ignores a miss after the next start', () => {
     const streams = [stream(0, { seenAt: 0, missedAt: 11 * minute }), stream(10 * minute)];
 
     expect(resolveEnds(streams, [unnamed(10 * minute + second)])).toEqual([10 * minute, null]);
   });
 
-  it('ends a stream when the next one begins, at the latest, and never before it began', () => {
+  it('ends a stream at the next start at the latest, and never before its own start', () => {
     const missedLate = stream(0, { missedAt: 5 * minute, isMissConfirmed: true });
 
     expect(resolveEnds([stream(0), stream(minute)], [])).toEqual([minute, null]);
@@ -122,7 +122,7 @@ describe('resolveEnds', () => {
 });
 
 describe('noteMissed', () => {
-  it('counts only when the platform should have listed the stream', () => {
+  it('counts a miss only when the platform should have listed the stream', () => {
     const { startedAt, ...begun } = stream(0);
 
     expect(noteMissed({ startedAt, ...begun }, 5 * minute - 1).missedAt).toBeNull();
@@ -130,7 +130,7 @@ describe('noteMissed', () => {
     expect(noteMissed(stream(0, { seenAt: second }), 2 * second).missedAt).toBe(2 * second);
   });
 
-  it('is certain when polls 20 s apart have missed the stream', () => {
+  it('confirms a miss when a second poll at least 20 s later misses the stream', () => {
     const once = noteMissed(stream(0, { seenAt: 0 }), minute);
 
     expect(noteMissed(once, minute + 20 * second - 1)).toMatchObject({
@@ -144,7 +144,7 @@ describe('noteMissed', () => {
 });
 
 describe('missesBeforeKnown', () => {
-  it('takes polls that found nobody live for misses of a stream that one learns of late', () => {
+  it('counts earlier polls without a stream as misses of a stream that is announced late', () => {
     const absence = { since: 0, until: 60 * minute };
 
     expect(missesBeforeKnown(10 * minute, absence)).toEqual({ missedAt: 15 * minute, isMissConfirmed: true });
@@ -157,7 +157,7 @@ describe('missesBeforeKnown', () => {
     expect(missesBeforeKnown(0, null)).toEqual({ missedAt: null, isMissConfirmed: false });
   });
 
-  it('begins anew after a gap between polls', () => {
+  it('starts a new absence after a gap between polls', () => {
     const absence = { since: 0, until: 10 * minute };
 
     expect(prolongAbsence(absence, 12 * minute)).toEqual({ since: 0, until: 12 * minute });
@@ -170,7 +170,7 @@ describe('missesBeforeKnown', () => {
 });
 
 describe('streamRowId', () => {
-  it('is the same for the same stream, whether its start was said to the second or not, and sorts by it', () => {
+  it('returns the same id for starts within one second, and ids that sort by start', () => {
     const id = streamRowId('7', '42', 1_700_000_000_000);
 
     expect(streamRowId('7', '42', 1_700_000_000_999)).toBe(id);

@@ -1,5 +1,5 @@
 import {
-  lateWordMs,
+  lateOfflineMs,
   listingLagMs,
   type Milliseconds,
   type OfflineFact,
@@ -7,87 +7,91 @@ import {
 } from './stream-facts.js';
 
 /**
- * When each stream of a streamer ended follows from what was said about it, in whatever order and however often it was said. Of a
- * stream that began at S, while the next one began at N, the end is the first of these that there is:
+ * Finds when each stream of a streamer ended. The result depends only on the facts, not on their order or repetition. For a stream
+ * that started at S, with the next stream starting at N, the first rule that applies gives the end:
  *
  * ```
- *    what was said                                              the end                 but not when
- * 1  offline events that name the stream                        the earliest one        a poll saw it 5 min after that, or later
- * 2  offline events that name none, in S … N, and not           the earliest one        a poll saw it 5 min after that, or later;
- *    later than 5 min after polls began to miss the stream                              or it is about the former stream (below)
- * 3  polls missed it: twice, or once and there is a next one    the first miss          a poll saw it afterwards
- * 4  there is a next one: a streamer has one stream at a time   N
- * 5  nothing of this                                            none: it is running
+ *    facts                                                      end                     does not apply when
+ * 1  offline events that name the stream                        the earliest event      a poll saw the stream ≥ 5 min after the event
+ * 2  offline events that name no stream, in S … N, and at       the earliest event      a poll saw the stream ≥ 5 min after the event,
+ *    most 5 min after the first miss                                                    or it belongs to the previous stream (below)
+ * 3  polls missed it: twice, or once before N                   the first miss          a poll saw the stream later
+ * 4  there is a next stream: only one can run at a time         N
+ * 5  none of these                                              none: it is running
  *
- *    S ├── 1, 2: events, to the second ──┤ list of the platform: up to 5 min late ├── 3: polls, ≥ 20 s apart ── … N
+ *    S ├── 1, 2: events, to the second ──┤ platform's list: up to 5 min late ├── 3: polls, ≥ 20 s apart ── … N
  * ```
  *
- * An end is neither before S nor after N. An event that a poll contradicts was about another stream, or the streamer came back
- * within the same one. An event without a name that comes long after polls began to miss the stream is about a stream that nobody
- * has told us of: it must not prolong this one.
+ * An end is never before S or after N. When a poll contradicts an event, the event was about another stream, or the streamer came
+ * back within the same stream. An unnamed event long after the first miss belongs to a stream that was never announced or seen: it
+ * must not prolong this one.
  *
- * A streamer who comes back at once has begun the next stream before the platform has said that the former one is over. So the
- * first event without a name within 10 s after S is about the former stream, if that one has no end by 1, 2 or 3; unless it is the
- * only one, and polls have missed this stream without having seen it after that event.
+ * A streamer who restarts at once has started the next stream before the platform reports the end of the previous one. Therefore,
+ * the first unnamed event within 10 s after S belongs to the previous stream if rules 1 to 3 give that stream no end. It belongs to
+ * this stream when it is the only one and polls have missed this stream without seeing it after the event.
  *
- * @param streams by start, all from some time on; of the first, no event without a name came within 10 s, or it is the very first
- * @param offline those that name one of them, and those without a name since the first of them began
- * @returns the end of each; null for one that is running
+ * @param streams sorted by start, complete from the first one on. The first one must be the streamer's first stream, or have no
+ *   unnamed event within 10 s after its start.
+ * @param offline the events that name one of these streams, and the unnamed events since the start of the first one
+ * @returns the end of each stream; null when it is running
  */
 export function resolveEnds(
   streams: readonly StreamFacts[],
   offline: readonly OfflineFact[],
 ): (Milliseconds | null)[] {
   const ends: (Milliseconds | null)[] = [];
-  let isFormerOpen = false;
+  let isPreviousOpen = false;
   for (const [index, stream] of streams.entries()) {
     const nextStart = streams[index + 1]?.startedAt;
-    const said = findSaid(stream, { nextStart, isFormerOpen }, offline);
-    const end = said ?? nextStart;
+    const known = findKnownEnd(stream, { nextStart, isPreviousOpen }, offline);
+    const end = known ?? nextStart;
     ends.push(end === undefined ? null : Math.min(Math.max(end, stream.startedAt), nextStart ?? Infinity));
-    isFormerOpen = said === undefined;
+    isPreviousOpen = known === undefined;
   }
   return ends;
 }
 
-/** What is known of a stream's neighbours. */
-interface Neighbours {
+/** The facts about a stream's neighbors. */
+interface Neighbors {
   nextStart: Milliseconds | undefined;
-  /** There is a former stream, and nothing was said of its end. */
-  isFormerOpen: boolean;
+  /** There is a previous stream, and rules 1 to 3 give it no end. */
+  isPreviousOpen: boolean;
 }
 
-/** The end by what events or polls have said: 1, 2 or 3. */
-function findSaid(
+/** The end by rules 1 to 3. */
+function findKnownEnd(
   stream: StreamFacts,
-  { nextStart, isFormerOpen }: Neighbours,
+  { nextStart, isPreviousOpen }: Neighbors,
   offline: readonly OfflineFact[],
 ): Milliseconds | undefined {
   const { startedAt, seenAt } = stream;
   const until = nextStart ?? Infinity;
-  const gone = findGone(stream, nextStart);
+  const confirmedMiss = findConfirmedMiss(stream, nextStart);
   const possible = offline.filter(({ at }) => seenAt === null || seenAt < at + listingLagMs);
   const named = possible.filter(({ streamId }) => streamId === stream.streamId).map(({ at }) => at);
   const unnamed = possible
     .filter(
       ({ streamId, at }) =>
-        streamId === null && at >= startedAt && at < until && at <= (gone ?? Infinity) + listingLagMs,
+        streamId === null &&
+        at >= startedAt &&
+        at < until &&
+        at <= (confirmedMiss ?? Infinity) + listingLagMs,
     )
     .map(({ at }) => at)
     .sort((one, other) => one - other);
   const [first = Infinity, second] = unnamed;
-  const isMissedSince = gone !== undefined && (seenAt === null || seenAt < first);
-  const isOfFormer =
-    isFormerOpen && first < startedAt + lateWordMs && (second !== undefined || !isMissedSince);
-  const end = isOfFormer ? second : unnamed[0];
-  return findEarliest(named) ?? end ?? gone;
+  const isMissedSince = confirmedMiss !== undefined && (seenAt === null || seenAt < first);
+  const isOfPrevious =
+    isPreviousOpen && first < startedAt + lateOfflineMs && (second !== undefined || !isMissedSince);
+  const end = isOfPrevious ? second : unnamed[0];
+  return findEarliest(named) ?? end ?? confirmedMiss;
 }
 
 /**
- * Since when polls have missed the stream for good; undefined when they have not, or it is not certain. A miss after the next start
- * says nothing: the next one was running.
+ * The first of the misses that end the stream; undefined when there is none, or it is not confirmed. A miss after the next start
+ * does not count: the next stream was running.
  */
-function findGone(
+function findConfirmedMiss(
   { missedAt, isMissConfirmed }: StreamFacts,
   nextStart: Milliseconds | undefined,
 ): Milliseconds | undefined {

@@ -1,52 +1,52 @@
 import { createHash } from 'node:crypto';
 import { v7 as uuidV7 } from 'uuid';
 
-/** All times in these facts are milliseconds since 1970, by the platform's clock or, of polls, by the one of who asked. */
+/** Milliseconds since 1970. Times of streams and events are by the platform's clock, times of polls by the connector's. */
 export type Milliseconds = number;
 
-/** Which polls have not found a stream that they should have found. */
+/** The polls that did not find a stream although the platform should have listed it. */
 export interface Misses {
-  /** The first one after the last that saw the stream. */
+  /** The first miss after the last poll that saw the stream. */
   missedAt: Milliseconds | null;
-  /** Whether a second one has missed it as well. */
+  /** Whether a second poll has missed the stream. */
   isMissConfirmed: boolean;
 }
 
-/** What was said about a stream. */
+/** The facts about a stream. */
 export interface StreamFacts extends Misses {
   /** The platform's id. */
   streamId: string;
   startedAt: Milliseconds;
-  /** The last poll that saw it. */
+  /** The last poll that saw the stream; null when none did. */
   seenAt: Milliseconds | null;
 }
 
-/** An event that said that the streamer went offline. */
+/** A stream-offline event. */
 export interface OfflineFact {
-  /** The stream that has ended; null when the event does not say it. */
+  /** The stream that has ended; null when the event does not name it. */
   streamId: string | null;
   at: Milliseconds;
 }
 
-/** Polls in a row that have not found a streamer live, up to the last one. */
+/** The latest polls in a row that did not find the streamer live. */
 export interface Absence {
   since: Milliseconds;
   until: Milliseconds;
 }
 
-/** The platform lists a stream up to so long after its start, and up to so long after its end. In practice it is a minute or two. */
+/** The platform's list may show a stream this long after its start, and keep it this long after its end. Usually 1 to 2 min. */
 export const listingLagMs = 5 * 60_000;
 
-/** The platform may say so long after the start of a stream that the former one is over: it says so within seconds. */
-export const lateWordMs = 10_000;
+/** The offline event of the previous stream may come this long after the start of the next one. Usually a few seconds. */
+export const lateOfflineMs = 10_000;
 
-/** One answer without a stream may be a slip of the platform's caches: two that are so far apart are not. */
+/** A single miss may come from the platform's caches. Two misses this far apart mean that the stream is over. */
 export const confirmMissAfterMs = 20_000;
 
-// Twice the time between two polls, and some for an instance that has died in between.
+// Two poll intervals, and the 30 s claim of an instance that died in between.
 const maxPollGapMs = 2 * 60_000;
 
-/** The stream after a poll without it, which counts only when the platform should have listed it. */
+/** Adds a miss to a stream. It counts only when the platform should have listed the stream. */
 export function noteMissed<Facts extends StreamFacts>(facts: Facts, at: Milliseconds): Facts {
   if (facts.seenAt === null && at < facts.startedAt + listingLagMs) return facts;
   if (facts.missedAt === null) return { ...facts, missedAt: at };
@@ -54,8 +54,8 @@ export function noteMissed<Facts extends StreamFacts>(facts: Facts, at: Millisec
 }
 
 /**
- * The polls that have missed a stream before anybody knew of it: an event that comes hours late must not make a stream of
- * hours from one that was over in minutes.
+ * The misses of a stream from before it was announced. Without them, an event that comes hours late would make a stream of minutes
+ * last hours.
  */
 export function missesBeforeKnown(startedAt: Milliseconds, absence: Absence | null): Misses {
   const missedAt = Math.max(absence?.since ?? 0, startedAt + listingLagMs);
@@ -63,15 +63,15 @@ export function missesBeforeKnown(startedAt: Milliseconds, absence: Absence | nu
   return { missedAt, isMissConfirmed: absence.until >= missedAt + confirmMissAfterMs };
 }
 
-/** The absence after one more poll without a stream. After a gap it begins anew: nobody knows what was in between. */
+/** Extends an absence by a poll without a stream. After a gap, a new absence starts: the streamer may have been live in between. */
 export function prolongAbsence(absence: Absence | null, at: Milliseconds): Absence {
   const isUnbroken = absence !== null && at - absence.until <= maxPollGapMs;
   return { since: isUnbroken ? absence.since : at, until: at };
 }
 
 /**
- * The id of a stream's row: a UUIDv7 of its start. The rest of it follows from the platform's ids, and of the start only the
- * second counts, which events and polls agree about: a stream that is recorded again has the same id.
+ * The id of a stream's row: a UUIDv7 of its start, with the rest derived from the platform's ids. A stream that is recorded again
+ * gets the same id. The start counts to the second, because polls report no milliseconds.
  */
 export function streamRowId(platformId: string, streamId: string, startedAt: Milliseconds): string {
   const random = createHash('sha256').update(`${platformId}/${streamId}`).digest().subarray(0, 16);

@@ -1,7 +1,7 @@
 import { maxStreamSamples, type ListPosition } from '@stream-events/contracts';
 import { v7 as uuidV7 } from 'uuid';
 import { MonitorStore } from '../../test/monitor-store.js';
-import { online } from '../../test/said.js';
+import { online } from '../../test/facts.js';
 import type { Streamer } from '../streamers/streamer.entity.js';
 import { StreamListRepository } from './stream-list.repository.js';
 
@@ -25,7 +25,7 @@ async function readPage(streamer: Streamer, position?: ListPosition | null) {
 
 describe(StreamListRepository.name, () => {
   describe('list', () => {
-    it('visits every stream once, newest first, on the way down and back, also while new ones come', async () => {
+    it('lists every stream once, newest first, in both directions, while new ones arrive', async () => {
       const streamer = await store.addStreamer();
       await addStreams(streamer, 7);
       await addStreams(await store.addStreamer(), 2);
@@ -44,7 +44,7 @@ describe(StreamListRepository.name, () => {
       expect(await readPage(streamer, top.previous)).toMatchObject({ ids: ['s8'], previous: null });
     });
 
-    it('is empty for a streamer without streams, and nothing for nobody', async () => {
+    it('returns an empty page for a streamer without streams, and null for an unknown streamer', async () => {
       const streamer = await store.addStreamer();
 
       expect(await readPage(streamer)).toMatchObject({ ids: [], count: 0, next: null, previous: null });
@@ -78,7 +78,7 @@ describe(StreamListRepository.name, () => {
       if (count > 0) expect([viewers[0], viewers.at(-1)]).toEqual([1, count]);
     });
 
-    it('is nothing for the stream of another streamer', async () => {
+    it('returns null for the stream of another streamer', async () => {
       const streamer = await store.addStreamer();
       await addStreams(streamer, 1);
       const [stream] = await store.streamsOf(streamer);

@@ -16,12 +16,12 @@ const messageColumns = `id, stream_id AS "streamId", user_id AS "userId", user_l
   ${epochMilliseconds('started_at')} AS "startedAt", ${epochMilliseconds('ended_at')} AS "endedAt",
   language, thumbnail_url AS "thumbnailUrl", tag_ids AS "tagIds", is_mature AS "isMature"`;
 
-/** Reads streams as they are shown: pages by keyset, the latest, histories. */
+/** Reads streams for the API: pages by keyset, the latest stream, histories. */
 @Injectable()
 export class StreamListRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** One page, newest first, with the positions of its neighbours; null when there is no such streamer. */
+  /** One page, newest first, with the cursors of the next and previous pages; null when the streamer does not exist. */
   async list({ streamerId, pageSize, position }: ListStreamsRequest): Promise<ListStreamsReply | null> {
     const count = await this.count(streamerId);
     if (count === null) return null;
@@ -38,7 +38,7 @@ export class StreamListRepository {
     return latest ?? null;
   }
 
-  /** How a stream changed, oldest first, thinned out evenly where it is long; null when there is no such stream. */
+  /** The samples of a stream, oldest first; a long history is thinned out evenly. Null when the stream does not exist. */
   async readHistory(streamerId: string, streamRow: string): Promise<StreamSampleMessage[] | null> {
     const streams = await this.dataSource.query<unknown[]>(
       'SELECT FROM streams WHERE id = $1 AND streamer_id = $2',
@@ -68,7 +68,7 @@ export class StreamListRepository {
     return row?.count ?? null;
   }
 
-  /** In the order of travel. */
+  /** In the direction of paging. */
   private async readRows(
     streamerId: string,
     limit: number,

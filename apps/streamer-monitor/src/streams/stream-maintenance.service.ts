@@ -1,15 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
-import { lateWordMs } from './stream-facts.js';
+import { lateOfflineMs } from './stream-facts.js';
 
 const intervalMs = 10_000;
-// An hour more or less of what is kept for a week is nothing.
+// Offline events are kept for a week: an hour more does not matter.
 const forgetIntervalMs = 3_600_000;
-// A statement on so many rows is short.
+// Keeps each statement short.
 const maxRows = 5_000;
 
-/** Removes what nobody needs any more: samples of streams that are gone, and offline events by which nothing is decided. */
+/** Removes the samples of deleted streams, and old offline events that no stream's end depends on. */
 @Injectable()
 export class StreamMaintenance {
   private readonly failureLog: FailureLog;
@@ -33,14 +33,14 @@ export class StreamMaintenance {
     }, intervalMs);
   }
 
-  /** Finishes the statement in hand. */
+  /** Stops after the current statement. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     this.isStopped = true;
     await this.running;
   }
 
-  /** Removes everything there is to remove. */
+  /** Removes everything that is due for removal. */
   async run(): Promise<void> {
     try {
       while (!this.isStopped && (await this.removeSamples()));
@@ -48,15 +48,15 @@ export class StreamMaintenance {
       while (!this.isStopped && (await this.forgetOfflineEvents()) === maxRows);
       this.forgottenAt = performance.now();
     } catch (error) {
-      this.failureLog.warn('old samples and events could not be removed: tried again in ten seconds', {
+      this.failureLog.warn('cannot remove old samples and offline events, retrying in 10 s', {
         err: error,
       });
     }
   }
 
   /**
-   * An event that names a stream, by which one ends, or which came so soon after a start that it may be about the former stream, is
-   * needed whenever the ends are found again. Only a week of them is looked at: what is older was kept for such a reason.
+   * Resolving ends again needs every event that names a stream, that ends one, or that came so soon after a start that it may
+   * belong to the previous stream. Looks only at events that are 7 to 14 days old: older ones were kept for one of these reasons.
    */
   private async forgetOfflineEvents(): Promise<number> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
@@ -65,14 +65,14 @@ export class StreamMaintenance {
          WHERE occurred_at BETWEEN now() - interval '14 days' AND now() - interval '7 days' AND NOT EXISTS (
            SELECT FROM streams WHERE streams.streamer_id = old.streamer_id
              AND (streams.stream_id = old.stream_id OR streams.ended_at = old.occurred_at
-               OR old.occurred_at - streams.started_at BETWEEN interval '0' AND interval '${lateWordMs} milliseconds')
+               OR old.occurred_at - streams.started_at BETWEEN interval '0' AND interval '${lateOfflineMs} milliseconds')
          ) LIMIT ${maxRows}
        )`,
     );
     return count;
   }
 
-  /** Removes some samples of streams that are gone; false when there are none left. */
+  /** Removes a batch of samples of deleted streams. Returns false when none are left. */
   private async removeSamples(): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM stream_samples USING (

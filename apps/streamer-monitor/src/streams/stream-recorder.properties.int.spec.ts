@@ -1,27 +1,27 @@
 import fc from 'fast-check';
-import { epoch, listed, offline, online } from '../../test/said.js';
+import { epoch, listed, offline, online } from '../../test/facts.js';
 import { MonitorStore } from '../../test/monitor-store.js';
 import type { Streamer } from '../streamers/streamer.entity.js';
-import { lateWordMs } from './stream-facts.js';
+import { lateOfflineMs } from './stream-facts.js';
 import { StreamRecorder, type StreamEvent } from './stream-recorder.service.js';
 
 const second = 1_000;
 const minute = 60 * second;
 const pollEvery = 45 * second;
 
-/** What the platform knows of a stream, and what becomes of its two events. */
+/** A stream as it really was, and the deliveries of its two events. */
 interface TrueStream {
   id: string;
   startedAt: number;
   endedAt: number;
-  /** How long the platform's list is late at its start and end. */
+  /** How late the platform's list shows the stream's start and end. */
   listedAfter: number;
   listedFor: number;
   online: Delivery;
   offline: Delivery & { isNamed: boolean };
 }
 
-/** When an event arrives after it happened, each time that it does: never, once or twice. */
+/** The delays of each arrival of an event: it never arrives, or once, or twice. */
 interface Delivery {
   delays: number[];
 }
@@ -57,7 +57,7 @@ function histories(delays: fc.Arbitrary<number[]>): fc.Arbitrary<History> {
   });
 }
 
-/** What the platform's list says of the streamer at a time. */
+/** The stream that the platform lists for the streamer at a time. */
 function listAt({ streams }: History, at: number): TrueStream | undefined {
   return streams.findLast(
     ({ startedAt, endedAt, listedAfter, listedFor }) =>
@@ -109,7 +109,7 @@ async function play(history: History): Promise<{ streamer: Streamer; end: number
   const events = eventSteps(streamer, history);
   const lastEvent = Math.max(0, ...events.map(({ at }) => at), history.outage.until);
   const lastEnd = Math.max(...history.streams.map(({ endedAt, listedFor }) => endedAt + listedFor));
-  // Five minutes in which a poll need not have listed a stream, and two polls.
+  // The listing lag of 5 min, and two polls.
   const end = Math.max(lastEvent, lastEnd) + 5 * minute + 2 * pollEvery;
   const steps = [...events, ...pollSteps(streamer, history, end + 1)].sort((one, other) => one.at - other.at);
   for (const step of steps) await step.run();
@@ -125,8 +125,8 @@ async function readStreams(streamer: Streamer) {
 }
 
 /**
- * The latest time at which polls must have noticed that a stream is over, by the rules alone. An outage makes it later, also of
- * what was over before, when one learns of it afterwards.
+ * The latest time at which the rules require polls to notice that a stream is over. An outage delays it, also for a stream that was
+ * over before the outage and is announced after it.
  */
 function latestNotice({ outage }: History, { startedAt, endedAt, listedFor, online }: TrueStream): number {
   const missable = Math.max(endedAt + listedFor, startedAt + 5 * minute) + pollEvery;
@@ -135,23 +135,23 @@ function latestNotice({ outage }: History, { startedAt, endedAt, listedFor, onli
   return isInOutage ? Math.max(missable, outage.until + pollEvery) : missable;
 }
 
-/** Which polls had missed a stream is forgotten when the next one is seen: one that is announced only then ends by the next start. */
+/** A poll that sees the next stream erases the misses before it. A stream that is announced after that ends at the next start. */
 function isAnnouncedAfterNext({ streams }: History, { startedAt, online }: TrueStream): boolean {
   const announcedAt = startedAt + Math.min(...online.delays);
   return streams.some((other) => other.startedAt > startedAt && other.startedAt <= announcedAt);
 }
 
-/** An event without a name that comes soon after the start may be about the former stream, of whose end nobody has said anything. */
+/** An unnamed event soon after the start may belong to a previous stream whose offline events were lost. */
 function isEndSaid({ streams }: History, { startedAt, endedAt, offline }: TrueStream): boolean {
   if (offline.delays.length === 0) return false;
   const isAnyEndUnsaid = streams.some(
     (other) => other.startedAt < startedAt && other.offline.delays.length === 0,
   );
-  return offline.isNamed || endedAt >= startedAt + lateWordMs || !isAnyEndUnsaid;
+  return offline.isNamed || endedAt >= startedAt + lateOfflineMs || !isAnyEndUnsaid;
 }
 
 describe(StreamRecorder.name, () => {
-  it('records exactly the true streams, however late, often and disordered events come, and whatever polls say', async () => {
+  it('records exactly the true streams when events are late, repeated, and reordered, with any polls', async () => {
     await fc.assert(
       fc.asyncProperty(histories(delivered), async (history) => {
         const { streamer } = await play(history);
@@ -164,7 +164,7 @@ describe(StreamRecorder.name, () => {
     );
   }, 120_000);
 
-  it('records the true streams when all events come in one heap in any order, without a single poll', async () => {
+  it('records exactly the true streams when all events arrive at once in any order, without polls', async () => {
     const heaps = histories(delivered).chain((history) =>
       fc.tuple(
         fc.constant(history),
@@ -190,8 +190,8 @@ describe(StreamRecorder.name, () => {
     );
   }, 60_000);
 
-  it('records the true streams of a streamer who comes back before the platform has said that the former stream is over', async () => {
-    const gaps = fc.array(seconds(1, lateWordMs / second - 1), { minLength: 1, maxLength: 4 });
+  it('records exactly the true streams when a streamer restarts before the previous offline event', async () => {
+    const gaps = fc.array(seconds(1, lateOfflineMs / second - 1), { minLength: 1, maxLength: 4 });
     await fc.assert(
       fc.asyncProperty(gaps, fc.infiniteStream(fc.nat()), async (lateBy, places) => {
         const streamer = await store.addStreamer();
@@ -213,7 +213,7 @@ describe(StreamRecorder.name, () => {
     );
   }, 60_000);
 
-  it('records what it is told of when events are lost: none twice, none open for ever, no end far from the truth', async () => {
+  it('records every announced stream once when events are lost, with an end close to the truth', async () => {
     await fc.assert(
       fc.asyncProperty(histories(maybeLost), async (history) => {
         const { streamer } = await play(history);
@@ -226,7 +226,7 @@ describe(StreamRecorder.name, () => {
           expect(startedAt).toBe(stream.startedAt);
           if (isEndSaid(history, stream)) expect(endedAt).toBe(stream.endedAt);
           expect(endedAt).toBeGreaterThanOrEqual(stream.endedAt);
-          // An event without a name, of a stream that nobody knows, may come 5 min after polls have missed this one.
+          // An unnamed event of an unknown stream may count up to 5 min after the first miss of this one.
           if (!isAnnouncedAfterNext(history, stream))
             expect(endedAt).toBeLessThanOrEqual(latestNotice(history, stream) + 5 * minute);
         }

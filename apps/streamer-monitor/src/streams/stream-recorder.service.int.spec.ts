@@ -1,6 +1,6 @@
 import { createLogger } from '@stream-events/service';
 import { MonitorStore } from '../../test/monitor-store.js';
-import { epoch, listed, offline, online } from '../../test/said.js';
+import { epoch, listed, offline, online } from '../../test/facts.js';
 import type { Streamer } from '../streamers/streamer.entity.js';
 import type { Poll } from '../polling/routine-poll.js';
 import { toSeenStream } from '../polling/seen-stream.js';
@@ -43,7 +43,7 @@ describe(StreamRecorder.name, () => {
       expect(after.nextPollAt.getTime() - after.updatedAt.getTime()).toBe(0);
     });
 
-    it('does not make hours of a stream that it learns of when it has long been over', async () => {
+    it('ends a stream at its first miss when its event arrives hours late', async () => {
       const streamer = await store.addStreamer({ nextPollAt: later() });
       for (let at = 0; at <= 120 * minute; at += 90 * second)
         await store.polls.recordPoll(streamer.id, poll(at, null));
@@ -55,7 +55,7 @@ describe(StreamRecorder.name, () => {
       expect((await store.streamer(streamer)).streaming).toBe(false);
     });
 
-    it('records the true streams when everything about a streamer is said at once, to several instances', async () => {
+    it('records the true streams when several instances record all facts at once', async () => {
       const streamer = await store.addStreamer();
       const said = [0, 1, 2, 3].flatMap((index) => [
         online(streamer, `s${index}`, index * 10 * minute),
@@ -78,7 +78,7 @@ describe(StreamRecorder.name, () => {
       expect(streams).toEqual([0, 1, 2, 3].map((index) => [`s${index}`, index * 10, index * 10 + 5]));
     });
 
-    it('keeps a streamer live who came back before the platform said the stream before was over', async () => {
+    it('keeps a streamer live who restarted before the previous offline event', async () => {
       const streamer = await store.addStreamer();
       const endsAfter = async (...events: StreamEvent[]) => {
         for (const event of events) await store.recorder.recordEvent(event);
@@ -91,12 +91,12 @@ describe(StreamRecorder.name, () => {
       expect(await endsAfter(online(streamer, 's3', 200 * second))).toEqual([100, 200, null]);
       expect(await endsAfter(offline(streamer, 201 * second))).toEqual([100, 200, null]);
       expect((await store.streamer(streamer)).streaming).toBe(true);
-      // With the end of the first one, what came after the other starts was about these, after all.
+      // Now that the first stream has its own end, the later events belong to the streams before which they came.
       expect(await endsAfter(offline(streamer, 90 * second))).toEqual([90, 103, 201]);
       expect((await store.streamer(streamer)).streaming).toBe(false);
     });
 
-    it('follows a new name, but neither an old word of it nor another spelling', async () => {
+    it('records a new username, but no older report and no other spelling', async () => {
       const streamer = await store.addStreamer({ platformUsername: 'MiRa', namedAt: new Date(epoch) });
       const nameAfter = async (login: string, at: number): Promise<string> => {
         await store.recorder.recordEvent(online(streamer, 's1', 0, { login, at }));
@@ -111,12 +111,12 @@ describe(StreamRecorder.name, () => {
   });
 
   describe('recordPoll', () => {
-    it('looks again in 25 s when a stream is missed, and ends it at the first of two misses', async () => {
+    it('polls again in 25 s after a miss, and ends the stream at the first of two misses', async () => {
       const streamer = await store.addStreamer({ nextPollAt: later() });
       await store.polls.recordPoll(streamer.id, poll(0, listed(streamer, 's1', -minute)));
 
       await store.polls.recordPoll(streamer.id, poll(45 * second, null));
-      // At the earliest 5 s before that: then the second miss still counts.
+      // A batch of other streamers may take it 5 s ahead: the second miss still counts.
       expect(await dueInSeconds(streamer)).toBeLessThan(26);
       expect((await store.streamer(streamer)).streaming).toBe(true);
       await store.polls.recordPoll(streamer.id, poll(66 * second, null));
@@ -144,7 +144,7 @@ describe(StreamRecorder.name, () => {
       expect(await store.streamsOf(streamer)).toMatchObject([{ title: 'hello', viewerCount: 7 }]);
     });
 
-    it('corrects the end by an event that comes later, and by a poll that sees the stream again', async () => {
+    it('corrects the end when a later event arrives or a poll sees the stream again', async () => {
       const streamer = await store.addStreamer();
       const said = listed(streamer, 's1', -minute);
       const endAfter = async (at: number, stream: typeof said | null): Promise<number | undefined> => {
@@ -162,7 +162,7 @@ describe(StreamRecorder.name, () => {
       expect((await store.streamsOf(streamer))[0]?.endedAt?.getTime()).toBe(epoch + 140 * second);
     });
 
-    it('leaves out an answer that is older than the last one', async () => {
+    it('ignores a poll that is older than the last recorded one', async () => {
       const streamer = await store.addStreamer();
       await store.polls.recordPoll(streamer.id, poll(minute, null));
 
@@ -206,7 +206,7 @@ describe(StreamRecorder.name, () => {
 });
 
 describe(StreamMaintenance.name, () => {
-  it('forgets old offline events by which no stream ends', async () => {
+  it('removes old offline events that no stream ends at', async () => {
     const streamer = await store.addStreamer();
     const old = Date.now() - 8 * 24 * 60 * minute - epoch;
     await store.recorder.recordEvent(online(streamer, 's1', old));
@@ -224,7 +224,7 @@ describe(StreamMaintenance.name, () => {
     expect((await store.streamsOf(streamer))[0]?.endedAt?.getTime()).toBe(epoch + old + minute);
   });
 
-  it('keeps an old offline event that may be about the former stream, as the end of the next one depends on it', async () => {
+  it('keeps an old offline event that may belong to the previous stream', async () => {
     const streamer = await store.addStreamer();
     const old = Date.now() - 8 * 24 * 60 * minute - epoch;
     await store.recorder.recordEvent(online(streamer, 's1', old));

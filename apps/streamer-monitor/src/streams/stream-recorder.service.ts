@@ -16,22 +16,22 @@ import {
   type RecordedStream,
 } from './streams.repository.js';
 
-/** What an event said about a streamer's streams. */
+/** A stream-online or stream-offline event. */
 export type StreamEvent = { at: Milliseconds; userId: string; userLogin: string } & (
   { kind: 'online'; stream: AnnouncedStream } | { kind: 'offline'; offline: RecordedOffline }
 );
 
-/** What changes with a streamer besides its streams. */
+/** A change of a streamer, from which its streams are resolved again. */
 export interface StreamerChange {
   streamer: MonitoredStreamer;
-  /** Streams that began then or later may have changed. */
+  /** Streams that started at this time or later may have changed. */
   from: Milliseconds;
   nextPoll: (latest: RecordedStream | undefined) => NextPoll | undefined;
 }
 
 /**
- * Writes down what is said about streams, and what follows from it, each time in one transaction that holds the streamer's lock.
- * Idempotent by the id of the stream and of the event: what is said again, late or in another order gives the same streams.
+ * Records facts about streams and what follows from them, in one transaction that holds the streamer's lock. Idempotent by the ids
+ * of stream and event: repeated, late, and reordered facts give the same streams.
  */
 @Injectable()
 export class StreamRecorder {
@@ -41,7 +41,7 @@ export class StreamRecorder {
     private readonly streams: StreamsRepository,
   ) {}
 
-  /** Records what an event said; false when the streamer is not monitored. */
+  /** Records an event. Returns false when the streamer is not monitored. */
   async recordEvent(event: StreamEvent): Promise<boolean> {
     return this.dataSource.transaction(async (transaction) => {
       const streamer = await this.streamers.lockByPlatformId(transaction, event.userId);
@@ -61,8 +61,8 @@ export class StreamRecorder {
     });
   }
 
-  /** Ends the stream that is running, as if polls had missed it for good: nobody looks at it from now on. */
-  async giveUp(transaction: EntityManager, streamerId: string): Promise<void> {
+  /** Ends the running stream as if two polls had missed it, because the streamer is no longer polled. */
+  async endRunning(transaction: EntityManager, streamerId: string): Promise<void> {
     const [latest] = await this.streams.readLatest(transaction, [streamerId]);
     if (latest?.endedAt !== null) return;
     const missedAt = latest.missedAt ?? Math.max(Date.now(), latest.startedAt);
@@ -71,7 +71,7 @@ export class StreamRecorder {
   }
 
   /**
-   * Finds the ends of a locked streamer's streams that began at `from` or later, and of the one before them.
+   * Resolves the ends of a locked streamer's streams that started at `from` or later, and of the one before them.
    *
    * @returns the latest stream, as it is now
    */
@@ -88,7 +88,7 @@ export class StreamRecorder {
     return resolved.at(-1);
   }
 
-  /** Resolves a locked streamer's streams and saves the streamer with what follows from them. */
+  /** Resolves a locked streamer's streams, and saves the streamer with the result. */
   async apply(
     transaction: EntityManager,
     before: MonitoredStreamer,

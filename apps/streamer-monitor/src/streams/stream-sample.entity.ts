@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** What a stream looked like at a moment. */
+/** The title, category, and viewers of a stream at a time. */
 @Entity({ name: 'stream_samples' })
 export class StreamSample {
   /** The id of the stream's row. */
@@ -23,13 +23,13 @@ export class StreamSample {
   gameName!: string;
 }
 
-/** A stream that is gone, while its samples are not yet. */
+/** A deleted stream whose samples are still to be removed. */
 @Entity({ name: 'removed_streams' })
 export class RemovedStream {
   @PrimaryColumn('uuid')
   id!: string;
 
-  /** Later samples are those of a stream that was recorded again. */
+  /** Samples after this time belong to the same stream, recorded again, and stay. */
   @Column('timestamptz', { name: 'removed_at' })
   removedAt!: Date;
 }

@@ -1,16 +1,19 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A stream: how it is shown, and below that what was said about it, from which its end follows (see `resolve-streams.ts`). */
+/**
+ * A stream: first the fields that the API shows, then the facts that its end follows from (see `resolve-streams.ts`). Title,
+ * category, viewers, language, and thumbnail are empty or 0 until a poll has seen the stream.
+ */
 @Entity({ name: 'streams' })
 export class Stream {
-  /** See `streamRowId`: sorts by the start, and is the same when the stream is recorded again. */
+  /** See `streamRowId`: sorts by start, and is the same when the stream is recorded again. */
   @PrimaryColumn('uuid')
   id!: string;
 
   @Column('uuid', { name: 'streamer_id' })
   streamerId!: string;
 
-  /** The platform's id of it. */
+  /** The platform's id of the stream. */
   @Column('text', { name: 'stream_id' })
   streamId!: string;
 
@@ -38,11 +41,11 @@ export class Stream {
   @Column('integer', { name: 'viewer_count' })
   viewerCount!: number;
 
-  /** The earliest that was said: events say it to the millisecond, polls to the second. */
+  /** The earliest reported start. Events report it to the millisecond, polls to the second. */
   @Column('timestamptz', { name: 'started_at' })
   startedAt!: Date;
 
-  /** Null while it is running. */
+  /** Null while the stream is running. */
   @Column('timestamptz', { name: 'ended_at', nullable: true })
   endedAt!: Date | null;
 
@@ -58,19 +61,19 @@ export class Stream {
   @Column('boolean', { name: 'is_mature' })
   isMature!: boolean;
 
-  /** The id of the first event that said it began; null when only polls know it. */
+  /** The id of the first event that announced the stream; null when only polls have seen it. */
   @Column('uuid', { name: 'announced_by', nullable: true })
   announcedBy!: string | null;
 
-  /** The last poll that saw it. */
+  /** The last poll that saw the stream. */
   @Column('timestamptz', { name: 'seen_at', nullable: true })
   seenAt!: Date | null;
 
-  /** The first poll after that which missed it. */
+  /** The first poll after `seenAt` that missed the stream. */
   @Column('timestamptz', { name: 'missed_at', nullable: true })
   missedAt!: Date | null;
 
-  /** Whether a second one has missed it as well. */
+  /** Whether a second poll has missed the stream. */
   @Column('boolean', { name: 'is_miss_confirmed' })
   isMissConfirmed!: boolean;
 }

@@ -21,22 +21,21 @@ export class StreamsController {
   @Handles(listStreams)
   async list(request: ListStreamsRequest): Promise<ListStreamsReply> {
     const page = await this.streams.list(request);
-    if (!page) throw new ServiceError('not_found', `There is no streamer ${request.streamerId}.`);
+    if (!page) throw new ServiceError('not_found', `Streamer ${request.streamerId} does not exist.`);
     return page;
   }
 
   @Handles(getLatestStream)
   async getLatest({ id }: StreamerRequest): Promise<StreamMessage> {
     const stream = await this.streams.findLatest(id);
-    if (!stream) throw new ServiceError('not_found', `There is no stream of a streamer ${id}.`);
+    if (!stream) throw new ServiceError('not_found', `Streamer ${id} does not exist or has no streams.`);
     return stream;
   }
 
   @Handles(getStreamHistory)
   async getHistory({ streamerId, streamId }: StreamHistoryRequest): Promise<StreamHistoryReply> {
     const samples = await this.streams.readHistory(streamerId, streamId);
-    if (!samples)
-      throw new ServiceError('not_found', `There is no stream ${streamId} of a streamer ${streamerId}.`);
+    if (!samples) throw new ServiceError('not_found', `Streamer ${streamerId} has no stream ${streamId}.`);
     return { samples };
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import {
-  lateWordMs,
+  lateOfflineMs,
   streamRowId,
   type Milliseconds,
   type Misses,
@@ -9,7 +9,7 @@ import {
   type StreamFacts,
 } from './stream-facts.js';
 
-/** The data source, or a transaction of it. */
+/** The data source, or one of its transactions. */
 export type Queries = Pick<EntityManager, 'query'>;
 
 /** A stream as it is recorded. */
@@ -20,14 +20,14 @@ export interface RecordedStream extends StreamFacts {
   announcedBy: string | null;
 }
 
-/** Streams of a streamer from some time on, and what was said of their ends. */
+/** A streamer's streams from a time on, and the offline events that may end them. */
 export interface StreamWindow {
-  /** By start. */
+  /** Sorted by start. */
   streams: RecordedStream[];
   offline: OfflineFact[];
 }
 
-/** A stream that an event has announced. */
+/** A stream as an event announces it. */
 export interface AnnouncedStream {
   /** The id of the event. */
   eventId: string;
@@ -39,7 +39,7 @@ export interface AnnouncedStream {
   userName: string;
 }
 
-/** A stream as a poll has seen it. */
+/** A stream as a poll sees it. */
 export interface SeenStream {
   streamId: string;
   startedAt: Milliseconds;
@@ -57,13 +57,13 @@ export interface SeenStream {
   isMature: boolean;
 }
 
-/** An event that said that a streamer went offline. */
+/** A stream-offline event with its id. */
 export interface RecordedOffline extends OfflineFact {
   /** The id of the event. */
   eventId: string;
 }
 
-/** SQL of a time in milliseconds since 1970. */
+/** The SQL for a timestamp in milliseconds since 1970. */
 export function epochMilliseconds(column: string): string {
   return `floor(extract(epoch FROM ${column}) * 1000)::float8`;
 }
@@ -73,13 +73,13 @@ const streamColumns = `id, streamer_id AS "streamerId", stream_id AS "streamId",
   ${epochMilliseconds('seen_at')} AS "seenAt", ${epochMilliseconds('missed_at')} AS "missedAt",
   is_miss_confirmed AS "isMissConfirmed"`;
 
-// Clocks that differ may have an event named before its stream began.
+// With clocks that differ, an event that names a stream may have a time before the stream's start.
 const clockTolerance = "interval '1 hour'";
 
-/** Reads and writes what was said about streams; always in a transaction that has locked the streamer. */
+/** Reads and writes the facts about streams. Callers hold the streamer's lock in a transaction. */
 @Injectable()
 export class StreamsRepository {
-  /** The latest stream of each of these streamers that has one. */
+  /** The latest stream of each of these streamers. Streamers without streams are missing. */
   async readLatest(queries: Queries, streamerIds: readonly string[]): Promise<RecordedStream[]> {
     return queries.query<RecordedStream[]>(
       `SELECT latest.* FROM unnest($1::uuid[]) AS wanted (id) CROSS JOIN LATERAL (
@@ -99,8 +99,8 @@ export class StreamsRepository {
   }
 
   /**
-   * All that decides about streams which began at `from` or later, and about the one before them: back to a stream whose end does
-   * not depend on the former one, as no event without a name came soon after its start (see `resolve-streams.ts`).
+   * Everything that decides the ends of the streams that started at `from` or later, and of the one before them. Reaches back to a
+   * stream whose end does not depend on the previous one: no unnamed event came soon after its start (see `resolve-streams.ts`).
    */
   async readWindow(queries: Queries, streamerId: string, from: Milliseconds): Promise<StreamWindow> {
     const streams = await queries.query<RecordedStream[]>(
@@ -108,7 +108,7 @@ export class StreamsRepository {
          SELECT coalesce((
            SELECT started_at FROM streams WHERE streamer_id = $1 AND started_at < $2 AND NOT EXISTS (
              SELECT FROM offline_events WHERE streamer_id = $1 AND stream_id IS NULL
-               AND occurred_at >= started_at AND occurred_at < started_at + interval '${lateWordMs} milliseconds'
+               AND occurred_at >= started_at AND occurred_at < started_at + interval '${lateOfflineMs} milliseconds'
            ) ORDER BY started_at DESC LIMIT 1
          ), '-infinity') AS at
        )
@@ -127,10 +127,7 @@ export class StreamsRepository {
     return { streams, offline };
   }
 
-  /**
-   * Writes down that events have announced streams; the earliest start that was ever said counts. Which polls have missed a stream
-   * counts only when it is new.
-   */
+  /** Saves announced streams. The earliest reported start counts. The misses are saved only when the stream is new. */
   async saveAnnounced(
     queries: Queries,
     streamerId: string,
@@ -145,7 +142,7 @@ export class StreamsRepository {
     await queries.query(saveAnnouncedStreams, [streamerId, JSON.stringify(rows)]);
   }
 
-  /** Writes down what a poll has seen: streams as they are now, and in their histories what differs. */
+  /** Saves the streams that a poll saw, and adds what has changed to their histories. */
   async saveSeen(
     queries: Queries,
     at: Milliseconds,
@@ -172,7 +169,7 @@ export class StreamsRepository {
     ]);
   }
 
-  /** Writes down that an event said that the streamer went offline. Idempotent by the event's id. */
+  /** Saves offline events. Idempotent by the event's id. */
   async saveOffline(
     queries: Queries,
     streamerId: string,
@@ -230,7 +227,7 @@ const saveSeenStreams = `
     thumbnail_url = excluded.thumbnail_url, tag_ids = excluded.tag_ids, is_mature = excluded.is_mature,
     seen_at = excluded.seen_at, missed_at = NULL, is_miss_confirmed = false`;
 
-// A new title or category at once; viewers, which change all the time, once a minute: a chart needs no more.
+// Samples a new title or category at once. Samples viewers once a minute: they change all the time, and a chart needs no more.
 const saveSamples = `
   INSERT INTO stream_samples (stream, at, viewer_count, title, game_id, game_name)
   SELECT streams.id, $2, seen."viewerCount", seen.title, seen."gameId", seen."gameName"

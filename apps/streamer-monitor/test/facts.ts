@@ -3,10 +3,10 @@ import { v7 as uuidV7 } from 'uuid';
 import type { Streamer } from '../src/streamers/streamer.entity.js';
 import type { StreamEvent } from '../src/streams/stream-recorder.service.js';
 
-/** Some moment; times of tests are milliseconds after it. */
+/** The start of time in these tests: their times are milliseconds after it. */
 export const epoch = Date.UTC(2026, 0, 1);
 
-/** An event that says that a stream began. */
+/** A stream-online event. */
 export function online(
   { platformId, platformUsername }: Streamer,
   streamId: string,
@@ -31,7 +31,7 @@ export function online(
   };
 }
 
-/** An event that says that a streamer went offline; it names the stream when it is given. */
+/** A stream-offline event; it names the stream if one is given. */
 export function offline(
   { platformId, platformUsername }: Streamer,
   at: number,
@@ -46,7 +46,7 @@ export function offline(
   };
 }
 
-/** A stream as the platform lists it. */
+/** A stream in the platform's list. */
 export function listed(
   { platformId, platformUsername }: Streamer,
   streamId: string,
