@@ -23,13 +23,13 @@ import {
   RequestClient,
 } from '@stream-events/messaging';
 import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
-import { StreamEventsService } from './consuming/stream-events.service.js';
 import { CreateStreamers1764230000000 } from './migrations/1764230000000-create-streamers.js';
 import { CreateStoreIdentity1764250000000 } from './migrations/1764250000000-create-store-identity.js';
 import { UsernameRefresh } from './polling/username-refresh.service.js';
 import { Poller } from './polling/poller.service.js';
 import { Rebuild } from './rebuild/rebuild.entity.js';
 import { RebuildService } from './rebuild/rebuild.service.js';
+import { StreamEventsConsumer } from './stream-events/stream-events.consumer.js';
 import { variables, type StreamerMonitorConfig } from './streamer-monitor.config.js';
 import { StreamerMonitorModule } from './streamer-monitor.module.js';
 import { Streamer } from './streamers/streamer.entity.js';
@@ -92,7 +92,7 @@ async function start(shell: Shell<StreamerMonitorConfig>) {
     { strategy, logger: new NestLogger(logger), abortOnError: false },
   );
   app.useGlobalFilters(new ErrorResponder(logger, toUnavailable));
-  const background = [StreamEventsService, Poller, UsernameRefresh, StreamMaintenance].map((part) =>
+  const background = [StreamEventsConsumer, Poller, UsernameRefresh, StreamMaintenance].map((part) =>
     app.get(part),
   );
   for (const part of background) part.start();

@@ -3,10 +3,10 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { RequestClient } from '@stream-events/messaging';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
-import { StreamEventsModule } from './consuming/stream-events.module.js';
-import { EVENTS_CONNECTION } from './consuming/stream-events.service.js';
 import { PollingModule } from './polling/polling.module.js';
 import { RebuildModule } from './rebuild/rebuild.module.js';
+import { EVENTS_CONNECTION } from './stream-events/stream-events.consumer.js';
+import { StreamEventsModule } from './stream-events/stream-events.module.js';
 import { StreamersModule } from './streamers/streamers.module.js';
 import { StreamsModule } from './streams/streams.module.js';
 

@@ -5,7 +5,7 @@ import {
   parseStoredEvent,
   streamEventTypes,
   UnreadableEventError,
-} from '../consuming/stream-event.external.js';
+} from '../stream-events/stream-event.external.js';
 import type { StreamEvent } from '../streams/stream-recorder.service.js';
 
 const pageSize = 100;

@@ -8,7 +8,7 @@ import { metricOf } from '../../test/monitor-process.js';
 import { MonitorStore } from '../../test/monitor-store.js';
 import { epoch, offline, online } from '../../test/facts.js';
 import type { Streamer } from '../streamers/streamer.entity.js';
-import { StreamEventsService } from './stream-events.service.js';
+import { StreamEventsConsumer } from './stream-events.consumer.js';
 
 interface Instance {
   metrics: Registry;
@@ -39,18 +39,23 @@ afterEach(async () => {
   await Promise.all(instances.map(({ stop }) => stop()));
 });
 
-async function startIngest(): Promise<Instance> {
-  // With the permissions that the service has.
+async function startConsumer(): Promise<Instance> {
+  // Connects with the service's own permissions.
   const connection: NatsConnection = await connectNats({
     urls: [nats.urlFor('streamer-monitor')],
     name: 'test',
     account: 'EVENTS',
   });
   const metrics = new Registry();
-  const ingest = new StreamEventsService(connection, store.recorder, createLogger('test', 'silent'), metrics);
-  ingest.start();
+  const consumer = new StreamEventsConsumer(
+    connection,
+    store.recorder,
+    createLogger('test', 'silent'),
+    metrics,
+  );
+  consumer.start();
   const stop = async (): Promise<void> => {
-    await ingest.stop();
+    await consumer.stop();
     await connection.close();
   };
   instances.push({ metrics, stop });
@@ -68,12 +73,12 @@ async function endsOf(streamer: Streamer): Promise<[string, number | null][]> {
   return streams.map(({ streamId, endedAt }) => [streamId, endedAt && endedAt.getTime() - epoch]);
 }
 
-describe(StreamEventsService.name, () => {
-  it('records what is on the stream and what comes, by the time when it happened, and shows who is live', async () => {
+describe(StreamEventsConsumer.name, () => {
+  it('records old and new events in the order of event time, and updates whether the streamer is live', async () => {
     const streamer = await store.addStreamer();
     await stream.publishEvent(offline(streamer, 100 * second));
     await stream.publishEvent(online(streamer, 's1', 0));
-    await startIngest();
+    await startConsumer();
     await untilRead();
     expect(await endsOf(streamer)).toEqual([['s1', 100 * second]]);
 
@@ -85,10 +90,10 @@ describe(StreamEventsService.name, () => {
     expect(await endsOf(streamer)).toEqual([['s1', 100 * second], ['s2', 300 * second]]); // prettier-ignore
   });
 
-  it('changes nothing by events that were added by hand, are tests, or are about others', async () => {
+  it('ignores events that clients added, test events, and events of streamers that are not monitored', async () => {
     const streamer = await store.addStreamer();
     const disabled = await store.addStreamer({ disabled: true });
-    const instance = await startIngest();
+    const instance = await startConsumer();
     await stream.publishEvent(online(streamer, 'by-hand', 0), { eventId: null });
     await stream.publishEvent(online(streamer, 'odd-by-hand', 0), { eventId: null, eventData: '{"x":[]}' });
     await stream.publishEvent(online(streamer, 'test', 0), { origin: 'test' });
@@ -101,7 +106,7 @@ describe(StreamEventsService.name, () => {
     expect(await store.streamer(streamer)).toMatchObject({ streaming: false, isStreamingKnown: false });
   });
 
-  it('leaves out and counts what makes no sense, and records its neighbours', async () => {
+  it('skips and counts unreadable events, and records the others', async () => {
     const streamer = await store.addStreamer();
     const { platformId } = streamer;
     const odd = [
@@ -115,7 +120,7 @@ describe(StreamEventsService.name, () => {
     await stream.publish(`events.platform.stream-online.${platformId}`, 'no JSON');
     await stream.publishEvent(online(streamer, 's1', 0));
 
-    const instance = await startIngest();
+    const instance = await startConsumer();
     await untilRead();
 
     expect(await endsOf(streamer)).toEqual([['s1', null]]);
@@ -123,10 +128,10 @@ describe(StreamEventsService.name, () => {
     expect(await outcomesOf(instance, 'failed')).toBe(0);
   });
 
-  it('shares the work with other instances, each message once', async () => {
+  it('shares the messages among instances, each message once', async () => {
     const streamers = await Promise.all(Array.from({ length: 20 }, () => store.addStreamer()));
-    const both = await Promise.all([startIngest(), startIngest()]);
-    // Else one might be done before the other has begun.
+    const both = await Promise.all([startConsumer(), startConsumer()]);
+    // Otherwise, one instance might read everything before the other has started.
     await eventually(async () => expect(await stream.countReaders()).toEqual([2, 2]));
 
     for (const streamer of streamers)
@@ -140,20 +145,20 @@ describe(StreamEventsService.name, () => {
     expect(await store.count('streams')).toBe(200);
   });
 
-  it('waits for the EVENTS stream, and reads it when it is there', async () => {
+  it('waits for the EVENTS stream, and reads it once it exists', async () => {
     await stream.delete();
     const streamer = await store.addStreamer();
-    await startIngest();
+    await startConsumer();
     await stream.create();
     await stream.publishEvent(online(streamer, 's1', 0));
 
     await eventually(async () => expect(await endsOf(streamer)).toEqual([['s1', null]]));
   });
 
-  it('reads on when the stream was lost and made anew, where all is published again', async () => {
+  it('continues after the stream was lost and recreated with all events published again', async () => {
     const streamer = await store.addStreamer();
     const first = online(streamer, 's1', 0);
-    await startIngest();
+    await startConsumer();
     await stream.publishEvent(first);
     await eventually(async () => expect(await endsOf(streamer)).toHaveLength(1));
 
@@ -168,9 +173,9 @@ describe(StreamEventsService.name, () => {
     expect(await store.count('streams')).toBe(1);
   });
 
-  it('reads on when the broker was killed and is back', async () => {
+  it('continues after the broker was killed and restarted', async () => {
     const streamer = await store.addStreamer();
-    await startIngest();
+    await startConsumer();
     await stream.publishEvent(online(streamer, 's1', 0));
     await eventually(async () => expect(await endsOf(streamer)).toHaveLength(1));
 
@@ -183,9 +188,9 @@ describe(StreamEventsService.name, () => {
     });
   }, 60_000);
 
-  it('keeps what comes while the database is away, and records it when it is back', async () => {
+  it('retries events while the database is unavailable, and records them when it is back', async () => {
     const streamer = await store.addStreamer();
-    const instance = await startIngest();
+    const instance = await startConsumer();
     await store.dataSource.query('ALTER TABLE streams RENAME TO streams_away');
     await stream.publishEvent(online(streamer, 's1', 0));
     await eventually(async () => expect(await outcomesOf(instance, 'failed')).toBeGreaterThan(1), {

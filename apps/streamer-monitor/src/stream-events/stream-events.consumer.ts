@@ -11,7 +11,7 @@ import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stre
 import { StreamRecorder } from '../streams/stream-recorder.service.js';
 import { parseStreamMessage, streamEventTypes, UnreadableEventError } from './stream-event.external.js';
 
-/** Injection token of the connection that events are read on. */
+/** Injection token of the NATS connection for reading the EVENTS stream. */
 export const EVENTS_CONNECTION = Symbol('EVENTS_CONNECTION');
 
 type EventType = (typeof streamEventTypes)[number];
@@ -40,7 +40,7 @@ const acknowledgements: Record<Outcome, Acknowledgement> = {
  * ```
  */
 @Injectable()
-export class StreamEventsService {
+export class StreamEventsConsumer {
   private readonly eventsTotal: Counter;
   private readonly failureLog: FailureLog;
   private readonly consumers: DurableConsumer[];
@@ -76,7 +76,7 @@ export class StreamEventsService {
     for (const consumer of this.consumers) consumer.start();
   }
 
-  /** Finishes the messages in hand (for 3 s at most) and stops. */
+  /** Stops after the current messages, waiting up to 3 s. */
   async stop(): Promise<void> {
     await Promise.all(this.consumers.map((consumer) => consumer.stop()));
   }
@@ -103,11 +103,11 @@ export class StreamEventsService {
   }
 }
 
-/** Counts the events that are not read yet; NaN while the broker is away. */
+/** Measures how many events are not read yet. Reports NaN while NATS is unavailable. */
 function measureWaiting(consumers: readonly DurableConsumer[], metrics: Registry): void {
   new Gauge({
     name: 'streamer_monitor_events_waiting',
-    help: 'Stream events on the EVENTS stream that are not read yet; the same number on every instance',
+    help: 'Stream events on the EVENTS stream that are not read yet; every instance reports the same value',
     registers: [metrics],
     async collect() {
       const counts = await Promise.all(

@@ -9,13 +9,13 @@ import type { JsMsg } from '@nats-io/jetstream';
 import type { Milliseconds } from '../streams/stream-facts.js';
 import type { StreamEvent } from '../streams/stream-recorder.service.js';
 
-/** The event types that say something about streams. */
+/** The event types that report when streams start and end. */
 export const streamEventTypes = ['stream-online', 'stream-offline'] as const;
 
-/** A message, or an event of the log, is not what an event about streams is. Trying again cannot help. */
+/** A message or stored event is not a valid stream event. A retry cannot help. */
 export class UnreadableEventError extends Error {}
 
-/** What the platform says when a stream begins; of its end, `id` (since 2026-06) and the broadcaster only. */
+/** The platform's payload of stream.online. stream.offline has only the broadcaster and, since 2026-06, `id`. */
 interface StreamPayload {
   id?: unknown;
   broadcaster_user_id?: unknown;
@@ -25,7 +25,7 @@ interface StreamPayload {
   started_at?: unknown;
 }
 
-/** The parts of an event that count here. */
+/** The fields of an event that stream events are read from. */
 type EventParts = Pick<StoredEvent, 'id' | 'eventId' | 'eventType' | 'origin' | 'occurredAt'> & {
   data: unknown;
 };
@@ -33,22 +33,22 @@ type EventParts = Pick<StoredEvent, 'id' | 'eventId' | 'eventType' | 'origin' | 
 /**
  * Reads a message of the EVENTS stream.
  *
- * @returns null for what the platform did not say: what clients added by hand or as a test is nobody's going on or off
+ * @returns null when the event is not from the platform: events that clients add and test events change no stream
  * @throws UnreadableEventError
  */
 export function parseStreamMessage(message: Pick<JsMsg, 'headers' | 'string'>): StreamEvent | null {
   const record = parseJson(message.string());
-  if (!isJsonObject(record)) throw new UnreadableEventError('the message is no JSON object');
+  if (!isJsonObject(record)) throw new UnreadableEventError('the message is not a JSON object');
   const { id, event_id: eventId, event_type: eventType, origin } = record;
   if (origin !== 'platform' || eventId === null) return null;
   if (!isTextWithin(id, 36, 36) || typeof eventId !== 'string' || typeof eventType !== 'string')
-    throw new UnreadableEventError('the message is no event record');
+    throw new UnreadableEventError('the message is not an event record');
   const occurredAt = Date.parse(message.headers?.get(occurredAtHeader) ?? '');
   return readStreamEvent({ id, eventId, eventType, origin, occurredAt, data: record.event_data });
 }
 
 /**
- * Reads an event of the log, as a message of the stream is read.
+ * Reads an event of the event log, with the same result as its message on the stream.
  *
  * @throws UnreadableEventError
  */
@@ -58,55 +58,55 @@ export function parseStoredEvent({ eventData, ...event }: StoredEvent): StreamEv
 }
 
 function readStreamEvent({ id: eventId, eventType, occurredAt, data }: EventParts): StreamEvent | null {
-  if (!isJsonObject(data)) throw new UnreadableEventError('event_data is no object');
+  if (!isJsonObject(data)) throw new UnreadableEventError('event_data is not an object');
   const payload: StreamPayload = data;
   const userId = readText(payload, 'broadcaster_user_id');
-  const said = {
+  const common = {
     at: readTime(occurredAt) ?? receivedAt(eventId),
     userId,
     userLogin: readOptional(payload, 'broadcaster_user_login'),
   };
   if (eventType === 'stream-offline') {
     const streamId = payload.id === undefined || payload.id === null ? null : readText(payload, 'id');
-    return { ...said, kind: 'offline', offline: { eventId, streamId, at: said.at } };
+    return { ...common, kind: 'offline', offline: { eventId, streamId, at: common.at } };
   }
   if (eventType !== 'stream-online') return null;
   const startedAt = readTime(Date.parse(readText(payload, 'started_at')));
-  if (startedAt === null) throw new UnreadableEventError('event_data.started_at is no time');
+  if (startedAt === null) throw new UnreadableEventError('event_data.started_at is not a time');
   const stream = {
     eventId,
     streamId: readText(payload, 'id'),
     startedAt,
     type: readOptional(payload, 'type'),
     userId,
-    userLogin: said.userLogin,
+    userLogin: common.userLogin,
     userName: readOptional(payload, 'broadcaster_user_name'),
   };
-  return { ...said, kind: 'online', stream };
+  return { ...common, kind: 'online', stream };
 }
 
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new UnreadableEventError('the event is no JSON', { cause: error });
+    throw new UnreadableEventError('the event is not valid JSON', { cause: error });
   }
 }
 
 function readText(payload: StreamPayload, key: keyof StreamPayload): string {
   const value = payload[key];
   if (!isTextWithin(value, 1, 255))
-    throw new UnreadableEventError(`event_data.${key} is not text of 1 to 255 characters`);
+    throw new UnreadableEventError(`event_data.${key} is not a string of 1 to 255 characters`);
   return value;
 }
 
-/** What nothing follows from must not cost the event. */
+/** An invalid value in a field that decides nothing must not make the event unreadable. */
 function readOptional(payload: StreamPayload, key: keyof StreamPayload): string {
   const value = payload[key];
   return isTextWithin(value, 1, 255) ? value : '';
 }
 
-/** Times that a database can hold and that make sense: 2000 to 2200. */
+/** Returns a plausible time that the database can hold, from 2000 to 2200; null otherwise. */
 function readTime(value: number | null | undefined): Milliseconds | null {
   const isTime = value != null && value >= Date.UTC(2000, 0) && value < Date.UTC(2200, 0);
   return isTime ? value : null;
