@@ -1,10 +1,16 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import { tokenScheme } from '../http/api-decorators.js';
+import { errorResponses, tokenScheme } from '../http/api-decorators.js';
+import { Problem } from '../http/problem.dto.js';
 
 /** Where the description is served. */
 const docsPath = 'api/docs';
 const openApiPath = 'api/openapi.json';
+
+// The types of this library are those of OpenAPI 3.0, whose license has no SPDX identifier.
+const license: { name: string } = { name: 'MIT License', ...{ identifier: 'MIT' } };
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 /** Describes the HTTP API of a gateway: OpenAPI 3.1, derived from its controllers. */
 export function describeApi(app: INestApplication): OpenAPIObject {
@@ -43,12 +49,17 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     .addTag('Users', 'Who may use the API')
     .addTag('Health', 'For monitoring')
     .build();
-  // EventsController.list is events_list.
-  const operationIdFactory = (controller: string, method: string): string =>
-    `${controller.replace('Controller', '').toLowerCase()}_${method}`;
-  const document = SwaggerModule.createDocument(app, config, { operationIdFactory });
+  const document = SwaggerModule.createDocument(app, config, { extraModels: [Problem] });
   delete document.info.contact;
+  document.info.license = license;
+  document.components = { ...document.components, responses: errorResponses() };
+  for (const path of Object.values(document.paths)) for (const method of methods) markAsPublic(path[method]);
   return document;
+}
+
+/** Says explicitly that an operation needs no authentication, instead of leaving it to a missing field. */
+function markAsPublic(operation: { security?: unknown[] } | undefined): void {
+  if (operation) operation.security ??= [];
 }
 
 /** Serves the description as JSON and as a page for people. */

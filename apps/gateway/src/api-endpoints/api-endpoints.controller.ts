@@ -20,8 +20,8 @@ import {
 } from './api-endpoints.dto.js';
 import { ApiEndpointsService, type ApiEndpointFields } from './api-endpoints.service.js';
 
-const badFields = { ...badBody, invalid: `${badBody.invalid}, or there is no such scope (on scope)` };
-const missing = { not_found: 'There is no such API endpoint' };
+const badFields = { ...badBody, invalid: `${badBody.invalid}, or the scope does not exist (on \`scope\`)` };
+const missing = { not_found: 'The API endpoint does not exist' };
 
 @ApiTags('API endpoints')
 @Controller('api/v1/platform/api-endpoints')
@@ -38,8 +38,9 @@ export class ApiEndpointsController {
   @Get()
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({
+    operationId: 'listApiEndpoints',
     summary: 'List all API endpoints',
-    description: 'In the order of their creation. A new installation has those of the platform.',
+    description: 'Sorted by creation time. New installations come with the platform’s definitions.',
   })
   @Answers(200, 'The API endpoints', { type: ApiEndpointRecord, isArray: true })
   @RequiresToken()
@@ -48,7 +49,11 @@ export class ApiEndpointsController {
   }
 
   @Post()
-  @ApiOperation({ summary: 'Add an API endpoint', description: 'Duplicates are permitted.' })
+  @ApiOperation({
+    operationId: 'createApiEndpoint',
+    summary: 'Add an API endpoint',
+    description: 'Duplicates are allowed.',
+  })
   @Accepts(ApiEndpointBody)
   @Answers(201, 'The API endpoint', { type: ApiEndpointRecord, location: true })
   @RequiresToken()
@@ -63,8 +68,8 @@ export class ApiEndpointsController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'Show an API endpoint', description: 'One of the list.' })
-  @DescribesId('The API endpoint’s id')
+  @ApiOperation({ operationId: 'getApiEndpoint', summary: 'Get an API endpoint' })
+  @DescribesId('The id of the API endpoint')
   @Answers(200, 'The API endpoint', { type: ApiEndpointRecord })
   @RequiresToken()
   @RefusesWith(missing)
@@ -74,12 +79,13 @@ export class ApiEndpointsController {
 
   @Put(':id')
   @ApiOperation({
+    operationId: 'replaceApiEndpoint',
     summary: 'Replace an API endpoint',
-    description: '`scope` becomes null when it is left out.',
+    description: '`scope` becomes null if you leave it out.',
   })
-  @DescribesId('The API endpoint’s id')
+  @DescribesId('The id of the API endpoint')
   @Accepts(ApiEndpointBody)
-  @Answers(200, 'The API endpoint as replaced', { type: ApiEndpointRecord })
+  @Answers(200, 'The replaced API endpoint', { type: ApiEndpointRecord })
   @RequiresToken()
   @RefusesWith({ ...badFields, ...missing })
   async replace(
@@ -91,12 +97,13 @@ export class ApiEndpointsController {
 
   @Patch(':id')
   @ApiOperation({
-    summary: 'Change an API endpoint',
-    description: 'Fields that are left out stay as they are.',
+    operationId: 'updateApiEndpoint',
+    summary: 'Update an API endpoint',
+    description: 'Fields that you leave out keep their values.',
   })
-  @DescribesId('The API endpoint’s id')
+  @DescribesId('The id of the API endpoint')
   @Accepts(ApiEndpointChangesBody)
-  @Answers(200, 'The API endpoint as changed', { type: ApiEndpointRecord })
+  @Answers(200, 'The updated API endpoint', { type: ApiEndpointRecord })
   @RequiresToken()
   @RefusesWith({ ...badFields, ...missing })
   async update(
@@ -115,10 +122,11 @@ export class ApiEndpointsController {
   @Delete(':id')
   @HttpCode(204)
   @ApiOperation({
+    operationId: 'deleteApiEndpoint',
     summary: 'Delete an API endpoint',
-    description: 'For good: it does not come back with a new version.',
+    description: 'Deletes it permanently. Upgrades do not bring it back.',
   })
-  @DescribesId('The API endpoint’s id')
+  @DescribesId('The id of the API endpoint')
   @Answers(204, 'Deleted')
   @RequiresToken()
   @RefusesWith(missing)

@@ -17,11 +17,11 @@ import {
   toDeadLetterRecord,
 } from './dead-letters.dto.js';
 
-/** What the cursors of the list are bound to. */
+/** The name of the list, to which its cursors are bound. */
 const list = 'dead-letters';
 
-const forbidden = { forbidden: 'The token is not an owner’s' };
-const missing = { ...forbidden, not_found: 'No message is parked under this id' };
+const forbidden = { forbidden: 'The token does not belong to an owner' };
+const missing = { ...forbidden, not_found: 'The dead letter does not exist' };
 
 @ApiTags('Dead letters')
 @AllowAccess('owner')
@@ -34,14 +34,16 @@ export class DeadLettersController {
 
   @Get()
   @ApiOperation({
+    operationId: 'listDeadLetters',
     summary: 'List dead letters, newest first',
     description:
-      'Owners only. Events that the database refused for their content, without their payloads. Follow `next` until it is null.',
+      'Owners only. Lists the events that the database rejected because of their content, without their payloads. ' +
+      'Follow `next` until it is null.',
   })
   @PageParameters('Dead letters')
   @Answers(200, 'A page of dead letters', { type: DeadLetterPage })
   @RequiresToken()
-  @RefusesWith({ ...forbidden, invalid: 'A parameter is wrong: page_size or cursor' })
+  @RefusesWith({ ...forbidden, invalid: '`page_size` or `cursor` is invalid' })
   async list(
     @Query() parameters: Record<string, string>,
     @Req() request: FastifyRequest,
@@ -61,7 +63,11 @@ export class DeadLettersController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'Show a dead letter with its payload', description: 'Owners only.' })
+  @ApiOperation({
+    operationId: 'getDeadLetter',
+    summary: 'Get a dead letter with its payload',
+    description: 'Owners only.',
+  })
   @DescribesId('The id of the dead letter')
   @Answers(200, 'The dead letter', { type: DeadLetterRecord })
   @RequiresToken()
@@ -73,15 +79,19 @@ export class DeadLettersController {
   @Post(':id/retry')
   @HttpCode(200)
   @ApiOperation({
+    operationId: 'retryDeadLetter',
     summary: 'Store a dead letter',
     description:
-      'Owners only. For when the cause is gone. The event keeps its id and stands in the list where it belongs by the time ' +
-      'it was received; it is published like any other. Trying twice, or two at once, stores it once.',
+      'Owners only. Retry after you have removed the cause of the rejection. The event keeps its id, appears in the list by the ' +
+      'time it was received, and is published like any other event. Repeated or parallel retries store the event once.',
   })
   @DescribesId('The id of the dead letter')
-  @Answers(200, 'It is an event now, and parked no more', { type: RetryReply })
+  @Answers(200, 'The event is stored, and the dead letter is deleted', { type: RetryReply })
   @RequiresToken()
-  @RefusesWith({ ...missing, conflict: 'The database refuses it again, and why; it stays parked' })
+  @RefusesWith({
+    ...missing,
+    conflict: 'The database rejected the event again. The detail has the reason; the dead letter stays',
+  })
   async retry(@Id() id: string): Promise<RetryReply> {
     const { id: eventId, outcome } = await this.client.request(retryDeadLetter, { id });
     return { outcome, id: eventId };
@@ -90,9 +100,10 @@ export class DeadLettersController {
   @Delete(':id')
   @HttpCode(204)
   @ApiOperation({
+    operationId: 'discardDeadLetter',
     summary: 'Discard a dead letter',
     description:
-      'Owners only. It is gone for good; should the platform deliver the same message again, it is parked again.',
+      'Owners only. Deletes it permanently. If the platform redelivers the message, it becomes a dead letter again.',
   })
   @DescribesId('The id of the dead letter')
   @Answers(204, 'Discarded')

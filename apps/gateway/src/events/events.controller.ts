@@ -44,6 +44,7 @@ export class EventsController {
   @Get()
   @Header('content-type', jsonType)
   @ApiOperation({
+    operationId: 'listEvents',
     summary: 'List events, newest first',
     description:
       'All filters narrow the results together. Follow `next` until it is null. `previous` leads back the way you came; it is ' +
@@ -64,6 +65,7 @@ export class EventsController {
   @Post()
   @Header('content-type', jsonType)
   @ApiOperation({
+    operationId: 'createEvent',
     summary: 'Add an event',
     description: 'Stored as if from the platform, with a null event_id. It never changes a streamer’s state.',
   })
@@ -95,7 +97,11 @@ export class EventsController {
 
   @Get(':id')
   @Header('content-type', jsonType)
-  @ApiOperation({ summary: 'Show an event', description: 'Any event; one without an id by its event_id.' })
+  @ApiOperation({
+    operationId: 'getEvent',
+    summary: 'Show an event',
+    description: 'Any event; one without an id by its event_id.',
+  })
   @DescribesEventId()
   @Answers(200, 'The event', { type: EventRecord })
   @RequiresToken()
@@ -108,6 +114,7 @@ export class EventsController {
   @HttpCode(200)
   @Header('content-type', jsonType)
   @ApiOperation({
+    operationId: 'createTestEvent',
     summary: 'Make a test event',
     description:
       'Stored, listed (with a null id) and delivered like any other, with origin `test`. It never changes a streamer’s state.',

@@ -16,7 +16,7 @@ class Liveness {
 }
 
 class Readiness {
-  @ApiProperty({ description: 'ok when every check is', enum: ['ok', 'error'], example: 'ok' })
+  @ApiProperty({ description: '`ok` when every check is `ok`', enum: ['ok', 'error'], example: 'ok' })
   status!: string;
 
   @ApiProperty({
@@ -25,7 +25,7 @@ class Readiness {
       type: 'object',
       properties: { status: { type: 'string', enum: ['ok', 'error'] } },
     },
-    description: 'Each part by name',
+    description: 'The status of each part, by name',
     example: { 'gateway database': { status: 'ok' }, 'gateway nats': { status: 'ok' } },
   })
   checks!: Record<string, { status: string }>;
@@ -42,8 +42,12 @@ export class HealthController {
 
   @Get('api/v1/heartbeat')
   @AllowAccess('public')
-  @ApiOperation({ summary: 'Ask whether the API is there', description: 'A token, good or bad, is ignored.' })
-  @Answers(200, 'It is', { type: Heartbeat })
+  @ApiOperation({
+    operationId: 'getHeartbeat',
+    summary: 'Check that the API responds',
+    description: 'Ignores any token, valid or not.',
+  })
+  @Answers(200, 'The API responds', { type: Heartbeat })
   heartbeat(): Heartbeat {
     return { message: 'pong' };
   }
@@ -51,10 +55,11 @@ export class HealthController {
   @Get('health/live')
   @AllowAccess('public')
   @ApiOperation({
-    summary: 'Ask whether the process lives',
-    description: 'For restarting it when it does not answer.',
+    operationId: 'getLiveness',
+    summary: 'Check that the process is running',
+    description: 'Liveness probe: restart the process when this fails.',
   })
-  @Answers(200, 'It does', { type: Liveness })
+  @Answers(200, 'The process is running', { type: Liveness })
   live(): Liveness {
     return { status: 'ok' };
   }
@@ -63,16 +68,18 @@ export class HealthController {
   @AllowAccess('public')
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'Ask whether everything that this process needs works',
-    description: 'For sending it requests. Why a check fails is in the logs and at ADMIN_PORT.',
+    operationId: 'getReadiness',
+    summary: 'Check that the process can serve requests',
+    description:
+      'Readiness probe: route traffic here while this succeeds. Failure details are in the logs and on ADMIN_PORT.',
   })
-  @Answers(200, 'It does', { type: Readiness })
-  @Answers(503, 'Something does not, or the process is shutting down', { type: Readiness })
+  @Answers(200, 'Every check succeeds', { type: Readiness })
+  @Answers(503, 'A check fails, or the process is shutting down', { type: Readiness })
   async ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<Readiness> {
     const { status, checks } = await this.health.report();
-    if (status !== 'ok') this.logger.warn({ checks }, 'not ready');
+    if (status !== 'ok') this.logger.warn({ checks }, 'readiness check failed');
     reply.code(status === 'ok' ? 200 : 503);
-    // Why a check fails may name hosts and users: that is for the logs and the admin port.
+    // The reason for a failure may name hosts and users, so only the logs and the admin port show it.
     return {
       status,
       checks: Object.fromEntries(
@@ -83,12 +90,14 @@ export class HealthController {
 
   @Get('metrics')
   @ApiOperation({
-    summary: 'Metrics for Prometheus',
-    description: 'Without a token at ADMIN_PORT, when services run apart.',
+    operationId: 'getMetrics',
+    summary: 'Get metrics for Prometheus',
+    description:
+      'Owners only. When services run as separate processes, ADMIN_PORT serves the same metrics without a token.',
   })
   @Answers(200, 'Metrics in the Prometheus text format', { example: 'events_published_total 27' })
   @RequiresToken()
-  @RefusesWith({ forbidden: 'The token is not an owner’s' })
+  @RefusesWith({ forbidden: 'The token does not belong to an owner' })
   @AllowAccess('owner')
   async showMetrics(@Res() reply: FastifyReply): Promise<void> {
     await reply.type(this.metrics.contentType).send(await this.metrics.metrics());

@@ -1,31 +1,39 @@
 import { applyDecorators, type Type } from '@nestjs/common';
-import { ApiBody, ApiExtraModels, ApiParam, ApiResponse, ApiSecurity, getSchemaPath } from '@nestjs/swagger';
+import {
+  ApiBody,
+  ApiParam,
+  ApiResponse,
+  ApiSecurity,
+  getSchemaPath,
+  type OpenAPIObject,
+} from '@nestjs/swagger';
 import { errorCatalogue, type ErrorCode } from '@stream-events/contracts';
 import { Problem } from './problem.dto.js';
 
 /** Name of the token scheme in the API description. */
 export const tokenScheme = 'token';
 
-/** Why a route that takes a body refuses one; for `RefusesWith`. */
+/** The errors of every route that takes a JSON body; for `RefusesWith`. */
 export const badBody = {
-  invalid: 'A field or the body is missing or wrong',
-  too_large: 'The body is over 256 KiB',
-  unsupported_media_type: 'The body is not application/json',
+  invalid: 'The body or a field is missing or invalid',
+  too_large: 'The body is larger than 256 KiB',
+  unsupported_media_type: 'The content type is not application/json',
 };
 
 type Decorator = MethodDecorator & ClassDecorator;
+type Responses = NonNullable<NonNullable<OpenAPIObject['components']>['responses']>;
 
-/** What an answer holds: a record (or several), or text, plain unless said otherwise, of which an example is given. */
+/** The content of a response: one record or several, or text (plain by default) with an example. */
 interface AnswerContent {
   type?: Type;
   isArray?: boolean;
   example?: string;
   mediaType?: string;
-  /** Whether a Location header names the created record. */
+  /** Whether the response has a Location header with the path of the created record. */
   location?: boolean;
 }
 
-/** Describes an answer: its status, what it says, its content and its headers. */
+/** Describes a response: its status, meaning, content, and headers. */
 export function Answers(status: number, description: string, content: AnswerContent = {}): Decorator {
   const { type, isArray = false, example, mediaType = 'text/plain', location } = content;
   const headers = {
@@ -42,7 +50,7 @@ export function Answers(status: number, description: string, content: AnswerCont
   });
 }
 
-/** Describes an id of the path. */
+/** Describes an id in the path. */
 export function DescribesId(description: string, name = 'id'): MethodDecorator {
   const schema = { type: 'string' as const, format: 'uuid', example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11' };
   return ApiParam({ name, description, schema });
@@ -53,7 +61,7 @@ export function Accepts(type: Type): MethodDecorator {
   return ApiBody({ type, required: true });
 }
 
-/** Describes a body that is any JSON object. */
+/** Describes a body that may be any JSON object. */
 export function AcceptsAnyObject(description: string, example: Record<string, unknown>): MethodDecorator {
   return ApiBody({
     description,
@@ -62,46 +70,95 @@ export function AcceptsAnyObject(description: string, example: Record<string, un
   });
 }
 
-/** Says that a route needs a token, with the errors that follow from that. */
+/** Describes a route that needs a token, with the errors of every such route. */
 export function RequiresToken(): Decorator {
   return applyDecorators(
     ApiSecurity(tokenScheme),
     RefusesWith({
-      unauthenticated: 'No valid token',
-      unavailable: 'A part of the service that this needs is down',
+      unauthenticated: 'The token is missing or invalid',
+      unavailable: 'A part of the service that this request needs is down',
     }),
   );
 }
 
-/** Describes the errors that a route answers with, each with its reason and an example. */
+/** Describes the errors of a route, each with its reason. The rest of their description is shared: see `errorResponses`. */
 export function RefusesWith(reasons: Partial<Record<ErrorCode, string>>): Decorator {
-  const responses = Object.entries(reasons).map(([code, reason]) => describeError(code as ErrorCode, reason)); // holds: the keys are codes
-  return applyDecorators(ApiExtraModels(Problem), ...responses);
-}
-
-function describeError(code: ErrorCode, reason: string): MethodDecorator & ClassDecorator {
-  const { status, title } = errorCatalogue[code];
-  const example = {
-    type: 'about:blank',
-    title,
-    status,
-    detail: `${reason}.`,
-    ...(code === 'invalid' && { errors: { '<field or parameter>': ['what is wrong with it'] } }),
-  };
-  return ApiResponse({
-    status,
-    description: reason,
-    headers: headersOf(code),
-    content: { 'application/problem+json': { schema: { $ref: getSchemaPath(Problem) }, example } },
+  const responses = Object.entries(reasons).map(([code, description]) => {
+    const { status } = errorCatalogue[code as ErrorCode]; // holds: the keys are codes
+    // OpenAPI 3.1 allows a description beside a reference; the types of this library are those of 3.0.
+    const reference = { $ref: `#/components/responses/${componentOf(code as ErrorCode)}` };
+    return ApiResponse({ status, description, ...reference });
   });
+  return applyDecorators(...responses);
 }
 
-function headersOf(code: ErrorCode): Record<string, { description: string; schema: { type: 'string' } }> {
-  const header = (description: string) => ({ description, schema: { type: 'string' as const } });
-  if (code === 'unauthenticated') return { 'WWW-Authenticate': header('Always `Token`') };
-  if (code === 'unavailable' || code === 'too_many_requests')
-    return { 'Retry-After': header('Seconds to wait') };
-  if (code === 'upgrade_required') return { Upgrade: header('Always `websocket`') };
-  if (code === 'method_not_allowed') return { Allow: header('Methods that this path has') };
-  return {};
+/** Every error as a component that operations refer to: its headers, and a problem document as the body. */
+export function errorResponses(): Responses {
+  const codes = Object.keys(errorCatalogue) as ErrorCode[]; // holds: the catalogue's keys are the codes
+  return Object.fromEntries(codes.map((code) => [componentOf(code), describeError(code)]));
 }
+
+function describeError(code: ErrorCode): Responses[string] {
+  const { status, title } = errorCatalogue[code];
+  const { detail, headers, errors } = errorDescriptions[code];
+  const example = { type: 'about:blank', title, status, detail, ...(errors && { errors }) };
+  return {
+    description: title,
+    ...(headers && {
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, description]) => [
+          name,
+          { description, schema: { type: 'string' } },
+        ]),
+      ),
+    }),
+    content: { 'application/problem+json': { schema: { $ref: getSchemaPath(Problem) }, example } },
+  };
+}
+
+/** The component's name: `NotFound` for 404 Not Found. */
+function componentOf(code: ErrorCode): string {
+  return errorCatalogue[code].title.replaceAll(' ', '');
+}
+
+interface ErrorDescription {
+  /** An example of the detail. */
+  detail: string;
+  /** Descriptions of headers, by name. */
+  headers?: Record<string, string>;
+  /** An example of the faults by field. */
+  errors?: Record<string, string[]>;
+}
+
+const retryAfter = { 'Retry-After': 'Seconds to wait before the next attempt' };
+
+const errorDescriptions: Record<ErrorCode, ErrorDescription> = {
+  invalid: {
+    detail: 'event_type: must be text of 1 to 255 characters',
+    errors: { event_type: ['must be text of 1 to 255 characters'] },
+  },
+  unauthenticated: { detail: 'Invalid token.', headers: { 'WWW-Authenticate': 'Always `Token`' } },
+  forbidden: { detail: 'This request needs an owner’s token.' },
+  not_found: { detail: 'There is no scope 0bd92a09-59b5-536f-880a-7140fc066e18.' },
+  method_not_allowed: {
+    detail: 'This path does not support PUT. It supports GET, HEAD, POST.',
+    headers: { Allow: 'The methods that the path supports' },
+  },
+  conflict: { detail: 'The user name overlay-bot is taken.' },
+  too_large: { detail: 'The body is larger than 256 KiB.' },
+  unsupported_media_type: { detail: 'Send the body with the header Content-Type: application/json.' },
+  upgrade_required: {
+    detail: 'This path only accepts WebSocket connections.',
+    headers: { Upgrade: 'Always `websocket`' },
+  },
+  too_many_requests: {
+    detail:
+      'Too many failed logins with this user name from this address. Retry after the time in `Retry-After`.',
+    headers: retryAfter,
+  },
+  internal: { detail: 'The service failed unexpectedly. The logs have the details under the X-Request-Id.' },
+  unavailable: {
+    detail: 'The event store is unavailable. Retry after the time in `Retry-After`.',
+    headers: retryAfter,
+  },
+};

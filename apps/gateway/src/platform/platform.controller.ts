@@ -30,8 +30,10 @@ export class PlatformController {
 
   @Get('status')
   @ApiOperation({
-    summary: 'Show how things stand with the platform',
-    description: 'From what the service knows: the platform is not asked. No secret is ever shown.',
+    operationId: 'getPlatformStatus',
+    summary: 'Get the state of the connection to the platform',
+    description:
+      'Answers from the service’s own records; makes no call to the platform. The response contains no secrets.',
   })
   @Answers(200, 'The status', { type: PlatformStatus })
   @RequiresToken()
@@ -41,22 +43,23 @@ export class PlatformController {
 
   @Get('subscriptions')
   @ApiOperation({
+    operationId: 'listSubscriptions',
     summary: 'List subscriptions, newest first',
     description:
-      'What the platform is asked to tell: one for each streamer that is not disabled and each active event type, each with its ' +
-      'state. Follow `next` until it is null.',
+      'Lists the events that the service asks the platform for: one subscription per enabled streamer and active event type, ' +
+      'with its state. Follow `next` until it is null.',
   })
   @ApiQuery({
     name: 'status',
     required: false,
     type: String,
-    description: 'Only those of this status',
+    description: 'Return only subscriptions with this status',
     example: 'enabled',
   })
   @PageParameters('Subscriptions')
   @Answers(200, 'A page of subscriptions', { type: SubscriptionPage })
   @RequiresToken()
-  @RefusesWith({ invalid: 'A parameter is wrong: status, page_size or cursor' })
+  @RefusesWith({ invalid: '`status`, `page_size`, or `cursor` is invalid' })
   async listSubscriptions(
     @Query() parameters: Record<string, string>,
     @Req() request: FastifyRequest,
@@ -73,8 +76,9 @@ export class PlatformController {
 
   @Get('event-types')
   @ApiOperation({
+    operationId: 'listEventTypes',
     summary: 'List the platform’s event types',
-    description: 'All of them, by type and version. Only the newest version of a type is ever active.',
+    description: 'Sorted by type and version. Only the newest version of a type can be active.',
   })
   @Answers(200, 'The event types', { type: EventTypeRecord, isArray: true })
   @RequiresToken()
@@ -86,30 +90,35 @@ export class PlatformController {
   @Put('event-types/:type')
   @AllowAccess('owner')
   @ApiOperation({
-    summary: 'Subscribe every streamer to an event type, or no more',
-    description: 'Owners only. In its newest version. The platform is asked in the background.',
+    operationId: 'updateEventType',
+    summary: 'Activate or deactivate an event type',
+    description:
+      'Owners only. Subscribes every streamer to the newest version of the type, or removes these subscriptions. The service ' +
+      'applies the change on the platform in the background.',
   })
   @ApiParam({
     name: 'type',
-    description: 'As the platform writes it, or as events have it',
+    description:
+      'The type as the platform writes it (`stream.online`), or as events have it (`stream-online`)',
     example: 'stream.online',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   })
   @Accepts(EventTypeStateBody)
-  @Answers(200, 'The event type as changed', { type: EventTypeRecord })
+  @Answers(200, 'The updated event type', { type: EventTypeRecord })
   @RequiresToken()
   @RefusesWith({
     ...badBody,
-    forbidden: 'The token is not an owner’s',
-    not_found: 'There is no such event type',
-    conflict: 'It cannot be made active, and why',
+    forbidden: 'The token does not belong to an owner',
+    not_found: 'The event type does not exist',
+    conflict: 'The event type cannot be activated. The detail has the reason',
   })
   async setEventType(
     @Param('type') type: string,
     @JsonBody(EventTypeStateBody) { active }: EventTypeStateBody,
     @Req() request: FastifyRequest,
   ): Promise<EventTypeRecord> {
-    if (!isTextWithin(type, 1, 255)) throw new ServiceError('not_found', 'There is no such event type.');
+    if (!isTextWithin(type, 1, 255))
+      throw new ServiceError('not_found', 'There is no event type with this name.');
     return toEventTypeRecord(
       await this.client.request(setEventType, { type, active }, { correlationId: request.id }),
     );

@@ -20,6 +20,7 @@ export class EventReplayController {
   @HttpCode(200)
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({
+    operationId: 'replayEvent',
     summary: 'Replay an event',
     description:
       'It goes out again to all live connections whose filters it passes, with origin `replay` and without a position. ' +

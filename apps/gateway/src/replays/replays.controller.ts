@@ -32,6 +32,7 @@ export class ReplaysController {
 
   @Post()
   @ApiOperation({
+    operationId: 'createReplay',
     summary: 'Replay a range of events',
     description:
       'Owners only. The stored events of the range that pass all the filters go out again, oldest first, like a replay of ' +
@@ -54,6 +55,7 @@ export class ReplaysController {
 
   @Get()
   @ApiOperation({
+    operationId: 'listReplays',
     summary: 'List replays of ranges, newest first',
     description: 'Owners only. Those that run, and of the others the newest: 100 in all are kept.',
   })
@@ -65,7 +67,11 @@ export class ReplaysController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'Show the progress of a replay of a range', description: 'Owners only.' })
+  @ApiOperation({
+    operationId: 'getReplay',
+    summary: 'Show the progress of a replay of a range',
+    description: 'Owners only.',
+  })
   @DescribesId('The id of the replay')
   @Answers(200, 'The replay', { type: ReplayRecord })
   @RequiresToken()
@@ -79,6 +85,7 @@ export class ReplaysController {
   @Delete(':id')
   @HttpCode(204)
   @ApiOperation({
+    operationId: 'deleteReplay',
     summary: 'Cancel or remove a replay of a range',
     description:
       'Owners only. One that runs is cancelled, and sends nothing more a second later; one that has ended is removed.',

@@ -16,7 +16,7 @@ import type { Scope } from './scope.entity.js';
 import { ScopeBody, ScopeChangesBody, ScopeRecord, toScopeRecord } from './scopes.dto.js';
 import { ScopesService } from './scopes.service.js';
 
-const missing = { not_found: 'There is no such scope' };
+const missing = { not_found: 'The scope does not exist' };
 
 @ApiTags('Scopes')
 @Controller('api/v1/platform/scopes')
@@ -33,8 +33,9 @@ export class ScopesController {
   @Get()
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({
+    operationId: 'listScopes',
     summary: 'List all scopes',
-    description: 'Sorted by `scope`. A new installation has those of the platform.',
+    description: 'Sorted by `scope`. New installations come with the platform’s scopes.',
   })
   @Answers(200, 'The scopes', { type: ScopeRecord, isArray: true })
   @RequiresToken()
@@ -43,7 +44,11 @@ export class ScopesController {
   }
 
   @Post()
-  @ApiOperation({ summary: 'Add a scope', description: 'Duplicates are permitted.' })
+  @ApiOperation({
+    operationId: 'createScope',
+    summary: 'Add a scope',
+    description: 'Duplicates are allowed.',
+  })
   @Accepts(ScopeBody)
   @Answers(201, 'The scope', { type: ScopeRecord, location: true })
   @RequiresToken()
@@ -58,8 +63,8 @@ export class ScopesController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'Show a scope', description: 'One of the list.' })
-  @DescribesId('The scope’s id')
+  @ApiOperation({ operationId: 'getScope', summary: 'Get a scope' })
+  @DescribesId('The id of the scope')
   @Answers(200, 'The scope', { type: ScopeRecord })
   @RequiresToken()
   @RefusesWith(missing)
@@ -68,10 +73,14 @@ export class ScopesController {
   }
 
   @Put(':id')
-  @ApiOperation({ summary: 'Replace a scope', description: '`required` becomes false when it is left out.' })
-  @DescribesId('The scope’s id')
+  @ApiOperation({
+    operationId: 'replaceScope',
+    summary: 'Replace a scope',
+    description: '`required` becomes false if you leave it out.',
+  })
+  @DescribesId('The id of the scope')
   @Accepts(ScopeBody)
-  @Answers(200, 'The scope as replaced', { type: ScopeRecord })
+  @Answers(200, 'The replaced scope', { type: ScopeRecord })
   @RequiresToken()
   @RefusesWith({ ...badBody, ...missing })
   async replace(
@@ -82,10 +91,14 @@ export class ScopesController {
   }
 
   @Patch(':id')
-  @ApiOperation({ summary: 'Change a scope', description: 'Fields that are left out stay as they are.' })
-  @DescribesId('The scope’s id')
+  @ApiOperation({
+    operationId: 'updateScope',
+    summary: 'Update a scope',
+    description: 'Fields that you leave out keep their values.',
+  })
+  @DescribesId('The id of the scope')
   @Accepts(ScopeChangesBody)
-  @Answers(200, 'The scope as changed', { type: ScopeRecord })
+  @Answers(200, 'The updated scope', { type: ScopeRecord })
   @RequiresToken()
   @RefusesWith({ ...badBody, ...missing })
   async update(@Id() id: string, @JsonBody(ScopeChangesBody) body: ScopeChangesBody): Promise<ScopeRecord> {
@@ -95,13 +108,14 @@ export class ScopesController {
   @Delete(':id')
   @HttpCode(204)
   @ApiOperation({
+    operationId: 'deleteScope',
     summary: 'Delete a scope',
-    description: 'For good: it does not come back with a new version.',
+    description: 'Deletes it permanently. Upgrades do not bring it back.',
   })
-  @DescribesId('The scope’s id')
+  @DescribesId('The id of the scope')
   @Answers(204, 'Deleted')
   @RequiresToken()
-  @RefusesWith({ ...missing, conflict: 'API endpoints name it' })
+  @RefusesWith({ ...missing, conflict: 'API endpoints use the scope' })
   async delete(@Id() id: string): Promise<void> {
     await this.scopes.delete(id);
   }

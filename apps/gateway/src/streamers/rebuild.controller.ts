@@ -7,7 +7,7 @@ import { Answers, RefusesWith, RequiresToken } from '../http/api-decorators.js';
 import { AllowAccess } from '../users/access.guard.js';
 import { RebuildRecord, toRebuildRecord } from './rebuild.dto.js';
 
-const forbidden = { forbidden: 'The token is not an owner’s' };
+const forbidden = { forbidden: 'The token does not belong to an owner' };
 
 @ApiTags('Streamers')
 @AllowAccess('owner')
@@ -18,12 +18,13 @@ export class RebuildController {
   @Post()
   @HttpCode(202)
   @ApiOperation({
+    operationId: 'rebuildStreams',
     summary: 'Rebuild all streams from the events',
     description:
-      'Owners only. What the platform’s events say about streams is made anew from the stored events; streams that only polling ' +
-      'has seen stay. One that is running already goes on. Takes no body.',
+      'Owners only. Derives the streams again from the stored platform events. Streams that only polling has seen stay. If a ' +
+      'rebuild is already running, it continues. Takes no body.',
   })
-  @Answers(202, 'It runs: ask for its progress', { type: RebuildRecord })
+  @Answers(202, 'The rebuild is running. Get its progress with GET', { type: RebuildRecord })
   @RequiresToken()
   @RefusesWith(forbidden)
   async begin(@Req() request: FastifyRequest): Promise<RebuildRecord> {
@@ -31,8 +32,12 @@ export class RebuildController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'Show how far rebuilding is', description: 'Owners only.' })
-  @Answers(200, 'The latest rebuilding', { type: RebuildRecord })
+  @ApiOperation({
+    operationId: 'getRebuild',
+    summary: 'Get the progress of the rebuild',
+    description: 'Owners only.',
+  })
+  @Answers(200, 'The latest rebuild', { type: RebuildRecord })
   @RequiresToken()
   @RefusesWith(forbidden)
   async show(@Req() request: FastifyRequest): Promise<RebuildRecord> {

@@ -22,12 +22,12 @@ import { JsonBody } from '../http/json-body.decorator.js';
 import { WholeList } from '../paging/whole-list.js';
 import { StreamerBody, StreamerChangesBody, StreamerRecord, toStreamerRecord } from './streamers.dto.js';
 
-const missing = { not_found: 'There is no such streamer' };
+const missing = { not_found: 'The streamer does not exist' };
 const badName = {
   ...badBody,
   invalid:
-    'A field or the body is missing or wrong, or the platform does not know the name (on platform_username)',
-  unavailable: 'The platform does not answer: nothing is stored',
+    'The body or a field is missing or invalid, or the platform has no user with this name (on `platform_username`)',
+  unavailable: 'The platform is unavailable. Nothing was stored',
 };
 
 @ApiTags('Streamers')
@@ -46,7 +46,11 @@ export class StreamersController {
 
   @Get()
   @Header('content-type', 'application/json; charset=utf-8')
-  @ApiOperation({ summary: 'List all streamers, oldest first', description: 'All of them at once.' })
+  @ApiOperation({
+    operationId: 'listStreamers',
+    summary: 'List all streamers, oldest first',
+    description: 'Returns the whole list, without pages.',
+  })
   @Answers(200, 'The streamers', { type: StreamerRecord, isArray: true })
   @RequiresToken()
   async list(@Req() request: FastifyRequest): Promise<Buffer> {
@@ -55,14 +59,15 @@ export class StreamersController {
 
   @Post()
   @ApiOperation({
+    operationId: 'createStreamer',
     summary: 'Monitor a streamer',
     description:
-      'The platform is asked for the user’s id. From then on the service records when the streamer is live, and each stream.',
+      'Looks up the user’s id on the platform. From then on, the service records when the streamer is live, and every stream.',
   })
   @Accepts(StreamerBody)
   @Answers(201, 'The streamer', { type: StreamerRecord, location: true })
   @RequiresToken()
-  @RefusesWith({ ...badName, conflict: 'The user is monitored already, maybe under another name' })
+  @RefusesWith({ ...badName, conflict: 'The user is already monitored, perhaps under another name' })
   async create(
     @JsonBody(StreamerBody) body: StreamerBody,
     @Req() request: FastifyRequest,
@@ -76,8 +81,8 @@ export class StreamersController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'Show a streamer', description: 'One of the list.' })
-  @DescribesId('The streamer’s id')
+  @ApiOperation({ operationId: 'getStreamer', summary: 'Get a streamer' })
+  @DescribesId('The id of the streamer')
   @Answers(200, 'The streamer', { type: StreamerRecord })
   @RequiresToken()
   @RefusesWith(missing)
@@ -87,12 +92,13 @@ export class StreamersController {
 
   @Put(':id')
   @ApiOperation({
+    operationId: 'replaceStreamer',
     summary: 'Replace a streamer',
-    description: 'Booleans that are left out become false. The name must be the same user’s.',
+    description: 'Booleans that you leave out become false. The name must belong to the same user.',
   })
-  @DescribesId('The streamer’s id')
+  @DescribesId('The id of the streamer')
   @Accepts(StreamerBody)
-  @Answers(200, 'The streamer as replaced', { type: StreamerRecord })
+  @Answers(200, 'The replaced streamer', { type: StreamerRecord })
   @RequiresToken()
   @RefusesWith({ ...badName, ...missing })
   async replace(
@@ -108,12 +114,13 @@ export class StreamersController {
 
   @Patch(':id')
   @ApiOperation({
-    summary: 'Change a streamer',
-    description: 'Fields that are left out stay as they are. The name must be the same user’s.',
+    operationId: 'updateStreamer',
+    summary: 'Update a streamer',
+    description: 'Fields that you leave out keep their values. The name must belong to the same user.',
   })
-  @DescribesId('The streamer’s id')
+  @DescribesId('The id of the streamer')
   @Accepts(StreamerChangesBody)
-  @Answers(200, 'The streamer as changed', { type: StreamerRecord })
+  @Answers(200, 'The updated streamer', { type: StreamerRecord })
   @RequiresToken()
   @RefusesWith({ ...badName, ...missing })
   async update(
@@ -135,10 +142,12 @@ export class StreamersController {
   @Delete(':id')
   @HttpCode(204)
   @ApiOperation({
-    summary: 'Monitor a streamer no more',
-    description: 'Its streams are gone too, and so are its subscriptions on the platform. Its events stay.',
+    operationId: 'deleteStreamer',
+    summary: 'Stop monitoring a streamer',
+    description:
+      'Also deletes the streamer’s streams, and the streamer’s subscriptions on the platform. The events stay.',
   })
-  @DescribesId('The streamer’s id')
+  @DescribesId('The id of the streamer')
   @Answers(204, 'Deleted')
   @RequiresToken()
   @RefusesWith(missing)

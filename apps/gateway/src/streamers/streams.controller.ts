@@ -20,16 +20,17 @@ export class StreamsController {
 
   @Get()
   @ApiOperation({
-    summary: 'List a streamer’s streams',
-    description: 'The one that began last comes first. Follow `next` until it is null.',
+    operationId: 'listStreams',
+    summary: 'List a streamer’s streams, newest first',
+    description: 'Sorted by start time. Follow `next` until it is null.',
   })
-  @DescribesId('The streamer’s id')
+  @DescribesId('The id of the streamer')
   @PageParameters('Streams')
   @Answers(200, 'A page of streams', { type: StreamPage })
   @RequiresToken()
   @RefusesWith({
-    invalid: 'A parameter is wrong: page_size or cursor',
-    not_found: 'There is no such streamer',
+    invalid: '`page_size` or `cursor` is invalid',
+    not_found: 'The streamer does not exist',
   })
   async list(
     @Id() id: string,
@@ -54,26 +55,32 @@ export class StreamsController {
   }
 
   @Get('latest')
-  @ApiOperation({ summary: 'Show a streamer’s latest stream', description: 'The one that began last.' })
-  @DescribesId('The streamer’s id')
+  @ApiOperation({
+    operationId: 'getLatestStream',
+    summary: 'Get a streamer’s latest stream',
+    description: 'Returns the stream with the latest start time.',
+  })
+  @DescribesId('The id of the streamer')
   @Answers(200, 'The stream', { type: StreamRecord })
   @RequiresToken()
-  @RefusesWith({ not_found: 'There is no such streamer, or it has no stream yet' })
+  @RefusesWith({ not_found: 'The streamer does not exist, or has no streams yet' })
   async showLatest(@Id() id: string, @Req() request: FastifyRequest): Promise<StreamRecord> {
     return toStreamRecord(await this.client.request(getLatestStream, { id }, { correlationId: request.id }));
   }
 
   @Get(':stream_id/history')
   @ApiOperation({
-    summary: 'Show how a stream went',
+    operationId: 'getStreamHistory',
+    summary: 'Get the history of a stream',
     description:
-      'Title, category and viewers over the time of the stream, for charts: at most 1,000 samples; more are thinned out evenly.',
+      'Returns title, category, and viewers over the duration of the stream, for charts. Returns at most 1,000 samples, evenly ' +
+      'selected if there are more.',
   })
-  @DescribesId('The streamer’s id')
-  @DescribesId('The `id` of the stream', 'stream_id')
+  @DescribesId('The id of the streamer')
+  @DescribesId('The id of the stream', 'stream_id')
   @Answers(200, 'The samples, oldest first', { type: StreamSample, isArray: true })
   @RequiresToken()
-  @RefusesWith({ not_found: 'There is no such streamer, or it has no such stream' })
+  @RefusesWith({ not_found: 'The streamer does not exist, or does not have this stream' })
   async showHistory(
     @Id() streamerId: string,
     @Id('stream_id') streamId: string,

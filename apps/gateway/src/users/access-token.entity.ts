@@ -1,16 +1,16 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A user's access token. The key itself is never in the database in clear. */
+/** A user's access token. The database never holds the key in plain text. */
 @Entity({ name: 'access_tokens' })
 export class AccessToken {
   @PrimaryColumn('uuid', { name: 'user_id' })
   userId!: string;
 
-  /** SHA-256 of the key, to look it up by. The key is random, so a fast hash does. */
+  /** SHA-256 of the key, for lookups. The key is random, so a fast hash is enough. */
   @Column('bytea', { name: 'key_hash', unique: true })
   keyHash!: Buffer;
 
-  /** The key under `SECRET_KEY`, because `api-token-auth` gives the same key until it is rotated. */
+  /** The key, encrypted with `SECRET_KEY`: `api-token-auth` returns the same key until the user rotates it. */
   @Column('text', { name: 'key_encrypted' })
   keyEncrypted!: string;
 }

@@ -6,20 +6,20 @@ import type { GatewayConfig } from '../gateway.config.js';
 import { AccessToken } from './access-token.entity.js';
 import type { Role } from './user.entity.js';
 
-/** Who a request comes from. */
+/** The user that a request comes from. */
 export interface Caller {
   id: string;
   username: string;
   role: Role;
 }
 
-// A rotated or disabled token is refused everywhere within a second: no answer is remembered longer than this.
+// Every gateway must reject a rotated or disabled token within a second, so lookups are cached for less.
 const cacheMs = 800;
 const maxCached = 10_000;
 
 const keyPattern = /^[0-9a-f]{40}$/;
 
-/** Access tokens: random keys of 40 hexadecimal characters, one for each user. */
+/** Access tokens: random keys of 40 hexadecimal characters, one per user. */
 @Injectable()
 export class AccessTokens {
   private readonly box: SecretBox;
@@ -32,7 +32,7 @@ export class AccessTokens {
     this.box = new SecretBox(config.SECRET_KEY);
   }
 
-  /** Gives a user a new key; the old one, if any, ends. */
+  /** Issues a new key to a user. The old key, if any, becomes invalid. */
   async issue(userId: string, manager: EntityManager = this.dataSource.manager): Promise<string> {
     const key = randomBytes(20).toString('hex');
     await manager.upsert(
@@ -44,13 +44,13 @@ export class AccessTokens {
     return key;
   }
 
-  /** The user's present key. */
+  /** The user's current key. */
   async reveal(userId: string): Promise<string> {
     const token = await this.dataSource.manager.findOneByOrFail(AccessToken, { userId });
     return this.box.decrypt(token.keyEncrypted, userId);
   }
 
-  /** Who a key belongs to; undefined when it is unknown, rotated, or its user is disabled. */
+  /** The user that a key belongs to; undefined when the key is unknown or rotated, or the user is disabled. */
   async identify(key: string): Promise<Caller | undefined> {
     if (!keyPattern.test(key)) return undefined;
     const hash = hashToken(key);
@@ -66,7 +66,7 @@ export class AccessTokens {
     return caller;
   }
 
-  /** Those of these tokens that are valid no more, as of now. */
+  /** The tokens of this list that are no longer valid. Reads the database, not the cache. */
   async findEnded(hashes: readonly string[]): Promise<string[]> {
     const ended = await this.dataSource.query<{ hash: string }[]>(
       `SELECT hash FROM unnest($1::text[]) AS hash
@@ -79,7 +79,7 @@ export class AccessTokens {
     return ended.map(({ hash }) => hash);
   }
 
-  /** Forgets what was looked up, after a user was disabled. */
+  /** Clears the cache, after a user was disabled. */
   forget(): void {
     this.cache.clear();
   }
@@ -90,7 +90,7 @@ export class AccessTokens {
   }
 }
 
-/** What a token is known by where the key itself is not needed: its SHA-256 in hexadecimal digits. */
+/** The SHA-256 of a key in hexadecimal digits. Identifies a token where the key itself is not needed. */
 export function hashToken(key: string): string {
   return hashKey(key).toString('hex');
 }

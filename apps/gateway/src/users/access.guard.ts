@@ -14,33 +14,33 @@ import type { FastifyRequest } from 'fastify';
 import type { GatewayConfig } from '../gateway.config.js';
 import { AccessTokens, hashToken, type Caller } from './access-tokens.service.js';
 
-/** Who may use a route: anybody, every user (unless said otherwise), owners, or whoever may register users. */
+/** Who may use a route: anybody, users (the default), owners, or those who may register users (see `REGISTRATION`). */
 type Access = 'public' | 'user' | 'owner' | 'registration';
 
 const accessKey = 'access';
 
-/** Says who may use a route or a controller's routes. */
+/** Declares who may use a route, or all routes of a controller. */
 export function AllowAccess(access: Access): CustomDecorator {
   return SetMetadata(accessKey, access);
 }
 
 const callers = new WeakMap<object, Caller>();
 
-/** The user whose token came with the request. */
+/** The user whose token the request carries. */
 export const CurrentUser = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
   const caller = callers.get(context.switchToHttp().getRequest<FastifyRequest>());
-  if (!caller) throw new Error('the route is public: it has no current user');
+  if (!caller) throw new Error('A public route has no current user.');
   return caller;
 });
 
-/** The hash of the token that came with the request (see `hashToken`). */
+/** The hash of the request's token (see `hashToken`). */
 export const CurrentTokenHash = createParamDecorator((_: unknown, context: ExecutionContext): string => {
   const key = readToken(context.switchToHttp().getRequest<FastifyRequest>().headers.authorization);
-  if (key === undefined) throw new Error('the route is public: it has no current token');
+  if (key === undefined) throw new Error('A public route has no current token.');
   return hashToken(key);
 });
 
-/** Lets a request pass when its token gives it the access that the route asks for. */
+/** Lets a request pass when its token grants the access that the route requires. */
 @Injectable()
 export class AccessGuard implements CanActivate {
   constructor(
@@ -62,7 +62,7 @@ export class AccessGuard implements CanActivate {
     const caller = await this.tokens.identify(key);
     if (!caller) throw new ServiceError('unauthenticated', 'Invalid token.');
     if (access === 'owner' && caller.role !== 'owner')
-      throw new ServiceError('forbidden', 'Only an owner may do this.');
+      throw new ServiceError('forbidden', 'This request needs an owner’s token.');
     callers.set(request, caller);
     return true;
   }
@@ -78,7 +78,7 @@ export class AccessGuard implements CanActivate {
   }
 }
 
-/** The key in an Authorization header: `Token <key>`, the keyword in any case, then white space. */
+/** The key in an Authorization header: `Token <key>`. The keyword may be in upper or lower case. */
 export function readToken(header: string | undefined): string | undefined {
   return /^token[ \t]+([^\s]+)[ \t]*$/i.exec(header ?? '')?.[1];
 }

@@ -4,29 +4,29 @@ import { ServiceError } from '@stream-events/contracts';
 import { DataSource } from 'typeorm';
 import { toUsernameKey } from './user.entity.js';
 
-// Five mistakes are free; from then on each doubles the wait, from 1 s up to 15 min. An hour later all is forgotten.
+// The first five failures cost nothing. Each later one doubles the wait, from 1 s to 15 min. Failures expire after an hour.
 const waitSeconds = 'least(power(2, greatest(failures - 5, 0)), 900)';
 const isBlocked = `failures >= 5 AND last_failed_at + ${waitSeconds} * interval '1 second' > now()`;
-const isForgotten = `last_failed_at < now() - interval '1 hour'`;
+const isExpired = `last_failed_at < now() - interval '1 hour'`;
 
-// No address is longer (IPv6 with a zone); what a proxy hands on may be, and the key's index takes 2.7 kB at most.
+// No IP address is longer (IPv6 with a zone). A proxy may pass on longer text, and an index key is limited to 2.7 kB.
 const maxAddressLength = 64;
 
-/** Slows down guessing: counts failed logins by the pair of address and user name, for all gateways together. */
+/** Slows down password guessing: counts failed logins per address and user name, across all gateways. */
 @Injectable()
 export class LoginFailures {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Counts an attempt as failed before it is checked, so that many at once cannot all slip through.
+   * Counts an attempt as failed before the password is checked, so that parallel attempts cannot bypass the limit.
    *
-   * @throws ServiceError `too_many_requests` while the pair has to wait
+   * @throws ServiceError `too_many_requests` while the address has to wait for this user name
    */
   async countAttempt(address: string, username: string): Promise<void> {
     const rows = await this.dataSource.query<unknown[]>(
       `INSERT INTO login_failures AS known (address, username_hash, failures, last_failed_at) VALUES ($1, $2, 1, now())
        ON CONFLICT (address, username_hash) DO UPDATE
-       SET failures = CASE WHEN known.${isForgotten} THEN 1 ELSE known.failures + 1 END, last_failed_at = now()
+       SET failures = CASE WHEN known.${isExpired} THEN 1 ELSE known.failures + 1 END, last_failed_at = now()
        WHERE NOT (${isBlocked.replace(/failures|last_failed_at/g, 'known.$&')})
        RETURNING failures`,
       keyOf(address, username),
@@ -34,7 +34,7 @@ export class LoginFailures {
     if (rows.length === 0) await this.refuse(address, username);
   }
 
-  /** Takes back an attempt that was counted, but not checked after all. */
+  /** Uncounts an attempt whose password was not checked. */
   async takeBack(address: string, username: string): Promise<void> {
     await this.dataSource.query(
       'UPDATE login_failures SET failures = failures - 1 WHERE address = $1 AND username_hash = $2',
@@ -42,7 +42,7 @@ export class LoginFailures {
     );
   }
 
-  /** Forgets the pair's failures after a login that worked. */
+  /** Deletes the failures of the address and user name after a successful login. */
   async forget(address: string, username: string): Promise<void> {
     await this.dataSource.query(
       'DELETE FROM login_failures WHERE address = $1 AND username_hash = $2',
@@ -50,9 +50,9 @@ export class LoginFailures {
     );
   }
 
-  /** Deletes what is forgotten anyway. */
+  /** Deletes expired failures. */
   async prune(): Promise<void> {
-    await this.dataSource.query(`DELETE FROM login_failures WHERE ${isForgotten}`);
+    await this.dataSource.query(`DELETE FROM login_failures WHERE ${isExpired}`);
   }
 
   private async refuse(address: string, username: string): Promise<never> {
@@ -63,7 +63,7 @@ export class LoginFailures {
     );
     throw new ServiceError(
       'too_many_requests',
-      'Too many failed logins with this user name from this address. Wait, then try again.',
+      'Too many failed logins with this user name from this address. Retry after the time in `Retry-After`.',
       {
         retryAfterSeconds: Math.max(1, row?.seconds ?? 1),
       },
@@ -71,7 +71,7 @@ export class LoginFailures {
   }
 }
 
-/** The pair as the table has it; spellings of a name that log the same user in are one. */
+/** The table's key. Spellings of a name that log in the same user have the same key. */
 function keyOf(address: string, username: string): [address: string, usernameHash: Buffer] {
   const usernameHash = createHash('sha256').update(toUsernameKey(username)).digest();
   return [address.slice(0, maxAddressLength), usernameHash];

@@ -16,17 +16,18 @@ export class LoginController {
   @HttpCode(200)
   @AllowAccess('public')
   @ApiOperation({
-    summary: 'Get one’s access token',
-    description: 'The same token that registration returned, until it is rotated.',
+    operationId: 'getAccessToken',
+    summary: 'Get your access token',
+    description: 'Returns the same token as registration did, until you rotate it.',
   })
   @Accepts(LoginBody)
   @Answers(200, 'The token', { type: TokenReply })
   @RefusesWith({
-    invalid: 'Unable to log in with provided credentials, or a field is missing',
-    too_large: 'The body is over 256 KiB',
-    unsupported_media_type: 'The body is not application/json',
+    invalid: 'The user name or password is wrong, or a field is missing',
+    too_large: 'The body is larger than 256 KiB',
+    unsupported_media_type: 'The content type is not application/json',
     too_many_requests: 'Too many failed logins with this user name from this address',
-    unavailable: 'A part of the service that this needs is down',
+    unavailable: 'The database is unavailable, or too many logins are in progress',
   })
   async logIn(@JsonBody(LoginBody) body: LoginBody, @Req() request: FastifyRequest): Promise<TokenReply> {
     return { token: await this.users.logIn({ ...body, address: request.ip }) };

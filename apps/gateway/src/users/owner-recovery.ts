@@ -5,14 +5,14 @@ import { LoginFailures } from './login-failures.repository.js';
 import { User } from './user.entity.js';
 import { UsersService } from './users.service.js';
 
-/** An owner who can log in again; shown once and kept nowhere in clear. */
+/** The new credentials of an owner. They are shown once and never stored in plain text. */
 export interface RecoveredOwner {
   username: string;
   password: string;
   token: string;
 }
 
-/** Gives the oldest owner a new random password and token, and enables them; without any owner it makes `admin`. */
+/** Gives the oldest owner a new random password and token and enables the user. Creates the owner `admin` if there is none. */
 export async function recoverOwner(dataSource: DataSource, secretKeys: string[]): Promise<RecoveredOwner> {
   const tokens = new AccessTokens(dataSource, { SECRET_KEY: secretKeys });
   const users = new UsersService(dataSource, tokens, new LoginFailures(dataSource));

@@ -1,27 +1,27 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '@stream-events/contracts';
 
-// OWASP's minimum for scrypt: 2^15 rounds, blocks of 8, 3 in a row; 32 MiB and about 0.2 s for each hash.
+// OWASP's minimum for scrypt: N = 2^15, block size 8, parallelism 3. A hash takes 32 MiB and about 0.2 s.
 const cost = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 };
 const keyLength = 32;
 
-// Each hash takes a thread and 32 MiB: a flood of logins must not take the process down.
+// Each hash occupies a thread and 32 MiB: a flood of logins must not exhaust the process.
 const maxRunning = 2;
 const maxWaiting = 64;
-// Nor may one address take all the turns, so that nobody else can log in.
+// One address must not take all the places and lock everybody else out.
 const maxWaitingPerAddress = 4;
 
 const waiting: { address: string; start: () => void }[] = [];
 let running = 0;
 
-/** Hashes a password: `scrypt$<salt>$<hash>`, both base64. */
+/** Hashes a password as `scrypt$<salt>$<hash>`, both in base64. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
   const hash = await derive(password, salt);
   return `scrypt$${salt.toString('base64')}$${hash.toString('base64')}`;
 }
 
-/** Whether a password is the one that was hashed. Without a hash (no such user) it takes as long and says no. */
+/** Whether a password matches a hash. Without a hash (unknown user) it returns false and takes as long, to not reveal which users exist. */
 export async function verifyPassword(
   password: string,
   stored: string | undefined,
@@ -34,7 +34,7 @@ export async function verifyPassword(
   return expected.length === derived.length && timingSafeEqual(expected, derived);
 }
 
-/** @throws ServiceError `unavailable` when too many passwords are being hashed already */
+/** @throws ServiceError `unavailable` when too many passwords are already waiting to be hashed */
 async function derive(password: string, salt: Buffer, address = ''): Promise<Buffer> {
   await takeTurn(address);
   try {
@@ -42,7 +42,7 @@ async function derive(password: string, salt: Buffer, address = ''): Promise<Buf
       scrypt(password, salt, keyLength, cost, (error, key) => (error ? reject(error) : resolve(key)));
     });
   } finally {
-    // The turn is handed on, not given back: nobody can slip in between.
+    // Hands the place to the next in line directly, so that no new caller can take it first.
     const next = waiting.shift();
     if (next) next.start();
     else running -= 1;
@@ -56,7 +56,10 @@ async function takeTurn(address: string): Promise<void> {
   }
   const ownWaiting = waiting.filter((entry) => entry.address === address).length;
   if (waiting.length >= maxWaiting || ownWaiting >= maxWaitingPerAddress) {
-    throw new ServiceError('unavailable', 'Too many logins at once. Try again soon.');
+    throw new ServiceError(
+      'unavailable',
+      'Too many logins are in progress. Retry after the time in `Retry-After`.',
+    );
   }
   await new Promise<void>((resolve) => waiting.push({ address, start: resolve }));
 }

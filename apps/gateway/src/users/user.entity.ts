@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** An owner may do all; a user all but what touches the whole installation. */
+/** Owners may do everything. Users may do everything that does not affect the whole installation. */
 export type Role = 'owner' | 'user';
 
 @Entity({ name: 'users' })
@@ -15,7 +15,7 @@ export class User {
   @Column('text', { name: 'username_key', unique: true })
   usernameKey!: string;
 
-  /** scrypt, see `password.ts`. */
+  /** The scrypt hash, see `password.ts`. */
   @Column('text', { name: 'password_hash', select: false })
   passwordHash!: string;
 

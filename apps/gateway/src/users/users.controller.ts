@@ -1,7 +1,14 @@
 import { Controller, Get, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Accepts, Answers, DescribesId, RefusesWith, RequiresToken } from '../http/api-decorators.js';
+import {
+  Accepts,
+  Answers,
+  badBody,
+  DescribesId,
+  RefusesWith,
+  RequiresToken,
+} from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { AllowAccess, CurrentUser } from './access.guard.js';
@@ -18,11 +25,8 @@ import {
 } from './users.dto.js';
 import { UsersService } from './users.service.js';
 
-const invalid = {
-  invalid: 'A field is missing or wrong',
-  unsupported_media_type: 'The body is not application/json',
-  too_large: 'The body is over 256 KiB',
-};
+const notOwner = { forbidden: 'The token does not belong to an owner' };
+const missing = { not_found: 'The user does not exist' };
 
 @ApiTags('Users')
 @Controller('api/v1/users')
@@ -35,16 +39,18 @@ export class UsersController {
   @Post()
   @AllowAccess('registration')
   @ApiOperation({
+    operationId: 'registerUser',
     summary: 'Register a user',
-    description: 'Needs an owner’s token, unless the service runs with REGISTRATION=open.',
+    description:
+      'Owners only, unless the service runs with REGISTRATION=open: then anybody can register, without a token.',
   })
   @Accepts(RegistrationBody)
-  @Answers(201, 'The new user with an access token', { type: RegistrationReply, location: true })
+  @Answers(201, 'The new user, with an access token', { type: RegistrationReply, location: true })
   @RequiresToken()
   @RefusesWith({
-    ...invalid,
-    forbidden: 'The token is not an owner’s',
-    conflict: 'The user name is taken (in any case)',
+    ...badBody,
+    ...notOwner,
+    conflict: 'The user name is taken (upper and lower case are equal)',
   })
   async register(
     @JsonBody(RegistrationBody) body: RegistrationBody,
@@ -64,18 +70,19 @@ export class UsersController {
 
   @Get()
   @AllowAccess('owner')
-  @ApiOperation({ summary: 'List all users', description: 'Owners only.' })
+  @ApiOperation({ operationId: 'listUsers', summary: 'List all users', description: 'Owners only.' })
   @Answers(200, 'All users, oldest first', { type: UserReply, isArray: true })
   @RequiresToken()
-  @RefusesWith({ forbidden: 'The token is not an owner’s' })
+  @RefusesWith(notOwner)
   async list(): Promise<UserReply[]> {
     return (await this.users.list()).map(toUserReply);
   }
 
   @Get('me')
   @ApiOperation({
-    summary: 'Show the token’s user',
-    description: 'Who the token of this request belongs to.',
+    operationId: 'getCurrentUser',
+    summary: 'Get your own user',
+    description: 'Returns the user that the token of this request belongs to.',
   })
   @Answers(200, 'The user', { type: UserReply })
   @RequiresToken()
@@ -85,13 +92,14 @@ export class UsersController {
 
   @Patch('me')
   @ApiOperation({
-    summary: 'Change one’s own names and e-mail address',
-    description: 'Fields that are left out stay as they are.',
+    operationId: 'updateCurrentUser',
+    summary: 'Update your own names and email address',
+    description: 'Fields that you leave out keep their values.',
   })
   @Accepts(ProfileBody)
-  @Answers(200, 'The user as changed', { type: UserReply })
+  @Answers(200, 'The updated user', { type: UserReply })
   @RequiresToken()
-  @RefusesWith(invalid)
+  @RefusesWith(badBody)
   async updateMe(
     @CurrentUser() caller: Caller,
     @JsonBody(ProfileBody) body: ProfileBody,
@@ -107,8 +115,9 @@ export class UsersController {
   @Post('me/token')
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Rotate one’s own access token',
-    description: 'The old token is refused everywhere within a second.',
+    operationId: 'rotateToken',
+    summary: 'Rotate your own access token',
+    description: 'Every gateway rejects the old token within a second.',
   })
   @Answers(200, 'The new token', { type: TokenReply })
   @RequiresToken()
@@ -119,13 +128,14 @@ export class UsersController {
   @Post('me/password')
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Change one’s own password',
-    description: 'Other sessions end: the old token is refused, the answer has the new one.',
+    operationId: 'changePassword',
+    summary: 'Change your own password',
+    description: 'Ends all other sessions: the old token becomes invalid, and the response has a new one.',
   })
   @Accepts(PasswordBody)
   @Answers(200, 'The new token', { type: TokenReply })
   @RequiresToken()
-  @RefusesWith({ ...invalid, too_many_requests: 'Too many wrong passwords from this address' })
+  @RefusesWith({ ...badBody, too_many_requests: 'Too many wrong passwords from this address' })
   async changePassword(
     @CurrentUser() caller: Caller,
     @JsonBody(PasswordBody) body: PasswordBody,
@@ -137,11 +147,11 @@ export class UsersController {
 
   @Get(':id')
   @AllowAccess('owner')
-  @ApiOperation({ summary: 'Show a user', description: 'Owners only.' })
-  @DescribesId('The user’s id')
+  @ApiOperation({ operationId: 'getUser', summary: 'Get a user', description: 'Owners only.' })
+  @DescribesId('The id of the user')
   @Answers(200, 'The user', { type: UserReply })
   @RequiresToken()
-  @RefusesWith({ forbidden: 'The token is not an owner’s', not_found: 'There is no such user' })
+  @RefusesWith({ ...notOwner, ...missing })
   async show(@Id() id: string): Promise<UserReply> {
     return toUserReply(await this.users.get(id));
   }
@@ -149,18 +159,19 @@ export class UsersController {
   @Patch(':id')
   @AllowAccess('owner')
   @ApiOperation({
+    operationId: 'updateUser',
     summary: 'Disable or enable a user',
-    description: 'A disabled user’s token is refused everywhere within a second.',
+    description: 'Owners only. Every gateway rejects the token of a disabled user within a second.',
   })
-  @DescribesId('The user’s id')
+  @DescribesId('The id of the user')
   @Accepts(UserStateBody)
-  @Answers(200, 'The user as changed', { type: UserReply })
+  @Answers(200, 'The updated user', { type: UserReply })
   @RequiresToken()
   @RefusesWith({
-    ...invalid,
-    forbidden: 'The token is not an owner’s',
-    not_found: 'There is no such user',
-    conflict: 'Owners cannot disable themselves',
+    ...badBody,
+    ...notOwner,
+    ...missing,
+    conflict: 'You cannot disable yourself',
   })
   async setState(
     @Id() id: string,

@@ -12,14 +12,19 @@ const example = {
   key: '9944b09199c62bcf9418ad846dd0e4bbdfc6ee4b',
 };
 
-/** Body of `POST api-token-auth`. Any text may be tried; only a user's own name and password get a token. */
+/** Body of `POST api-token-auth`. Accepts any text, because only a check against the database tells who may log in. */
 export class LoginBody {
-  @ApiProperty({ description: 'In any case', minLength: 1, maxLength: 1000, example: example.username })
+  @ApiProperty({
+    description: 'Upper and lower case are equal',
+    minLength: 1,
+    maxLength: 1000,
+    example: example.username,
+  })
   @IsText(1, 1_000)
   username!: string;
 
   @ApiProperty({
-    description: 'Kept as sent: spaces count',
+    description: 'Taken as sent, spaces included',
     minLength: 1,
     maxLength: 1000,
     format: 'password',
@@ -31,13 +36,13 @@ export class LoginBody {
 
 export class TokenReply {
   @ApiProperty({
-    description: 'The access token: send it as `Authorization: Token <token>`',
+    description: 'The access token. Send it as `Authorization: Token <token>`',
     example: example.key,
   })
   token!: string;
 }
 
-/** The names and e-mail address that a user may have and change. */
+/** The names and email address, which users may change themselves. */
 export class ProfileBody {
   @ApiProperty({ description: 'Trimmed', required: false, maxLength: 150, example: 'Ada' })
   @Trimmed()
@@ -55,12 +60,12 @@ export class ProfileBody {
     required: false,
     maxLength: 254,
     example: 'ada@example.org',
-    description: 'Empty, or an e-mail address; trimmed',
+    description: 'Empty, or an email address. Trimmed',
     pattern: '^$|^[^@\\s]+@[^@\\s]+$',
   })
   @Trimmed()
   @MayBeAbsent()
-  @Matches(/^$|^[^@\s\0]+@[^@\s\0]+$/, { message: 'must be empty or an e-mail address' })
+  @Matches(/^$|^[^@\s\0]+@[^@\s\0]+$/, { message: 'must be empty or an email address' })
   @IsText(0, 254)
   email?: string;
 }
@@ -68,7 +73,7 @@ export class ProfileBody {
 /** Body of a registration. */
 export class RegistrationBody extends ProfileBody {
   @ApiProperty({
-    description: 'Unique in any case; trimmed',
+    description: 'Unique: upper and lower case are equal. Trimmed',
     minLength: 1,
     maxLength: 150,
     pattern: usernameRule.pattern.source,
@@ -82,7 +87,7 @@ export class RegistrationBody extends ProfileBody {
     minLength: 10,
     maxLength: 1000,
     format: 'password',
-    description: 'Not the user name',
+    description: 'Must not be the user name',
     example: 'correct horse battery staple',
   })
   @IsText(passwordLength.min, passwordLength.max)
@@ -91,7 +96,7 @@ export class RegistrationBody extends ProfileBody {
 
 export class PasswordBody {
   @ApiProperty({
-    description: 'The present password',
+    description: 'The current password',
     minLength: 1,
     maxLength: 1000,
     format: 'password',
@@ -104,7 +109,7 @@ export class PasswordBody {
     minLength: 10,
     maxLength: 1000,
     format: 'password',
-    description: 'Not the user name',
+    description: 'Must not be the user name',
     example: 'a better horse battery staple',
   })
   @IsText(passwordLength.min, passwordLength.max)
@@ -112,36 +117,39 @@ export class PasswordBody {
 }
 
 export class UserStateBody {
-  @ApiProperty({ description: 'A disabled user can do nothing until enabled again', example: true })
+  @ApiProperty({
+    description: 'Whether the user is disabled. A disabled user cannot log in or use the API',
+    example: true,
+  })
   @IsBoolean({ message: 'must be true or false' })
   disabled!: boolean;
 }
 
-/** A user, as the API shows one. */
+/** A user in the API. */
 export class UserReply {
   @ApiProperty({ description: 'Assigned by the service', format: 'uuid', example: example.id })
   id!: string;
 
-  @ApiProperty({ description: 'As it was registered', example: example.username })
+  @ApiProperty({ description: 'The name as registered', example: example.username })
   username!: string;
 
-  @ApiProperty({ description: 'Empty when not given', example: 'Ada' })
+  @ApiProperty({ description: 'Empty if not set', example: 'Ada' })
   first_name!: string;
 
-  @ApiProperty({ description: 'Empty when not given', example: 'Lovelace' })
+  @ApiProperty({ description: 'Empty if not set', example: 'Lovelace' })
   last_name!: string;
 
-  @ApiProperty({ description: 'Empty when not given', example: 'ada@example.org' })
+  @ApiProperty({ description: 'Empty if not set', example: 'ada@example.org' })
   email!: string;
 
   @ApiProperty({
-    description: 'An owner may do all, a user all but manage users',
+    description: 'Owners may do everything. Users may not use operations that are for owners only',
     enum: ['owner', 'user'],
     example: 'user',
   })
   role!: Role;
 
-  @ApiProperty({ description: 'Whether the user’s token is refused', example: false })
+  @ApiProperty({ description: 'Whether the user is disabled', example: false })
   disabled!: boolean;
 
   @ApiProperty({ description: 'UTC, to the second', example: '2026-11-21T07:30:00+0000' })
@@ -153,7 +161,7 @@ export class RegistrationReply extends UserReply {
   auth_token!: string;
 }
 
-/** Shows a user as the API does. */
+/** Converts a user to its form in the API. */
 export function toUserReply(user: User): UserReply {
   return {
     id: user.id,

@@ -8,7 +8,7 @@ import { LoginFailures } from './login-failures.repository.js';
 import { hashPassword, verifyPassword } from './password.js';
 import { toUsernameKey, User, type Role } from './user.entity.js';
 
-/** What a new user is made from. */
+/** The fields of a new user. */
 export interface NewUser {
   username: string;
   password: string;
@@ -28,9 +28,9 @@ export class UsersService {
   ) {}
 
   /**
-   * Makes a user and a first access token.
+   * Creates a user with a first access token.
    *
-   * @throws ServiceError `conflict` for a taken user name, `invalid` for a password that is the user name
+   * @throws ServiceError `conflict` when the user name is taken, `invalid` when the password equals the user name
    */
   async register(input: NewUser): Promise<{ user: User; token: string }> {
     refuseUsernameAsPassword('password', input.password, input.username);
@@ -61,7 +61,7 @@ export class UsersService {
     return this.dataSource.manager.existsBy(User, { role: 'owner' });
   }
 
-  /** Makes the first owner; nothing when there is one already, also when two instances start at once. */
+  /** Creates the first owner. Does nothing when an owner exists, also when two instances start together. */
   async ensureOwner(username: string, password: string): Promise<{ user: User; token: string } | undefined> {
     if (await this.hasOwner()) return undefined;
     try {
@@ -70,16 +70,16 @@ export class UsersService {
       if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error;
       if (await this.hasOwner()) return undefined;
       throw new Error(
-        `the first owner cannot be made: ${username} is an ordinary user. Choose another OWNER_USERNAME.`,
+        `Cannot create the first owner: a user without the owner role has the name ${username}. Choose another OWNER_USERNAME.`,
         { cause: error },
       );
     }
   }
 
   /**
-   * The token of a user who gives the right password.
+   * Returns the token of a user whose password is right.
    *
-   * @throws ServiceError `invalid` for a wrong login, `too_many_requests` after several from one address
+   * @throws ServiceError `invalid` for a wrong login, `too_many_requests` after several wrong logins from one address
    */
   async logIn(login: { username: string; password: string; address: string }): Promise<string> {
     const user = await this.checkPassword(login);
@@ -88,7 +88,7 @@ export class UsersService {
     return this.tokens.reveal(user.id);
   }
 
-  /** Changes a password; other sessions end, so the caller gets a new token. */
+  /** Changes a password. Ends all other sessions and returns a new token for the caller. */
   async changePassword(
     userId: string,
     change: { current: string; next: string; address: string },
@@ -96,11 +96,11 @@ export class UsersService {
     const { username } = await this.get(userId);
     refuseUsernameAsPassword('new_password', change.next, username);
     const user = await this.checkPassword({ username, password: change.current, address: change.address });
-    if (!user) throw ServiceError.onField('current_password', 'is not the present password');
+    if (!user) throw ServiceError.onField('current_password', 'is not your current password');
     return this.setPassword(userId, change.next);
   }
 
-  /** Sets a password without asking for the old one; other sessions end. */
+  /** Sets a password without checking the old one. Ends all sessions and returns a new token. */
   async setPassword(userId: string, password: string): Promise<string> {
     const passwordHash = await hashPassword(password);
     return this.dataSource.transaction(async (manager) => {
@@ -116,7 +116,7 @@ export class UsersService {
     return user;
   }
 
-  /** All users, in the order of their making. */
+  /** All users, oldest first. */
   async list(): Promise<User[]> {
     return this.dataSource.manager.find(User, { order: { id: 'ASC' } });
   }
@@ -129,7 +129,7 @@ export class UsersService {
     return this.get(id);
   }
 
-  /** Disables or enables a user. Nobody can disable themselves, so there is always an owner left. */
+  /** Disables or enables a user. Owners cannot disable themselves, so at least one owner stays enabled. */
   async setDisabled(id: string, isDisabled: boolean, callerId: string): Promise<User> {
     if (id === callerId && isDisabled) throw new ServiceError('conflict', 'You cannot disable yourself.');
     await this.get(id);
@@ -147,7 +147,7 @@ export class UsersService {
     try {
       return await this.comparePassword(login);
     } catch (error) {
-      // The password was not looked at, so this was no wrong one.
+      // The password was not checked, so the attempt does not count as wrong.
       await this.failures.takeBack(login.address, login.username);
       throw error;
     }

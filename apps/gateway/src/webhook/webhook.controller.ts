@@ -25,7 +25,7 @@ const exampleMessage = {
   event: exampleData,
 };
 
-function DescribesWebhook(summary: string): MethodDecorator {
+function DescribesWebhook(operationId: string, summary: string): MethodDecorator {
   const header = (name: string, description: string, example: string) =>
     ApiHeader({
       name: messageHeaderPrefix + name,
@@ -37,6 +37,7 @@ function DescribesWebhook(summary: string): MethodDecorator {
   const decorators = [
     HttpCode(204),
     ApiOperation({
+      operationId,
       summary,
       description:
         'For the platform: every message is signed with PLATFORM_WEBHOOK_SECRET, so no token is needed.',
@@ -74,7 +75,7 @@ export class WebhookController {
   constructor(private readonly webhook: WebhookService) {}
 
   @Post('webhook')
-  @DescribesWebhook('The platform’s webhook callback')
+  @DescribesWebhook('receivePlatformMessage', 'The platform’s webhook callback')
   async receive(@Req() request: RawRequest, @Res() reply: FastifyReply): Promise<void> {
     await this.answer(request, reply, undefined);
   }
@@ -86,7 +87,7 @@ export class WebhookController {
     example: 'stream-offline',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   })
-  @DescribesWebhook('The platform’s webhook callback for one event type')
+  @DescribesWebhook('receivePlatformMessageOfType', 'The platform’s webhook callback for one event type')
   async receiveType(
     @Param('event_type') eventType: string,
     @Req() request: RawRequest,

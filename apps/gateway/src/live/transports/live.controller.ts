@@ -28,6 +28,7 @@ export class LiveController {
 
   @Get('api/v1/platform-events/stream')
   @ApiOperation({
+    operationId: 'streamEvents',
     summary: 'Get events live, as server-sent events',
     description:
       'Each event is a message whose `data` is its record and whose `id` is its position; a replay has no id. Connect again ' +
@@ -81,6 +82,7 @@ export class LiveController {
   @Get(webSocketPath)
   @AllowAccess('public')
   @ApiOperation({
+    operationId: 'openWebSocket',
     summary: 'Get events live, over a WebSocket',
     description:
       `The first message is \`{"token": "<key>"}\`, within ${webSocketLimits.tokenMs / 1_000} seconds. It may also have the ` +
