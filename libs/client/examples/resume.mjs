@@ -6,8 +6,8 @@ const events = createClient({ url, token }).live({
   filters: { event_type: ['channel-follow', 'channel-cheer'], broadcaster_user_id: '47019283' },
   name: 'archive',
   after: await readFile(file, 'utf8').catch(() => undefined),
-  onGap: ({ reason }) => console.error(`Events were missed: ${reason}`),
-  onRetry: ({ cause, delayMs }) => console.error(`Connecting again in ${Math.round(delayMs)} ms:`, cause),
+  onGap: ({ reason }) => console.error(`Missed events: ${reason}`),
+  onRetry: ({ cause, delayMs }) => console.error(`Reconnecting in ${Math.round(delayMs)} ms:`, cause),
 });
 process.once('SIGINT', () => events.return());
 
@@ -15,5 +15,5 @@ for await (const event of events) {
   console.log(event.created, event.event_type);
   await writeFile(file, events.position);
 }
-// It may be further by now than the last event.
+// The position may have advanced past the last event.
 if (events.position) await writeFile(file, events.position);

@@ -1,5 +1,7 @@
 import { StreamServer } from '../test/stream-server.js';
+import type { components } from './api.js';
 import { createClient } from './client.js';
+import type { EventRecord, LiveEvent } from './live-event.js';
 
 describe(createClient.name, () => {
   let server: StreamServer;
@@ -29,6 +31,23 @@ describe(createClient.name, () => {
       '/api/v1/replays',
       '/api/v1/platform/scopes',
     ]);
+  });
+
+  it('takes records of the list, live events and replays as event records', () => {
+    const listed: components['schemas']['EventRecord'] = {
+      id: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
+      event_id: null,
+      event_type: 'channel-raid',
+      event_source: 'PlatformSub',
+      event_data: {},
+      created: '2026-11-21T06:30:00+0000',
+      origin: 'platform',
+    };
+    const live: LiveEvent = { ...listed, origin: 'replay', position: undefined };
+    const replayed: components['schemas']['ReplayedEventRecord'] = { ...listed, origin: 'replay' };
+    // That this compiles is the test.
+    const records: EventRecord[] = [listed, live, replayed];
+    expect(records.map(({ origin }) => origin)).toEqual(['platform', 'replay', 'replay']);
   });
 
   it('uses the fetch that it is given', async () => {

@@ -3,50 +3,50 @@ import type { paths } from './api.js';
 import { LiveEvents, type LiveCallbacks } from './live-events.js';
 import { printStreamPath, type LiveFilters } from './live-event.js';
 
-/** Which service, and as whom. */
+/** The service to connect to, and the user's token. */
 export interface ClientOptions {
   /** Address of the service, for example `http://127.0.0.1:8000`. */
   url: string;
   /** Access token of a user of the service. */
   token: string;
-  /** Used in place of the global one. */
+  /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined;
 }
 
-/** What live events are wanted, and how. */
+/** Which live events to receive, and how. */
 export interface LiveOptions extends LiveCallbacks {
-  /** All events when there is none. */
+  /** Default: all events. */
   filters?: LiveFilters | undefined;
-  /** A position: goes on behind it, with what was missed. Without one it begins with what comes from now on. */
+  /** Resumes after this position and delivers the events that were missed. Default: only new events. */
   after?: string | undefined;
-  /** What this program is called: replays can be meant for the connections of a name. */
+  /** Name of this connection. A replay can be limited to the connections with one name. */
   name?: string | undefined;
-  /** A connection on which nothing comes for so many milliseconds is taken to be dead [45,000]. */
+  /** The client reconnects when a connection is silent for this many milliseconds. Default: 45,000. */
   silenceMs?: number | undefined;
 }
 
 /** A client of the Stream Event Service. */
 export interface Client {
   /**
-   * Every path of the REST API, typed: `await api.GET('/api/v1/streamers')` gives `{ data, error, response }`. An answer of 4xx
-   * or 5xx is an `error`, the problem document; only a network failure is thrown.
+   * Every path of the REST API, typed: `await api.GET('/api/v1/streamers')` returns `{ data, error, response }`. For a 4xx or
+   * 5xx response, `error` is the problem document. Only a network failure throws.
    */
   api: ApiClient<paths>;
   /**
-   * Events as they come, in order, each once, over any number of connections: `for await (const event of client.live())`.
+   * Live events, in order and each once, across reconnects: `for await (const event of client.live())`.
    *
-   * @throws TypeError when `after` cannot be a position
+   * @throws TypeError if `after` cannot be a position
    */
   live(options?: LiveOptions): LiveEvents;
 }
 
-// The service says something every 15 s: three times nothing is no accident.
+// The service sends something every 15 s. Three missed in a row mean that the connection is dead.
 const defaultSilenceMs = 45_000;
 
 /**
- * Makes a client; it connects when it is used.
+ * Creates a client. It connects when it is first used.
  *
- * @throws TypeError when the address is no URL, or the token cannot be one
+ * @throws TypeError if `url` is not a URL, or `token` is missing or has characters that no header can carry
  */
 export function createClient({ url, token, fetch = globalThis.fetch }: ClientOptions): Client {
   const baseUrl = new URL(url).href.replace(/\/+$/, '');
@@ -62,12 +62,12 @@ export function createClient({ url, token, fetch = globalThis.fetch }: ClientOpt
   };
 }
 
-/** What no header can carry is refused at once, not tried for ever; and without saying it: a token is a secret. */
+/** Rejects a value that no header can carry: every attempt to connect would fail. The message omits the value, a secret. */
 function refuseUnsendable(what: string, value: string | undefined): void {
-  // Programs in JavaScript read it from their environment, and `undefined` would be sent as a word.
+  // A JavaScript program may pass an unset environment variable, which would be sent as the text `undefined`.
   if (!value) throw new TypeError(`The ${what} is missing`);
   if (!/^[\x20-\x7e]+$/.test(value))
     throw new TypeError(
-      `The ${what} is not valid: it has characters that no header can carry, for example a line break`,
+      `The ${what} is not valid: it contains characters that no HTTP header can carry, such as a line break`,
     );
 }

@@ -2,26 +2,26 @@ import { LiveError } from './live-error.js';
 import { parseRetryAfter } from './reconnect-delay.js';
 import { BlockParser, type Block } from './server-sent-events.js';
 
-/** How the stream is asked for. */
+/** The request that opens the event stream. */
 export interface StreamRequest {
   fetch: typeof fetch;
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** A connection on which nothing comes for so long is taken to be dead. */
+  /** A connection that is silent for this long counts as dead. */
   silenceMs: number;
 }
 
-/** A connection is no more, or never came about, and the next may be better. */
+/** A connection was lost or could not be opened. Another attempt may succeed. */
 export class Loss {
   constructor(
     readonly cause: unknown,
-    /** What the service asks to wait. */
+    /** How long the service asks the client to wait. */
     readonly retryAfterMs?: number,
   ) {}
 }
 
-// Of the answers 4xx these say nothing about the request itself (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4).
-const passingStatuses = [408, 425, 429];
+// These 4xx statuses do not blame the request itself (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4).
+const retryableStatuses = [408, 425, 429];
 
 /** One connection to the stream of server-sent events. */
 export class EventStream {
@@ -39,10 +39,10 @@ export class EventStream {
   }
 
   /**
-   * Connects; undefined when that worked.
+   * Connects. Returns undefined on success.
    *
-   * @param after the last position that the client has
-   * @throws LiveError when the service refuses, and would again
+   * @param after the last position that the client received
+   * @throws LiveError if the service refuses and would refuse the next attempt too
    */
   async open(after: string | undefined): Promise<Loss | undefined> {
     const { fetch, url, headers } = this.request;
@@ -59,7 +59,7 @@ export class EventStream {
     return undefined;
   }
 
-  /** The next block. Nothing more is read from the network before all that came are taken. */
+  /** Returns the next block. Reads from the network only when all blocks that arrived have been returned. */
   async read(): Promise<Block | Loss> {
     while (!this.ending.signal.aborted) {
       const block = this.blocks.shift();
@@ -71,26 +71,26 @@ export class EventStream {
     return new Loss(this.ending.signal.reason);
   }
 
-  /** Ends it, whatever it is doing. */
+  /** Ends the connection and whatever waits for it. */
   close(): void {
     this.ending.abort();
   }
 
   private async readBlocks(): Promise<Block[]> {
     const piece = await this.reader?.read();
-    if (!piece || piece.done) throw new Error('The connection was ended');
+    if (!piece || piece.done) throw new Error('The service ended the connection');
     return this.parser.push(this.decoder.decode(piece.value, { stream: true }));
   }
 
   private async readRefusal(response: Response): Promise<Loss> {
     const error = await this.attempt(() => LiveError.fromResponse(response));
     if (error instanceof Loss) return error;
-    const isPassing = response.status >= 500 || passingStatuses.includes(response.status);
-    if (!isPassing) throw error;
+    const isRetryable = response.status >= 500 || retryableStatuses.includes(response.status);
+    if (!isRetryable) throw error;
     return new Loss(error, parseRetryAfter(response.headers.get('retry-after')));
   }
 
-  /** What comes of a step on the network, which fails when it takes too long. */
+  /** Runs one network step. A step that fails or takes too long gives a Loss. */
   private async attempt<T>(step: () => Promise<T>): Promise<T | Loss> {
     const timer = setTimeout(() => this.endSilent(), this.request.silenceMs);
     try {
@@ -103,6 +103,6 @@ export class EventStream {
   }
 
   private endSilent(): void {
-    this.ending.abort(new Error(`Nothing came for ${this.request.silenceMs} ms`));
+    this.ending.abort(new Error(`The connection was silent for ${this.request.silenceMs} ms`));
   }
 }

@@ -1,19 +1,22 @@
 import type { components } from './api.js';
 
-/** An error as the service describes it (RFC 9457). */
+/** An error response of the service (RFC 9457). */
 export type Problem = components['schemas']['Problem'];
 
-/** What the service said when it refused or ended the live events. */
+/** How the service refused or ended the live events. */
 export interface LiveErrorFacts {
-  /** The HTTP status, when it refused them. */
+  /** The HTTP status, if the service refused the request. */
   status?: number;
-  /** What it answered with. */
+  /** The body of that response. */
   problem?: Problem | undefined;
-  /** The close code, when it ended them; 4401: the token is valid no more. */
+  /** The close code, if the service ended an open stream. 4401: the token is no longer valid. */
   closeCode?: number;
 }
 
-/** The service refused live events, or ended them; trying again gives the same unless it says otherwise. */
+/**
+ * The service refused the live events or ended them. Thrown: another attempt would fail the same way. As the cause of a retry:
+ * another attempt follows.
+ */
 export class LiveError extends Error {
   override readonly name = 'LiveError';
   readonly status: number | undefined;
@@ -27,12 +30,14 @@ export class LiveError extends Error {
     this.closeCode = closeCode;
   }
 
-  /** The error that an answer without live events amounts to. */
+  /** Makes the error for a response that is not an event stream. */
   static async fromResponse(response: Response): Promise<LiveError> {
     const { status } = response;
     const problem = await readProblem(response);
     const type = response.headers.get('content-type') ?? 'no content type';
-    const detail = problem?.detail ?? `${type} instead of live events. Is this the address of the service?`;
+    const detail =
+      problem?.detail ??
+      `expected an event stream, got ${type}. Check that the URL is the address of the service.`;
     return new LiveError(`${status}: ${detail}`, { status, problem });
   }
 }
@@ -42,6 +47,6 @@ async function readProblem(response: Response): Promise<Problem | undefined> {
   try {
     return (await response.json()) as Problem; // holds: its content type says so
   } catch {
-    return undefined; // Cut, or not what it claims to be: the status says enough.
+    return undefined; // The body is cut or is not JSON. The status is enough.
   }
 }

@@ -1,24 +1,27 @@
 import type { components, paths } from './api.js';
 
-/** An event, as the API prints it. */
-export type EventRecord = components['schemas']['EventRecord'];
+type Schemas = components['schemas'];
 
-/** An event as it comes live. */
-export interface LiveEvent extends Omit<EventRecord, 'origin'> {
-  /** As in the list; `replay`: it was sent before, and somebody has it sent once more. */
-  origin: EventRecord['origin'] | 'replay';
-  /** Its place: what `after` takes to go on behind it. A replay has none. */
+/** An event record, from the REST API or live. */
+export interface EventRecord extends Omit<Schemas['EventRecord'], 'origin'> {
+  /** `replay`: a stored event that is sent to live clients again. The REST API lists it with its original origin. */
+  origin: (Schemas['EventRecord'] | Schemas['ReplayedEventRecord'])['origin'];
+}
+
+/** A live event: the record with its position. */
+export interface LiveEvent extends EventRecord {
+  /** Position in the stream. To resume after this event, pass it as `after`. Undefined for a replay. */
   position: string | undefined;
 }
 
 type ListParameters = NonNullable<paths['/api/v1/platform-events']['get']['parameters']['query']>;
 
-/** Which events are wanted: the filters of the list, all of which must match. Of `event_type` several can be wanted. */
+/** The filters of the event list. An event must match all of them; `event_type` can be a list of types. */
 export type LiveFilters = Partial<
   Record<Exclude<keyof ListParameters, 'cursor' | 'page_size' | 'event_type'>, string | undefined>
 > & { event_type?: string | readonly string[] | undefined };
 
-/** The path of the stream with its query. */
+/** Returns the path of the event stream with its query. */
 export function printStreamPath(filters: LiveFilters, name: string | undefined): string {
   const query = new URLSearchParams();
   for (const [parameter, value] of Object.entries({ ...filters, name }))

@@ -235,7 +235,7 @@ describe(LiveEvents.name, () => {
 
     it('are not tried again where there are no live events', async () => {
       await serve(({ response }) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'));
-      await expect(live().next()).rejects.toThrow('200: text/html instead of live events');
+      await expect(live().next()).rejects.toThrow('200: expected an event stream, got text/html');
     });
 
     it.each([429, 503])('wait after %d as long as it asks', async (status) => {
@@ -268,7 +268,7 @@ describe(LiveEvents.name, () => {
 
     it('follow one whose answer is not what it claims to be', async () => {
       const { cause } = await retryAfter((connection) => connection.send('data: {"id"\n\n'));
-      expect(cause).toMatchObject({ message: 'The stream sent something that is not JSON' });
+      expect(cause).toMatchObject({ message: 'The event stream sent data that is not valid JSON' });
     });
 
     it.each([
@@ -277,7 +277,7 @@ describe(LiveEvents.name, () => {
       ['behind an event', (connection: StreamConnection) => connection.send(positionBlock(1))],
     ])('are given up when nothing comes for long %s', async (_when, first) => {
       const { cause } = await retryAfter(first, 200);
-      expect(cause).toMatchObject({ message: 'Nothing came for 200 ms' });
+      expect(cause).toMatchObject({ message: 'The connection was silent for 200 ms' });
       await eventually(() => expect(server.connections[0]!.isClosed).toBe(true));
     });
 

@@ -5,56 +5,56 @@ import { maxDelayMs, reconnectDelay } from './reconnect-delay.js';
 import type { Block } from './server-sent-events.js';
 import { waitFor } from './wait-for.js';
 
-/** Events were missed. */
+/** A gap: the client missed events. */
 export interface Gap {
   /**
-   * - `unknown_position`: `after` is not valid, or there is no such event on the stream
+   * - `unknown_position`: the position is not valid, or the stream has no such event
    * - `other_epoch`: the stream was recreated, or lost its newest events, after that position
-   * - `expired`: the events that came next are no longer on the stream
+   * - `expired`: the events that follow the position are no longer on the stream
    */
   reason: 'unknown_position' | 'other_epoch' | 'expired' | (string & {});
 }
 
-/** A connection was lost, or did not come about. */
+/** A connection was lost or could not be opened, and the client will reconnect. */
 export interface Retry {
-  /** Why; a LiveError when the service said so. */
+  /** Why. A LiveError if the service refused or ended the connection. */
   cause: unknown;
-  /** How long it waits before it connects again. */
+  /** How long the client waits before it reconnects, in milliseconds. */
   delayMs: number;
 }
 
-/** Who is told of what happens to live events, and what ends them. */
+/** Callbacks of the live events, and the signal that ends them. */
 export interface LiveCallbacks {
-  /** Called when events were missed that can be had no more from the stream; the next event waits until it is done. */
+  /** Called when events were missed that the stream no longer has. The next event waits for the returned promise. */
   onGap?: ((gap: Gap) => void | Promise<void>) | undefined;
-  /** Called when a connection was lost, or did not come about: it will be tried again. */
+  /** Called before each wait to reconnect. */
   onRetry?: ((retry: Retry) => void) | undefined;
-  /** Ends the events with its reason as the error. */
+  /** Aborting it ends the iteration, which throws the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
-// Codes with which the service ends a connection, and would the next one: the request is wrong, the token is not valid.
+// With these close codes a reconnect would fail too: the request is not valid (4400), the token is not valid (4401).
 const finalCloseCodes = [4400, 4401];
 
 /**
- * Live events, one after the other, over as many connections as it takes.
+ * Live events, one after the other, across reconnects.
  *
  * ```
- * state      │ goes on when                                       │ to
+ * state      │ on                                                 │ next state
  * ───────────┼────────────────────────────────────────────────────┼───────────
- * connecting │ the stream begins                                  │ open
- *            │ 4xx but 408, 425, 429; no event stream             │ ended (error)
- *            │ other answers, none, or none in time               │ waiting
- * open       │ cut, silent for too long, closed for a while       │ waiting
- *            │ closed with 4400 or 4401                           │ ended (error)
- * waiting    │ the time is over that backoff or Retry-After gives │ connecting
- * any        │ break, return()                                    │ ended
- *            │ the signal                                         │ ended (error)
+ * connecting │ stream begins                                      │ open
+ *            │ 4xx except 408, 425, 429; not an event stream      │ ended (error)
+ *            │ other response, no response, timeout               │ waiting
+ * open       │ connection lost, silent too long, other close code │ waiting
+ *            │ close code 4400 or 4401                            │ ended (error)
+ * waiting    │ backoff or Retry-After is over                     │ connecting
+ * any        │ `break`, `return()`                                │ ended
+ *            │ signal aborts                                      │ ended (error)
  * ```
  *
- * It connects when the first event is asked for, and reads no faster than it is asked: a slow reader slows the service down,
- * which cuts it at some time, and serves it again from where it was. Each connection begins behind the last event that was
- * handed over, not behind what had arrived: none is lost, and none comes twice.
+ * Connects on the first call of `next()`, and reads from the network only as fast as events are consumed. When a consumer is
+ * too slow, the service ends the connection, and the client resumes where the consumer is. Each connection resumes after the
+ * last event that was returned, not after the last one that arrived: no event is lost or repeated.
  */
 export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
   private readonly ending = new AbortController();
@@ -71,8 +71,8 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
   }
 
   /**
-   * The place up to which everything was handed over: what `after` takes to go on from there. It also moves on when no event
-   * passes the filters. Before the first connection it is what `after` was.
+   * The position up to which all events were returned. To resume there, pass it as `after`. It also advances while no event
+   * passes the filters. Before the first connection it is the value of `after`.
    */
   get position(): string | undefined {
     return this.last;
@@ -81,13 +81,13 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
   /**
    * Waits for the next event.
    *
-   * @throws LiveError when the service refuses; the signal's reason; what `onGap` and `onRetry` throw
+   * @throws LiveError if the service refuses; the signal's reason; whatever `onGap` and `onRetry` throw
    */
   next(): Promise<IteratorResult<LiveEvent, undefined>> {
     return this.events.next();
   }
 
-  /** Ends it, also while an event is waited for. */
+  /** Ends the iteration, even while `next()` waits for an event. */
   return(): Promise<IteratorResult<LiveEvent, undefined>> {
     this.ending.abort();
     return this.events.return(undefined);
@@ -129,12 +129,12 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
       }
     } finally {
       stream.close();
-      // It was of use without an event, too.
+      // A connection that lasted this long worked, even if no event passed the filters.
       if (performance.now() - startedAt > maxDelayMs) this.attempts = 0;
     }
   }
 
-  /** What a block brings: perhaps an event. */
+  /** Handles a block. Returns its event, if it has one. */
   private async take({ id, event, data }: Block): Promise<LiveEvent | Loss | undefined> {
     const content = data === undefined ? undefined : parseObject(data);
     if (content instanceof Loss) return content;
@@ -142,7 +142,7 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
     if (id) this.last = id;
     if (!content) return undefined;
     if (event === 'gap') await this.callbacks.onGap?.(content as unknown as Gap); // holds: a gap has a reason
-    // Kinds that a newer service may have are not for us.
+    // A newer service may send other kinds of messages: ignore them.
     if (event !== 'message') return undefined;
     return { ...content, position: id || undefined } as LiveEvent; // holds: the data of a message is a record
   }
@@ -156,7 +156,11 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
   }
 }
 
-/** Why the service ends the connection; an error when it would end the next one as well. */
+/**
+ * Reads why the service ends the connection.
+ *
+ * @throws LiveError if it would end the next connection too
+ */
 function readClosing(content: Record<string, unknown> | undefined): Loss {
   const closeCode = Number(content?.code);
   const error = new LiveError(`${closeCode}: ${String(content?.reason)}`, { closeCode });
@@ -168,8 +172,8 @@ function parseObject(data: string): Record<string, unknown> | Loss {
   try {
     const content: unknown = JSON.parse(data);
     if (typeof content === 'object' && content !== null) return content as Record<string, unknown>; // holds: just asked
-    return new Loss(new Error('The stream sent something that is not an event'));
+    return new Loss(new Error('The event stream sent data that is not a JSON object'));
   } catch (cause) {
-    return new Loss(new Error('The stream sent something that is not JSON', { cause }));
+    return new Loss(new Error('The event stream sent data that is not valid JSON', { cause }));
   }
 }

@@ -1,26 +1,92 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { eventually } from '@stream-events/testing';
 import { eventBlock, positionOf, StreamServer } from '../test/stream-server.js';
 
 const library = resolve('libs/client');
+const runFile = promisify(execFile);
+const dependencies = ['openapi-fetch', 'openapi-typescript-helpers'];
+
+const exampleProgram = `
+import { createClient, type EventRecord, type Gap } from '@stream-events/client';
+
+const { api, live } = createClient({ url: 'http://127.0.0.1:8000', token: 'a-token' });
+const handle = ({ event_type, origin }: EventRecord): string => event_type + origin;
+const { data } = await api.GET('/api/v1/platform-events', { params: { query: { event_type: 'channel-raid' } } });
+data?.results.forEach(handle);
+const onGap = ({ reason }: Gap): void => console.warn(reason);
+for await (const event of live({ filters: { event_type: ['channel-raid'] }, onGap })) handle(event);
+
+// @ts-expect-error: there is no such path
+await api.GET('/api/v1/nothing');
+`;
 
 describe('the package', () => {
-  it('imports nothing but what it declares: nothing of Node, nothing of ours', async () => {
-    const { dependencies } = JSON.parse(await readFile(join(library, 'package.json'), 'utf8')) as {
+  let directory: string;
+
+  /** Runs npm in a folder of its own: the registry is never asked. */
+  const npm = (...args: string[]) =>
+    runFile('npm', [...args, '--offline', '--ignore-scripts'], { cwd: directory });
+
+  /** A project that has installed the packed client. Its dependencies are packed from this repository's node_modules. */
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'client-package-'));
+    const folders = [join(library, 'dist'), ...dependencies.map((name) => resolve('node_modules', name))];
+    const { stdout } = await npm('pack', '--json', ...folders);
+    const packed = JSON.parse(stdout) as { name: string; filename: string }[];
+    const files = Object.fromEntries(packed.map(({ name, filename }) => [name, `file:./${filename}`]));
+    const { '@stream-events/client': client, ...overrides } = files;
+    const project = { type: 'module', dependencies: { '@stream-events/client': client }, overrides };
+    await writeFile(join(directory, 'package.json'), JSON.stringify(project));
+    await npm('install', '--no-audit', '--no-fund');
+  });
+
+  afterAll(() => rm(directory, { recursive: true }));
+
+  const installed = (name: string): string => join(directory, 'node_modules/@stream-events/client', name);
+
+  it('contains a license, and nothing that only this repository needs', async () => {
+    const packageJson = JSON.parse(await readFile(installed('package.json'), 'utf8')) as object;
+    expect(Object.keys(packageJson).sort()).toEqual(
+      ['dependencies', 'description', 'engines', 'exports', 'license', 'name', 'type', 'version'].sort(),
+    );
+    expect(packageJson).toMatchObject({ exports: { '.': { types: './index.d.ts', default: './index.js' } } });
+    expect(await readFile(installed('LICENSE'), 'utf8')).toContain('MIT License');
+    expect(await readdir(installed('.'))).toEqual(
+      expect.arrayContaining(['README.md', 'index.js', 'index.d.ts', 'api.d.ts']),
+    );
+  });
+
+  it('has types that compile in a project that has only this package', async () => {
+    await writeFile(join(directory, 'example.ts'), exampleProgram);
+    const options =
+      '--strict --noEmit --skipDefaultLibCheck --target es2022 --lib es2023,dom --module nodenext'.split(' ');
+    const tsc = [resolve('node_modules/typescript/bin/tsc'), ...options, 'example.ts'];
+    const result = await runFile(process.execPath, tsc, { cwd: directory }).catch((error: unknown) => error);
+    expect(result).toMatchObject({ stdout: '' });
+  });
+
+  it('imports only what it declares: nothing of Node, nothing of this repository', async () => {
+    const { dependencies: declared } = JSON.parse(await readFile(installed('package.json'), 'utf8')) as {
       dependencies: Record<string, string>;
     };
-    const files = (await readdir(join(library, 'dist'))).filter((name) => /\.(js|d\.ts)$/.test(name));
-    expect(files).toContain('index.js');
-    expect(files).toContain('index.d.ts');
-    const texts = await Promise.all(files.map((name) => readFile(join(library, 'dist', name), 'utf8')));
+    const files = (await readdir(installed('.'))).filter((name) => /\.(js|d\.ts)$/.test(name));
+    const texts = await Promise.all(files.map((name) => readFile(installed(name), 'utf8')));
     const imports = texts.flatMap((text) => [
       ...text.matchAll(/(?:from|import\(?)\s*["']([^"'.][^"']*)["']/g),
     ]);
-    expect(new Set(imports.map(([, name]) => name))).toEqual(new Set(Object.keys(dependencies)));
+    expect(new Set(imports.map(([, name]) => name))).toEqual(new Set(Object.keys(declared)));
+  });
+
+  it('cannot be packed by mistake from the folder of the sources', async () => {
+    const packing = runFile('npm', ['pack', '--dry-run', '--offline'], { cwd: library });
+    await expect(packing).rejects.toMatchObject({
+      stderr: expect.stringContaining('npm pack ./libs/client/dist') as string,
+    });
   });
 });
 
@@ -49,7 +115,7 @@ describe('the examples of the README', () => {
     await rm(directory, { recursive: true });
   });
 
-  /** Runs an example as a reader of the README does: on the package as it is built. */
+  /** Runs an example on the built package, as a reader of the README does. */
   const run = (name: string): void => {
     output = '';
     child = spawn(process.execPath, [join(library, 'examples', name)], {
@@ -64,18 +130,18 @@ describe('the examples of the README', () => {
       stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   };
 
-  it('bot.mjs answers to events', async () => {
+  it('bot.mjs reacts to events', async () => {
     run('bot.mjs');
     const expected = 'Welcome, raiders of Mira!\nThank you for following, Tom!\n';
     await eventually(() => expect(output).toBe(expected));
     expect(server.connections[0]!.request.headers.authorization).toBe('Token a-token');
   });
 
-  it('resume.mjs goes on where it was when it ended', async () => {
+  it('resume.mjs resumes where it ended', async () => {
     run('resume.mjs');
     const position = (): Promise<string> => readFile(join(directory, 'position'), 'utf8');
     await eventually(async () => expect(await position()).toBe(positionOf(2)));
-    const closed = once(child, 'close'); // by then all that it wrote has been read
+    const closed = once(child, 'close'); // by then all of its output has been read
     child.kill('SIGINT');
     expect(await closed).toEqual([0, null]);
     expect(output.split('\n')).toHaveLength(3);

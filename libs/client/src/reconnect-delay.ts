@@ -1,15 +1,16 @@
-/** The shortest and the longest wait before connecting again. */
+/** The shortest wait before the client reconnects. */
 const minDelayMs = 250;
+/** The longest wait before the client reconnects. */
 export const maxDelayMs = 10_000;
 
-// A service that says "in an hour" is most likely a proxy that knows nothing of ours: a look now and then does no harm.
+// A `Retry-After` of an hour most likely comes from a proxy in front of the service. An attempt every 5 minutes does no harm.
 const maxRetryAfterMs = 300_000;
 
 /**
- * How long to wait before connecting again: 250 ms to 10 s, on average twice as long each time, and by chance, so that
- * clients that were cut together do not come back together.
+ * Returns how long to wait before reconnecting: 250 ms to 10 s. The upper bound doubles with each attempt. The wait is random,
+ * so that clients that lost their connections together do not reconnect together.
  *
- * @param attempts how many have failed since the last that was of use
+ * @param attempts failed attempts since the last connection that delivered anything
  */
 export function reconnectDelay(attempts: number, random: () => number = Math.random): number {
   const ceiling = Math.min(maxDelayMs, minDelayMs * 2 ** (attempts + 1));
@@ -17,8 +18,8 @@ export function reconnectDelay(attempts: number, random: () => number = Math.ran
 }
 
 /**
- * The milliseconds that a `Retry-After` header asks for (RFC 9110 §10.2.3: seconds, or a date), five minutes at most;
- * undefined when it says nothing.
+ * Returns the wait in milliseconds that a `Retry-After` header asks for (RFC 9110 §10.2.3: seconds or a date), at most five
+ * minutes. Undefined without a valid header.
  */
 export function parseRetryAfter(header: string | null, now = Date.now()): number | undefined {
   if (!header) return undefined;

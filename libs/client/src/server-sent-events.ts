@@ -1,21 +1,21 @@
-/** A block of server-sent events: what stands before an empty line. */
+/** A block of server-sent events: the lines before an empty line. */
 export interface Block {
-  /** Its `id`; undefined when it has none. */
+  /** The `id` field; undefined if the block has none. */
   id: string | undefined;
-  /** Its `event`; `message` when it has none. */
+  /** The `event` field; `message` if the block has none. */
   event: string;
-  /** Its `data`, several lines of it joined; undefined when it has none. */
+  /** The `data` fields, joined by line breaks; undefined if the block has none. */
   data: string | undefined;
 }
 
-/** The longest block that is taken, in characters. An event is at most a NATS message, which is 1 MiB. */
+/** The longest accepted block, in characters. An event fits in a NATS message, which is at most 1 MiB. */
 const maxBlockLength = 4 * 1024 ** 2;
 
 /**
- * Reads server-sent events (HTML standard, "interpreting an event stream") from pieces that may end anywhere.
+ * Parses server-sent events (HTML standard, "interpreting an event stream") from pieces that may end anywhere.
  *
- * Blocks without data are told of as well. EventSource and eventsource-parser keep them to themselves, but an `id` alone is
- * how the service says how far a client is to which no event has come for long.
+ * Also returns blocks without data, which EventSource and eventsource-parser drop: the service sends an `id` alone to report
+ * the client's position while no event passes its filters.
  */
 export class BlockParser {
   private rest = '';
@@ -23,12 +23,12 @@ export class BlockParser {
   private length = 0;
 
   /**
-   * Takes the next piece, and returns the blocks that end in it.
+   * Parses the next piece and returns the blocks that end in it.
    *
-   * @throws RangeError when a block is longer than any event can be
+   * @throws RangeError if a block is longer than any event can be
    */
   push(piece: string): Block[] {
-    // A carriage return at the end may be half of a line break.
+    // A carriage return at the end of a piece may be the first half of a CRLF.
     const lines = (this.rest + piece).split(/\r\n|\n|\r(?!$)/);
     this.rest = lines.pop() ?? '';
     const blocks: Block[] = [];
@@ -55,7 +55,7 @@ export class BlockParser {
 
   private refuseLong(length: number): void {
     if (length > maxBlockLength)
-      throw new RangeError(`A block of the stream is longer than ${maxBlockLength} characters`);
+      throw new RangeError(`The event stream sent a block of more than ${maxBlockLength} characters`);
   }
 }
 
@@ -65,7 +65,7 @@ function parseBlock(lines: readonly string[]): Block {
   const data: string[] = [];
   for (const line of lines) {
     const [field, value] = parseLine(line);
-    // The standard has an id with a NUL ignored.
+    // The standard ignores an id that contains a NUL.
     if (field === 'id' && !value.includes('\0')) id = value;
     else if (field === 'event') event = value;
     else if (field === 'data') data.push(value);
@@ -73,7 +73,7 @@ function parseBlock(lines: readonly string[]): Block {
   return { id, event: event || 'message', data: data.length > 0 ? data.join('\n') : undefined };
 }
 
-/** The field and the value of a line; a comment, which begins with the colon, is of the field ''. */
+/** Splits a line into field and value. A comment, which begins with a colon, has the field ''. */
 function parseLine(line: string): [field: string, value: string] {
   const colon = line.indexOf(':');
   if (colon === -1) return [line, ''];

@@ -1,4 +1,4 @@
-/** Waits, but not after the signal. */
+/** Waits for the delay, or until the signal aborts. */
 export function waitFor(delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const settle = (): void => {
