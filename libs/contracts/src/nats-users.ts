@@ -75,6 +75,12 @@ const readEvents = [
   `$JS.ACK.${eventsStreamName}.>`,
 ] as const;
 
+/**
+ * What NATS clients ask first (`nats stream ls`, `streams.list()`): the account EVENTS has one stream, so the answer says no
+ * more than `STREAM.INFO`. Listing consumers stays forbidden: see `natsUsers`.
+ */
+const listStreams = ['$JS.API.STREAM.LIST', '$JS.API.STREAM.NAMES'] as const;
+
 /** Making, changing, asking and acknowledging the durable consumers of our services. */
 const useDurableConsumers = Object.values(durableConsumers).flatMap((name) => [
   `$JS.API.CONSUMER.*.${eventsStreamName}.${name}`,
@@ -95,7 +101,7 @@ const subscribers: NatsAccount = {
   hasJetStream: false,
   imports: [
     { from: services.name, stream: replaySubjects },
-    ...readEvents.map((service) => ({
+    ...[...readEvents, ...listStreams].map((service) => ({
       from: events.name,
       service,
       responseType: service === pullEvents ? ('Stream' as const) : ('Singleton' as const),
@@ -128,8 +134,10 @@ function eventsUser(service: string, publish: readonly string[]): NatsUser {
 
 /**
  * The users of the system. `subscriber` is for other services of yours: it reads events by pull consumers and hears
- * replays, and nothing else. It can neither ask nor change nor acknowledge the durable consumers of our services, and
- * cannot find those that have random names, as those of the gateways, since it may not list any.
+ * replays, and nothing else. It can list streams, but not consumers. The fixed names of our services' durable consumers are
+ * denied to it one by one. The consumers of the gateways have random names, which no permission can match: a name is one
+ * token of a subject, so a wildcard cannot match a part of it. A list would give these names away, and with a name the
+ * subscriber could pull a gateway's events or replace its consumer.
  *
  * One thing nats-server 2.9 does not prevent (2.12 does): by a push consumer that delivers to the subject on which a durable
  * consumer is pulled, it can have that give events to nobody. They are delivered again after `ack_wait`, and our services do
@@ -175,7 +183,7 @@ export const natsUsers = {
   subscriber: {
     name: 'subscriber',
     account: subscribers,
-    publish: readEvents,
+    publish: [...readEvents, ...listStreams],
     doNotPublish: useDurableConsumers,
     subscribe: [replaySubjects, `${inboxPrefix('subscriber')}.>`],
     servesRequests: false,

@@ -132,7 +132,8 @@ async function sendAnswersTo(target: string, connection: NatsConnection): Promis
   const mine = await jetstream(connection).consumers.get(eventsStreamName, 'mine');
   const message = expectMessage(await mine.next());
   const next = `${api}.CONSUMER.MSG.NEXT.EVENTS.mine`;
-  connection.publish(`${api}.STREAM.INFO.EVENTS`, '', { reply: target });
+  for (const verb of ['INFO.EVENTS', 'LIST', 'NAMES'])
+    connection.publish(`${api}.STREAM.${verb}`, '', { reply: target });
   connection.publish(next, '', { reply: target });
   // Both of these are answered with a message that is empty, as the request of a deletion is.
   connection.publish(next, '{"batch":5,"no_wait":true}', { reply: target });
@@ -166,6 +167,18 @@ describe('natsUsers.subscriber', () => {
     expect(refused).toEqual([]);
   });
 
+  it('lists the EVENTS stream, and no consumers', async () => {
+    const { streams, consumers } = await jetstreamManager(subscriber);
+    const listed = await streams.list().next();
+    expect(listed.map(({ config }) => config.name)).toEqual([eventsStreamName]);
+    expect(await streams.names().next()).toEqual([eventsStreamName]);
+    expect(await streams.find('events.platform.>')).toBe(eventsStreamName);
+    // docs/events.md quotes this error.
+    await expect(consumers.list(eventsStreamName).next()).rejects.toThrow(
+      'Permissions Violation for Publish to "$JS.API.CONSUMER.LIST.EVENTS"',
+    );
+  });
+
   it('hears replays', async () => {
     const messages = listen(subscriber, 'live.replay.>');
     await subscriber.flush();
@@ -181,9 +194,8 @@ describe('natsUsers.subscriber', () => {
       ingestSubject,
       'request.events.list',
       ...['UPDATE', 'PURGE', 'DELETE', 'MSG.DELETE', 'MSG.GET'].map((verb) => `${api}.STREAM.${verb}.EVENTS`),
-      ...['STREAM.CREATE.MINE', 'STREAM.NAMES', 'STREAM.LIST', 'STREAM.INFO.INGEST'].map(
-        (verb) => `${api}.${verb}`,
-      ),
+      `${api}.STREAM.CREATE.MINE`,
+      `${api}.STREAM.INFO.INGEST`,
       `${api}.CONSUMER.CREATE.INGEST.mine`,
       `${api}.CONSUMER.MSG.NEXT.INGEST.drain`,
       // Without a name in the subject, the payload could name any consumer.
