@@ -6,17 +6,17 @@ import { toRow, writeBatch, type EventRow } from '@stream-events/events';
 import { v7 as uuidV7 } from 'uuid';
 
 /**
- * The raw ceiling, a process that `startCeilingSubject` forks: what Node and PostgreSQL can do at best on this machine. Plain
- * node:http, the signature, and the very statement of the events service; no framework, no NATS, no limits, no retries.
- * It is here to be compared with, not to be used.
+ * The raw ceiling: the most that Node and PostgreSQL can do on this machine. `startCeilingSubject` forks it. It has plain
+ * node:http, the signature check, and the statement of the events service; no framework, no NATS, no limits, no retries.
+ * It exists for comparison only.
  */
 interface WaitingRow {
   row: EventRow;
   response: ServerResponse;
 }
 
-// Tried: one, two and three, each also waiting for fuller batches as the gateway does. Two without waiting were fastest:
-// one batch is written while the next one gathers.
+// One, two, and three were tried, each also with the gateway's waiting for fuller batches. Two without waiting were the
+// fastest: one batch is written while the next one collects.
 const maxInFlight = 2;
 const maxBatch = 256;
 

@@ -11,7 +11,7 @@ import {
 import type { Servers } from '../system/servers.js';
 import type { Subject } from './subject.js';
 
-/** How a subject is loaded, and for how long. */
+/** The load on a subject and its duration. */
 export interface MeasurementOptions {
   kind: LoadKind;
   connections: number;
@@ -19,19 +19,19 @@ export interface MeasurementOptions {
   seconds: number;
 }
 
-/** What was measured. */
+/** The result of one run. */
 export interface Measurement {
-  /** Events answered with success in a second. */
+  /** Events per second that got a success response. */
   perSecond: number;
-  /** Events that the stream acknowledged in a second; undefined where nothing is published. */
+  /** Events per second that the stream acknowledged; undefined for a subject that publishes nothing. */
   publishedPerSecond: number | undefined;
   latencyMs: LoadCounts['latencyMs'];
   failed: Record<string, number>;
-  /** Microseconds of CPU for one event, by process. */
+  /** Microseconds of CPU per event, by process. */
   cpuMicroseconds: Record<string, number>;
 }
 
-/** Loads a subject; counts only after it has warmed up. */
+/** Loads a subject, and counts after the warm-up. */
 export async function measure(
   subject: Subject,
   servers: Servers,
@@ -70,7 +70,7 @@ export interface MemorySample {
   megabytes: Record<string, number>;
 }
 
-/** Loads a subject for long, and looks at its memory again and again. */
+/** Loads a subject for a long time and samples its memory. */
 export async function watchMemory(
   subject: Subject,
   servers: Servers,

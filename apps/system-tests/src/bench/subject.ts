@@ -4,14 +4,14 @@ import { forkServer } from '../system/forked-server.js';
 import type { Servers } from '../system/servers.js';
 import { startSystem } from '../system/system.js';
 
-/** What is measured: the raw ceiling, or the system with one or two processes of each service. */
+/** What is measured: the raw ceiling, or the system with one or two processes per service. */
 export type SubjectName = 'ceiling' | '1 + 1' | '2 + 2';
 
-/** Something that takes the load, with its processes by what they are. */
+/** Receives the load; lists its processes by role. */
 export interface Subject extends Credentials {
   ports: number[];
   pids: Record<string, number[]>;
-  /** How many events the stream has acknowledged so far; undefined where nothing is published. */
+  /** How many events the stream has acknowledged so far; undefined for a subject that publishes nothing. */
   countPublished?: () => Promise<number>;
   stop(): Promise<void>;
 }

@@ -28,12 +28,12 @@ const refused: Answer = { kind: 'refused', status: 400 };
 const unavailable: Answer = { kind: 'unavailable', status: 503 };
 const publish = (event: StoredEvent) => ({ id: event.id, text: printEventRecord(event) });
 
-/** One accepted event that is where it should be; tests say what is different. */
+/** Evidence of one accepted event, stored and published correctly. Tests override what they are about. */
 function evidence(changes: Partial<Evidence>): Evidence {
   return {
     sent: [entry('1', [accepted])],
     listed: [stored('1')],
-    parked: new Set(),
+    deadLetters: new Set(),
     published: [publish(stored('1'))],
     ...changes,
   };
@@ -42,7 +42,7 @@ function evidence(changes: Partial<Evidence>): Evidence {
 const kindsOf = (changes: Partial<Evidence>): string[] => check(evidence(changes)).map(({ kind }) => kind);
 
 describe(check.name, () => {
-  it('finds nothing where everything is as promised', () => {
+  it('finds nothing when every promise is kept', () => {
     const listed = [stored('1'), stored('2'), stored('3')];
 
     expect(
@@ -56,7 +56,7 @@ describe(check.name, () => {
           entry('6', [{ kind: 'not connected' }], 'plain post'),
         ],
         listed,
-        // At least once: a reader leaves the second copy out.
+        // Delivery is at least once: a subscriber drops the second copy.
         published: [...listed, stored('2')].map(publish),
       }),
     ).toEqual([]);
@@ -93,7 +93,7 @@ describe(check.name, () => {
     expect(kindsOf({ sent: [entry('1', [answer])] })).toEqual(['refused but stored']);
   });
 
-  it('takes an event for doubtful whose refusal followed a broken connection', () => {
+  it('treats an event as in doubt when a broken connection preceded its refusal', () => {
     expect(kindsOf({ sent: [entry('1', [broken, refused])] })).toEqual([]);
   });
 
@@ -106,33 +106,33 @@ describe(check.name, () => {
     expect(kindsOf({ listed: [changed], published: [publish(changed)] })).toEqual(['changed']);
   });
 
-  it('finds an event under another id than its 201 told', () => {
+  it('finds an event stored under another id than its 201 response had', () => {
     const sent = [entry('1', [{ kind: 'accepted', id: stored('9').id }], 'plain post')];
 
     expect(kindsOf({ sent })).toEqual(['another id than told']);
   });
 
-  it('finds an accepted event that is parked, unless it may be', () => {
-    const parked = new Set(['1']);
+  it('finds an accepted event that became a dead letter, unless that is allowed', () => {
+    const deadLetters = new Set(['1']);
     const poison = new LedgerEntry(entry('1', []).event, true);
     poison.note(accepted);
 
-    expect(kindsOf({ parked, listed: [], published: [] })).toEqual(['dead_lettered']);
-    expect(kindsOf({ parked, listed: [], published: [], sent: [poison] })).toEqual([]);
+    expect(kindsOf({ deadLetters, listed: [], published: [] })).toEqual(['dead_lettered']);
+    expect(kindsOf({ deadLetters, listed: [], published: [], sent: [poison] })).toEqual([]);
   });
 
   it('finds a listed event that is not on the stream', () => {
     expect(kindsOf({ published: [] })).toEqual(['not on the stream']);
   });
 
-  it('finds a message on the stream that is of no event, but for those of before', () => {
+  it('finds a message on the stream without an event, except those of earlier runs', () => {
     const published = [stored('1'), stored('9')].map(publish);
 
     expect(kindsOf({ published })).toEqual(['unknown on the stream']);
     expect(kindsOf({ published, isKnownBefore: (id) => id === stored('9').id })).toEqual([]);
   });
 
-  it('finds a message on the stream that differs from the list, also in a second copy', () => {
+  it('finds a message on the stream that differs from the list, even in a second copy', () => {
     const published = [publish(stored('1')), { id: stored('1').id, text: '{}' }];
 
     expect(kindsOf({ published })).toEqual(['changed on the stream']);

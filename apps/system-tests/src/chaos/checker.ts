@@ -3,27 +3,27 @@ import { markerOf, type LedgerEntry } from './ledger.js';
 
 /** A message on the EVENTS stream. */
 export interface PublishedMessage {
-  /** `Nats-Msg-Id`: what a reader de-duplicates by. */
+  /** `Nats-Msg-Id`: subscribers deduplicate by it. */
   id: string;
   text: string;
 }
 
-/** What was sent, and what there is of it. */
+/** What was sent, and where it is now. */
 export interface Evidence {
   sent: readonly LedgerEntry[];
-  /** The event list, as it was read. */
+  /** The event list, as read. */
   listed: readonly StoredEvent[];
-  /** Markers of the events that the service keeps aside. */
-  parked: ReadonlySet<string>;
-  /** Undefined: the stream was not read. */
+  /** Markers of the events that became dead letters. */
+  deadLetters: ReadonlySet<string>;
+  /** Undefined when the stream was not read. */
   published: readonly PublishedMessage[] | undefined;
-  /** Ids of events of before, which may be on the stream once more. */
+  /** Whether an id belongs to an earlier scenario: its event may be on the stream a second time. */
   isKnownBefore?: (id: string) => boolean;
-  /** Whether an event's data is as it was sent; to the last character unless told otherwise. */
+  /** Compares an event's data with what was sent; by default, character by character. */
   isSameData?: (sent: string, listed: string) => boolean;
 }
 
-/** What is not as it was promised. */
+/** A broken promise. */
 export interface Finding {
   kind:
     | 'missing'
@@ -37,11 +37,11 @@ export interface Finding {
     | 'unknown on the stream'
     | 'changed on the stream'
     | 'broken promise';
-  /** A marker, an id, or in words. */
+  /** A marker, an id, or a description. */
   what: string;
 }
 
-/** Compares what was sent with what there is. */
+/** Compares what was sent with what is stored and published. */
 export function check(evidence: Evidence): Finding[] {
   const byMarker = groupByMarker(evidence.listed);
   return [
@@ -65,12 +65,12 @@ function groupByMarker(events: readonly StoredEvent[]): ByMarker {
 }
 
 function checkSent(evidence: Evidence, byMarker: ByMarker): Finding[] {
-  const { sent, parked, isSameData = (a, b) => a === b } = evidence;
+  const { sent, deadLetters, isSameData = (a, b) => a === b } = evidence;
   const findings: Finding[] = [];
   for (const entry of sent) {
     const what = entry.event.marker;
     const [found, ...others] = byMarker.get(what) ?? [];
-    const isDeadLetter = parked.has(what);
+    const isDeadLetter = deadLetters.has(what);
     if (isDeadLetter && !entry.canBeDeadLetter) findings.push({ kind: 'dead_lettered', what });
     if (others.length > 0) findings.push({ kind: 'doubled', what: `${what} (${others.length + 1} times)` });
     if (!found) {
@@ -96,7 +96,7 @@ function checkUnknown({ sent }: Evidence, byMarker: ByMarker): Finding[] {
     );
 }
 
-/** Every listed event is on the stream, and each copy of it is the record as the API prints it. */
+/** Checks that every listed event is on the stream, and that each copy equals the record that the API prints. */
 function checkPublished(
   { listed, isKnownBefore = () => false }: Evidence,
   published: readonly PublishedMessage[],

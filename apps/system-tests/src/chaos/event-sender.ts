@@ -3,7 +3,7 @@ import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:h
 import type { Credentials } from '../load/request-maker.js';
 import type { Answer, SentEvent } from './ledger.js';
 
-// Like the platform, which gives up after a few seconds; above the 2 × 2 s in which a gateway tries a batch twice.
+// Longer than the 2 × 2 s in which a gateway tries a batch twice; the platform also gives up after a few seconds.
 const answerLimitMs = 5_000;
 
 const path = '/api/v1/platform-events';
@@ -14,7 +14,7 @@ interface Message {
   body: string;
 }
 
-/** How a client connects: with at most so many connections to each gateway, kept open or new for each request. */
+/** How a client connects: the most connections per gateway, kept open or opened for each request. */
 export interface ConnectionOptions {
   connectionsEach: number;
   keepAlive: boolean;
@@ -31,7 +31,7 @@ export class EventSender {
     this.agent = new Agent({ keepAlive, maxSockets: connectionsEach });
   }
 
-  /** Sends an event to a gateway; `attempt` counts from 0, and the same event is the same message each time. */
+  /** Sends an event to a gateway. `attempt` counts from 0; every attempt sends the same message. */
   async send(event: SentEvent, gatewayUrl: string, attempt = 0): Promise<Answer> {
     const message = this.makeMessage(event, attempt);
     return new Promise((resolve) => {
@@ -84,13 +84,13 @@ export class EventSender {
         authorization: `Token ${this.credentials.token}`,
         ...(kind === 'keyed post' && { 'idempotency-key': marker }),
       },
-      body: `{"event_type":${JSON.stringify(eventType)},"event_source":"trial","event_data":${eventData}}`,
+      body: `{"event_type":${JSON.stringify(eventType)},"event_source":"chaos","event_data":${eventData}}`,
     };
   }
 
   private makeNotification({ marker, eventType, eventData }: SentEvent, attempt: number): Message {
     const type = eventType.replaceAll('-', '.');
-    const body = `{"subscription":{"id":"trial","type":${JSON.stringify(type)},"version":"1"},"event":${eventData}}`;
+    const body = `{"subscription":{"id":"chaos","type":${JSON.stringify(type)},"version":"1"},"event":${eventData}}`;
     const timestamp = new Date().toISOString();
     const hmac = createHmac('sha256', this.credentials.webhookSecret).update(marker + timestamp + body);
     return {
@@ -114,7 +114,7 @@ function readAnswer(response: IncomingMessage, settle: (answer: Answer) => void)
   response.once('error', () => settle({ kind: 'broken' }));
   response.once('end', () => {
     const status = response.statusCode ?? 0;
-    // A test event's record has no id to compare.
+    // The record of a test event has no id to compare.
     if (status === 204 || status === 200) settle({ kind: 'accepted', id: undefined });
     else if (status === 201) settle({ kind: 'accepted', id: readId(Buffer.concat(chunks).toString()) });
     else if (status >= 400 && status < 500) settle({ kind: 'refused', status });
@@ -122,7 +122,7 @@ function readAnswer(response: IncomingMessage, settle: (answer: Answer) => void)
   });
 }
 
-/** An answer that is not the record has no id: the checker finds that no event has it. */
+/** A response that is not a record has no id: the checker reports it as missing. */
 function readId(body: string): string {
   return /^\{"id":"([\w-]+)"/.exec(body)?.[1] ?? 'none';
 }

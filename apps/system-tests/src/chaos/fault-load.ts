@@ -4,16 +4,16 @@ import type { Credentials } from '../load/request-maker.js';
 import { EventSender } from './event-sender.js';
 import { LedgerEntry, type Answer, type EventKind, type SentEvent } from './ledger.js';
 
-/** A load of so many events a second over so many clients, to gateways in turn. */
+/** A load: events per second, over a number of clients, to the gateways in turn. */
 export interface FaultLoadOptions extends Credentials {
   gatewayUrls: readonly string[];
   perSecond: number;
   clients: number;
-  /** What each event is; `makeEvent` unless told otherwise. */
+  /** Makes each event; `makeEvent` by default. */
   make?: () => SentEvent;
 }
 
-/** One try of an event, for those who watch. */
+/** One try of an event, for an observer. */
 export interface Try {
   gatewayUrl: string;
   kind: EventKind;
@@ -27,11 +27,11 @@ interface Retry {
   dueAt: number;
 }
 
-// How long the sender of an event waits before its next try; after the last one it gives up.
+// Pauses between the tries of an event; after the last try, the sender gives up.
 const pausesMs = [300, 1_000, 2_000, 4_000];
-// What a sender keeps for later; beyond it, an event is given up at once.
+// Events that wait for a retry; beyond this, a sender gives up an event at once.
 const maxRetries = 4_000;
-// Of eight events four come from the platform, three from clients that try again, one from a client that does not.
+// Of eight events, four come from the platform, three from clients that retry, and one from a client that does not.
 const kinds: readonly EventKind[] = [
   'notification',
   'keyed post',
@@ -43,7 +43,7 @@ const kinds: readonly EventKind[] = [
   'keyed post',
 ];
 
-/** Markers of one run, which are never used again. */
+/** Markers that are unique to this run. */
 const run = randomBytes(4).toString('hex');
 let sequence = 0;
 
@@ -52,7 +52,7 @@ export function nextMarker(): { marker: string; sequence: number } {
   return { marker: `${run}-${sequence}`, sequence };
 }
 
-/** An event that is like no other. */
+/** Makes a unique event. */
 export function makeEvent(kind?: EventKind): SentEvent {
   const next = nextMarker();
   const viewer = (next.sequence * 1_237) % 5_000;
@@ -68,8 +68,8 @@ export function makeEvent(kind?: EventKind): SentEvent {
 }
 
 /**
- * Sends events as the platform and clients do: each at most so often until it is accepted, in turn to each gateway, and
- * at once to the other one where the first does not listen. Writes down what became of each.
+ * Sends events as the platform and clients do: each event to the gateways in turn, with a limited number of tries, and at
+ * once to the other gateway when the first does not listen. Records the outcome of each event.
  */
 export class FaultLoad {
   private readonly watchers = new Set<(seen: Try) => void>();
@@ -80,37 +80,37 @@ export class FaultLoad {
   private isPaused = true;
 
   constructor(private readonly options: FaultLoadOptions) {
-    // Every other client connects anew for each request, as the platform may.
+    // Every second client opens a connection for each request, as the platform may.
     this.senders = Array.from(
       { length: options.clients },
       (_, index) => new EventSender(options, { connectionsEach: 1, keepAlive: index % 2 === 0 }),
     );
   }
 
-  /** Begins, or goes on after `pause`. */
+  /** Starts, or continues after `pause`. */
   start(): void {
     this.isPaused = false;
     this.running = Promise.all(this.senders.map((sender, index) => this.runClient(sender, index)));
   }
 
-  /** Makes no more events, and waits until every event was accepted or given up. */
+  /** Stops making events, and waits until every event is accepted or given up. */
   async pause(): Promise<void> {
     this.isPaused = true;
     await this.running;
   }
 
-  /** The events since this was asked last. */
+  /** The events since the last call. */
   takeEntries(): LedgerEntry[] {
     return this.entries.splice(0);
   }
 
-  /** Shows every try from now on, until the returned function is called. */
+  /** Reports every try until the returned function is called. */
   watch(watcher: (seen: Try) => void): () => void {
     this.watchers.add(watcher);
     return () => this.watchers.delete(watcher);
   }
 
-  /** The end. */
+  /** Stops sending and closes the connections. */
   async stop(): Promise<void> {
     await this.pause();
     for (const sender of this.senders) sender.close();
@@ -128,7 +128,7 @@ export class FaultLoad {
       if (retry) await this.attempt(sender, retry, gateway);
       else if (!this.isPaused) await this.attempt(sender, this.makeFirst(), gateway);
       const restMs = intervalMs - (performance.now() - startedAt);
-      // A retry does not count for the rate, or many of them would keep new events from being made.
+      // Retries do not count toward the rate; otherwise many retries would displace new events.
       if (!retry && restMs > 0) await wait(restMs);
     }
   }

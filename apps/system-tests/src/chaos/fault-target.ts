@@ -6,19 +6,19 @@ import type { System } from '../system/system.js';
 
 export type TargetName = 'gateway' | 'events' | 'nats' | 'postgres';
 
-/** Something that a fault can happen to. */
+/** A process, or group of processes, that a scenario can kill, stop, or freeze. */
 export interface FaultTarget {
-  /** By SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
-  /** In order. */
+  /** Shuts down in order. */
   stop(): Promise<void>;
-  /** Starts it after `kill` or `stop`; done when it is ready. */
+  /** Starts again after `kill` or `stop`; resolves when ready. */
   start(): Promise<void>;
-  /** Takes the processor away from all of its processes for so long. */
+  /** Suspends all of its processes (SIGSTOP) for this long. */
   freeze(ms: number): Promise<void>;
 }
 
-/** The targets of a kind: two instances of a service, or the one server. */
+/** The targets of a kind: two instances of a service, or the single server. */
 export function targetsOf(name: TargetName, servers: Servers, system: System): FaultTarget[] {
   switch (name) {
     case 'gateway':
@@ -28,7 +28,7 @@ export function targetsOf(name: TargetName, servers: Servers, system: System): F
     case 'nats':
       return [toServerTarget(servers.restartable.nats, () => [servers.nats.pid])];
     case 'postgres':
-      // The first one starts the others: stopped first, it starts no more.
+      // The first process starts the others: suspended first, it starts no further ones.
       return [
         toServerTarget(servers.restartable.postgres, () => [
           servers.postgres.pid,
@@ -71,7 +71,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch (error) {
-    // A child of PostgreSQL may have ended meanwhile.
+    // A child of PostgreSQL may have exited in the meantime.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }

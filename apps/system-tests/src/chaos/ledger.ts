@@ -1,9 +1,9 @@
-/** How an event reaches the service, and how often: a plain POST is never sent again once it may have arrived. */
+/** How an event reaches the service. A plain POST is never retried once it may have arrived. */
 export type EventKind = 'notification' | 'keyed post' | 'plain post' | 'test event';
 
 /** An event as it was sent. */
 export interface SentEvent {
-  /** Stands at the beginning of its data, and nowhere else: by it the event is known again. */
+  /** Identifies the event; appears once, at the beginning of its data. */
   marker: string;
   kind: EventKind;
   eventType: string;
@@ -12,18 +12,18 @@ export interface SentEvent {
 }
 
 /**
- * What became of one try. `stale`: the connection was kept open from an earlier request, and the server ended it before
- * it answered anything.
+ * The result of one try. `stale`: the connection was kept open from an earlier request, and the server closed it before it
+ * sent a response.
  */
 export type Answer =
   | { kind: 'accepted'; id: string | undefined }
   | { kind: 'refused' | 'unavailable'; status: number }
   | { kind: 'not connected' | 'broken' | 'stale' | 'timeout' };
 
-/** Accepted: answered 2xx once. Refused: it cannot have been stored. In doubt: it may have been. */
+/** Accepted: got a 2xx response. Refused: cannot have been stored. In doubt: may have been stored. */
 export type Outcome = 'accepted' | 'refused' | 'in doubt';
 
-/** An event with what its sender knows of it. */
+/** An event and what its sender knows about it. */
 export class LedgerEntry {
   private acceptance: { id: string | undefined } | undefined;
   private isDoubtful = false;
@@ -31,7 +31,7 @@ export class LedgerEntry {
 
   constructor(
     readonly event: SentEvent,
-    /** Whether an accepted one may be kept aside by the service instead of listed. */
+    /** Whether the service may keep the accepted event as a dead letter instead of listing it. */
     readonly canBeDeadLetter = false,
   ) {}
 
@@ -40,12 +40,12 @@ export class LedgerEntry {
     return this.isDoubtful ? 'in doubt' : 'refused';
   }
 
-  /** The id that a 201 told. */
+  /** The id in the 201 response. */
   get id(): string | undefined {
     return this.acceptance?.id;
   }
 
-  /** Whether a further try makes sense for its sender. */
+  /** Whether the sender should try again. */
   get isOpen(): boolean {
     return !this.acceptance && !(this.event.kind === 'plain post' && this.isDoubtful);
   }
@@ -55,13 +55,13 @@ export class LedgerEntry {
       this.acceptance = { id: answer.id };
       this.acceptedAt = Date.now();
     } else if (answer.kind !== 'refused' && answer.kind !== 'not connected') {
-      // 503 too: an event whose batch was not answered in time may be stored all the same.
+      // Includes 503: an event may be stored although its batch timed out.
       this.isDoubtful = true;
     }
   }
 }
 
-/** How many events had which outcome. */
+/** The number of events per outcome. */
 export function countOutcomes(entries: readonly LedgerEntry[]): Record<Outcome, number> {
   const counts: Record<Outcome, number> = { accepted: 0, refused: 0, 'in doubt': 0 };
   for (const { outcome } of entries) counts[outcome] += 1;

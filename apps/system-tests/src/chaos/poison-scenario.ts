@@ -5,7 +5,7 @@ import { LedgerEntry, type Answer, type EventKind } from './ledger.js';
 import type { Scenario } from './scenarios.js';
 import type { TestBed } from './test-bed.js';
 
-// More than a batch holds (256), so that the poison is in the middle of full ones.
+// More than a batch holds (256), so that the poison is in the middle of full batches.
 const neighbours = 400;
 
 interface Poison {
@@ -31,14 +31,14 @@ const poisons: readonly Poison[] = [
 
 const kinds: readonly EventKind[] = ['notification', 'plain post'];
 
-/** Inputs that are made to break something, in the middle of full batches. */
+/** Inputs designed to break something, in the middle of full batches. */
 export const poisonScenario: Scenario = {
   name: 'poison',
   description:
-    `${poisons.map(({ what }) => what).join('; ')}: each as POST and as signed notification, among ${neighbours} other events ` +
-    'at once. Each is answered 2xx or 4xx, no neighbour is refused, no connection and no process ends.',
+    `${poisons.map(({ what }) => what).join('; ')}: each as POST and as signed notification, together with ${neighbours} other ` +
+    'events. Each gets 2xx or 4xx, no other event is refused, and no connection or process ends.',
   run: async (bed, { poisonRounds }) => {
-    await bed.load.pause(); // its kept connections do not count here, and its events are in other batches
+    await bed.load.pause(); // its open connections must not count here, and its events would be in other batches
     const sender = new EventSender(bed.system, { connectionsEach: neighbours, keepAlive: true });
     const before = readLife(bed);
     for (let round = 0; round < poisonRounds; round += 1) {
@@ -48,7 +48,7 @@ export const poisonScenario: Scenario = {
     sender.close();
     const after = readLife(bed);
     const ended = [...before].filter((sign) => !after.has(sign));
-    if (ended.length > 0) bed.find(`did not live through it: ${ended.join(', ')}`);
+    if (ended.length > 0) bed.find(`ended: ${ended.join(', ')}`);
   },
 };
 
@@ -70,12 +70,12 @@ async function runRound(bed: TestBed, sender: EventSender): Promise<void> {
   for (const { poison, entry } of bad) {
     const answer = answers.get(entry);
     if (answer?.kind !== 'accepted' && answer?.kind !== 'refused')
-      bed.find(`${poison.what} (${entry.event.kind}) was answered ${JSON.stringify(answer)}`);
+      bed.find(`${poison.what} (${entry.event.kind}) got ${JSON.stringify(answer)}`);
   }
   const refused = others.filter(({ outcome }) => outcome !== 'accepted');
   if (refused.length > 0)
     bed.find(
-      `${refused.length} neighbours were not accepted: ${JSON.stringify(answers.get(existing(refused)))}`,
+      `${refused.length} neighbors were not accepted: ${JSON.stringify(answers.get(existing(refused)))}`,
     );
 }
 
@@ -90,14 +90,14 @@ function makePoison({ eventType = 'channel-follow', members }: Poison, kind: Eve
   return new LedgerEntry({ marker, kind, eventType, eventData: `{"marker":"${marker}",${members}}` }, true);
 }
 
-/** The processes of the services and the connections to NATS: what must be the same afterwards. */
+/** The processes of the services and their connections to NATS, which must be the same afterwards. */
 function readLife({ system, servers }: TestBed): Set<string> {
   const processes = [...system.gateways, ...system.events].map(({ app, pid }) => `${app} ${pid}`);
   const port = servers.nats.port.toString(16).toUpperCase().padStart(4, '0');
   const connections = ['/proc/net/tcp', '/proc/net/tcp6']
     .flatMap((path) => readFileSync(path, 'utf8').split('\n'))
     .map((line) => line.trim().split(/\s+/))
-    // Established ones (state 01) to that port; a connection that is made again has another port of its own.
+    // Established connections (state 01) to that port; a new connection has another local port.
     .filter(([, , remote, state]) => state === '01' && remote?.endsWith(`:${port}`))
     .map(([, local]) => `NATS connection ${local}`);
   return new Set([...processes, ...connections]);

@@ -3,7 +3,7 @@ import type { FaultTarget, TargetName } from './fault-target.js';
 import { poisonScenario } from './poison-scenario.js';
 import type { TestBed } from './test-bed.js';
 
-/** How often and how long. */
+/** How often and how long faults happen. */
 export interface Pace {
   kills: number;
   frozenMs: number;
@@ -19,11 +19,12 @@ export interface Scenario {
   run: (bed: TestBed, pace: Pace) => Promise<void>;
 }
 
-// What a supervisor takes to notice that a process has ended.
+// The time that a supervisor takes to notice that a process has exited.
 const supervisorMs = 500;
-// Load before the first fault, and after one: in order, and so that what waits is not only what the fault left.
+// Undisturbed load before the first fault and after each fault.
 const calmMs = 1_000;
-// Waiting until everything is published takes ten seconds: after every fourth kill, so that the others meet a backlog.
+// Waiting until everything is published takes ten seconds, so it happens after every fourth kill. The other kills meet a
+// backlog.
 const killsBetweenMeasurements = 4;
 
 const targets: { name: TargetName; description: string }[] = [
@@ -33,7 +34,7 @@ const targets: { name: TargetName; description: string }[] = [
   { name: 'postgres', description: 'PostgreSQL' },
 ];
 
-/** In the order in which they are run: the one that makes a new stream is the last. */
+/** In the order of the run. The scenario that recreates the stream is last. */
 export const scenarios: readonly Scenario[] = [
   ...targets.map(killScenario),
   ...targets.map(freezeScenario),
@@ -46,7 +47,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'stream-deleted',
     description:
-      'The EVENTS stream is deleted under load. Everything accepted in the two minutes before, and since, must be on the new one.',
+      'The EVENTS stream is deleted under load. Everything accepted from two minutes before the deletion must be on the new stream.',
     run: deleteStream,
   },
 ];
@@ -54,7 +55,7 @@ export const scenarios: readonly Scenario[] = [
 function killScenario({ name, description }: (typeof targets)[number]): Scenario {
   return {
     name: `kill-${name}`,
-    description: `SIGKILL of ${description} at random moments; started again after ${supervisorMs / 1_000} s.`,
+    description: `SIGKILL of ${description} at random moments, restarted after ${supervisorMs / 1_000} s.`,
     run: async (bed, { kills }) => {
       const victims = bed.targets(name);
       for (let count = 1; count <= kills; count += 1) {
@@ -89,7 +90,7 @@ function freezeScenario({ name, description }: (typeof targets)[number]): Scenar
 function awayScenario(name: string, description: string, names: readonly TargetName[]): Scenario {
   return {
     name,
-    description: `${description} stopped in order, and started again after 60 s.`,
+    description: `${description} shut down, and started again after 60 s.`,
     run: async (bed, { awayMs }) => {
       await wait(calmMs);
       bed.countFault();
@@ -106,8 +107,8 @@ function rollingScenario(name: string, description: string, target: TargetName):
   return {
     name,
     description:
-      `SIGTERM of each ${description} in turn, started again. No client may see anything but success or, of a ` +
-      'gateway, a port on which nobody listens.',
+      `SIGTERM of each ${description} in turn, followed by a restart. Clients may see only success or, for a ` +
+      'gateway, a refused connection.',
     run: async (bed, { rollingRounds }) => {
       const instances = bed.targets(target);
       for (let count = 0; count < rollingRounds * instances.length; count += 1) {
@@ -122,7 +123,7 @@ function rollingScenario(name: string, description: string, target: TargetName):
       await bed.load.pause();
       for (const [answer, count] of Object.entries(bed.answers)) {
         const isFine = answer === 'accepted' || (answer === 'not connected' && target === 'gateway');
-        if (!isFine) bed.find(`${count} tries were answered: ${answer}`);
+        if (!isFine) bed.find(`${count} tries ended with: ${answer}`);
       }
     },
   };

@@ -12,17 +12,17 @@ import { runSql, type Servers } from '../system/servers.js';
 import type { PublishedMessage } from './checker.js';
 import { markerOf } from './ledger.js';
 
-/** What is stored and not yet known to be where it belongs. */
+/** What still waits to be published or stored. */
 export interface Backlog {
-  /** Batches that are not known to be on the EVENTS stream. */
+  /** Batches in the outbox: not known to be on the EVENTS stream. */
   outbox: number;
-  /** Messages that are not stored yet. */
+  /** Messages on the INGEST stream: not stored yet. */
   ingest: number;
 }
 
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
-/** Reads what the service has: the list and the stream, each from where the last reading ended. */
+/** Reads the store and the stream, each from where the previous read ended. */
 export class StoreReader {
   private lastId = lowestId;
   private lastSequence = 0;
@@ -30,17 +30,17 @@ export class StoreReader {
 
   private constructor(
     private readonly databaseUrl: string,
-    /** May see the INGEST stream. */
+    /** The user that may read the INGEST stream. */
     private readonly ingestOperator: NatsConnection,
-    /** May see and delete the EVENTS stream. */
+    /** The user that may read and delete the EVENTS stream. */
     private readonly eventsOperator: NatsConnection,
-    /** As other services of the customer's have it. */
+    /** The user that a customer's own services have. */
     private readonly subscriber: NatsConnection,
   ) {}
 
   static async connect(servers: Servers, databaseUrl: string): Promise<StoreReader> {
     const open = (user: string, account: Pick<NatsOptions, 'account'> = {}): Promise<NatsConnection> =>
-      connectNats({ urls: [servers.nats.urlFor(user)], name: 'trial', ...account });
+      connectNats({ urls: [servers.nats.urlFor(user)], name: 'store-reader', ...account });
     return new StoreReader(
       databaseUrl,
       await open('events'),
@@ -64,7 +64,7 @@ export class StoreReader {
     return row?.id ?? '0';
   }
 
-  /** What waits; of the outbox, what was written until this batch. */
+  /** Measures the backlog; counts outbox batches up to `lastBatch` only. */
   async readBacklog(lastBatch?: string): Promise<Backlog> {
     const until = lastBatch === undefined ? '' : ` WHERE id <= ${BigInt(lastBatch)}`;
     const [row] = await runSql<{ count: number }>(
@@ -86,8 +86,8 @@ export class StoreReader {
     return rows;
   }
 
-  /** Markers of the events that are parked. */
-  async readDeadLetter(): Promise<Set<string>> {
+  /** Markers of the events that are dead letters. */
+  async readDeadLetters(): Promise<Set<string>> {
     const rows = await runSql<{ message: Buffer }>(
       this.databaseUrl,
       'SELECT message FROM events.dead_letters',
@@ -99,7 +99,7 @@ export class StoreReader {
     return new Set(markers);
   }
 
-  /** The messages that were published since the last call; of a stream that is new, all of them. */
+  /** The messages published since the last call; all messages when the stream was recreated. */
   async readNewMessages(): Promise<PublishedMessage[]> {
     const { state, created } = await this.readStreamInfo();
     if (created !== this.streamCreated) this.lastSequence = 0;

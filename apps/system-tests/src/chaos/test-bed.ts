@@ -8,30 +8,30 @@ import { targetsOf, type FaultTarget, type TargetName } from './fault-target.js'
 import { countOutcomes, type LedgerEntry, type Outcome } from './ledger.js';
 import { StoreReader } from './store-reader.js';
 
-/** What a scenario has done and what came of it. */
+/** The faults and results of a scenario. */
 export interface ScenarioResult {
   name: string;
   faults: number;
   outcomes: Record<Outcome, number>;
-  /** Tries by their answer. */
+  /** Tries by response. */
   answers: Record<string, number>;
-  /** How long after each fault requests of each kind succeeded at each gateway again. */
+  /** Time from each fault until requests of each kind succeed at each gateway again. */
   requestsMs: number[];
-  /** How long after faults everything that had been accepted by then was published. */
+  /** Time from a fault until everything accepted by then is published. */
   publishedMs: number[];
   /** Copies on the stream beyond the first. */
   copies: number;
   findings: Finding[];
 }
 
-// Long enough for 30 s, after which messages that a dead instance took from the INGEST stream are given to another one.
+// Includes the 30 s after which messages that a dead instance took from the INGEST stream go to another instance.
 const recoveryLimitMs = 90_000;
-// Reading the backlog makes a connection each time.
+// Reading the backlog opens a connection each time.
 const pollMs = 200;
 const gateways = 2;
 const load = { perSecond: 320, clients: 16 };
 
-/** Two gateways, two events services and their servers under load, with a ledger and a stopwatch. */
+/** Two gateways, two events services, and their servers under load, with a ledger and a stopwatch. */
 export class TestBed {
   private result = emptyResult('');
   private entries: readonly LedgerEntry[] = [];
@@ -54,7 +54,7 @@ export class TestBed {
   static async start(): Promise<TestBed> {
     const servers = await startServers();
     try {
-      const databaseUrl = await servers.createDatabase('faults');
+      const databaseUrl = await servers.createDatabase('chaos');
       const system = await startSystem(servers, databaseUrl, { gateways, events: 2 });
       const gatewayUrls = system.gateways.map(({ url }) => url);
       const reader = await StoreReader.connect(servers, databaseUrl);
@@ -72,7 +72,7 @@ export class TestBed {
     await this.servers.stop();
   }
 
-  /** Runs a scenario under load, lets everything come to rest, and checks it. */
+  /** Runs a scenario under load, waits until everything is published, and checks the result. */
   async run(name: string, scenario: () => Promise<void>): Promise<ScenarioResult> {
     this.result = emptyResult(name);
     this.load.start();
@@ -92,7 +92,7 @@ export class TestBed {
     return targetsOf(name, this.servers, this.system);
   }
 
-  /** Notes something that is not as it was promised. */
+  /** Records a broken promise. */
   find(what: string): void {
     this.result.findings.push({ kind: 'broken promise', what });
   }
@@ -101,12 +101,12 @@ export class TestBed {
     this.result.faults += 1;
   }
 
-  /** Tries since the scenario began, by their answer. */
+  /** Tries since the start of the scenario, by response. */
   get answers(): Readonly<Record<string, number>> {
     return this.result.answers;
   }
 
-  /** Measures how long it takes from now until both kinds of requests have succeeded at each gateway. */
+  /** Measures the time from now until both kinds of requests succeed at each gateway. */
   async measureRequests(): Promise<void> {
     const startedAt = performance.now();
     const missing = new Set(
@@ -127,7 +127,7 @@ export class TestBed {
     else this.find(`no success after ${recoveryLimitMs / 1_000} s: ${[...missing].join(', ')}`);
   }
 
-  /** Measures how long it takes from now until everything accepted so far is stored and on the stream. */
+  /** Measures the time from now until everything accepted so far is stored and on the stream. */
   async measurePublished(): Promise<void> {
     const startedAt = performance.now();
     if (await this.waitUntilPublished()) this.note('published', this.result.publishedMs, startedAt);
@@ -137,38 +137,40 @@ export class TestBed {
     const ms = performance.now() - startedAt;
     times.push(ms);
     const { name, faults } = this.result;
-    process.stdout.write(`    ${name}, fault ${faults}: ${what} again after ${(ms / 1_000).toFixed(1)} s\n`);
+    process.stdout.write(
+      `    ${name}, fault ${faults}: ${what} recovered after ${(ms / 1_000).toFixed(1)} s\n`,
+    );
   }
 
-  /** Adds events that were not sent by the load. */
+  /** Adds events that a scenario sent itself. */
   addEntries(entries: readonly LedgerEntry[]): void {
     this.added.push(...entries);
   }
 
-  /** Everything accepted since a time (milliseconds since 1970) must be on the stream that there is at the end. */
+  /** Requires that everything accepted since a time (milliseconds since 1970) is on the stream at the end. */
   requireOnStream(since: number): void {
     this.onStreamSince = since;
   }
 
-  /** Compares the list as clients get it, all of it, with everything that was sent. */
+  /** Compares the whole list, read as clients read it, with everything that was sent. */
   async checkList(): Promise<{ events: number; findings: Finding[] }> {
     const {
       gateways: [gateway],
       token,
     } = this.system;
     const listed = await readEventList(gateway?.url ?? '', token);
-    const parked = await this.reader.readDeadLetter();
+    const deadLetters = await this.reader.readDeadLetters();
     const findings = check({
       sent: this.entries,
       listed,
-      parked,
+      deadLetters,
       published: undefined,
       isSameData: isSameJson,
     });
     return { events: listed.length, findings };
   }
 
-  /** Whether it was so in time; noted when not. */
+  /** Returns whether everything was published within the limit; records a finding if not. */
   private async waitUntilPublished(): Promise<boolean> {
     const deadline = performance.now() + recoveryLimitMs;
     let lastBatch: string | undefined;
@@ -188,7 +190,7 @@ export class TestBed {
     return false;
   }
 
-  /** Nobody here starts a service again but the scenario that has ended it. */
+  /** Checks that every service runs: only a scenario that ended a service starts it again. */
   private checkProcesses(): void {
     for (const service of [...this.system.gateways, ...this.system.events])
       if (!service.isRunning) this.find(`${service.app} has ended: ${service.output.slice(-2_000)}`);
@@ -196,17 +198,17 @@ export class TestBed {
 
   private async checkScenario(): Promise<void> {
     const sent = [...this.load.takeEntries(), ...this.added.splice(0)];
-    // Spread into a call, so many would be too many arguments.
+    // Not `push(...sent)`: this many entries exceed the limit of arguments.
     this.entries = this.entries.concat(sent);
     this.result.outcomes = countOutcomes(sent);
     const listed = await this.reader.readNewEvents();
     for (const { id } of listed) this.ids.add(id);
-    const parked = await this.reader.readDeadLetter();
+    const deadLetters = await this.reader.readDeadLetters();
     const published = await this.readStream();
     this.result.copies = published ? published.length - new Set(published.map(({ id }) => id)).size : 0;
     const isKnownBefore = (id: string): boolean => this.ids.has(id);
     this.result.findings = this.result.findings.concat(
-      check({ sent, listed, parked, published, isKnownBefore }),
+      check({ sent, listed, deadLetters, published, isKnownBefore }),
     );
     if (published) this.checkOnStream(published);
   }
@@ -217,7 +219,10 @@ export class TestBed {
     );
     for (const { acceptedAt, event, canBeDeadLetter } of this.entries) {
       if (acceptedAt >= this.onStreamSince && !canBeDeadLetter && !markers.has(event.marker))
-        this.result.findings.push({ kind: 'not on the stream', what: `${event.marker}, accepted lately` });
+        this.result.findings.push({
+          kind: 'not on the stream',
+          what: `${event.marker}, accepted within the required time`,
+        });
     }
     this.onStreamSince = Number.POSITIVE_INFINITY;
   }

@@ -9,14 +9,14 @@ const event = (sequence: number, changes: Partial<Observation & { kind: 'event' 
   ...changes,
 });
 const old = (sequence: number): Observation => event(sequence, { epoch: 'old' });
-const stand = (sequence: number, epoch = 'new'): Observation => ({ kind: 'stand', epoch, sequence });
+const stand = (sequence: number, epoch = 'new'): Observation => ({ kind: 'position', epoch, sequence });
 const gap: Observation = { kind: 'gap', reason: 'other_epoch' };
 const connected: Observation = { kind: 'connected' };
 
 const wanted = (...sequences: number[]) =>
   sequences.map((sequence) => ({ sequence, event: 100 + sequence, check: 1_000 + sequence }));
 
-/** The client wants 2, 4, 6 and 8 of ten events; tests say what is different. */
+/** The client's filter passes events 2, 4, 6, and 8 of ten. Tests override what they are about. */
 const expectation: Expectation = {
   epochs: [{ epoch: 'new', events: wanted(2, 4, 6, 8) }],
   passes: (number) => number % 2 === 0,
@@ -30,7 +30,7 @@ const kindsOf = (seen: Observation[], wants = expectation): string[] =>
   checkDeliveries(seen, wants).map(({ kind }) => kind);
 
 describe(checkDeliveries.name, () => {
-  it('finds nothing where everything came once and in order, over several connections', () => {
+  it('finds nothing when every event arrived once and in order, over several connections', () => {
     const seen = [
       connected,
       stand(1),
@@ -48,7 +48,7 @@ describe(checkDeliveries.name, () => {
     expect(kindsOf(seen)).toEqual([]);
   });
 
-  it('does not ask for what came before the first position', () => {
+  it('does not require events before the first position', () => {
     expect(kindsOf([connected, stand(5), event(6), event(8)])).toEqual([]);
     expect(kindsOf([connected, event(6), event(8)])).toEqual([]);
   });
@@ -62,13 +62,13 @@ describe(checkDeliveries.name, () => {
     expect(kindsOf([connected, ...seen])).toEqual(['missing']);
   });
 
-  it('says which event is missing', () => {
+  it('names the missing event', () => {
     expect(checkDeliveries([connected, stand(0), event(2), event(6), event(8)], expectation)).toEqual([
       { kind: 'missing', what: 'event 104 at new-4' },
     ]);
   });
 
-  it('finds a client that never got anything', () => {
+  it('finds a client that received nothing', () => {
     expect(kindsOf([connected])).toEqual(['missing']);
   });
 
@@ -79,24 +79,24 @@ describe(checkDeliveries.name, () => {
     expect(kindsOf([connected, stand(0), ...seen, event(6), event(8)])).toEqual(['doubled', 'reordered']);
   });
 
-  it('finds an event that came twice at two places', () => {
+  it('finds an event that arrived at two positions', () => {
     const seen = [stand(0), event(2), event(4), event(5, { event: 102 }), event(6), event(8)];
 
     expect(kindsOf([connected, ...seen])).toEqual(['doubled', 'misplaced']);
   });
 
-  it('finds events that came in another order than that of the stream', () => {
+  it('finds events in another order than on the stream', () => {
     expect(kindsOf([connected, stand(0), event(4), event(2), event(6), event(8)])).toEqual([
       'missing',
       'reordered',
     ]);
   });
 
-  it('finds a position that goes back', () => {
+  it('finds a position that goes backward', () => {
     expect(kindsOf([connected, event(2), stand(5), stand(3), event(6), event(8)])).toContain('reordered');
   });
 
-  it('finds an event that the filter does not let pass', () => {
+  it('finds an event that does not pass the filter', () => {
     expect(kindsOf([connected, stand(0), event(2), event(3), event(4), event(6), event(8)])).toEqual([
       'foreign',
     ]);
@@ -111,21 +111,21 @@ describe(checkDeliveries.name, () => {
     expect(kindsOf([connected, ...seen])).toEqual(['misplaced']);
   });
 
-  it('finds an event at a place where the stream has none', () => {
+  it('finds an event at a position where the stream has none', () => {
     expect(kindsOf([connected, stand(2), event(4), event(6), event(8), event(12)])).toEqual(['misplaced']);
   });
 
-  it('accepts a gap where an epoch has ended, whatever was lost with it', () => {
+  it('accepts a gap where an epoch ended, whichever events were lost with it', () => {
     expect(kindsOf([connected, stand(2, 'old'), old(4), gap, event(6), event(8)], twoEpochs)).toEqual([]);
     expect(kindsOf([connected, old(2), connected, gap, stand(7), event(8)], twoEpochs)).toEqual([]);
-    // Seen, lost by the stream, and published again.
+    // The client received the event, the stream lost it, and the service republished it.
     expect(kindsOf([connected, old(12), connected, gap, event(6), event(8)], twoEpochs)).toEqual([]);
-    // The gateway is told of the loss only later.
+    // The gateway learns of the loss later.
     const lateNews = [connected, old(12), connected, gap, stand(6, 'old'), gap, gap, stand(6), event(8)];
     expect(kindsOf(lateNews, twoEpochs)).toEqual([]);
   });
 
-  it('does not ask again for what was on the stream in an earlier epoch, but accepts it', () => {
+  it('accepts, but does not require, an event that was on the stream in an earlier epoch', () => {
     const repeated = {
       ...twoEpochs,
       epochs: [
@@ -142,14 +142,14 @@ describe(checkDeliveries.name, () => {
     expect(kindsOf([connected, old(2), gap, stand(0), event(4), event(8)], repeated)).toEqual(['missing']);
   });
 
-  it('finds what is missing before and after a gap', () => {
+  it('finds missing events before and after a gap', () => {
     expect(kindsOf([connected, stand(0, 'old'), old(4), gap, stand(4), event(8)], twoEpochs)).toEqual([
       'missing',
       'missing',
     ]);
   });
 
-  it('finds an event that came twice on one connection, though there was a gap between', () => {
+  it('finds an event that arrived twice on one connection with a gap in between', () => {
     expect(kindsOf([connected, old(2), gap, event(2), event(4), event(6), event(8)], twoEpochs)).toEqual([
       'doubled',
     ]);
@@ -171,7 +171,7 @@ describe(checkDeliveries.name, () => {
     expect(kindsOf([connected, ...seen], twoEpochs)).toEqual(['silent hole']);
   });
 
-  it('finds a client that got nothing after a gap', () => {
+  it('finds a client that received nothing after a gap', () => {
     expect(kindsOf([connected, old(2), gap], twoEpochs)).toEqual(['missing']);
   });
 });

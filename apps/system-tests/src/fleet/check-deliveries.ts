@@ -1,13 +1,13 @@
 import type { GapReason } from './delivery-log.js';
 
-/** What a client has seen. */
+/** Something that a client observed. */
 export type Observation =
-  /** A new connection begins. */
+  /** A new connection. */
   | { kind: 'connected' }
-  /** An event: its place, its own number, and the last 32 bits of its id, as the position says them. */
+  /** An event: its position, its number, and the last 32 bits of its id, from the position. */
   | { kind: 'event'; epoch: string; sequence: number; event: number; check: number }
-  /** Where the client stands, said without an event. */
-  | { kind: 'stand'; epoch: string; sequence: number }
+  /** A position without an event. */
+  | { kind: 'position'; epoch: string; sequence: number }
   | { kind: 'gap'; reason: GapReason };
 
 /** An event on the stream that a client wants. */
@@ -16,24 +16,24 @@ export interface WantedEvent {
   event: number;
   check: number;
   /**
-   * It was on the stream in an earlier epoch, too, and is there again because the stream was made anew: a gateway that has
-   * delivered it then does not do so again.
+   * The event was already on the stream in an earlier epoch and was republished because the stream was recreated. A gateway
+   * that has delivered it before does not deliver it again.
    */
   isRepeated?: boolean;
 }
 
-/** What a client should have got. */
+/** What a client must have received. */
 export interface Expectation {
   /**
-   * The epochs of the stream in order, each with what the client wants of it, in order, without second copies. The last
-   * one is complete; of one that was lost, what was seen of it before.
+   * The epochs of the stream in order, each with the events that pass the client's filter, in order and without second
+   * copies. The last epoch is complete; a lost epoch has the events read before the loss.
    */
   epochs: readonly { epoch: string; events: readonly WantedEvent[] }[];
   /** Whether an event passes the client's filter. */
   passes(event: number): boolean;
 }
 
-/** What a client saw that it should not have seen, or the other way round. */
+/** A difference between what a client received and what it must have received. */
 export interface DeliveryFinding {
   kind: 'missing' | 'doubled' | 'reordered' | 'foreign' | 'misplaced' | 'unexplained gap' | 'silent hole';
   what: string;
@@ -45,8 +45,8 @@ interface Place {
 }
 
 /**
- * Compares what one client has seen with what it should have: from its first position to the end of the stream every
- * event that it wants, once, in the order of the stream; or a gap, but only where an epoch has ended.
+ * Compares what one client observed with what it must have received: every event that passes its filter, from its first
+ * position to the end of the stream, once and in order. A gap is allowed only where an epoch ended.
  */
 export function checkDeliveries(seen: Iterable<Observation>, expectation: Expectation): DeliveryFinding[] {
   return new DeliveryChecker(expectation).check(seen);
@@ -56,11 +56,11 @@ class DeliveryChecker {
   private readonly findings: DeliveryFinding[] = [];
   private readonly events: ReadonlyMap<string, readonly WantedEvent[]>;
   private readonly lastEpoch: string;
-  /** Everything up to here was seen; undefined before the first position and after a gap. */
+  /** The client has everything up to here; undefined before the first position and after a gap. */
   private at: Place | undefined;
-  /** The place before the last gap. */
+  /** The position before the last gap. */
   private before: Place | undefined;
-  /** How many wanted events of the present epoch lie before or at the place. */
+  /** How many wanted events of the current epoch are at or before `at`. */
   private index = 0;
   private readonly onConnection = new Set<number>();
   private readonly sinceGap = new Set<number>();
@@ -75,7 +75,7 @@ class DeliveryChecker {
     for (const observation of seen) {
       if (observation.kind === 'connected') this.onConnection.clear();
       else if (observation.kind === 'gap') this.onGap(observation.reason);
-      else if (observation.kind === 'stand') this.moveTo(observation);
+      else if (observation.kind === 'position') this.moveTo(observation);
       else this.onEvent(observation);
     }
     this.checkEnd();
@@ -91,7 +91,7 @@ class DeliveryChecker {
       this.find('reordered', `${what}, after ${this.at.sequence}`);
       return;
     }
-    // Nothing may be missing before it, and it itself is what should be there.
+    // No event may be missing before this one, and this one must be the expected event.
     this.moveTo({ epoch, sequence: sequence - 1 });
     this.at = { epoch, sequence };
     const wanted = this.events.get(epoch)?.[this.index];
@@ -103,7 +103,7 @@ class DeliveryChecker {
   }
 
   private onGap(reason: GapReason): void {
-    // Nothing is lost while the epoch lasts: a client that was told of a gap in the last one could have been served.
+    // Within an epoch nothing is lost: a client that got a gap in the last epoch could have been served.
     const epoch = (this.at ?? this.before)?.epoch;
     const isExplained = epoch === undefined ? this.events.size > 1 : epoch !== this.lastEpoch;
     if (!isExplained) this.find('unexplained gap', `${reason} after ${describe(this.at ?? this.before)}`);
@@ -112,7 +112,7 @@ class DeliveryChecker {
     this.sinceGap.clear();
   }
 
-  /** Everything up to this place must have been seen. */
+  /** Advances to a position, up to which every wanted event must have been received. */
   private moveTo(place: Place): void {
     const { epoch, sequence } = place;
     const events = this.events.get(epoch) ?? [];
@@ -127,7 +127,7 @@ class DeliveryChecker {
       return;
     }
     if (sequence < this.at.sequence) {
-      this.find('reordered', `stands at ${describe(place)}, after ${this.at.sequence}`);
+      this.find('reordered', `position ${describe(place)}, after ${this.at.sequence}`);
       return;
     }
     for (let next = events[this.index]; next && next.sequence <= sequence; next = events[this.index]) {
@@ -140,7 +140,7 @@ class DeliveryChecker {
   private checkEnd(): void {
     const last = this.events.get(this.lastEpoch)?.findLast(({ isRepeated }) => !isRepeated);
     if (!this.at) {
-      // A gap, and then nothing: it has never gone on.
+      // The client received nothing after the gap.
       if (last) this.find('missing', 'no position since the start or the last gap');
     } else if (this.at.epoch !== this.lastEpoch) this.find('silent hole', `${describe(this.at)} to the end`);
     else if (last && last.sequence > this.at.sequence)

@@ -1,13 +1,13 @@
 import type { Observation } from './check-deliveries.js';
 
-const kinds = ['connected', 'event', 'stand', 'gap'] as const;
+const kinds = ['connected', 'event', 'position', 'gap'] as const;
 export const gapReasons = ['unknown_position', 'other_epoch', 'expired'] as const;
 export type GapReason = (typeof gapReasons)[number];
 
 // kind with reason, epoch, sequence, number and check of the event
 const wordsEach = 5;
 
-/** The epochs that clients of this process have seen: a log refers to them by number. */
+/** Numbers the epochs that the clients of this process observed, for the logs. */
 export class EpochNames {
   private readonly names: string[] = [];
 
@@ -21,7 +21,7 @@ export class EpochNames {
   }
 }
 
-/** Everything that one client has seen, in order; millions of deliveries in all, so each is five numbers. */
+/** Everything that one client observed, in order. A run has millions of deliveries, so each takes five numbers. */
 export class DeliveryLog {
   private words = new Uint32Array(64 * wordsEach);
   private length = 0;
@@ -36,7 +36,7 @@ export class DeliveryLog {
     this.append(1, place.epoch, place.sequence, event, place.check);
   }
 
-  noteStand(place: { epoch: number; sequence: number }): void {
+  notePosition(place: { epoch: number; sequence: number }): void {
     this.append(2, place.epoch, place.sequence, 0, 0);
   }
 
@@ -44,7 +44,7 @@ export class DeliveryLog {
     this.append(3, gapReasons.indexOf(reason), 0, 0, 0);
   }
 
-  /** Forgets everything. */
+  /** Empties the log. */
   clear(): void {
     this.length = 0;
   }
@@ -58,7 +58,7 @@ export class DeliveryLog {
       const name = kinds[kind];
       if (name === 'connected') yield { kind: name };
       else if (name === 'gap') yield { kind: name, reason: gapReasons[detail] ?? 'unknown_position' };
-      else if (name === 'stand') yield { kind: name, epoch: this.epochs.nameOf(detail), sequence };
+      else if (name === 'position') yield { kind: name, epoch: this.epochs.nameOf(detail), sequence };
       else yield { kind: 'event', epoch: this.epochs.nameOf(detail), sequence, event, check };
     }
   }

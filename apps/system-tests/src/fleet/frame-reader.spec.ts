@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { FrameReader, opcodes } from './frame-reader.js';
 
-/** A frame of a server, with the shortest length that its payload has room for. */
+/** A server frame with the shortest possible length field. */
 function frame(opcode: number, payload: Buffer): Buffer {
   const { length } = payload;
   const head = [0x80 | opcode];
@@ -20,7 +20,7 @@ function read(chunks: Buffer[]): { texts: string[]; controls: [number, string][]
   });
   for (const chunk of chunks) {
     reader.push(chunk);
-    // As the memory of a socket, it is used again.
+    // A socket reuses its read buffer in the same way.
     chunk.fill(0);
   }
   return { texts, controls };
@@ -33,7 +33,7 @@ describe(FrameReader.name, () => {
     expect(read([frame(opcodes.text, Buffer.from(text))]).texts).toEqual([text]);
   });
 
-  it('reads the same frames in whatever pieces they come', () => {
+  it('reads the same frames however the bytes are split', () => {
     const texts = ['', 'a', 'ü'.repeat(100), 'b'.repeat(70_000)];
     const bytes = Buffer.concat(texts.map((text) => frame(opcodes.text, Buffer.from(text))));
     const cuts = fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 20 });
@@ -48,7 +48,7 @@ describe(FrameReader.name, () => {
     );
   });
 
-  it('tells control frames from texts', () => {
+  it('distinguishes control frames from text', () => {
     const bytes = [frame(opcodes.ping, Buffer.from('p')), frame(opcodes.text, Buffer.from('t'))];
 
     expect(read([Buffer.concat(bytes)])).toEqual({ texts: ['t'], controls: [[opcodes.ping, 'p']] });

@@ -1,29 +1,29 @@
-/** Who gets what a server sends. The bytes are valid during the call only. */
+/** Receives the frames of a server. The bytes are valid only during the call. */
 export interface FrameHandler {
-  /** A whole text message: these bytes of a buffer. */
+  /** A complete text message: a range of a buffer. */
   onText(bytes: Buffer, start: number, end: number): void;
-  /** A ping, pong or close frame. */
+  /** A ping, pong, or close frame. */
   onControl(opcode: number, payload: Buffer): void;
 }
 
 /** Opcodes of RFC 6455 §5.2. */
 export const opcodes = { text: 1, close: 8, ping: 9, pong: 10 } as const;
 
-// FIN, no extension, and the opcode: servers of trials send every message as one frame.
+// FIN, no extension, and the opcode: the tested servers send every message as one frame.
 const textHead = 0x80 | opcodes.text;
 const firstControlHead = 0x80 | opcodes.close;
 
 /**
- * Cuts what a WebSocket server sends into frames, at the least cost for each: no object and no copy for a frame that
- * arrives in one piece. What no server of ours may send is an error.
+ * Splits the bytes of a WebSocket server into frames at the lowest cost: no object and no copy for a frame that arrives in
+ * one piece. A frame that our servers never send is an error.
  */
 export class FrameReader {
-  /** The beginning of a frame whose end has not come yet. */
+  /** The beginning of an incomplete frame. */
   private rest: Buffer | undefined;
 
   constructor(private readonly handler: FrameHandler) {}
 
-  /** @throws when the bytes are no frames of a server, as happens where two writers get in each other's way */
+  /** @throws when the bytes are not server frames, for example when two writers interleave */
   push(chunk: Buffer): void {
     const bytes = this.rest ? Buffer.concat([this.rest, chunk]) : chunk;
     let start = 0;
@@ -31,7 +31,7 @@ export class FrameReader {
       this.handle(bytes, start, end);
       start = end;
     }
-    // A copy: the chunk's memory is used again by whoever reads.
+    // A copy, because the caller reuses the memory of the chunk.
     this.rest = start < bytes.length ? Buffer.from(bytes.subarray(start)) : undefined;
   }
 
@@ -44,7 +44,7 @@ export class FrameReader {
   }
 }
 
-/** Where the frame ends that begins here; undefined when that has not come yet. */
+/** The end of the frame that begins here; undefined while the frame is incomplete. */
 function endOfFrame(bytes: Buffer, start: number): number | undefined {
   const length = bytes[start + 1];
   if (length === undefined) return undefined;

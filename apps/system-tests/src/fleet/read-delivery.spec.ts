@@ -6,12 +6,12 @@ const record = (origin: 'platform' | 'test'): string =>
     id: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
     eventId: 'message-1',
     eventType: 'channel-follow',
-    eventSource: 'trial',
+    eventSource: 'test',
     origin,
     eventData: '{"marker":"0a1b2c3d-417","sent_us":123456789012,"message":"-\\"position\\":\\"x"}',
   });
 
-/** A record with its position between other bytes, as in a socket's memory. */
+/** A record with its position, between other bytes as in a socket's buffer. */
 function place(text: string): { bytes: Buffer; start: number; end: number } {
   const before = Buffer.from('{"id":"x","sent_us":7,"position":"ffffffff-1-ffffffff"}');
   const bytes = Buffer.concat([before, Buffer.from(text), before]);
@@ -39,14 +39,17 @@ describe(readDelivery.name, () => {
 
   it.each([
     ['without a position', record('platform')],
-    ['of somebody else', '{"id":"1","event_data":{},"position":"deadbeef-1-6a1f0c11"}'],
+    ['of another sender', '{"id":"1","event_data":{},"position":"deadbeef-1-6a1f0c11"}'],
   ])('throws on a record %s', (_, text) => {
     const { bytes, start, end } = place(text);
 
-    expect(() => readDelivery(bytes.subarray(0, end), start, end)).toThrow('no record of a trial');
+    expect(() => readDelivery(bytes.subarray(0, end), start, end)).toThrow('not a record of a system test');
   });
 
-  it.each(['{"event":"ready"}', '{"event":"gap","reason":"expired"}'])('tells %s from a record', (text) => {
-    expect(isRecord(Buffer.from(text), 0)).toBe(false);
-  });
+  it.each(['{"event":"ready"}', '{"event":"gap","reason":"expired"}'])(
+    'does not take %s for a record',
+    (text) => {
+      expect(isRecord(Buffer.from(text), 0)).toBe(false);
+    },
+  );
 });

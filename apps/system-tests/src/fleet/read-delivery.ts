@@ -1,24 +1,24 @@
-/** What a trial needs to know of a record with a position, read without parsing it. */
+/** The fields of a record with a position that a system test needs, read without parsing the record. */
 export interface Delivery {
   /** The number of the event, from its marker. */
   event: number;
-  /** When it was sent, by the clock of this machine, in microseconds. */
+  /** When the event was sent, by this machine's clock, in microseconds. */
   sentAt: number;
   epoch: string;
   sequence: number;
-  /** The last 32 bits of the event's id, as the position says them. */
+  /** The last 32 bits of the event's id, taken from the position. */
   check: number;
-  /** The position as it stands there. */
+  /** The position as received. */
   position: string;
 }
 
 const markerStart = Buffer.from('"event_data":{"marker":"');
 const sentStart = Buffer.from('"sent_us":');
 const positionStart = Buffer.from(',"position":"');
-// `<epoch>-<16 digits>-<check>"}` at the most
+// `<epoch>-<16 digits>-<check>"}` at most
 const longestPosition = 8 + 1 + 16 + 1 + 8 + 2;
 
-/** Whether a text is a record, and not a message about the connection. */
+/** Whether a text is a record rather than a control message. */
 export function isRecord(bytes: Buffer, start: number): boolean {
   // {"id":… or {"event":…
   return bytes[start + 2] === 0x69;
@@ -28,7 +28,7 @@ export function isRecord(bytes: Buffer, start: number): boolean {
  * Reads a record that ends with its position: `{"id":…,"event_data":{"marker":"<run>-<number>","sent_us":<number>,…},…,
  * "position":"<position>"}`.
  *
- * @throws when it does not look so
+ * @throws when the record has another form
  */
 export function readDelivery(bytes: Buffer, start: number, end: number): Delivery {
   const marker = bytes.indexOf(markerStart, start);
@@ -38,7 +38,7 @@ export function readDelivery(bytes: Buffer, start: number, end: number): Deliver
     bytes.indexOf(positionStart, end - longestPosition - positionStart.length) + positionStart.length;
   if (marker < start || dash < 0 || sent > end || from > end || from < sent)
     throw new Error(
-      `this is no record of a trial: ${bytes.toString('utf8', start, Math.min(end, start + 500))}`,
+      `not a record of a system test: ${bytes.toString('utf8', start, Math.min(end, start + 500))}`,
     );
   const position = bytes.toString('latin1', from, end - 2);
   const secondDash = position.indexOf('-', 9);
@@ -52,12 +52,12 @@ export function readDelivery(bytes: Buffer, start: number, end: number): Deliver
   };
 }
 
-/** When the event of a record was sent; without looking for anything else. */
+/** When the event of a record was sent; reads nothing else. */
 export function readSentAt(bytes: Buffer, start: number): number {
   return readNumber(bytes, bytes.indexOf(sentStart, start) + sentStart.length);
 }
 
-/** The decimal number whose digits begin here. */
+/** The decimal number that begins here. */
 function readNumber(bytes: Buffer, at: number): number {
   let number = 0;
   for (let index = at, digit = digitAt(bytes, index); digit >= 0; index += 1, digit = digitAt(bytes, index))

@@ -3,43 +3,43 @@ import { isRecord, readDelivery } from './read-delivery.js';
 import { nowMicroseconds, type FilterParameters } from './test-events.js';
 import { WebSocketClient, type Ending } from './web-socket.js';
 
-/** A client: what it wants, and where it may connect. */
+/** A client: its filter and where it connects. */
 export interface ClientPlan {
   token: string;
   filter: FilterParameters;
-  /** One of these at random each time, as behind a load balancer. */
+  /** Each connection uses one of these at random, as behind a load balancer. */
   ports: readonly number[];
 }
 
-/** What clients count together. */
+/** Counts of all clients of a group. */
 export interface ResumingCounts {
   received: number;
-  /** When the last event came, in microseconds of this machine's clock. */
+  /** When the last event arrived, in microseconds of this machine's clock. */
   lastReceivedAt: number;
   connections: number;
   gaps: Record<string, number>;
   /** How connections ended. */
   endings: Record<string, number>;
-  /** The first things that could not be understood. */
+  /** The first messages that could not be read. */
   strange: string[];
 }
 
 export interface ClientSurroundings {
   epochs: EpochNames;
   counts: ResumingCounts;
-  /** Gets the microseconds from sending to receiving of each event. */
+  /** Receives the microseconds from sending to receiving, for each event. */
   onLatency: (microseconds: number) => void;
 }
 
-// Jittered, so that a thousand clients that lose a gateway together do not come back together: each waits between half of
-// it and all of it, which doubles with every try that fails.
+// With jitter, so that a thousand clients that lose a gateway together do not reconnect together: each waits between half
+// and all of the pause, which doubles with every failed try.
 const firstPauseMs = 250;
 const longestPauseMs = 4_000;
 const maxStrange = 20;
 
 const path = '/ws/platform-events/';
 
-/** A client that keeps its last position, and connects again with it whenever its connection ends. */
+/** A client that keeps its last position and reconnects with it whenever its connection ends. */
 export class ResumingClient {
   readonly log: DeliveryLog;
   private socket: WebSocketClient | undefined;
@@ -55,7 +55,7 @@ export class ResumingClient {
     this.log = new DeliveryLog(surroundings.epochs);
   }
 
-  /** Whether it knows where it stands. */
+  /** Whether it has a position to resume from. */
   get hasPosition(): boolean {
     return this.position !== undefined;
   }
@@ -64,21 +64,21 @@ export class ResumingClient {
     return this.isWanted && this.failures === 0 && this.socket !== undefined;
   }
 
-  /** Connects, again and again, until `close`. */
+  /** Connects and reconnects until `close`. */
   open(): void {
     if (this.isWanted) return;
     this.isWanted = true;
     this.connect();
   }
 
-  /** Leaves; position and log stay. */
+  /** Disconnects; keeps the position and the log. */
   close(): void {
     this.isWanted = false;
     clearTimeout(this.timer);
     this.socket?.close();
   }
 
-  /** Takes nothing from its socket until it reads again. */
+  /** Stops or resumes reading from the socket. */
   setReading(isReading: boolean): void {
     if (isReading) this.socket?.goOnReading();
     else this.socket?.stopReading();
@@ -103,7 +103,7 @@ export class ResumingClient {
   }
 
   private onText(bytes: Buffer, start: number, end: number): void {
-    // Only now: a connection whose token was not taken must not begin its pauses anew.
+    // Not before the first message: a connection with a rejected token must not reset the pauses.
     this.failures = 0;
     if (!isRecord(bytes, start)) {
       this.onMessage(bytes.toString('utf8', start, end));
@@ -128,8 +128,8 @@ export class ResumingClient {
       this.log.noteGap(reason);
     } else if ((message.event === 'ready' || message.event === 'keep_alive') && epoch && sequence) {
       this.position = String(message.position);
-      this.log.noteStand({ epoch: epochs.numberOf(epoch), sequence: Number(sequence) });
-    } else throw new Error(`a message that the service does not know: ${text}`);
+      this.log.notePosition({ epoch: epochs.numberOf(epoch), sequence: Number(sequence) });
+    } else throw new Error(`unknown message: ${text}`);
   }
 
   private onEnd(ending: Ending): void {

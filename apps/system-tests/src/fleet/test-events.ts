@@ -2,7 +2,7 @@ import { isJsonObject } from '@stream-events/contracts';
 import type { EventKind, SentEvent } from '../chaos/ledger.js';
 import { nextMarker } from '../chaos/fault-load.js';
 
-/** What is in an event that filters of trials look at. */
+/** The fields of an event that the filters of the system tests use. */
 export interface EventFields {
   origin: string;
   eventType: string;
@@ -10,7 +10,7 @@ export interface EventFields {
   userName: string;
 }
 
-/** A filter as a client gives it: parameters of the list, but several types. */
+/** A client's filter: the parameters of the list, but with several types. */
 export type FilterParameters = Partial<
   Record<'broadcaster_user_id' | 'user_name' | 'origin', string> & { event_type: string | string[] }
 >;
@@ -23,10 +23,10 @@ export const eventTypes = ['channel-follow', 'channel-raid', 'channel-cheer', 'c
 const broadcasters = 10;
 const users = 50;
 
-/** The type of events that only fill up what there is to fill. */
-export const bigEventType = 'trial-big';
+/** The type of events that only fill buffers. */
+export const bigEventType = 'big-event';
 
-// One of ten is a test event, so that origins differ; the others arrive in the three other ways.
+// One of ten is a test event, so that origins differ; the rest use the three other kinds.
 const kinds: readonly EventKind[] = [
   'notification',
   'keyed post',
@@ -40,25 +40,25 @@ const kinds: readonly EventKind[] = [
   'notification',
 ];
 
-// With it a record has about 600 bytes, like a notification of the platform.
+// Makes a record about 600 bytes long, like a platform notification.
 const padding = 'grüße 🎉 '.repeat(16);
 
-/** The microseconds of a clock that all processes of this machine share. */
+/** Microseconds of a clock that all processes on this machine share. */
 export function nowMicroseconds(): number {
   return Number(process.hrtime.bigint() / 1_000n);
 }
 
-/** A small event, like no other; every type, broadcaster and user takes its turn. */
+/** A unique small event; types, broadcasters, and users take turns. */
 export function makeSmallEvent(kind?: EventKind): SentEvent {
   const { marker, sequence } = nextMarker();
   const chosen = kind ?? kinds[sequence % kinds.length] ?? 'notification';
-  // Steps coprime to the counts, so that all combinations occur.
+  // The steps are coprime to the counts, so that all combinations occur.
   const eventType = eventTypes[Math.floor(sequence / 3) % eventTypes.length] ?? eventTypes[0];
   const user = (sequence * 7) % users;
   return { marker, kind: chosen, eventType, eventData: printData(marker, sequence, user, padding) };
 }
 
-/** One of some 64 KiB, of a type of its own. */
+/** A unique event of about 64 KiB, of its own type. */
 export function makeBigEvent(): SentEvent {
   const { marker, sequence } = nextMarker();
   const eventData = printData(marker, sequence, sequence % users, 'x'.repeat(64_000));
@@ -77,7 +77,7 @@ function printData(marker: string, sequence: number, user: number, message: stri
   });
 }
 
-/** The filter of the client of this number: of each kind as many, with every value in turn. */
+/** The filter of the client with this number: values take turns within each kind. */
 export function filterOf(kind: FilterKind, number: number): FilterParameters {
   switch (kind) {
     case 'none':
@@ -87,14 +87,14 @@ export function filterOf(kind: FilterKind, number: number): FilterParameters {
     case 'broadcaster':
       return { broadcaster_user_id: String(4_000 + (number % broadcasters)) };
     case 'user name':
-      // In another case than the events have it.
+      // The events have it in another case.
       return { user_name: `vIEWER_${number % users}` };
     case 'origin and type':
       return { origin: number % 2 === 0 ? 'platform' : 'test', event_type: eventTypes[number % 4] ?? 'none' };
   }
 }
 
-/** Whether an event passes a filter: told apart from the service's own code, which is on trial. */
+/** Whether an event passes a filter. Independent of the service's code, which is under test. */
 export function passes(filter: FilterParameters, fields: EventFields): boolean {
   const types = filter.event_type === undefined ? [fields.eventType] : [filter.event_type].flat();
   return (
@@ -105,7 +105,7 @@ export function passes(filter: FilterParameters, fields: EventFields): boolean {
   );
 }
 
-/** Reads the number of an event and what filters look at from its record. */
+/** Reads an event's number and its filterable fields from its record. */
 export function readRecord(text: string): EventFields & { event: number } {
   const record: unknown = JSON.parse(text);
   const { origin, event_type, event_data } = isJsonObject(record) ? record : {};

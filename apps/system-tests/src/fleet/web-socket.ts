@@ -1,38 +1,38 @@
 import { connect, type Socket } from 'node:net';
 import { FrameReader, opcodes } from './frame-reader.js';
 
-/** How a connection has ended. `garbled`: what came could not be read. */
+/** How a connection ended. `garbled`: the received bytes could not be read. */
 export type Ending =
   | { kind: 'closed'; code: number }
   | { kind: 'refused'; status: number }
   | { kind: 'garbled'; why: string }
   | { kind: 'broken' };
 
-/** Where to connect, and what to say first. */
+/** Where to connect, and the first message to send. */
 export interface WebSocketTarget {
   port: number;
   path: string;
   firstMessage?: string | undefined;
 }
 
-/** Who listens. */
+/** Receives what happens on a connection. */
 export interface WebSocketListener {
   onOpen?(): void;
-  /** The bytes are valid during the call only. */
+  /** The bytes are valid only during the call. */
   onText(bytes: Buffer, start: number, end: number): void;
-  /** Once, after everything else. */
+  /** Called once, last. */
   onEnd(ending: Ending): void;
 }
 
-// As long as an answer of the service may take at most.
+// The longest time that a response of the service may take.
 const handshakeLimitMs = 10_000;
 
-// One for all sockets of this process: what was read is handled before the next one reads.
+// Shared by all sockets of this process: received bytes are handled before the next socket reads.
 const readBuffer = Buffer.allocUnsafe(256 * 1024);
 
 /**
- * A WebSocket of a client, bare enough that a thousand of them cost less than the server does: it reads into one buffer,
- * and nothing is made of a frame but what its listener makes.
+ * A WebSocket client so small that a thousand of them cost less than the server: all read into one buffer, and a frame is
+ * passed on without a copy.
  */
 export class WebSocketClient {
   private readonly socket: Socket;
@@ -62,7 +62,7 @@ export class WebSocketClient {
     });
   }
 
-  /** Takes nothing from the socket until `goOnReading`. */
+  /** Stops reading from the socket until `goOnReading`. */
   stopReading(): void {
     this.socket.pause();
   }
@@ -71,7 +71,7 @@ export class WebSocketClient {
     this.socket.resume();
   }
 
-  /** Leaves without a word, as most clients do. */
+  /** Disconnects without a close frame, as most clients do. */
   close(): void {
     this.socket.destroy();
   }
@@ -83,7 +83,7 @@ export class WebSocketClient {
     );
   }
 
-  /** Whether to read on. */
+  /** Returns whether to continue reading. */
   private onBytes(length: number): boolean {
     const bytes = readBuffer.subarray(0, length);
     try {
@@ -118,13 +118,13 @@ export class WebSocketClient {
   private onControl(opcode: number, payload: Buffer): void {
     if (opcode === opcodes.ping) this.send(opcodes.pong, payload);
     if (opcode !== opcodes.close) return;
-    // Without a code: https://www.rfc-editor.org/rfc/rfc6455#section-7.1.5
+    // 1005 means no code: https://www.rfc-editor.org/rfc/rfc6455#section-7.1.5
     this.ending = { kind: 'closed', code: payload.length < 2 ? 1005 : payload.readUInt16BE(0) };
     this.send(opcodes.close, payload.subarray(0, 2));
     this.socket.end();
   }
 
-  /** Masked, as RFC 6455 §5.3 wants it of clients; by zeros, which leave the payload as it is. */
+  /** Masks the frame, as RFC 6455 §5.3 requires of clients, with zeros, which leave the payload unchanged. */
   private send(opcode: number, payload: Buffer): void {
     const { length } = payload;
     const size = length < 126 ? [0x80 | length] : [0x80 | 126, length >> 8, length & 255];

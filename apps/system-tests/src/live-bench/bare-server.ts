@@ -5,8 +5,8 @@ import { eventsStreamName } from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
 import { WebSocketServer } from 'ws';
 
-// This process is forked by `BenchBed`: what remains of live delivery without everything that makes it a service. It
-// reads the same stream and sends each event to each client by plain `ws`: no tokens, no filters, no positions, no limits.
+// `BenchBed` forks this process. It is live delivery without the service: it reads the same stream and sends each event to
+// each client with plain `ws`, without tokens, filters, positions, or limits.
 
 const [natsUrl = ''] = process.argv.slice(2);
 const connection = await connectNats({ urls: [natsUrl], name: 'bare-server', account: 'EVENTS' });
@@ -23,7 +23,8 @@ server.listen(0, '127.0.0.1', () => {
 process.once('disconnect', () => process.exit());
 
 for await (const message of await consumer.consume({ max_messages: 256 })) {
-  // Bytes, not text: so `ws` need not encode it again for each client. A copy, as it may wait in buffers.
+  // Bytes rather than text, so that `ws` does not encode the event again for each client. A copy, because it may wait in
+  // buffers.
   const record = Buffer.from(message.data);
   for (const client of sockets.clients) client.send(record, { binary: false });
 }

@@ -11,13 +11,13 @@ import type { CountingPlan, DeliveryCounts } from '../fleet/fleet-messages.js';
 /** What is compared: the bare broadcast and the gateway. */
 export type SubjectName = 'bare' | 'gateway';
 
-// A token may have 1,000 connections, those of the round before included that have not quite ended.
+// A token may have 1,000 connections, including those of the previous round that are still closing.
 const users = 4;
 const group = 'clients';
-// A thousand tokens to look up.
+// The gateway looks up a thousand tokens.
 const liveLimitMs = 15_000;
 
-/** One gateway, one events service, a bare server on the same stream, and clients of either. */
+/** One gateway, one events service, a bare server on the same stream, and the clients of either server. */
 export class BenchBed {
   private constructor(
     readonly clients: number,
@@ -56,7 +56,7 @@ export class BenchBed {
     await this.servers.stop();
   }
 
-  /** Connects all clients to a subject; the other one has none. Done when they get what comes. */
+  /** Connects all clients to one subject; resolves when they receive events. */
   async connect(subject: SubjectName, { sampleEvery = 0, isLockstep = false } = {}): Promise<void> {
     await this.fleet.openCounting(group, { ...this.targetOf(subject), sampleEvery, isLockstep });
     if (subject === 'bare') return;
@@ -66,7 +66,7 @@ export class BenchBed {
       { limitMs: liveLimitMs, everyMs: 100 },
     );
     if (!isLive) throw new Error(`the gateway does not have ${this.clients} live connections`);
-    // They are counted when their tokens are known, moments before they are live.
+    // The metric counts a client when its token is verified, moments before it is live.
     await wait(500);
   }
 

@@ -5,51 +5,51 @@ import { say } from '../measure/progress.js';
 import type { BenchBed, SubjectName } from './bench-bed.js';
 import type { DeliveryCounts } from '../fleet/fleet-messages.js';
 
-/** What was measured of a subject in one round. */
+/** The result of one round of a subject. */
 export interface Measurement {
-  /** Messages that all clients together got in a second. */
+  /** Messages per second, over all clients. */
   perSecond: number;
   latencyMs: DeliveryCounts['latencyMs'];
-  /** Connections that ended, which none should. */
+  /** Connections that ended; none should. */
   ended: number;
-  /** Cores that each process kept busy. */
+  /** Cores that each process used. */
   cores: Record<string, number>;
 }
 
-/** How long a round is. */
+/** The length of a round. */
 export interface Pace {
   warmUpSeconds: number;
   seconds: number;
 }
 
-/** How far the stream may be ahead of the slowest client, and how many events come at once. */
+/** How far the stream may be ahead of the slowest client, and how many events are published at once. */
 interface Feed {
   maxAhead: number;
   batch: number;
 }
 
-// Nobody ever waits for the stream; and it is 150 KB at most that wait for a client.
+// The servers never wait for the stream, and at most 150 KB wait for a client.
 const saturating: Feed = { maxAhead: 256, batch: 32 };
 const oneByOne: Feed = { maxAhead: 1, batch: 1 };
 
-// At half of the maximum clients would be slower than the server if they looked at each message. It is no divisor of the
-// number of clients, or it would always be the same ones.
+// At half of the maximum, clients that read the time of each message would be slower than the server. Not a divisor of
+// the number of clients, so that all clients are sampled.
 const sampled = 17;
 
-// Timers are not finer; what has become due meanwhile is sent together.
+// Timers are not more precise; everything that became due is sent together.
 const paceMs = 2;
 
-/** As many messages as a subject delivers: events are put on the stream as fast as the slowest client gets them. */
+/** Measures the maximum throughput: events are published as fast as the slowest client receives them. */
 export function measureMaximum(bed: BenchBed, subject: SubjectName, pace: Pace): Promise<Measurement> {
   return measureFed(bed, subject, { pace, feed: saturating });
 }
 
-/** The same when each event comes alone: when all clients have the one before. */
+/** Measures throughput when each event is published after all clients have the previous one. */
 export function measureOneByOne(bed: BenchBed, subject: SubjectName, pace: Pace): Promise<Measurement> {
   return measureFed(bed, subject, { pace, feed: oneByOne });
 }
 
-/** How long events take from the sending of their request to the clients, at a rate. */
+/** Measures the time from sending a request to delivery, at a fixed rate. */
 export async function measureWholeWay(
   bed: BenchBed,
   subject: SubjectName,
@@ -59,7 +59,7 @@ export async function measureWholeWay(
     ...bed.system,
     gatewayUrls: bed.system.gateways.map(({ url }) => url),
     perSecond: eventsPerSecond,
-    // Each has one request in flight, which takes some ten milliseconds.
+    // Each client has one request in flight, which takes about ten milliseconds.
     clients: Math.max(4, Math.ceil(eventsPerSecond / 10)),
     make: () => makeSmallEvent(),
   });
@@ -73,7 +73,7 @@ export async function measureWholeWay(
   }
 }
 
-/** How long events take from the stream to the clients, at a rate that the store need not keep up with. */
+/** Measures the time from publishing to delivery, at a rate above what the store can take. */
 export async function measureFromStream(
   bed: BenchBed,
   subject: SubjectName,
@@ -141,11 +141,11 @@ function publish({ publisher }: BenchBed, count: number): Promise<void> {
   return publisher.publish(Array.from({ length: count }, () => makeSmallEvent('keyed post')));
 }
 
-/** Runs something until it is told to stop, and lets it end then. */
+/** Runs something until `stop`, which waits for its end. */
 function startFeeding(run: (isStopped: () => boolean) => Promise<void>): { stop(): Promise<void> } {
   let isStopped = false;
   const running = run(() => isStopped);
-  // A failure is thrown where it is waited for.
+  // `stop` throws the failure.
   running.catch(() => undefined);
   return {
     stop: async () => {

@@ -6,7 +6,7 @@ import type { ChaosResult } from './chaos.js';
 import type { Judgement } from '../fleet/fleet-messages.js';
 import { filterKinds } from '../fleet/test-events.js';
 
-/** The section of the page about gateways and broker that are restarted at random. */
+/** The section about gateways and broker that are restarted at random. */
 export function printChaos(result: ChaosResult): Section {
   const { seconds, clients, faults, accepted, perSecond, total, epochs, judgement, findings, isSettled } =
     result;
@@ -14,7 +14,7 @@ export function printChaos(result: ChaosResult): Section {
   return {
     title: 'Gateways and broker restarted at random',
     paragraphs: [
-      `${formatCount(clients)} WebSocket clients in one process, a fifth of them with each kind of filter (${filterKinds.join(', ')}), with positions. Each connects to one of two gateways at random, and again with its last position whenever it is cut, after a jittered pause. For ${seconds} s events flow through the webhook and the API, test events among them, while gateways and broker are ended in order or by force at random, and started again.`,
+      `${formatCount(clients)} WebSocket clients run in one process, a fifth of them with each kind of filter (${filterKinds.join(', ')}), and use positions. Each connects to one of two gateways at random and, when disconnected, reconnects with its last position after a pause with jitter. For ${seconds} s, events flow through the webhook and the API, including test events, while gateways and broker get SIGTERM or SIGKILL at random and are restarted.`,
       table(
         ['', ''],
         [
@@ -22,31 +22,31 @@ export function printChaos(result: ChaosResult): Section {
           ['events accepted', formatCount(accepted)],
           ['deliveries', formatCount(total.received)],
           [
-            'deliveries a second: median, most (catching up)',
+            'deliveries per second: median, maximum (catching up)',
             `${formatCount(median(perSecond))}, ${formatCount(quantile(perSecond, 1))}`,
           ],
-          ['connections made again', formatCount(total.connections)],
+          ['reconnections', formatCount(total.connections)],
           ['how connections ended', printCounts(total.endings)],
           ['epochs of the stream', formatCount(epochs)],
-          ['gaps that clients were told of', printCounts(total.gaps)],
+          ['gap messages to clients', printCounts(total.gaps)],
         ],
       ),
-      'What each client got is compared with what was on the stream, and that with the store: from its first position on it must be exactly the events that pass its filter, each once, in the order of the stream, or a gap, and that only where the stream came into another epoch.',
+      'The deliveries of each client are compared with the stream, and the stream with the store. From its first position on, a client must receive exactly the events that pass its filter, each once and in stream order. A gap message is allowed only where the epoch of the stream changed.',
       ...printFindings(judgement, [...summarize(findings), ...total.strange]),
     ],
     promises: [
       {
-        promise: `${formatCount(clients)} clients with five kinds of filters, gateways and broker restarted at random for ${seconds} s: each gets exactly its events, once, in order, or an explicit gap where the stream lost its end`,
+        promise: `${formatCount(clients)} clients with five kinds of filters, gateways and broker restarted at random for ${seconds} s: each receives exactly its events, once and in order, or an explicit gap where the stream lost its tail`,
         measured: `${formatCount(count)} restarts, ${formatCount(total.received)} deliveries, ${judgement.found} clients with findings, ${formatCount(totalGaps(total.gaps))} gaps in ${epochs} epochs`,
         isKept: count > 0 && isSettled && judgement.clients === clients && judgement.found === 0,
       },
       {
-        promise: 'Nobody gets an event twice on one connection, and nothing that cannot be read',
+        promise: 'No client receives an event twice on one connection, or a message that cannot be read',
         measured: `${judgement.kinds.doubled ?? 0} doubled, ${total.strange.length} connections garbled`,
         isKept: (judgement.kinds.doubled ?? 0) === 0 && total.strange.length === 0,
       },
       {
-        promise: 'Everything that was accepted is in the store and on the stream',
+        promise: 'Everything accepted is in the store and on the stream',
         measured: `${formatCount(accepted)} accepted, ${findings.length} findings`,
         isKept: accepted > 0 && findings.length === 0,
       },
@@ -54,11 +54,11 @@ export function printChaos(result: ChaosResult): Section {
   };
 }
 
-/** What was found, or that nothing was. */
+/** Lists the findings. */
 export function printFindings({ kinds, examples }: Judgement, others: readonly string[] = []): string[] {
-  if (examples.length === 0 && others.length === 0) return ['Nothing was found.'];
+  if (examples.length === 0 && others.length === 0) return ['No findings.'];
   return [
-    `Found: ${printCounts(kinds)}.`,
+    `Findings: ${printCounts(kinds)}.`,
     [
       ...examples.map(({ kind, what, filter }) => `- ${kind}: ${what}, filter ${filter}`),
       ...others.map((line) => `- ${line}`),

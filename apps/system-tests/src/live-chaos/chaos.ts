@@ -9,28 +9,29 @@ import { totalOf, type FleetCounts, type Judgement } from '../fleet/fleet-messag
 import type { LiveBed } from './live-bed.js';
 import { makeSmallEvent } from '../fleet/test-events.js';
 
-/** What was done, and what came of it. */
+/** The faults and the results. */
 export interface ChaosResult {
   seconds: number;
   clients: number;
-  /** Faults by what was hit and how. */
+  /** Number of faults, by target and kind. */
   faults: Record<string, number>;
   accepted: number;
-  /** Deliveries of each second. */
+  /** Deliveries in each second. */
   perSecond: number[];
   total: ReturnType<typeof totalOf>;
   epochs: number;
   judgement: Judgement;
-  /** What the store and the stream have against what was sent. */
+  /** Differences between what was sent and what is stored and published. */
   findings: Finding[];
   isSettled: boolean;
 }
 
-// A fifth of the clients gets all, the others about a half, a tenth, a fiftieth and an eighth: 37,000 deliveries a second.
+// A fifth of the clients receive all events; the others about a half, a tenth, a fiftieth, and an eighth. Together these
+// are 37,000 deliveries per second.
 const eventsPerSecond = 100;
 const group = 'chaos';
 
-/** Restarts gateways and broker at random under a thousand clients, and checks what each of them got. */
+/** Restarts gateways and broker at random under a thousand clients, and checks what each client received. */
 export async function runChaos(bed: LiveBed): Promise<Section> {
   const { crowd, tap, size } = bed;
   await crowd.open(group, bed.planClients(size.clients));
@@ -45,7 +46,7 @@ export async function runChaos(bed: LiveBed): Promise<Section> {
       return { faults: suffered, sent: load.takeEntries() };
     },
   );
-  say(`chaos: ${JSON.stringify(countOutcomes(sent))}; waiting until everything is delivered`);
+  say(`chaos: ${JSON.stringify(countOutcomes(sent))}; waiting for all deliveries`);
   await bed.waitUntilPublished();
   const settled = await crowd.settle(group);
   await tap.stopFollowing();
@@ -53,7 +54,7 @@ export async function runChaos(bed: LiveBed): Promise<Section> {
   const judgement = await crowd.judge(group, history);
   await crowd.drop(group);
   const listed = await bed.reader.readNewEvents();
-  const parked = await bed.reader.readDeadLetter();
+  const deadLetters = await bed.reader.readDeadLetters();
   const published = await tap.readMessages();
   return printChaos({
     seconds: size.chaosSeconds,
@@ -64,12 +65,12 @@ export async function runChaos(bed: LiveBed): Promise<Section> {
     total: totalOf([...counts, ...settled.counts]),
     epochs: history.length,
     judgement,
-    findings: check({ sent, listed, parked, published }),
+    findings: check({ sent, listed, deadLetters, published }),
     isSettled: settled.isSettled,
   });
 }
 
-/** Gateways and broker each have their own fate: sometimes both are away. */
+/** Faults of gateways and broker are independent: sometimes both are down. */
 async function suffer(bed: LiveBed, counts: FleetCounts[]): Promise<Record<string, number>> {
   const { servers, system, size } = bed;
   const faults: Record<string, number> = {};
@@ -81,7 +82,7 @@ async function suffer(bed: LiveBed, counts: FleetCounts[]): Promise<Record<strin
   const broker = targetsOf('nats', servers, system).map((target) => ({ name: 'broker', target }));
   const isOver = new AbortController();
   const watching = watch(bed, isOver.signal, counts);
-  // Both to their end, though one fails: what is started again now is needed later.
+  // Waits for both even if one fails, because a later part needs the restarted processes.
   const strikes = await Promise.allSettled([
     strike(gateways, { endsAt, pauseMs: [3_000, 9_000], awayMs: [0, 1_500], faults }),
     strike(broker, { endsAt, pauseMs: [6_000, 14_000], awayMs: [0, 2_500], faults }),
@@ -99,7 +100,7 @@ interface Fate {
   faults: Record<string, number>;
 }
 
-/** Ends one of the targets at random, in order or by force, and starts it again, until the time is over. */
+/** Stops a random target with SIGTERM or SIGKILL and restarts it, until the time is over. */
 async function strike(
   targets: readonly { name: string; target: FaultTarget }[],
   { endsAt, pauseMs, awayMs, faults }: Fate,
@@ -115,7 +116,7 @@ async function strike(
     await (isKill ? chosen.target.kill() : chosen.target.stop());
     await wait(between(awayMs));
     await chosen.target.start();
-    say(`chaos: ${name}, and started again`);
+    say(`chaos: ${name}, restarted`);
   }
 }
 
@@ -123,13 +124,13 @@ function between([least, most]: [number, number]): number {
   return least + Math.random() * (most - least);
 }
 
-/** Counts each second, until the signal. */
+/** Counts deliveries every second until the signal. */
 async function watch({ crowd }: LiveBed, signal: AbortSignal, counts: FleetCounts[]): Promise<void> {
   while (!signal.aborted) {
     await wait(1_000);
     const now = await crowd.takeCounts(group);
     counts.push(now);
     if (counts.length % 10 === 0)
-      say(`chaos: ${now.received} deliveries a second to ${now.connected} clients`);
+      say(`chaos: ${now.received} deliveries per second to ${now.connected} clients`);
   }
 }

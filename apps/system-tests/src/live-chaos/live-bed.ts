@@ -9,33 +9,33 @@ import type { ClientPlan } from '../fleet/resuming-client.js';
 import { StreamTap } from './stream-tap.js';
 import { filterKinds, filterOf, type FilterKind } from '../fleet/test-events.js';
 
-/** How much and how long. */
+/** The size of a run. */
 export interface Size {
   clients: number;
-  /** Of faults. */
+  /** Duration of the faults. */
   chaosSeconds: number;
-  /** Pairs of windows: readers that read, and the same ones standing still. */
+  /** Pairs of windows: in one the readers read, in the other they do not. */
   windowPairs: number;
   windowSeconds: number;
   stalledReaders: number;
-  /** Events that clients have missed who come back. */
+  /** Events that reconnecting clients have missed. */
   missedEvents: number;
 }
 
-/** What is sent how often, and through which gateways: all of them unless told otherwise. */
+/** A load: rate, events, and gateways (all by default). */
 interface LoadPlan {
   perSecond: number;
   make: () => SentEvent;
   gateways?: System['gateways'];
 }
 
-// A token may have 1,000 connections to one gateway, those included that it has not missed yet.
+// A token may have 1,000 connections to one gateway, including broken ones that the gateway has not noticed.
 const users = 4;
 
-// What a dead relay had claimed is free after ten seconds; then there is a backlog to catch up on.
+// Batches that a killed relay had claimed are free after ten seconds; then the backlog is published.
 const publishedLimitMs = 60_000;
 
-/** Two gateways, an events service and their servers, with clients in two processes. */
+/** Two gateways, an events service, and their servers, with clients in two processes. */
 export class LiveBed {
   private constructor(
     readonly size: Size,
@@ -45,7 +45,7 @@ export class LiveBed {
     readonly reader: StoreReader,
   ) {}
 
-  /** The clients that are on trial, and those that are in their way. */
+  /** The clients under test, and the clients that disturb them. */
   readonly crowd = Fleet.start();
   readonly others = Fleet.start();
 
@@ -53,7 +53,7 @@ export class LiveBed {
     const servers = await startServers();
     const stops = [() => servers.stop()];
     try {
-      const databaseUrl = await servers.createDatabase('live_trial');
+      const databaseUrl = await servers.createDatabase('live_chaos');
       const system = await startSystem(servers, databaseUrl, { gateways: 2, events: 1 });
       stops.push(() => system.stop());
       const tap = await StreamTap.connect(servers);
@@ -74,7 +74,7 @@ export class LiveBed {
     await this.servers.stop();
   }
 
-  /** Ports of the gateways. */
+  /** The ports of the gateways. */
   get ports(): number[] {
     return this.system.gateways.map(({ url }) => Number(new URL(url).port));
   }
@@ -84,7 +84,7 @@ export class LiveBed {
     return tokens[client % tokens.length] ?? '';
   }
 
-  /** Clients of both gateways, as many of each kind of filter. */
+  /** Plans clients of both gateways, equally many with each kind of filter. */
   planClients(count: number, kinds: readonly FilterKind[] = filterKinds): ClientPlan[] {
     return Array.from({ length: count }, (_, number) => ({
       token: this.tokenOf(number),
@@ -93,13 +93,13 @@ export class LiveBed {
     }));
   }
 
-  /** Sends events through the API and the webhook, so many a second, while something else happens. */
+  /** Sends events through the API and the webhook at a fixed rate while `work` runs. */
   async underLoad<Result>(
     { perSecond, make, gateways = this.system.gateways }: LoadPlan,
     work: (load: FaultLoad) => Promise<Result>,
   ): Promise<Result> {
     const gatewayUrls = gateways.map(({ url }) => url);
-    // Each client has one request in flight, which takes some ten milliseconds; more when a gateway is away.
+    // Each client has one request in flight, which takes about ten milliseconds, or longer while a gateway is down.
     const clients = Math.max(2, Math.ceil(perSecond / 10));
     const load = new FaultLoad({ ...this.system, gatewayUrls, perSecond, clients, make });
     load.start();
@@ -110,17 +110,17 @@ export class LiveBed {
     }
   }
 
-  /** After a part that did not come to its end: nothing of it goes on. */
+  /** Stops everything that a failed part has left running. */
   async abandon(): Promise<void> {
     await this.tap.stopFollowing();
     await Promise.all([this.crowd.dropAll(), this.others.dropAll()]);
   }
 
-  /** Waits until the store has nothing left that is not on the stream. */
+  /** Waits until everything in the store is on the stream. */
   async waitUntilPublished(): Promise<void> {
     const isPublished = await waitFor(
       async () => {
-        // A broker that was just started may not answer yet.
+        // A broker that has just started may not respond yet.
         const backlog = await this.reader.readBacklog().catch(() => undefined);
         return backlog && backlog.outbox + backlog.ingest === 0 ? true : undefined;
       },

@@ -3,37 +3,36 @@ import { formatCount, formatSeconds, type Section } from '../measure/report.js';
 import { printCounts, printFindings } from './chaos-report.js';
 import type { LostStreamResult, PositionResult } from './positions.js';
 
-/** The section of the page about positions that are no use, and about a stream that is lost. */
+/** The section about invalid positions and a deleted stream. */
 export function printPositions(positions: readonly PositionResult[], lost: LostStreamResult): Section {
   const { clients, gaps, newEpochMs, isSettled, judgement } = lost;
   const wrong = positions.filter((position) => !isAsExpected(position));
   const gapsTold = gaps.other_epoch ?? 0;
   return {
-    title: 'Positions that are no use',
+    title: 'Invalid positions',
     paragraphs: [
-      'Clients connect with these positions; when they are live, one event is sent. What they get, in order:',
+      'Clients connect with these positions. When they are live, one event is sent. They receive, in order:',
       table(
-        ['position', 'got', ''],
+        ['position', 'received', ''],
         positions.map((position) => [
           position.name,
           position.story.join(', ') || 'nothing',
           isAsExpected(position) ? '' : `**expected: ${position.expected.join(', ')}**`,
         ]),
       ),
-      `Then the stream is deleted under ${formatCount(clients)} connected clients while events flow. There was one of another epoch after ${newEpochMs === undefined ? '**never**' : formatSeconds(newEpochMs)}, and clients were told of gaps: ${printCounts(gaps)}.`,
+      `Then the stream is deleted under ${formatCount(clients)} connected clients while events flow. Time until a stream with another epoch existed: ${newEpochMs === undefined ? '**never**' : formatSeconds(newEpochMs)}. Gap messages to clients: ${printCounts(gaps)}.`,
       ...printFindings(judgement),
     ],
     promises: [
       {
         promise:
-          'A position older than retention, of another epoch, forged, or garbage: an explicit gap, then live',
+          'A position that is older than retention, of another epoch, forged, or garbage gets an explicit gap, then live events',
         measured: `${positions.length - wrong.length} of ${positions.length} as expected`,
         isKept: wrong.length === 0,
       },
       {
-        promise:
-          'When the stream is lost, every connected client is told of a gap, and then gets everything new',
-        measured: `${gapsTold} of ${clients} told, ${judgement.found} with findings`,
+        promise: 'When the stream is lost, every connected client gets a gap message, then every new event',
+        measured: `${gapsTold} of ${clients} clients, ${judgement.found} with findings`,
         isKept: isSettled && newEpochMs !== undefined && gapsTold >= clients && judgement.found === 0,
       },
     ],

@@ -9,18 +9,18 @@ import { printPositions } from './positions-report.js';
 import { Probe } from './probe.js';
 import { makeSmallEvent } from '../fleet/test-events.js';
 
-/** A position that is no use, and what a client with it was told. */
+/** An invalid position, and the messages that a client with it received. */
 export interface PositionResult {
   name: string;
   expected: string[];
   story: string[];
 }
 
-/** What became of clients under whom the stream was deleted. */
+/** What clients received when the stream was deleted. */
 export interface LostStreamResult {
   clients: number;
   gaps: Record<string, number>;
-  /** From the deletion until there was a stream of another epoch. */
+  /** From the deletion until a stream with another epoch exists. */
   newEpochMs: number | undefined;
   isSettled: boolean;
   judgement: Judgement;
@@ -33,7 +33,7 @@ const lostClients = 100;
 const lostPerSecond = 40;
 const group = 'lost';
 
-/** Gives positions that are no use, and deletes the stream under connected clients. */
+/** Connects with invalid positions, then deletes the stream under connected clients. */
 export async function runPositions(bed: LiveBed): Promise<Section> {
   const positions = await tryPositions(bed);
   return printPositions(positions, await loseStream(bed));
@@ -45,7 +45,7 @@ async function tryPositions(bed: LiveBed): Promise<PositionResult[]> {
   const cases = await collectCases(bed);
   const manager = await tap.manage();
   await manager.streams.purge(eventsStreamName, { keep: kept });
-  // What is in a gateway's memory can be served though it has left the stream: these begin without.
+  // A gateway can serve events from memory that have left the stream, so these gateways start with an empty memory.
   await Promise.all(system.gateways.map((gateway) => gateway.restart()));
   const probes = cases.map(({ after }, index) => {
     const port = bed.ports[index % bed.ports.length] ?? 0;
@@ -54,7 +54,7 @@ async function tryPositions(bed: LiveBed): Promise<PositionResult[]> {
   await Promise.all(probes.map((probe) => probe.waitFor(2)));
   await send(bed, 1);
   await Promise.all(probes.map((probe) => probe.waitFor(3)));
-  // Whatever else might come has come by then.
+  // Any further message would have arrived by then.
   await wait(500);
   for (const probe of probes) probe.close();
   return cases.map(({ name, expected }, index) => ({
@@ -64,13 +64,13 @@ async function tryPositions(bed: LiveBed): Promise<PositionResult[]> {
   }));
 }
 
-/** Must be called while the stream still has what leaves it then. */
+/** Call this while the stream still has the events that expire later. */
 async function collectCases({
   tap,
 }: LiveBed): Promise<{ name: string; after: string; expected: string[] }[]> {
   const last = (await tap.readHistory()).at(-1);
   const [oldest, newest] = [last?.events[0], last?.events.at(-1)];
-  if (!last || !oldest || !newest) throw new Error('there is nothing on the stream');
+  if (!last || !oldest || !newest) throw new Error('the stream is empty');
   const { epoch } = last;
   const print = (sequence: number, check: number, of = epoch): string =>
     `${of}-${sequence}-${check.toString(16).padStart(8, '0')}`;
@@ -93,7 +93,7 @@ async function collectCases({
     unknown('forged: before the start, with a check', print(0, newest.check)),
     unknown('garbage', 'garbage'),
     unknown('garbage: another shape', `${epoch}-1`),
-    unknown('garbage: a number out of all bounds', `${epoch}-99999999999999999999-00000000`),
+    unknown('garbage: a number out of range', `${epoch}-99999999999999999999-00000000`),
     unknown('garbage: long', 'x'.repeat(10_000)),
     unknown('garbage: no ASCII', `${epoch}-١-🎉`),
   ];
@@ -120,30 +120,30 @@ async function loseStream(bed: LiveBed): Promise<LostStreamResult> {
   return { clients: lostClients, gaps: totalOf(counts).gaps, newEpochMs, isSettled, judgement };
 }
 
-/** @returns how long it took until there was a stream of another epoch; undefined when there was none in time */
+/** @returns the time until a stream with another epoch existed; undefined when none did within the limit */
 async function deleteStream({ tap }: LiveBed): Promise<number | undefined> {
   const { epoch } = await tap.readState();
   const deletedAt = performance.now();
   await (await tap.manage()).streams.delete(eventsStreamName);
   const newEpochMs = await waitFor(
     async () => {
-      // There is no stream for a while.
+      // The stream does not exist for a while.
       const state = await tap.readState().catch(() => undefined);
       return state && state.epoch !== epoch ? performance.now() - deletedAt : undefined;
     },
     { limitMs: newEpochLimitMs, everyMs: 250 },
   );
-  say(`positions: the deleted stream was there again after ${Math.round(newEpochMs ?? Number.NaN)} ms`);
+  say(`positions: the deleted stream was recreated after ${Math.round(newEpochMs ?? Number.NaN)} ms`);
   return newEpochMs;
 }
 
-/** Sends events through a gateway, one after the other. */
+/** Sends events through a gateway, one at a time. */
 async function send({ system }: LiveBed, count: number): Promise<void> {
   const sender = new EventSender(system, { connectionsEach: 1, keepAlive: true });
   try {
     for (let sent = 0; sent < count; sent += 1) {
       const answer = await sender.send(makeSmallEvent('keyed post'), system.gateways[0]?.url ?? '');
-      if (answer.kind !== 'accepted') throw new Error(`an event was answered ${JSON.stringify(answer)}`);
+      if (answer.kind !== 'accepted') throw new Error(`an event got ${JSON.stringify(answer)}`);
     }
   } finally {
     sender.close();

@@ -4,7 +4,7 @@ import { WebSocketClient, type Ending } from '../fleet/web-socket.js';
 
 const limitMs = 15_000;
 
-/** One connection, of which every message is kept. */
+/** One connection that keeps every message. */
 export class Probe {
   readonly messages: Record<string, unknown>[] = [];
   private ending: Ending | undefined;
@@ -32,7 +32,7 @@ export class Probe {
     return this.ending ? [...words, JSON.stringify(this.ending)] : words;
   }
 
-  /** Waits until there are so many messages, or the connection has ended. */
+  /** Waits until this many messages have arrived or the connection has ended. */
   async waitFor(count: number): Promise<void> {
     await waitFor(() => (this.messages.length >= count || this.ending ? true : undefined), {
       limitMs,

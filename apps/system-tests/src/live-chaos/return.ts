@@ -7,16 +7,16 @@ import type { LiveBed } from './live-bed.js';
 import { printReturn } from './return-report.js';
 import { filterKinds, makeBigEvent, makeSmallEvent, nowMicroseconds } from '../fleet/test-events.js';
 
-/** What was measured of clients that come back together. */
+/** The result of reconnecting all clients at once. */
 export interface ReturnResult {
   clients: number;
   missedEvents: number;
-  /** Events that filled the gateways' memory after those. */
+  /** Events that filled the gateways' memory afterwards. */
   bigEvents: number;
   received: number;
-  /** From the moment they connected until the last one had the last event. */
+  /** From the moment the clients connected until the last client had the last event. */
   servedMs: number;
-  /** Consumers on the stream: while nobody came back, and the most while they did. */
+  /** Consumers on the stream before the clients reconnected, and the most while they did. */
   consumersBefore: number;
   consumersMost: number;
   endings: Record<string, number>;
@@ -24,16 +24,16 @@ export interface ReturnResult {
   isSettled: boolean;
 }
 
-// 19 MiB: more than the 16 MiB that a gateway keeps in memory, so that what was missed is no longer there.
+// 19 MiB: more than the 16 MiB that a gateway keeps in memory, so that the missed events are no longer there.
 const bigEvents = 300;
 const group = 'returning';
 const batch = 100;
 const pollMs = 50;
 
-/** Lets clients leave, miss so much that the gateways have forgotten it, and come back all at once. */
+/** Disconnects clients, publishes more than the gateways keep in memory, and reconnects all clients at once. */
 export async function runReturn(bed: LiveBed): Promise<Section> {
   const { crowd, tap, size } = bed;
-  // Not those without a filter: what is on trial is not how fast a gigabyte can be sent.
+  // Without unfiltered clients: the test is not about how fast a gigabyte can be sent.
   const kinds = filterKinds.filter((kind) => kind !== 'none');
   await crowd.open(group, bed.planClients(size.clients, kinds));
   await crowd.waitUntilReady(group);
@@ -78,7 +78,7 @@ async function publishMissed({ servers, size }: LiveBed): Promise<void> {
   }
 }
 
-/** @returns the most consumers that the stream has had at one time, asked for again and again until the signal */
+/** @returns the highest number of consumers on the stream, polled until the signal */
 async function countConsumers({ tap }: LiveBed, signal: AbortSignal): Promise<number> {
   let most = 0;
   while (!signal.aborted) {

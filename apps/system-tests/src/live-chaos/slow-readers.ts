@@ -6,24 +6,24 @@ import { printSlowReaders } from './slow-readers-report.js';
 import { measureStalledReaders, planBigReaders, type StalledReadersResult } from './stalled-readers.js';
 import { eventTypes, makeBigEvent, makeSmallEvent } from '../fleet/test-events.js';
 
-/** What was measured of readers that stop reading. */
+/** The result of stopping readers. */
 export interface SlowReadersResult {
   clients: number;
   windowSeconds: number;
   windowReaders: number;
-  /** p99 of the other clients in each window, in milliseconds, by what the readers of big events did. */
+  /** p99 of the other clients in each window, in milliseconds, by whether the readers of big events read. */
   p99Ms: { reading: number[]; stopped: number[] };
   stalled: StalledReadersResult;
 }
 
-// As the promise about latency: 20,000 deliveries a second.
+// 20,000 deliveries per second, as in the promise about latency.
 const smallPerSecond = 20;
-// 1.3 MB a second for each who reads them: what the system's buffers take, some 3 MB, is full within three seconds.
+// 1.3 MB per second for each reader: the system's buffers, about 3 MB, are full within three seconds.
 const bigPerSecond = 20;
 const windowReaders = 10;
 const [crowdGroup, readersGroup] = ['beside', 'big'];
 
-/** Lets readers stop, beside a thousand that read, and measures what it costs the others and the gateway. */
+/** Stops some readers among a thousand, and measures the cost for the other readers and for the gateway. */
 export async function runSlowReaders(bed: LiveBed): Promise<Section> {
   const { clients, windowSeconds } = bed.size;
   const p99Ms = await compareWindows(bed);
@@ -31,7 +31,7 @@ export async function runSlowReaders(bed: LiveBed): Promise<Section> {
   return printSlowReaders({ clients, windowSeconds, windowReaders, p99Ms, stalled });
 }
 
-/** The latency of the others in alternating windows: readers of big events read in one, and stand still in the next. */
+/** Measures the latency of the other clients in alternating windows: readers of big events read, then stop. */
 async function compareWindows(bed: LiveBed): Promise<SlowReadersResult['p99Ms']> {
   const { crowd, others, size } = bed;
   const plans = Array.from({ length: size.clients }, (_, number) => ({
@@ -44,15 +44,13 @@ async function compareWindows(bed: LiveBed): Promise<SlowReadersResult['p99Ms']>
   await Promise.all([crowd.waitUntilReady(crowdGroup), others.waitUntilReady(readersGroup)]);
   const p99Ms: SlowReadersResult['p99Ms'] = { reading: [], stopped: [] };
   await bed.underLoad({ perSecond: smallPerSecond, make: () => makeSmallEvent() }, async () => {
-    // The first one of each kind is for warming up. Each kind comes first as often as last: what drifts favours neither.
+    // The first pair is the warm-up. Each kind is first as often as last, so that drift favors neither.
     for (let pair = 0; pair <= size.windowPairs; pair += 1) {
       const kinds = ['reading', 'stopped'] as const;
       for (const kind of pair % 2 === 0 ? kinds : kinds.toReversed()) {
         const ms = await measureWindow(bed, kind === 'reading');
         if (pair > 0) p99Ms[kind].push(ms);
-        say(
-          `slow-readers: ${kind}, p99 of the others ${ms.toFixed(1)} ms${pair === 0 ? ' (warming up)' : ''}`,
-        );
+        say(`slow-readers: ${kind}, p99 of the others ${ms.toFixed(1)} ms${pair === 0 ? ' (warm-up)' : ''}`);
       }
     }
   });
@@ -69,7 +67,7 @@ async function measureWindow(bed: LiveBed, isReading: boolean): Promise<number> 
     return (await crowd.takeCounts(crowdGroup)).latencyMs.p99;
   });
   await others.setReading(readersGroup, true);
-  // Catching up is no part of the next window.
+  // Catching up must not be part of the next window.
   await others.settle(readersGroup, { quietMs: 800, limitMs: 15_000 });
   return p99Ms;
 }

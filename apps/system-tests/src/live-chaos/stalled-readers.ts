@@ -8,34 +8,34 @@ import type { LiveBed } from './live-bed.js';
 import type { ClientPlan } from '../fleet/resuming-client.js';
 import { bigEventType, makeBigEvent } from '../fleet/test-events.js';
 
-/** What readers cost that stop reading for good, and what becomes of them. */
+/** The cost of readers that stop for good, and how the gateway treats them. */
 export interface StalledReadersResult {
   readers: number;
   /**
-   * Memory of the gateway when their buffers were full, and when they had come back and caught up. In between nothing was
-   * published: what the gateway keeps of the stream itself is the same, which before they stopped it was not.
+   * The gateway's memory when the readers' buffers were full, and when the readers had reconnected and caught up. Nothing was
+   * published in between, so the gateway's ring buffer holds the same events both times.
    */
   full: GatewayMemory;
   after: GatewayMemory;
-  /** How many the gateway says it has cut for it. */
+  /** How many readers the gateway reports as disconnected for reading too slowly. */
   cut: number;
-  /** From the moment they stopped until the last one was cut; undefined when some never were. */
+  /** From the stop until the last reader was disconnected; undefined when some never were. */
   cutAfterMs: number | undefined;
-  /** How the readers saw their connections end. */
+  /** How the connections ended, as the readers saw it. */
   endings: Record<string, number>;
-  /** What they have got in the end. */
+  /** Whether the readers received everything in the end. */
   judgement: Judgement;
 }
 
 /** In MiB. */
 export interface GatewayMemory {
-  /** What is in use, right after the garbage was collected. */
+  /** Memory in use right after a garbage collection. */
   used: number;
-  /** What the system has given to the process alone, garbage and reserves included. */
+  /** Private memory of the process, including garbage and reserves. */
   own: number;
 }
 
-// Collects the garbage when it is told to: a megabyte of each reader is less than what lies about otherwise.
+// Collects garbage on a signal: otherwise garbage would hide the one megabyte per reader.
 const collectOnSignal = [
   '--expose-gc',
   '--import',
@@ -44,20 +44,20 @@ const collectOnSignal = [
 const collectingMs = 300;
 
 const bigPerSecond = 10;
-// 16 MiB of big events fill the gateway's ring: from then on its memory does not grow by that any more.
+// 16 MiB of big events fill the gateway's ring buffer, which then stops growing.
 const warmUpMs = 28_000;
 const quietMs = 2_000;
 const sampleMs = 250;
-// Two or three seconds, in which nothing moves any more: what takes nothing is cut after ten.
+// Two or three seconds in which nothing changes; a reader that takes nothing is disconnected after ten.
 const fullSamples = 5;
 const mostlyFullMegabytes = 0.7;
-// The system's buffers take some seconds to fill, then ten seconds of taking nothing.
+// The system's buffers take a few seconds to fill; ten seconds later the reader is disconnected.
 const cutLimitMs = 60_000;
 const group = 'stalled';
 
 /**
- * Readers of big events at the first gateway, each with a filter of its own: otherwise what waits for them would be the
- * same memory.
+ * Plans readers of big events at the first gateway. Each has its own filter; otherwise their buffers would share the same
+ * memory.
  */
 export function planBigReaders(bed: LiveBed, count: number): ClientPlan[] {
   return Array.from({ length: count }, (_, number) => ({
@@ -67,7 +67,7 @@ export function planBigReaders(bed: LiveBed, count: number): ClientPlan[] {
   }));
 }
 
-/** Stops many readers at once at a gateway that was just started and serves nobody else. */
+/** Stops many readers at once, at a fresh gateway that serves no other clients. */
 export async function measureStalledReaders(bed: LiveBed): Promise<StalledReadersResult> {
   const [usual, ...otherGateways] = bed.system.gateways;
   if (!usual) throw new Error('there is no gateway');
@@ -75,7 +75,7 @@ export async function measureStalledReaders(bed: LiveBed): Promise<StalledReader
   const gateway = new ServiceProcess('gateway', usual.environment, collectOnSignal);
   await gateway.start();
   try {
-    // Requests go to the other one: they cost memory, too.
+    // Requests go to the other gateway, because they cost memory too.
     return await stopReaders(bed, gateway, otherGateways);
   } finally {
     await gateway.stop();
@@ -97,7 +97,7 @@ async function stopReaders(
   const before = await readMemory(gateway);
   const watch = new StallWatch(gateway, size.stalledReaders);
   await others.setReading(group, false);
-  // What is published costs memory, too: it ends when the buffers are full.
+  // Publishing costs memory too, so it ends when the buffers are full.
   await bed.underLoad(big, () => watch.untilFull(before.used));
   const cutAfterMs = await watch.untilCut();
   await others.setReading(group, true);
@@ -110,11 +110,11 @@ async function stopReaders(
   return { readers: size.stalledReaders, full, after, cut, cutAfterMs, endings, judgement };
 }
 
-/** Looks at a gateway whose readers have just stopped. */
+/** Watches a gateway whose readers have just stopped. */
 class StallWatch {
   cut = 0;
   private readonly stoppedAt = performance.now();
-  /** Until the first one was cut. */
+  /** Samples until the first reader was disconnected. */
   private readonly samples: GatewayMemory[] = [];
 
   constructor(
@@ -122,13 +122,13 @@ class StallWatch {
     private readonly readers: number,
   ) {}
 
-  /** Of the time just before the first one was cut. */
+  /** Memory just before the first reader was disconnected. */
   get full(): GatewayMemory {
     const last = this.samples.slice(-fullSamples);
     return { used: median(last.map(({ used }) => used)), own: median(last.map(({ own }) => own)) };
   }
 
-  /** Waits until memory has grown by most of what is expected, and a little longer. */
+  /** Waits until memory has grown by most of the expected amount, and a little longer. */
   async untilFull(usedBefore: number): Promise<void> {
     const isFull = async (): Promise<true | undefined> => {
       const { used } = await this.sample();
@@ -138,7 +138,7 @@ class StallWatch {
     await wait(quietMs);
   }
 
-  /** @returns how long it took from the start until all were cut; undefined when some were not in time */
+  /** @returns the time until all readers were disconnected; undefined when some were not within the limit */
   async untilCut(): Promise<number | undefined> {
     const cutAfterMs = await waitFor(
       async () => {
@@ -148,7 +148,7 @@ class StallWatch {
       { limitMs: cutLimitMs, everyMs: sampleMs },
     );
     say(
-      `slow-readers: ${this.cut} of ${this.readers} cut after ${Math.round(performance.now() - this.stoppedAt)} ms`,
+      `slow-readers: ${this.cut} of ${this.readers} disconnected after ${Math.round(performance.now() - this.stoppedAt)} ms`,
     );
     return cutAfterMs;
   }

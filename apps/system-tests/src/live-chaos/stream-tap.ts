@@ -22,10 +22,10 @@ interface SeenEpoch {
   messages: PublishedMessage[];
 }
 
-// An epoch may end at any moment; what was on it until a second before is enough to find what clients missed in it.
+// An epoch may end at any moment. Its events until one second before the end suffice to find what clients missed.
 const readEveryMs = 1_000;
 
-/** Reads the EVENTS stream beside the gateways, and keeps what was on it in each of its epochs. */
+/** Reads the EVENTS stream independently of the gateways and keeps the events of each epoch. */
 export class StreamTap {
   private readonly epochs: SeenEpoch[] = [];
   private isFollowing = false;
@@ -33,7 +33,7 @@ export class StreamTap {
 
   private constructor(readonly connection: NatsConnection) {}
 
-  /** As the user that the stream belongs to, who may also purge and delete it. */
+  /** Connects as the user that owns the stream and may purge and delete it. */
   static async connect(servers: Servers): Promise<StreamTap> {
     const urls = [servers.nats.urlFor('events')];
     return new StreamTap(await connectNats({ urls, name: 'live-chaos', account: 'EVENTS' }));
@@ -44,7 +44,7 @@ export class StreamTap {
     await this.connection.close();
   }
 
-  /** Reads again and again, until `stopFollowing`: what the broker holds now may be gone later. */
+  /** Reads repeatedly until `stopFollowing`, because the broker may lose events later. */
   follow(): void {
     this.isFollowing = true;
     this.following = this.readAgainAndAgain();
@@ -55,13 +55,13 @@ export class StreamTap {
     await this.following;
   }
 
-  /** Everything that there is and was, up to now. */
+  /** Everything that is or was on the stream. */
   async readHistory(): Promise<StreamHistory> {
     await this.read();
     return this.epochs.map(({ epoch, events }) => ({ epoch, events }));
   }
 
-  /** What is on the stream now, second copies included. */
+  /** What is on the stream now, including second copies. */
   async readMessages(): Promise<readonly PublishedMessage[]> {
     await this.read();
     return this.epochs.at(-1)?.messages ?? [];
@@ -71,7 +71,7 @@ export class StreamTap {
     const manager = await this.manage();
     const { config, state } = await manager.streams.info(eventsStreamName);
     const epoch = parseStreamDescription(config.description ?? '')?.epoch;
-    if (epoch === undefined) throw new Error('the stream does not say its epoch');
+    if (epoch === undefined) throw new Error('the stream has no epoch in its description');
     const { first_seq, last_seq, consumer_count } = state;
     return { epoch, firstSequence: first_seq, lastSequence: last_seq, consumers: consumer_count };
   }
@@ -82,7 +82,7 @@ export class StreamTap {
 
   private async readAgainAndAgain(): Promise<void> {
     while (this.isFollowing) {
-      // The broker is being restarted, or the stream made anew: what can be read is read the next time.
+      // The broker is restarting, or the stream is being recreated: the next read gets the rest.
       await this.read().catch(() => undefined);
       await wait(readEveryMs);
     }
@@ -95,7 +95,7 @@ export class StreamTap {
     const seen = this.epochs.at(-1);
     if (!seen || state.lastSequence < Math.max(seen.lastSequence + 1, state.firstSequence)) return;
     const read = await this.readMessagesFrom(seen.lastSequence + 1, state.lastSequence);
-    // Read while the epoch changed: nobody knows which of the two it was of.
+    // The epoch changed during the read, so the events could belong to either epoch.
     if ((await this.readState()).epoch !== state.epoch) return;
     const known = new Set(seen.events.map(({ event }) => event));
     for (const { sequence, message } of read) {
@@ -131,7 +131,8 @@ export class StreamTap {
     } finally {
       await consumer.delete().catch(() => undefined);
     }
-    if ((found.at(-1)?.sequence ?? 0) < last) throw new Error(`the stream could not be read up to ${last}`);
+    if ((found.at(-1)?.sequence ?? 0) < last)
+      throw new Error(`cannot read the stream up to sequence ${last}`);
     return found;
   }
 }

@@ -2,23 +2,23 @@ import { connect } from 'node:net';
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { requestMaker, successStatus, type Credentials, type LoadKind } from './request-maker.js';
 
-/** A load: so many connections, divided over ports of this machine, each with one request in flight. */
+/** A load: connections, divided over ports of this machine, each with one request in flight. */
 export interface LoadOptions extends Credentials {
   kind: LoadKind;
   ports: readonly number[];
   connections: number;
 }
 
-/** What was answered since the mark before. */
+/** Responses since the last count. */
 export interface LoadCounts {
   seconds: number;
   succeeded: number;
-  /** Answers of another status, by it; connections that broke are `broken`. */
+  /** Unexpected responses by status; broken connections count as `broken`. */
   failed: Record<string, number>;
   latencyMs: { p50: number; p99: number; max: number };
 }
 
-// This process is forked by `startLoad`: it makes the load and answers each message with the counts since the last one.
+// `startLoad` forks this process. It generates the load and replies to each message with the counts since the last one.
 
 class LoadGenerator {
   private latencies: RecordableHistogram = createHistogram();
@@ -73,7 +73,7 @@ class LoadGenerator {
       socket.write(request, 'latin1');
     };
     socket.once('connect', send);
-    // The answers are small and come one at a time: a chunk is an answer.
+    // Responses are small and arrive one at a time, so one chunk is one response.
     socket.on('data', (chunk) => {
       this.latencies.record(Math.max(1, Math.round((performance.now() - sentAt) * 1e6)));
       const status = chunk.toString('latin1', 9, 12);

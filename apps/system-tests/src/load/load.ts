@@ -3,24 +3,24 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { LoadCounts, LoadOptions } from './load-generator.js';
 
-/** A load that is running, in a process of its own. */
+/** A running load, in its own process. */
 export interface Load {
   pid: number;
-  /** What was answered since this was asked last (or since the start). */
+  /** Responses since the last call, or since the start. */
   takeCounts(): Promise<LoadCounts>;
-  /** Lets every request in flight get its answer, then ends. */
+  /** Waits for every request in flight, then ends. */
   stop(): Promise<void>;
 }
 
 export function startLoad(options: LoadOptions): Load {
   const child = fork(fileURLToPath(new URL('load-generator.js', import.meta.url)));
-  if (child.pid === undefined) throw new Error('the load generator could not be started');
+  if (child.pid === undefined) throw new Error('cannot start the load generator');
   child.send(options);
   return {
     pid: child.pid,
     takeCounts: async () => {
       child.send('count');
-      const [counts] = (await once(child, 'message')) as [LoadCounts]; // holds: it answers with nothing else
+      const [counts] = (await once(child, 'message')) as [LoadCounts]; // holds: it sends nothing else
       return counts;
     },
     stop: async () => {

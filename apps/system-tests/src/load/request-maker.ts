@@ -1,18 +1,18 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** What a load consists of: signed notifications of the platform, or events that a client posts. */
+/** What a load consists of: signed platform notifications, or events that a client posts. */
 export type LoadKind = 'notifications' | 'posts';
 
-/** Makes one request after the other, each of its own, as the bytes of HTTP/1.1. */
+/** Makes unique requests as HTTP/1.1 text. */
 export type RequestMaker = () => string;
 
-/** The credentials that requests are made with. */
+/** The credentials for the requests. */
 export interface Credentials {
   webhookSecret: string;
   token: string;
 }
 
-// So many viewers take part: the filters' indexes see repeated and new values, as from a busy channel.
+// The number of viewers: the filters' indexes see repeated and new values, as on a busy channel.
 const viewers = 5_000;
 
 const subscription = {
@@ -32,11 +32,11 @@ export function requestMaker(kind: LoadKind, credentials: Credentials): RequestM
     : postMaker(credentials.token);
 }
 
-/** What these requests answer when all is well. */
+/** The status of a successful response. */
 export const successStatus: Record<LoadKind, string> = { notifications: '204', posts: '201' };
 
 function notificationMaker(secret: string): RequestMaker {
-  // Making the load shares two cores with what it is put on: an id is a prefix of this process and a number.
+  // The load shares two cores with the system under test, so ids must be cheap: a prefix of this process and a number.
   const prefix = randomBytes(8).toString('hex');
   const beginning = `{"subscription":${JSON.stringify(subscription)},"event":`;
   let count = 0;
@@ -72,9 +72,9 @@ function postMaker(token: string): RequestMaker {
   };
 }
 
-/** ASCII only: its length is its size in bytes. */
+/** ASCII only, so that its length is its size in bytes. */
 function followEvent(count: number, followedAt: string): string {
-  // A step that is coprime to the number of viewers visits all of them in no simple order.
+  // A step coprime to the number of viewers visits all of them in an irregular order.
   const viewer = (count * 1_237) % viewers;
   return (
     `{"user_id":"${100_000 + viewer}","user_login":"viewer_${viewer}","user_name":"Viewer_${viewer}",` +

@@ -1,29 +1,29 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-// What proc(5) calls a clock tick; 100 a second on every Linux that Node runs on.
+// Clock ticks of proc(5): 100 per second on every Linux that Node runs on.
 const ticksPerSecond = 100;
 
-/** Seconds of CPU that a process has used so far. */
+/** Seconds of CPU that a process has used. */
 export function cpuSeconds(pid: number): number {
   const { utime, stime } = readStat(pid);
   return (utime + stime) / ticksPerSecond;
 }
 
-/** Seconds of CPU that a process and its children, ended ones too, have used so far: for PostgreSQL. */
+/** Seconds of CPU that a process and its children, including exited ones, have used; for PostgreSQL. */
 export function cpuSecondsOfFamily(pid: number): number {
   const { utime, stime, endedChildren } = readStat(pid);
   const ofChild = (child: number): number => {
     try {
       return cpuSeconds(child);
     } catch {
-      return 0; // it has ended meanwhile, and is counted with the ended ones next time
+      return 0; // it exited in the meantime; the next call counts it with the exited children
     }
   };
   const children = childrenOf(pid).reduce((sum, child) => sum + ofChild(child), 0);
   return (utime + stime + endedChildren) / ticksPerSecond + children;
 }
 
-/** Memory of a process that is its own, in MiB: what it shares with others is not counted. */
+/** Private memory of a process in MiB; excludes memory that it shares with others. */
 export function memoryMegabytes(pid: number): number {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   const kilobytes = (name: string): number =>
@@ -31,19 +31,19 @@ export function memoryMegabytes(pid: number): number {
   return (kilobytes('Private_Clean') + kilobytes('Private_Dirty')) / 1024;
 }
 
-/** The same of a process and its children. */
+/** Private memory of a process and its children in MiB. */
 export function memoryMegabytesOfFamily(pid: number): number {
   const ofChild = (child: number): number => {
     try {
       return memoryMegabytes(child);
     } catch {
-      return 0; // it has ended meanwhile: workers of PostgreSQL come and go
+      return 0; // it exited in the meantime, as workers of PostgreSQL do
     }
   };
   return childrenOf(pid).reduce((sum, child) => sum + ofChild(child), memoryMegabytes(pid));
 }
 
-/** The processes that a process has started and that run. */
+/** The running children of a process. */
 export function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -52,13 +52,13 @@ export function childrenOf(pid: number): number[] {
       try {
         return readStat(candidate).parent === pid;
       } catch {
-        return false; // it has ended meanwhile
+        return false; // it exited in the meantime
       }
     });
 }
 
 function readStat(pid: number): { parent: number; utime: number; stime: number; endedChildren: number } {
-  // The name, in brackets, may hold anything: the numbers come after the last bracket.
+  // The name in parentheses may contain anything; the numbers follow the last parenthesis.
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = text
     .slice(text.lastIndexOf(')') + 2)

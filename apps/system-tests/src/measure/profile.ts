@@ -1,20 +1,20 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A profile as V8 writes it: https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile */
+/** A profile in V8's format: https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile */
 interface CpuProfile {
   nodes: { id: number; callFrame: { functionName: string; url: string } }[];
   samples: number[];
   timeDeltas: number[];
 }
 
-/** Shares of the time that a process was not idle, largest first. */
+/** Shares of a process's non-idle time, largest first. */
 export type ProfileShares = [part: string, share: number][];
 
-// The first part of a profile is start-up and warming up.
+// The first part of a profile is start-up and warm-up.
 const skippedShare = 0.4;
 
-/** Reads the profiles in a folder, by the app whose code is in them. */
+/** Reads the profiles in a folder, and finds the app of each by the code in it. */
 export async function readProfiles(directory: string): Promise<Record<string, ProfileShares>> {
   const profiles: Record<string, ProfileShares> = {};
   for (const file of await readdir(directory)) {

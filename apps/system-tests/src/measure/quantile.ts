@@ -1,4 +1,4 @@
-/** The number that this share (0 to 1) of the numbers is not above; NaN of none. */
+/** The quantile of the numbers at `share` (0 to 1); NaN for an empty list. */
 export function quantile(numbers: readonly number[], share: number): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -4,7 +4,7 @@ import { v7 as mintId } from 'uuid';
 import type { SentEvent } from '../chaos/ledger.js';
 import type { Servers } from '../system/servers.js';
 
-/** Puts events on the EVENTS stream as the events service does, but past the API and the store, which would be the limit. */
+/** Publishes to the EVENTS stream as the events service does, bypassing the API and the store, which would be the limit. */
 export class DirectPublisher {
   private constructor(
     private readonly publisher: StreamPublisher,
@@ -14,7 +14,7 @@ export class DirectPublisher {
   static async connect(servers: Servers): Promise<DirectPublisher> {
     const options = {
       urls: [servers.nats.urlFor('events')],
-      name: 'trial-publisher',
+      name: 'direct-publisher',
       account: 'EVENTS',
     } as const;
     const connection = await connectNats(options);
@@ -27,7 +27,7 @@ export class DirectPublisher {
     await this.end();
   }
 
-  /** Done when the stream has all of them. */
+  /** Resolves when the stream has acknowledged every event. */
   async publish(events: readonly SentEvent[]): Promise<void> {
     await this.publisher.publish(events.map((event) => toEventMessage(toPublishable(event))));
   }
@@ -40,7 +40,7 @@ function toPublishable({ marker, kind, eventType, eventData }: SentEvent): Publi
     id: mintId(),
     eventId: marker,
     eventType,
-    eventSource: 'trial',
+    eventSource: 'system-test',
     origin: kind === 'test event' ? 'test' : 'platform',
     eventData,
     broadcasterUserId: typeof broadcaster === 'string' ? broadcaster : null,

@@ -2,7 +2,7 @@ import { connectDatabase } from '@stream-events/database';
 import { PartitionsRepository, schema } from '@stream-events/events';
 import { runSql, type Servers } from './servers.js';
 
-/** Makes databases whose event store already holds so many events: copies of one that is filled once. */
+/** Creates databases whose event store already holds this many events: copies of a database that is filled once. */
 export async function createStoreTemplate(servers: Servers, events: number): Promise<() => Promise<string>> {
   const template = await servers.createDatabase('filled_store');
   await fillStore(template, events);
@@ -21,7 +21,7 @@ export async function createStoreTemplate(servers: Servers, events: number): Pro
   };
 }
 
-/** Channel follows, one a millisecond until now, by as many viewers as the load has. */
+/** Channel follows, one per millisecond until now, by as many viewers as the load has. */
 async function fillStore(url: string, events: number): Promise<void> {
   const { entities, migrations } = schema;
   const dataSource = await connectDatabase({

@@ -2,20 +2,20 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** A server that services are compared with, in a process of its own. */
+/** A server for comparison, in its own process. */
 export interface ForkedServer {
   pid: number;
   port: number;
   stop(): Promise<void>;
 }
 
-// It tries to reach its database or broker for half a minute.
+// The server tries to reach its database or broker for half a minute.
 const startLimitMs = 45_000;
 
 /**
- * Forks a module, whose first message is the port that it listens on.
+ * Forks a module that reports the port it listens on as its first message.
  *
- * @throws when the process ends before, or does not listen in time
+ * @throws when the process exits first, or does not listen within the limit
  */
 export async function forkServer(module: URL, args: readonly string[]): Promise<ForkedServer> {
   const child = fork(fileURLToPath(module), args);
@@ -25,9 +25,9 @@ export async function forkServer(module: URL, args: readonly string[]): Promise<
   });
   try {
     const listening = once(child, 'message', { signal: AbortSignal.timeout(startLimitMs) });
-    const [port] = (await Promise.race([listening, failed])) as [number]; // holds: it says its port and nothing else
+    const [port] = (await Promise.race([listening, failed])) as [number]; // holds: it sends its port and nothing else
     const { pid } = child;
-    if (pid === undefined) throw new Error(`${module.pathname} could not be started`);
+    if (pid === undefined) throw new Error(`${module.pathname} did not start`);
     const stop = async (): Promise<void> => {
       child.kill('SIGTERM');
       await ended;

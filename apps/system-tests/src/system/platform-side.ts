@@ -4,30 +4,30 @@ import { PlatformTap } from './platform-tap.js';
 import type { Servers } from './servers.js';
 import type { System } from './system.js';
 
-/** The simulated platform, and what stands between it and the rest of a system, as processes of their own. */
+/** The simulated platform, the connectors, and the monitors, each in its own process. */
 export interface PlatformSide {
   simulator: ServiceProcess;
   connectors: ServiceProcess[];
   monitors: ServiceProcess[];
-  /** All that the connectors say to the platform goes through it. */
+  /** All traffic between the connectors and the platform passes through it. */
   tap: PlatformTap;
   application: Application;
   stop(): Promise<void>;
 }
 
-/** As whom the connectors talk to the platform. */
+/** The application that the connectors use. */
 export interface Application {
   clientId: string;
   clientSecret: string;
 }
 
-/** Starts the simulator, silent by itself, and two of each service, on the database and the first gateway of a system. */
+/** Starts the simulator, which sends nothing on its own, and two connectors and monitors, for an existing system. */
 export async function startPlatformSide(
   servers: Servers,
   databaseUrl: string,
   system: System,
 ): Promise<PlatformSide> {
-  const application = { clientId: 'trial', clientSecret: randomBytes(16).toString('hex') };
+  const application = { clientId: 'load-test', clientSecret: randomBytes(16).toString('hex') };
   const simulator = await createSimulator(application);
   await simulator.start();
   const tap = await PlatformTap.start(simulator.url);
@@ -67,7 +67,7 @@ async function createSimulator(application: Application): Promise<ServiceProcess
     ...credentialsOf(application),
     PORT: String(await freePort()),
     SIMULATOR_RATE: '0',
-    SIMULATOR_SEED: 'trial',
+    SIMULATOR_SEED: 'load-test',
   });
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** A call in which the platform was asked who of some users is live. */
+/** A call that asked the platform which of some users are live. */
 export interface Look {
   /** Milliseconds since 1970. */
   at: number;
@@ -12,12 +12,12 @@ const looks = /GET \/helix\/streams\?(\S*) HTTP\/1\.1$/;
 const statuses = /HTTP\/1\.1 (\d{3})(?: |$)/;
 
 /**
- * Stands between the connectors and the simulated platform, passes everything on as it is, and writes down who was asked
- * about and how it was answered: an observer who does not take the service's word for it.
+ * A TCP proxy between the connectors and the simulated platform. It passes everything on unchanged and records which users
+ * were asked about and with which status the platform responded, independently of what the service reports.
  */
 export class PlatformTap {
   readonly looks: Look[] = [];
-  /** How often each status was answered. */
+  /** The number of responses by status. */
   readonly statuses = new Map<number, number>();
   private readonly sockets = new Set<Socket>();
 
@@ -26,7 +26,7 @@ export class PlatformTap {
     readonly url: string,
   ) {}
 
-  /** Listens on a port of its own in front of the platform. */
+  /** Listens on its own port in front of the platform. */
   static async start(platformUrl: string): Promise<PlatformTap> {
     const { hostname, port } = new URL(platformUrl);
     const server = createServer();
@@ -74,7 +74,7 @@ export class PlatformTap {
   }
 }
 
-/** A body without a line's end stands before the next head in the same line: patterns look at the line's end, or anywhere. */
+/** A body may end without a line break, directly before the next head, so patterns match anywhere in a line. */
 function readLines(socket: Socket, onLine: (line: string) => void): void {
   let rest = '';
   socket.on('data', (chunk) => {

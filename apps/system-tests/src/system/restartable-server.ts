@@ -1,4 +1,4 @@
-/** The parts of an embedded server that its supervisor needs. */
+/** The operations of an embedded server that a supervisor needs. */
 interface EmbeddedServer {
   port: number;
   stop(): Promise<void>;
@@ -12,29 +12,29 @@ export class RestartableServer<Server extends EmbeddedServer> {
     private server: Server,
   ) {}
 
-  /** Starts it for the first time, on a port of its choice. */
+  /** Starts the server for the first time, on a port of its choice. */
   static async start<Server extends EmbeddedServer>(
     startOn: (port?: number) => Promise<Server>,
   ): Promise<RestartableServer<Server>> {
     return new RestartableServer(startOn, await startOn());
   }
 
-  /** What was started last. */
+  /** The server that was started last. */
   get current(): Server {
     return this.server;
   }
 
-  /** Ends it in order; the data stays. */
+  /** Shuts down the server; the data stays. */
   stop(): Promise<void> {
     return this.server.stop();
   }
 
-  /** Ends it by SIGKILL; the data stays. */
+  /** Kills the server with SIGKILL; the data stays. */
   kill(): Promise<void> {
     return this.server.kill();
   }
 
-  /** Starts it again; done when it answers. */
+  /** Starts the server again; resolves when it responds. */
   async restart(): Promise<void> {
     this.server = await this.startOn(this.server.port);
   }

@@ -12,32 +12,32 @@ import {
 import pg from 'pg';
 import { RestartableServer } from './restartable-server.js';
 
-/** PostgreSQL and NATS as a laptop has them: durable, with the settings of `npm start`, below a folder of their own. */
+/** PostgreSQL and NATS with the durable settings of `npm start`, in a new folder. */
 export interface Servers {
   readonly postgres: EmbeddedPostgres;
   readonly nats: EmbeddedNats;
-  /** The same two, for those who take them away. */
+  /** The same two servers, for scenarios that stop them. */
   readonly restartable: {
     postgres: RestartableServer<EmbeddedPostgres>;
     nats: RestartableServer<EmbeddedNats>;
   };
-  /** An empty database; the old ones of this run stay where they are. */
+  /** Creates an empty database; earlier databases of the run stay. */
   createDatabase(name: string): Promise<string>;
-  /** Ends both and removes their data. */
+  /** Stops both and deletes their data. */
   stop(): Promise<void>;
 }
 
-// On a disk, unlike the folder for temporary files of some systems: what is measured is durable.
+// On disk, unlike the temporary folder of some systems, because the tests measure durable storage.
 const parentDirectory = '/var/tmp';
 
 export async function startServers(): Promise<Servers> {
-  const directory = await mkdtemp(join(parentDirectory, 'stream-events-trial-'));
+  const directory = await mkdtemp(join(parentDirectory, 'stream-events-system-test-'));
   const log = (): void => undefined;
   const postgres = await RestartableServer.start((port) =>
     startEmbeddedPostgres({ directory, log, ...(port !== undefined && { port }) }),
   );
   const binary = await findNatsServer({ cacheDirectory: 'node_modules/.cache/stream-events', log });
-  // Chosen here: a server that is started again knows its users by the same passwords.
+  // Chosen here, so that a restarted server has the same passwords.
   const users = choosePasswords(Object.values(natsUsers));
   const nats = await RestartableServer.start((port) =>
     startEmbeddedNats({ directory, users, binary, log, ...(port !== undefined && { port }) }),
@@ -46,11 +46,11 @@ export async function startServers(): Promise<Servers> {
     await nats.stop();
     await postgres.stop();
     await rm(directory, { recursive: true, force: true });
-    // As root, PostgreSQL keeps its data elsewhere: a folder that its user can enter.
+    // Under root, PostgreSQL runs as another user and keeps its data in a folder that this user can enter.
     await rm(postgres.current.dataHome, { recursive: true, force: true });
   };
   const stopOnSignal = (): void => void stop().finally(() => process.exit(130));
-  // They have a session of their own, which Ctrl-C does not reach.
+  // The servers run in their own session, which Ctrl-C does not reach.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stopOnSignal);
   return {
     get postgres() {
@@ -72,7 +72,7 @@ async function createDatabase(serverUrl: string, name: string): Promise<string> 
   return url.href;
 }
 
-/** Runs statements on a connection of their own. */
+/** Runs a statement on a new connection. */
 export async function runSql<Row extends pg.QueryResultRow>(
   url: string,
   ...statements: string[]

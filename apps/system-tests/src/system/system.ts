@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { freePort, ServiceProcess } from '@stream-events/testing';
 import type { Servers } from './servers.js';
 
-/** How many processes of each service, and what Node is told besides (a profile, say). */
+/** The number of processes per service, and additional options for Node, for example to profile. */
 export interface SystemSize {
   gateways: number;
   events: number;
@@ -10,11 +10,11 @@ export interface SystemSize {
   environment?: Readonly<Record<string, string>>;
 }
 
-/** Gateways and events services as processes of their own. */
+/** Gateways and events services, each in its own process. */
 export interface System {
   gateways: ServiceProcess[];
   events: ServiceProcess[];
-  /** What platform messages are signed with. */
+  /** The secret that signs platform messages. */
   webhookSecret: string;
   /** An owner's access token. */
   token: string;
@@ -23,7 +23,7 @@ export interface System {
 
 const owner = { username: 'owner', password: randomBytes(12).toString('hex') };
 
-/** Starts the services on a database; they share it and NATS. */
+/** Starts the services on one database and NATS server. */
 export async function startSystem(servers: Servers, databaseUrl: string, size: SystemSize): Promise<System> {
   const webhookSecret = randomBytes(16).toString('hex');
   const shared = async (user: 'gateway' | 'events'): Promise<Record<string, string>> => ({
@@ -76,26 +76,26 @@ async function logIn(url: string): Promise<string> {
     body: JSON.stringify(owner),
   });
   const { token } = (await response.json()) as { token?: string }; // holds: checked in the next line
-  if (!response.ok || token === undefined) throw new Error(`the owner could not log in: ${response.status}`);
+  if (!response.ok || token === undefined) throw new Error(`the owner cannot log in: ${response.status}`);
   return token;
 }
 
-/** A system with some users besides its owner: what one token may have is limited. */
+/** A system with several users, because the connections of one token are limited. */
 export interface SharedSystem extends System {
   tokens: readonly string[];
 }
 
-/** Registers so many users. */
+/** Registers this many users. */
 export async function registerUsers(system: System, count: number): Promise<SharedSystem> {
   const tokens: string[] = [];
   for (let index = 1; index <= count; index += 1) {
     const response = await fetch(`${system.gateways[0]?.url}/api/v1/users`, {
       method: 'POST',
       headers: { authorization: `Token ${system.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ username: `trial-${index}`, password: `of a trial, ${system.token}` }),
+      body: JSON.stringify({ username: `user-${index}`, password: `password of a test, ${system.token}` }),
     });
     const { auth_token } = (await response.json()) as { auth_token?: string }; // holds: checked in the next line
-    if (!response.ok || !auth_token) throw new Error(`a user could not be registered: ${response.status}`);
+    if (!response.ok || !auth_token) throw new Error(`cannot register a user: ${response.status}`);
     tokens.push(auth_token);
   }
   return { ...system, tokens };
