@@ -1,9 +1,12 @@
+import type { LoggerService } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
 
-/** What to do when a connection is lost and when it is back. */
+/** What to do when a connection is lost, when it is back, and when the broker reports an error. */
 export interface ConnectionListeners {
   onLost?: () => void;
   onBack?: () => void;
+  /** The broker reports an error: for example, it refuses a subject to this user. */
+  onError?: (error: Error) => void;
 }
 
 /**
@@ -27,14 +30,25 @@ export class ConnectionWatch {
   }
 
   private async follow(listeners: ConnectionListeners): Promise<void> {
-    for await (const { type } of this.connection.status()) {
-      if (type === 'disconnect') {
+    for await (const status of this.connection.status()) {
+      if (status.type === 'disconnect') {
         this.connected = false;
         listeners.onLost?.();
-      } else if (type === 'reconnect') {
+      } else if (status.type === 'reconnect') {
         this.connected = true;
         listeners.onBack?.();
+      } else if (status.type === 'error') {
+        listeners.onError?.(status.error);
       }
     }
   }
+}
+
+/** Watches a connection and logs its losses and the errors that the broker reports. */
+export function logConnection(connection: NatsConnection, logger: LoggerService): ConnectionWatch {
+  return new ConnectionWatch(connection, {
+    onLost: () => logger.warn('lost the connection to NATS, reconnecting'),
+    onBack: () => logger.warn('reconnected to NATS'),
+    onError: (error) => logger.error(error),
+  });
 }

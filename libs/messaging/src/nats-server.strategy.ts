@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { ServerNats, type MessageHandler, type NatsContext } from '@nestjs/microservices';
 import { ServiceError, type Contract } from '@stream-events/contracts';
 import type { NatsConnection, Subscription } from '@nats-io/transport-node';
+import { logConnection } from './connection-watch.js';
 import { closeNats, connectNats, natsConnectionOptions, within, type NatsOptions } from './connection.js';
 
 /** What a serving strategy needs to know. */
@@ -24,9 +25,13 @@ export const maxRequestsInProgress = 256;
 
 type HandleRequestParameters = Parameters<ServerNats['handleRequest']>;
 
-const tooBusy = new ServiceError('unavailable', 'The service has as much to do as it can. Try again soon.', {
-  retryAfterSeconds: 1,
-});
+const tooBusy = new ServiceError(
+  'unavailable',
+  'The service is overloaded. Retry after the time in `Retry-After`.',
+  {
+    retryAfterSeconds: 1,
+  },
+);
 
 /**
  * Nest's NATS server that refuses to start when a contract has no handler or two, and that loses no request when it
@@ -86,6 +91,11 @@ export class NatsServerStrategy extends ServerNats {
       return subscription;
     };
     super.bindEvents({ subscribe });
+  }
+
+  override async handleStatusUpdates(client: NatsConnection): Promise<void> {
+    logConnection(client, this.logger);
+    await client.closed();
   }
 
   override async close(): Promise<void> {

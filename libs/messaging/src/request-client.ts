@@ -1,73 +1,68 @@
-import { Injectable } from '@nestjs/common';
-import { ClientNats, NatsRecordBuilder } from '@nestjs/microservices';
-import { ServiceError, type Contract } from '@stream-events/contracts';
-import { headers, type NatsConnection } from '@nats-io/transport-node';
-import { firstValueFrom, TimeoutError, timeout } from 'rxjs';
-import { connectNats, natsConnectionOptions, type NatsOptions } from './connection.js';
+import { Injectable, Logger } from '@nestjs/common';
+import { isJsonObject, ServiceError, type Contract } from '@stream-events/contracts';
+import { headers, TimeoutError, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
+import { connectNats, type NatsOptions } from './connection.js';
+import { logConnection, type ConnectionWatch } from './connection-watch.js';
 import { correlationHeader } from './correlation.js';
 import { parseMessage } from './parse-message.js';
 
-/** What goes along with a request. */
+/** What accompanies a request. */
 export interface RequestOptions {
-  /** Of the HTTP request behind it: the other service logs failures under it too. */
+  /** The id of the HTTP request behind this one. The other service logs failures with it. */
   correlationId?: string;
 }
 
 /**
- * The most requests of one kind that one client waits for: four times what an instance of a service works on. More are
- * refused by the services anyway, or wait for one that does not answer, up to 1 MiB each.
+ * The most requests of one kind that wait for a reply at the same time: four times what one instance of a service works
+ * on. The services would reject more anyway, or the requests would wait for a service that does not reply, up to 1 MiB each.
  */
 export const maxWaitingRequests = 1_024;
 
-/** No reply came in time: whether the request was carried out is not known. */
+/** No reply arrived in time: it is unknown whether the service carried out the request. */
 export class ReplyTimeoutError extends ServiceError {
   constructor(subject: string, timeoutMs: number) {
     super('unavailable', `No reply to ${subject} within ${timeoutMs} ms.`);
   }
 }
 
-class NatsClient extends ClientNats {
-  constructor(private readonly connection: NatsOptions) {
-    super(natsConnectionOptions(connection));
-  }
-
-  override createClient(): Promise<NatsConnection> {
-    return connectNats(this.connection);
-  }
-}
-
-/** Sends requests to other services, typed by their contracts. */
+/**
+ * Sends requests to other services, typed by their contracts, in the wire format of Nest's NATS transport. The replies
+ * share one inbox: Nest's own client subscribes to an inbox of its own for each request, and unsubscribes again.
+ */
 @Injectable()
 export class RequestClient {
-  private readonly client: NatsClient;
-  /** How many requests wait for a reply, by subject: a flood of one kind keeps no other out. */
+  private readonly logger = new Logger(RequestClient.name);
+  private connection: NatsConnection | undefined;
+  private watch: ConnectionWatch | undefined;
+  /** How many requests wait for a reply, by subject: a flood of one kind does not block the others. */
   private readonly waiting = new Map<string, number>();
+  private lastId = 0;
 
-  constructor(options: NatsOptions) {
-    this.client = new NatsClient(options);
-  }
+  constructor(private readonly options: NatsOptions) {}
 
-  /** Connects; the service does not start without. */
+  /** Connects. The service does not start without this connection. */
   async connect(): Promise<void> {
-    await this.client.connect();
+    this.connection = await connectNats(this.options);
+    this.watch = logConnection(this.connection, this.logger);
   }
 
+  /** Closes the connection; requests that wait for a reply fail. */
   async close(): Promise<void> {
-    await this.client.close();
+    await this.connection?.close();
   }
 
-  /** Answers when the broker does. */
+  /** @throws when NATS is not connected or does not reply */
   async ping(): Promise<void> {
-    await this.client.connect();
-    await this.client.unwrap<NatsConnection>().flush();
+    await this.reach().flush();
   }
 
   /**
    * Sends a request and waits for its reply.
    *
-   * @throws ServiceError what the service answered; `unavailable` at once when no instance of it is there or NATS is
-   * away, or too many requests wait already; `internal` when the reply, or the kind of error, breaks its contract;
-   * ReplyTimeoutError after the contract's time limit
+   * @throws ServiceError with the code that the service replied; `unavailable` immediately when no instance of the service
+   * runs, NATS is not connected, or too many requests wait already; `internal` when the reply or the code of the error
+   * violates the contract
+   * @throws ReplyTimeoutError after the time limit of the contract
    */
   async request<Request extends object, Reply extends object>(
     contract: Contract<Request, Reply>,
@@ -78,8 +73,8 @@ export class RequestClient {
     try {
       return contract.parseReply ? contract.parseReply(reply) : parseMessage(contract.reply, reply);
     } catch (error) {
-      // `invalid` would blame the caller for what its neighbour did.
-      const detail = `The reply to ${contract.subject} is not what its contract says.`;
+      // `invalid` would blame the caller for a fault of the other service.
+      const detail = `The reply to ${contract.subject} violates its contract.`;
       throw new ServiceError('internal', detail, { cause: error });
     }
   }
@@ -92,44 +87,70 @@ export class RequestClient {
     const { subject } = contract;
     const waiting = this.waiting.get(subject) ?? 0;
     if (waiting >= maxWaitingRequests)
-      throw new ServiceError('unavailable', 'Too many requests wait for an answer. Try again soon.');
+      throw new ServiceError(
+        'unavailable',
+        'Too many requests are waiting for a reply. Retry after the time in `Retry-After`.',
+      );
     this.waiting.set(subject, waiting + 1);
     try {
-      return await this.send(contract, request, options);
+      return readReply(await this.send(contract, request, options), contract);
     } finally {
       this.waiting.set(subject, (this.waiting.get(subject) ?? 1) - 1);
     }
   }
 
   private async send(
-    contract: Contract<object, object>,
+    { subject, timeoutMs }: Contract<object, object>,
     request: object,
     { correlationId }: RequestOptions,
-  ): Promise<unknown> {
-    const record = new NatsRecordBuilder(request);
-    if (correlationId !== undefined) {
-      const messageHeaders = headers();
-      messageHeaders.set(correlationHeader, correlationId);
-      record.setHeaders(messageHeaders);
-    }
-    const replies = this.client.send<unknown>(contract.subject, record.build());
+  ): Promise<Msg> {
+    // Nest's server takes a message without an id for an event, to which it sends no reply.
+    const id = String((this.lastId += 1));
+    const payload = JSON.stringify({ pattern: subject, data: request, id });
     try {
-      return await firstValueFrom(replies.pipe(timeout({ first: contract.timeoutMs })));
+      return await this.reach().request(subject, payload, {
+        timeout: timeoutMs,
+        ...(correlationId !== undefined && { headers: correlationHeaders(correlationId) }),
+      });
     } catch (error) {
-      if (error instanceof TimeoutError) throw new ReplyTimeoutError(contract.subject, contract.timeoutMs);
-      if (isLocalError(error)) {
-        throw new ServiceError(
-          'unavailable',
-          'A part of the service that this needs is not available. Try again soon.',
-          { cause: error },
-        );
-      }
-      throw asDeclared(ServiceError.fromMessage(error), contract);
+      if (error instanceof TimeoutError) throw new ReplyTimeoutError(subject, timeoutMs);
+      const detail =
+        'A service that this request needs is unavailable. Retry after the time in `Retry-After`.';
+      throw new ServiceError('unavailable', detail, { cause: error });
     }
+  }
+
+  /** The connection, unless it is lost: the client would keep requests in memory until NATS is back. */
+  private reach(): NatsConnection {
+    if (!this.connection || !this.watch?.isConnected) throw new Error('NATS is not connected');
+    return this.connection;
   }
 }
 
-/** The error as it is when the contract names it; any other is a fault between the services, not the caller's. */
+function correlationHeaders(correlationId: string): MsgHdrs {
+  const messageHeaders = headers();
+  messageHeaders.set(correlationHeader, correlationId);
+  return messageHeaders;
+}
+
+/** Reads `{"response":…}` or `{"err":…}`. */
+function readReply(message: Msg, contract: Contract<object, object>): unknown {
+  const reply = parseJson(message);
+  if (!isJsonObject(reply)) return undefined;
+  if (reply.err != null) throw asDeclared(ServiceError.fromMessage(reply.err), contract);
+  return reply.response;
+}
+
+/** The contract's parser rejects undefined. */
+function parseJson(message: Msg): unknown {
+  try {
+    return message.json();
+  } catch {
+    return undefined;
+  }
+}
+
+/** An error that the contract declares, as it is. Any other one is a fault between the services, not of the caller. */
 function asDeclared(error: ServiceError, contract: Contract<object, object>): ServiceError {
   const isDeclared =
     contract.errors.includes(error.code) || error.code === 'unavailable' || error.code === 'internal';
@@ -137,13 +158,9 @@ function asDeclared(error: ServiceError, contract: Contract<object, object>): Se
     ? error
     : new ServiceError(
         'internal',
-        `${contract.subject} was refused in a way that its contract does not name.`,
-        { cause: error },
+        `${contract.subject} failed with an error that its contract does not declare.`,
+        {
+          cause: error,
+        },
       );
-}
-
-/** Whether the request failed here (no connection, nobody subscribed) and not in the service that was asked. */
-function isLocalError(error: unknown): boolean {
-  // What a service answers is a plain object; a lost connection is a string in Nest's client, the rest are Errors.
-  return error instanceof Error || typeof error === 'string';
 }
