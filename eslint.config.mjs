@@ -3,53 +3,65 @@ import nx from '@nx/eslint-plugin';
 import tseslint from 'typescript-eslint';
 
 /**
- * Who may import whom. An app never imports an app (all-in-one excepted), a lib never an app, only tests import `testing`,
- * and the client, which others install and browsers run, imports nothing of ours. `npm run check` proves that the rule is
- * awake: it must refuse tools/boundary-probe.
+ * Which project may import which, by tags. Types:
+ *
+ *   app       a service; never imports another app
+ *   bundle    all-in-one and system-tests, which start the apps
+ *   lib       imported by apps; its layer says which libs it may import itself
+ *   laptop    the embedded servers: only bundles and the test kit use them, so no service depends on them
+ *   testing   the test kit; only tests import it (see no-restricted-imports)
+ *   client    installed by others and run in browsers: imports nothing of ours
+ *
+ * Layers: contracts ← service ← connections (messaging, database) ← features (ingest, platforms). Libs of one layer do not
+ * import each other. `npm run check` proves that the rules are active: they must refuse the imports in tools/boundary-probe.
  */
 const boundaries = [
-  { sourceTag: 'type:app', onlyDependOnLibsWithTags: ['type:lib', 'type:client', 'type:testing'] },
-  {
-    sourceTag: 'type:bundle',
-    onlyDependOnLibsWithTags: ['type:lib', 'type:client', 'type:app', 'type:testing'],
-  },
-  { sourceTag: 'type:lib', onlyDependOnLibsWithTags: ['type:lib', 'type:testing'] },
-  { sourceTag: 'type:testing', onlyDependOnLibsWithTags: ['type:lib'] },
-  { sourceTag: 'type:client', onlyDependOnLibsWithTags: ['type:testing'] },
+  allow('type:app', 'type:lib'),
+  allow('type:bundle', 'type:lib', 'type:client', 'type:app', 'type:laptop'),
+  allow('type:lib', 'type:lib'),
+  allow('type:laptop'),
+  allow('type:testing', 'type:laptop'),
+  allow('type:client'),
+  allow('layer:contracts'),
+  allow('layer:service', 'layer:contracts'),
+  allow('layer:connections', 'layer:contracts', 'layer:service'),
+  allow('layer:features', 'layer:contracts', 'layer:service', 'layer:connections'),
 ];
 
-/** The gateway's folders, lowest first. A folder imports only from folders that come before it. */
-const gatewayFolders = [
-  ...['http', 'paging', 'users', 'health'],
-  ...[
-    'scopes',
-    'api-endpoints',
-    'dead-letters',
-    'streamers',
-    'events',
-    'platform',
-    'webhook',
-    'live',
-    'replays',
+/** The test kit may be imported everywhere, by tests. */
+function allow(sourceTag, ...tags) {
+  return { sourceTag, onlyDependOnLibsWithTags: [...tags, 'type:testing'] };
+}
+
+/** The folders of an app, lowest first: a folder imports only from folders before it. Folders that are not listed are free. */
+const folderOrders = {
+  'apps/gateway/src': [
+    ...['http', 'paging', 'users', 'health'],
+    ...['scopes', 'api-endpoints', 'dead-letters', 'streamers', 'events', 'platform', 'webhook'],
+    ...['live', 'replays', 'api-description'],
   ],
-  'api-description',
-];
+  'tools/boundary-probe/folders': ['lower', 'upper'],
+};
 
-const gatewayLayers = gatewayFolders.map((folder, index) => {
-  const above = gatewayFolders.slice(index + 1).map((name) => `${name}/`);
-  const regex = String.raw`^(\.\./)+(${[...above, String.raw`gateway\.(app|database|description|module)\.js`].join('|')})`;
-  return {
-    files: [`apps/gateway/src/${folder}/**/*.ts`],
-    ignores: ['**/*.spec.ts'],
-    rules: {
-      // Not the core rule of the same name, whose options elsewhere in this file these would replace.
-      '@typescript-eslint/no-restricted-imports': [
-        'error',
-        { patterns: [{ regex, message: 'Imports between folders point one way: see gatewayFolders.' }] },
-      ],
-    },
-  };
-});
+const oneWayImports = Object.entries(folderOrders).flatMap(([source, folders]) =>
+  folders.map((folder, index) => {
+    const above = folders.slice(index + 1).map((name) => `${name}/`);
+    const appFiles = String.raw`${source.split('/')[1]}\.(app|database|description|module)\.js`;
+    const regex = String.raw`^(\.\./)+(${[...above, appFiles].join('|')})`;
+    return {
+      files: [`${source}/${folder}/**/*.{ts,mjs}`],
+      ignores: ['**/*.spec.ts'],
+      plugins: { '@typescript-eslint': tseslint.plugin },
+      rules: {
+        // Not ESLint's own rule of the same name: its options further down would replace these.
+        '@typescript-eslint/no-restricted-imports': [
+          'error',
+          { patterns: [{ regex, message: 'Imports between folders point one way: see folderOrders.' }] },
+        ],
+      },
+    };
+  }),
+);
 
 const testFiles = ['**/*.spec.ts', '**/test/**/*.ts', '**/e2e/**/*.ts', '**/testing/src/**/*.ts'];
 
@@ -84,28 +96,29 @@ export default tseslint.config(
         'error',
         { argsIgnorePattern: '^_', varsIgnorePattern: '^_', destructuredArrayIgnorePattern: '^_' },
       ],
-      // Numbers print as anybody expects; `void` arrows are how a promise is let go on purpose.
+      // Numbers, booleans, and null print as expected.
       '@typescript-eslint/restrict-template-expressions': [
         'error',
         { allowNumber: true, allowBoolean: true, allowNullish: true },
       ],
+      // `void` marks a promise that is deliberately not awaited.
       '@typescript-eslint/no-confusing-void-expression': [
         'error',
         { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
       ],
-      // Message classes describe shapes: what is of that shape is one of them, whoever made it.
+      // Message classes only describe shapes, so any object of that shape is assignable.
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
       '@typescript-eslint/no-misused-spread': 'off',
-      // Nest modules are classes with nothing but a decorator or a static method.
+      // A Nest module is a class that has only a decorator or a static method.
       '@typescript-eslint/no-extraneous-class': 'off',
-      // An empty text counts as none.
+      // An empty string counts as missing, so || is often right.
       '@typescript-eslint/prefer-nullish-coalescing': ['error', { ignorePrimitives: { string: true } }],
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
     },
   },
   {
-    // The trials start the services as the tests do.
+    // System tests start the services as the tests do.
     files: ['**/*.ts'],
     ignores: [...testFiles, 'apps/system-tests/**/*.ts'],
     rules: {
@@ -116,10 +129,10 @@ export default tseslint.config(
       'no-console': 'error',
     },
   },
-  ...gatewayLayers,
+  ...oneWayImports,
   {
-    // Tests reach into what they know is there (and fail when it is not), compare with matchers, which are `any`, throw
-    // what is no error on purpose, and make stand-ins with empty methods.
+    // Tests use non-null assertions (and fail when they do not hold), compare with matchers (which are `any`), throw values
+    // that are not errors on purpose, and create stubs with empty methods.
     files: testFiles,
     rules: {
       '@typescript-eslint/no-non-null-assertion': 'off',
@@ -133,7 +146,7 @@ export default tseslint.config(
     },
   },
   {
-    // They import the client as those do who install it.
+    // The examples import the client as its users do.
     files: ['libs/client/examples/*.mjs'],
     rules: { '@nx/enforce-module-boundaries': 'off' },
   },

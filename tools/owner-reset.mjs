@@ -1,4 +1,4 @@
-// npm run owner:reset: a new password and token for an owner who lost them, on the machine itself.
+// npm run owner:reset: sets a new password and token for an owner who lost them. Runs on the service's machine only.
 import { prepare } from './prepare.mjs';
 
 prepare();

@@ -1,5 +1,5 @@
-// What `npm start`, `npm test` and `npm run check` need first on a fresh machine: Node, the packages, the build.
-// Only Node's own modules here: nothing else is installed yet.
+// The first step of all npm scripts: checks the Node version, installs the packages, builds the projects.
+// It imports only Node's own modules, because on a new machine nothing else is installed yet.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,29 +9,29 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 
 const installedMark = `${root}node_modules/.installed-lock`;
 
-/** Installs the packages when they are missing or not those of the lock file, then builds what has changed. */
+/** Installs the packages when they differ from the lock file, then builds what has changed; exits when that fails. */
 export function prepare() {
   requireNode();
   install();
-  build();
+  if (!build()) process.exit(1);
 }
 
-/** Installs the packages when they are missing or not those of the lock file. */
+/** Installs the packages when they are missing or differ from the lock file. */
 export function install() {
   const lock = createHash('sha256')
     .update(readFileSync(`${root}package-lock.json`))
     .digest('hex');
   if (existsSync(installedMark) && readFileSync(installedMark, 'utf8') === lock) return;
-  process.stdout.write('  Packages: installing (about a minute at the first time)\n');
+  process.stdout.write('  Packages: installing (takes about a minute the first time)\n');
   run(
     'npm',
     ['ci', '--no-audit', '--no-fund', '--loglevel=error'],
-    'The packages could not be installed. Is the npm registry reachable?',
+    'Cannot install the packages. Check that this machine can reach the npm registry.',
   );
   writeFileSync(installedMark, lock);
 }
 
-/** Runs a program at the root; ends this process with its exit code when it fails. */
+/** Runs a program in the root folder. When it fails, prints the advice and exits with its exit code. */
 export function run(command, args, advice) {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', env: environment() });
   if (status === 0) return;
@@ -40,17 +40,18 @@ export function run(command, args, advice) {
   process.exit(status || 1);
 }
 
-function build() {
-  process.stdout.write('  Build: checking what has changed\n');
+/** Builds what has changed. False when the build fails; its output is printed. */
+export function build() {
+  process.stdout.write('  Build: checking for changes\n');
   const args = ['node_modules/nx/dist/bin/nx.js', 'run-many', '-t', 'build', '--output-style=static'];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd: root,
     encoding: 'utf8',
     env: environment(),
   });
-  if (status === 0) return;
+  if (status === 0) return true;
   process.stderr.write(`${stdout}${stderr}\nThe build failed.\n`);
-  process.exit(1);
+  return false;
 }
 
 function environment() {
@@ -61,7 +62,7 @@ function requireNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major > 20 || (major === 20 && minor >= 19)) return;
   process.stderr.write(
-    `Node.js ${process.versions.node} is too old: this needs 20.19 or newer (https://nodejs.org).\n`,
+    `Node.js ${process.versions.node} is too old. Install 20.19 or newer from https://nodejs.org.\n`,
   );
   process.exit(1);
 }

@@ -1,4 +1,4 @@
-// npm run simulator -- <command>: controls a running simulation of the platform; without a command it says how.
+// npm run simulator -- <command>: controls the simulated platform that npm start runs; without a command prints help.
 import { existsSync } from 'node:fs';
 import { prepare, root } from './prepare.mjs';
 

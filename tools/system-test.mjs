@@ -1,4 +1,5 @@
-// npm run bench, bench:live, faults, live-trial, platform-trial: installs and builds what is missing, then runs the trial; arguments go to it.
+// npm run bench, bench:live, chaos, chaos:live, load:platform: installs and builds what is missing, then runs the system test
+// with the given arguments.
 import { prepare, root, run } from './prepare.mjs';
 
 prepare();

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { DiscardPolicy, jetstreamManager, type StreamAPI } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { inboxPrefix, natsUsers } from '@stream-events/contracts';
-import { startEmbeddedNats } from '@stream-events/embedded';
 import {
   createGuardedDirectory,
   eventually,
   freePort,
+  startEmbeddedNats,
   startTestNats,
   type TestNats,
 } from '@stream-events/testing';

@@ -1,5 +1,5 @@
 export { anyCharacter } from './any-character.js';
-export type { NatsUser } from '@stream-events/embedded';
+export { startEmbeddedNats, type NatsUser } from '@stream-events/embedded';
 export { describeSchema } from './describe-schema.js';
 export { freePort } from './free-port.js';
 export { createGuardedDirectory, type GuardedDirectory } from './guarded-directory.js';

@@ -1,0 +1,1 @@
+import '@stream-events/contracts'; // refused: the client imports a lib

@@ -1,0 +1,1 @@
+import '../upper/feature.mjs'; // refused: a folder imports a folder that comes after it
