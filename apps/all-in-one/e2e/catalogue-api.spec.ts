@@ -1,4 +1,4 @@
-import { apiEndpoints, scopes } from '@stream-events/platform-catalogue';
+import { apiEndpoints, scopes } from '@stream-events/platforms';
 import { v4 as uuidV4 } from 'uuid';
 import { problemType, type Answer, type Problem } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';

@@ -1,5 +1,6 @@
 import { gateway } from '@stream-events/gateway';
 import { platformSimulator } from '@stream-events/platform-simulator';
+import { platformVariables } from '@stream-events/platforms';
 import {
   ConfigError,
   loadConfig,
@@ -23,7 +24,7 @@ export const allInOneVariables = {
   DATABASE_URL: optional(sharedVariables.DATABASE_URL),
   NATS_URL: optional(sharedVariables.NATS_URL),
   SECRET_KEY: optional(sharedVariables.SECRET_KEY),
-  PLATFORM: { ...sharedVariables.PLATFORM, defaultValue: 'simulator' as const },
+  PLATFORM: { ...platformVariables.PLATFORM, defaultValue: 'simulator' as const },
   PLATFORM_WEBHOOK_SECRET: sharedVariables.PLATFORM_WEBHOOK_SECRET,
   OWNER_USERNAME: { ...gateway.variables.OWNER_USERNAME, defaultText: '`admin`' },
   OWNER_PASSWORD: { ...gateway.variables.OWNER_PASSWORD, defaultText: 'random' },

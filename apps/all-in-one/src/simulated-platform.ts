@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { platformSimulator, recordSimulator, removeSimulatorRecord } from '@stream-events/platform-simulator';
+import { simulatorUrls, toPlatformEnvironment } from '@stream-events/platforms';
 import type { AllInOneConfig } from './all-in-one.config.js';
 import { choosePort } from './choose-port.js';
 import { keepSecret } from './kept-secret.js';
@@ -36,12 +37,7 @@ export async function startSimulator(
 
 /** Addresses of the platform and of its callback when both run on this machine. */
 export function simulatorAddresses(simulatorUrl: string, gatewayUrl: string): NodeJS.ProcessEnv {
-  return {
-    PLATFORM_API_URL: `${simulatorUrl}/helix`,
-    PLATFORM_AUTH_URL: `${simulatorUrl}/oauth2`,
-    PLATFORM_EVENTSUB_URL: `${simulatorUrl}/helix/eventsub`,
-    PUBLIC_URL: gatewayUrl,
-  };
+  return { ...toPlatformEnvironment(simulatorUrls(simulatorUrl)), PUBLIC_URL: gatewayUrl };
 }
 
 /**

@@ -18,6 +18,7 @@ import {
   NatsServerStrategy,
   StreamPublisher,
 } from '@stream-events/messaging';
+import { platformVariables } from '@stream-events/platforms';
 import {
   adminPort,
   closeAll,
@@ -52,7 +53,7 @@ const variables = {
   ADMIN_PORT: adminPort(9001),
   DATABASE_URL: sharedVariables.DATABASE_URL,
   NATS_URL: sharedVariables.NATS_URL,
-  PLATFORM: sharedVariables.PLATFORM,
+  PLATFORM: platformVariables.PLATFORM,
   EVENTS_MAX_AGE_DAYS: integer('Days that events stay on the EVENTS stream', [1, 365], { default: 7 }),
   EVENTS_MAX_GB: integer(
     'Size of the EVENTS stream in GiB; beyond it the oldest events leave the stream (not the store)',

@@ -32,7 +32,7 @@ describe('platform connector as a process', () => {
       SECRET_KEY: 'k'.repeat(32),
       PLATFORM: 'simulator',
       // Nobody listens there.
-      PLATFORM_API_URL: `http://127.0.0.1:${await freePort()}/helix`,
+      PLATFORM_API_URL: `http://127.0.0.1:${await freePort()}/api`,
       PLATFORM_AUTH_URL: `http://127.0.0.1:${await freePort()}/oauth2`,
       PUBLIC_URL: 'http://127.0.0.1:8000',
       PLATFORM_WEBHOOK_SECRET: 'signs-what-comes',

@@ -58,8 +58,8 @@ describe('the platform connector', () => {
   });
 
   it('looks up users and streams for other services', async () => {
-    setup.fake.answers.set('GET /helix/users', () => [200, { data: [{ id: '1', login: 'ada' }] }]);
-    setup.fake.answers.set('GET /helix/streams', () => [200, { data: [] }]);
+    setup.fake.answers.set('GET /api/users', () => [200, { data: [{ id: '1', login: 'ada' }] }]);
+    setup.fake.answers.set('GET /api/streams', () => [200, { data: [] }]);
 
     expect(await gateway.request(lookUpUsers, request())).toEqual({
       users: [{ id: '1', login: 'ada', displayName: 'ada' }],

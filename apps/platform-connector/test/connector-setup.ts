@@ -9,7 +9,8 @@ import type { DataSource } from 'typeorm';
 import { variables, type PlatformConnectorConfig } from '../src/platform-connector.config.js';
 import { PlatformConnectorModule } from '../src/platform-connector.module.js';
 import { PlatformHttp } from '../src/platform/platform-http.js';
-import { PLATFORM, type Platform } from '../src/platform/platform.js';
+import type { OutboundPlatform } from '@stream-events/platforms';
+import { PLATFORM } from '../src/platform/platform-settings.js';
 import { PlatformStatus } from '../src/status/platform-status.service.js';
 import { connectConnector } from './connect-connector.js';
 import { FakePlatform } from './fake-platform.js';
@@ -19,7 +20,7 @@ const clientId = 'client-of-the-tests';
 
 /** One instance of the connector, without NATS: several share a database. */
 export interface ConnectorInstance {
-  platform: Platform;
+  platform: OutboundPlatform;
   status: PlatformStatus;
   metrics: Registry;
   close(): Promise<void>;
@@ -52,7 +53,7 @@ export class ConnectorSetup {
       PLATFORM: 'simulator',
       PLATFORM_CLIENT_ID: clientId,
       PLATFORM_CLIENT_SECRET: clientSecret,
-      PLATFORM_API_URL: `http://127.0.0.1:${port}/helix`,
+      PLATFORM_API_URL: `http://127.0.0.1:${port}/api`,
       PLATFORM_AUTH_URL: `http://127.0.0.1:${port}/oauth2`,
       ...environment,
     });
@@ -86,7 +87,7 @@ export class ConnectorSetup {
       { logger: false, abortOnError: false },
     );
     const instance: ConnectorInstance = {
-      platform: context.get<Platform>(PLATFORM),
+      platform: context.get<OutboundPlatform>(PLATFORM),
       status: context.get(PlatformStatus),
       metrics,
       close: async () => {

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** A request that the platform has got. */
 export interface ReceivedCall {
-  /** `GET /helix/users`. */
+  /** `GET /api/users`. */
   name: string;
   query: URLSearchParams;
   headers: IncomingMessage['headers'];

@@ -26,7 +26,7 @@ import { EventTypesService } from '../src/event-types/event-types.service.js';
 import { servedContracts } from '../src/platform-connector.app.js';
 import { variables } from '../src/platform-connector.config.js';
 import { PlatformConnectorModule } from '../src/platform-connector.module.js';
-import { PLATFORM } from '../src/platform/platform.js';
+import { PLATFORM } from '../src/platform/platform-settings.js';
 import { Reconciler } from '../src/reconciliation/reconciler.service.js';
 import { RevocationsConsumer } from '../src/revocations/revocations.consumer.js';
 import { SubscriptionStatus } from '../src/subscriptions/subscription-status.service.js';

@@ -1,12 +1,12 @@
-import { PlatformCallError } from '../src/platform/platform-call-error.js';
 import {
-  PlatformUnavailableError,
   type CreateOutcome,
   type NewSubscription,
-  type Platform,
+  type OutboundPlatform,
+  PlatformCallError,
   type PlatformSubscription,
   type PlatformSubscriptionPage,
-} from '../src/platform/platform.js';
+  PlatformUnavailableError,
+} from '@stream-events/platforms';
 import { isLive, subscriptionKey } from '../src/subscriptions/own-subscription.js';
 
 const pageSize = 100;
@@ -16,7 +16,7 @@ const costlessTypes = ['channel.cheer', 'channel.follow'];
 let nextId = 1;
 
 /** A platform in memory, with the limits, refusals and pages of the real one. */
-export class StandInPlatform implements Platform {
+export class StandInPlatform implements OutboundPlatform {
   readonly subscriptions = new Map<string, PlatformSubscription>();
   /** Of each type and condition, how often it was created. */
   readonly creations = new Map<string, number>();

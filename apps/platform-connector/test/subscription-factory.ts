@@ -1,4 +1,4 @@
-import type { PlatformSubscription } from '../src/platform/platform.js';
+import type { PlatformSubscription } from '@stream-events/platforms';
 import { subscriptionKey, type OwnSubscription } from '../src/subscriptions/own-subscription.js';
 
 export const callback = 'https://events.example/api/v1/platform-events/webhook';

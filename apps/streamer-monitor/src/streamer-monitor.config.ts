@@ -1,3 +1,4 @@
+import { platformVariables } from '@stream-events/platforms';
 import { adminPort, sharedVariables, type ConfigOf } from '@stream-events/service';
 
 /** The environment of the streamer monitor. */
@@ -6,7 +7,7 @@ export const variables = {
   ADMIN_PORT: adminPort(9002),
   DATABASE_URL: sharedVariables.DATABASE_URL,
   NATS_URL: sharedVariables.NATS_URL,
-  PLATFORM: sharedVariables.PLATFORM,
+  PLATFORM: platformVariables.PLATFORM,
   LOG_LEVEL: sharedVariables.LOG_LEVEL,
 };
 

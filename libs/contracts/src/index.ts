@@ -14,6 +14,7 @@ export * from './events/dead-letters.contract.js';
 export * from './events/read-events.contract.js';
 export * from './events/store-events.contract.js';
 export * from './json-object.js';
+export * from './json-text.js';
 export * from './list-page.js';
 export * from './nats-users.js';
 export * from './platform/look-up.contract.js';

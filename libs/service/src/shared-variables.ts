@@ -26,11 +26,6 @@ export const sharedVariables = {
     'Address of the API as seen from outside: for links (else what the client used), and for the platform’s messages (without it streamers are only polled)',
     ['http', 'https'],
   ),
-  PLATFORM: oneOf('Which platform the events come from; simulated events never mix with real ones', [
-    'simulator',
-    'twitch',
-    'none',
-  ]),
   PLATFORM_CLIENT_ID: optionalText('Client id of your application on the platform'),
   PLATFORM_CLIENT_SECRET: optionalText('Client secret of your application on the platform', { secret: true }),
   PLATFORM_WEBHOOK_SECRET: list(

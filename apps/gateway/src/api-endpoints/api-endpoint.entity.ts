@@ -1,8 +1,5 @@
+import type { TokenType } from '@stream-events/platforms';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-
-/** Whose token an API endpoint takes: a user's (`OA`), or the app's own (`AP`). */
-export const tokenTypes = ['OA', 'AP'] as const;
-export type TokenType = (typeof tokenTypes)[number];
 
 /** An endpoint of the platform's API. Duplicates are allowed. */
 @Entity({ name: 'api_endpoints' })

@@ -1,6 +1,5 @@
-import { ServiceError, type FieldErrors, type MessageClass } from '@stream-events/contracts';
+import { type FieldErrors, type MessageClass, readJsonObject, ServiceError } from '@stream-events/contracts';
 import { parseBody } from '../http/json-body.decorator.js';
-import { readJsonObject } from '../http/json-text.js';
 import { ApiEndpointBody, ApiEndpointChangesBody } from './api-endpoints.dto.js';
 
 const scopeId = '0bd92a09-59b5-536f-880a-7140fc066e18';

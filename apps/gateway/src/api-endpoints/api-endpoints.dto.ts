@@ -1,9 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsText } from '@stream-events/contracts';
+import { tokenTypes, type TokenType } from '@stream-events/platforms';
 import { IsIn, isUUID, ValidateBy } from 'class-validator';
 import { MayBeAbsent, Trimmed } from '../http/json-body.decorator.js';
-import { tokenTypes, type ApiEndpoint, type TokenType } from './api-endpoint.entity.js';
+import type { ApiEndpoint } from './api-endpoint.entity.js';
 
 const texts = {
   description: { maxLength: 255, description: 'What it does', example: 'Start a raid' },
@@ -16,7 +17,7 @@ const texts = {
   reference_url: {
     maxLength: 255,
     description: 'Where the platform explains it',
-    example: 'https://dev.twitch.tv/docs/api/reference#start-a-raid',
+    example: 'https://platform.example/docs/api#start-a-raid',
   },
 };
 

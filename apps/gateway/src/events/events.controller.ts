@@ -1,6 +1,12 @@
 import { Controller, Get, Header, Headers, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { isTextWithin, listEvents, printEventRecord, ServiceError } from '@stream-events/contracts';
+import {
+  isTextWithin,
+  listEvents,
+  printEventRecord,
+  readJsonObject,
+  ServiceError,
+} from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
@@ -12,7 +18,6 @@ import {
   RequiresToken,
 } from '../http/api-decorators.js';
 import { JsonBody } from '../http/json-body.decorator.js';
-import { readJsonObject } from '../http/json-text.js';
 import { ListLinks } from '../paging/list-links.js';
 import { CurrentUser } from '../users/access.guard.js';
 import type { Caller } from '../users/access-tokens.service.js';

@@ -1,11 +1,15 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { getMetadataStorage, ValidateIf, validateSync, type ValidationError } from 'class-validator';
 import { toValidationError } from '@stream-events/messaging';
-import { isJsonObject, type MessageClass } from '@stream-events/contracts';
+import {
+  isJsonObject,
+  type JsonObjectText,
+  type MessageClass,
+  readJsonObject,
+} from '@stream-events/contracts';
 import type { FastifyRequest } from 'fastify';
 import { sentNameOf } from './field-aliases.js';
 import { JsonText } from './json-text.dto.js';
-import { readJsonObject, type JsonObjectText } from './json-text.js';
 
 const trimmedFields = new WeakMap<object, Set<string>>();
 const readOnlyFields = new WeakMap<object, readonly string[]>();

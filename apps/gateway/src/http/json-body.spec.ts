@@ -1,10 +1,9 @@
-import { ServiceError } from '@stream-events/contracts';
+import { readJsonObject, ServiceError } from '@stream-events/contracts';
 import { IsBoolean, IsOptional, IsString, Matches } from 'class-validator';
 import { CreateEventBody } from '../events/events.dto.js';
 import { RegistrationBody } from '../users/users.dto.js';
 import { parseBody, Trimmed } from './json-body.decorator.js';
 import { IsJsonObject, JsonText } from './json-text.dto.js';
-import { readJsonObject } from './json-text.js';
 
 class Parent {
   @Trimmed()

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { EventTypeMessage } from '@stream-events/contracts';
+import { inbound } from '@stream-events/platforms';
 import { IsBoolean } from 'class-validator';
-import { toEventType } from '../events/event-type.js';
 import { eventTypeStatus, eventTypeStatuses, type EventTypeStatus } from './event-type-status.js';
 
 /** Body of `PUT /api/v1/platform/event-types/<type>`. */
@@ -73,7 +73,7 @@ export class EventTypeRecord {
 export function toEventTypeRecord(eventType: EventTypeMessage): EventTypeRecord {
   return {
     type: eventType.type,
-    event_type: toEventType(eventType.type),
+    event_type: inbound.toEventType(eventType.type),
     version: eventType.version,
     condition: eventType.condition,
     scopes: eventType.scopes,

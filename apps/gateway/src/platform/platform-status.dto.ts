@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { PlatformStatusReply } from '@stream-events/contracts';
+import { platformNames } from '@stream-events/platforms';
 import { exampleTime, printTime, printTimeOrNull } from '../http/time.js';
 
 class CredentialsState {
@@ -81,7 +82,7 @@ class PlatformFailure {
 /** How things stand with the platform. */
 export class PlatformStatus {
   @ApiProperty({
-    enum: ['simulator', 'twitch', 'none'],
+    enum: platformNames,
     description: 'Which platform; with `simulator` all of its events are simulated',
     example: 'simulator',
   })

@@ -1,8 +1,7 @@
 import { jest } from '@jest/globals';
-import { ServiceError, type FieldErrors } from '@stream-events/contracts';
+import { type FieldErrors, readJsonObject, ServiceError } from '@stream-events/contracts';
 import { v7 as uuidV7 } from 'uuid';
 import { parseBody } from '../http/json-body.decorator.js';
-import { readJsonObject } from '../http/json-text.js';
 import type { Replay } from './replay.entity.js';
 import { ReplayBody, toReplayOrder, toReplayRecord } from './replays.dto.js';
 

@@ -1,6 +1,5 @@
-import { ServiceError, type FieldErrors, type MessageClass } from '@stream-events/contracts';
+import { type FieldErrors, type MessageClass, readJsonObject, ServiceError } from '@stream-events/contracts';
 import { parseBody } from '../http/json-body.decorator.js';
-import { readJsonObject } from '../http/json-text.js';
 import { ScopeBody, ScopeChangesBody } from './scopes.dto.js';
 
 function parse<T extends object>(type: MessageClass<T>, body: unknown): T {

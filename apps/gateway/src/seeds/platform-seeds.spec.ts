@@ -1,7 +1,7 @@
-import { apiEndpoints, scopes } from '@stream-events/platform-catalogue';
+import { readJsonObject } from '@stream-events/contracts';
+import { apiEndpoints, scopes } from '@stream-events/platforms';
 import { ApiEndpointBody } from '../api-endpoints/api-endpoints.dto.js';
 import { parseBody } from '../http/json-body.decorator.js';
-import { readJsonObject } from '../http/json-text.js';
 import { ScopeBody } from '../scopes/scopes.dto.js';
 import { platformSeeds } from './platform-seeds.js';
 

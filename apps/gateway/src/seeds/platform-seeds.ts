@@ -1,4 +1,4 @@
-import { apiEndpoints, scopes } from '@stream-events/platform-catalogue';
+import { apiEndpoints, scopes } from '@stream-events/platforms';
 import { v5 as uuidV5 } from 'uuid';
 import type { ApiEndpoint } from '../api-endpoints/api-endpoint.entity.js';
 import type { Scope } from '../scopes/scope.entity.js';

@@ -1,10 +1,10 @@
 import { Controller, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { inbound } from '@stream-events/platforms';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AcceptsAnyObject, Answers, RefusesWith } from '../http/api-decorators.js';
 import { exampleData } from '../events/events.dto.js';
 import { AllowAccess } from '../users/access.guard.js';
-import { messageHeaderPrefix } from './platform-message.external.js';
 import { WebhookService } from './webhook.service.js';
 
 type RawRequest = FastifyRequest<{ Body: Buffer | undefined }>;
@@ -27,40 +27,39 @@ const exampleMessage = {
 
 function DescribesWebhook(operationId: string, summary: string): MethodDecorator {
   const header = (name: string, description: string, example: string) =>
-    ApiHeader({
-      name: messageHeaderPrefix + name,
-      description,
-      required: true,
-      schema: { type: 'string' },
-      example,
-    });
+    ApiHeader({ name, description, required: true, schema: { type: 'string' }, example });
+  const { messageId, timestamp, signature, type } = inbound.headerNames;
   const decorators = [
     HttpCode(204),
     ApiOperation({
       operationId,
       summary,
       description:
-        'For the platform: every message is signed with PLATFORM_WEBHOOK_SECRET, so no token is needed.',
+        'For the platform. Every message is signed with PLATFORM_WEBHOOK_SECRET, so the request needs no token.',
     }),
     header(
-      'Id',
-      'The message: the same id again is the same message',
+      messageId,
+      'Id of the message. A message with a known id is not stored again.',
       'f8a34c0f-53b5-4f1d-9d6f-0c8d1f3c2b10',
     ),
-    header('Timestamp', 'RFC 3339; within ten minutes of now', '2026-11-21T07:30:00.123456789Z'),
-    header('Signature', '`sha256=` and the HMAC over id, timestamp and body', exampleSignature),
-    header('Type', 'notification, webhook_callback_verification or revocation', 'notification'),
+    header(timestamp, 'RFC 3339 time within 10 minutes of now', '2026-11-21T07:30:00.123456789Z'),
+    header(
+      signature,
+      '`sha256=` and the HMAC-SHA256 over message id, timestamp, and raw body, in lower-case hexadecimal',
+      exampleSignature,
+    ),
+    header(type, '`notification`, `webhook_callback_verification`, or `revocation`', 'notification'),
     AcceptsAnyObject('The message, as the platform sends it', exampleMessage),
     Answers(200, 'The challenge of a verification, as plain text', {
       example: 'pogchamp-kappa-360noscope-vohiyo',
     }),
-    Answers(204, 'Stored, or known already, or safely waiting to be stored'),
+    Answers(204, 'The event is stored, was stored before, or is queued on the INGEST stream'),
     RefusesWith({
-      invalid: 'The message makes no sense, or is about another type than the path',
-      forbidden: 'The signature is wrong, or the timestamp is not of the last ten minutes',
+      invalid: 'The message is malformed, or its event type is not the one in the path',
+      forbidden: 'The signature is wrong, or the timestamp is not within 10 minutes of now',
       too_large: 'The body is over 256 KiB',
       unsupported_media_type: 'The body is not application/json',
-      unavailable: 'The message could not be stored: send it again',
+      unavailable: 'The event could not be stored. Send the message again.',
     }),
   ];
   return (target, key, descriptor) => {
@@ -77,13 +76,13 @@ export class WebhookController {
   @Post('webhook')
   @DescribesWebhook('receivePlatformMessage', 'The platform’s webhook callback')
   async receive(@Req() request: RawRequest, @Res() reply: FastifyReply): Promise<void> {
-    await this.answer(request, reply, undefined);
+    await this.respond(request, reply, undefined);
   }
 
   @Post(':event_type/webhook')
   @ApiParam({
     name: 'event_type',
-    description: 'Only messages about this type are taken',
+    description: 'Accepts only messages of this event type',
     example: 'stream-offline',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   })
@@ -93,21 +92,21 @@ export class WebhookController {
     @Req() request: RawRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await this.answer(request, reply, eventType);
+    await this.respond(request, reply, eventType);
   }
 
-  private async answer(
+  private async respond(
     request: RawRequest,
     reply: FastifyReply,
     pathType: string | undefined,
   ): Promise<void> {
-    const answer = await this.webhook.receive({
+    const response = await this.webhook.receive({
       headers: request.headers,
       body: request.body ?? Buffer.alloc(0),
       pathType,
     });
-    // The challenge must come back bare: as JSON it would be quoted, and the platform would refuse it.
-    if (answer.status === 200) await reply.code(200).type('text/plain').send(answer.body);
+    // Plain text: as JSON, the challenge would be quoted, and the platform would reject it.
+    if (response.status === 200) await reply.code(200).type('text/plain').send(response.body);
     else await reply.code(204).send();
   }
 }

@@ -2,22 +2,20 @@ import type { KeyObject } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { isTextWithin, ServiceError, type NewEvent } from '@stream-events/contracts';
 import { generateEventId, PlatformIngest } from '@stream-events/ingest';
+import { inbound, type PlatformMessage } from '@stream-events/platforms';
 import { CONFIG, Counter, LOGGER, Registry, type Logger } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
-import { toEventType } from '../events/event-type.js';
-import { readMessage, readMessageHeaders, type PlatformMessage } from './platform-message.external.js';
-import { isSignatureValid, isTimestampFresh, toSigningKeys } from './webhook-signature.js';
 
 /** A message as it reached the callback. */
 export interface WebhookRequest {
   headers: Record<string, string | string[] | undefined>;
   body: Uint8Array;
-  /** The event type in the callback's path, when it names one. */
+  /** The event type in the callback's path, if any. */
   pathType: string | undefined;
 }
 
-/** What the platform is answered: the challenge, or nothing. */
-export type WebhookAnswer = { status: 200; body: string } | { status: 204 };
+/** The response to the platform: the challenge, or nothing. */
+export type WebhookResponse = { status: 200; body: string } | { status: 204 };
 
 type Result =
   | 'stored'
@@ -33,12 +31,12 @@ type Result =
   | 'unavailable';
 
 /**
- * Takes the platform's messages in.
+ * Receives the platform's messages.
  *
  * ```
- * headers ─▶ signature over the raw bytes ─▶ time within 10 min ─▶ body ─▶ type as in the path ─▶ stored ─▶ 204
- *                │ 403                          │ 403              │ 400       │ 400               │ unavailable
- *                                                                               INGEST stream ◀──────┴──▶ 503: it retries
+ * headers ─▶ signature over the raw bytes ─▶ time within 10 min ─▶ body ─▶ type as in the path ─▶ store ─▶ 204
+ *                │ 403                          │ 403              │ 400       │ 400              │ unavailable
+ *                                                                             INGEST stream ◀─────┴──▶ 503: the platform retries
  * ```
  */
 @Injectable()
@@ -52,50 +50,50 @@ export class WebhookService {
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
   ) {
-    this.signingKeys = toSigningKeys(config.PLATFORM_WEBHOOK_SECRET);
+    this.signingKeys = inbound.toSigningKeys(config.PLATFORM_WEBHOOK_SECRET);
     this.messagesTotal = new Counter({
       name: 'gateway_webhook_messages_total',
-      help: 'Messages at the platform’s webhook callback by what became of them',
+      help: 'Messages received at the platform’s webhook callback, by result',
       labelNames: ['result'],
       registers: [metrics],
     });
   }
 
   /**
-   * Verifies a message and stores what it says; answered only when that is on disk, or on the INGEST stream.
+   * Verifies a message and stores its event. When this returns, the event is on disk or on the INGEST stream.
    *
-   * @throws ServiceError `forbidden` for a message that the platform did not sign, or not lately; `invalid` for one that
-   * makes no sense; `unavailable` when it could not be stored
+   * @throws ServiceError `forbidden` for a wrong signature or an old timestamp; `invalid` for a malformed message;
+   * `unavailable` when the event could not be stored
    */
-  async receive(request: WebhookRequest): Promise<WebhookAnswer> {
+  async receive(request: WebhookRequest): Promise<WebhookResponse> {
     try {
       return await this.verifyAndStore(request);
     } catch (error) {
-      if (error instanceof Refusal) this.count(error.result);
+      if (error instanceof Rejection) this.count(error.result);
       else if (error instanceof ServiceError)
         this.count(error.code === 'unavailable' ? 'unavailable' : 'bad_message');
       throw error;
     }
   }
 
-  private async verifyAndStore({ headers, body, pathType }: WebhookRequest): Promise<WebhookAnswer> {
-    const { messageId, timestamp, signature, type } = readMessageHeaders(headers);
-    if (!isSignatureValid({ messageId, timestamp, signature, body }, this.signingKeys)) {
-      throw new Refusal('bad_signature', 'forbidden', 'The signature does not match the message.');
+  private async verifyAndStore({ headers, body, pathType }: WebhookRequest): Promise<WebhookResponse> {
+    const { messageId, timestamp, signature, type } = inbound.readHeaders(headers);
+    if (!inbound.isSignatureValid({ messageId, timestamp, signature, body }, this.signingKeys)) {
+      throw new Rejection('bad_signature', 'forbidden', 'The signature does not match the message.');
     }
-    if (!isTimestampFresh(timestamp, Date.now())) {
-      throw new Refusal('stale', 'forbidden', 'The message is not from the last ten minutes.');
+    if (!inbound.isTimestampFresh(timestamp, Date.now())) {
+      throw new Rejection('stale', 'forbidden', 'The timestamp is not within 10 minutes of now.');
     }
-    const message = readMessage(type, body);
+    const message = inbound.readMessage(type, body);
     if (message.kind === 'other') {
-      this.logger.warn({ type }, 'platform message of an unknown type ignored');
-      return this.answer('ignored');
+      this.logger.warn({ type }, 'ignored a platform message of an unknown type');
+      return this.done('ignored');
     }
     if (pathType !== undefined && !isSameType(pathType, message.eventType)) {
-      throw new Refusal(
+      throw new Rejection(
         'type_mismatch',
         'invalid',
-        `The message is about ${message.eventType}, not ${pathType}.`,
+        `The message has the event type ${message.eventType}, but the path names ${pathType}.`,
       );
     }
     if (message.kind === 'challenge') {
@@ -108,9 +106,9 @@ export class WebhookService {
   private async store(
     message: Exclude<PlatformMessage, { kind: 'other' | 'challenge' }>,
     { messageId, occurredAt }: { messageId: string; occurredAt: number },
-  ): Promise<WebhookAnswer> {
+  ): Promise<WebhookResponse> {
     if (!isTextWithin(messageId, 1, 255))
-      throw new Refusal('bad_message', 'invalid', 'The message id must have 1 to 255 characters.');
+      throw new Rejection('bad_message', 'invalid', 'The message id must have 1 to 255 characters.');
     const event: NewEvent = {
       id: generateEventId(),
       eventId: messageId,
@@ -121,10 +119,10 @@ export class WebhookService {
       idempotencyKey: null,
       occurredAt,
     };
-    return this.answer(await this.ingest.store(event));
+    return this.done(await this.ingest.store(event));
   }
 
-  private answer(result: Result): WebhookAnswer {
+  private done(result: Result): WebhookResponse {
     this.count(result);
     return { status: 204 };
   }
@@ -134,7 +132,7 @@ export class WebhookService {
   }
 }
 
-class Refusal extends ServiceError {
+class Rejection extends ServiceError {
   constructor(
     readonly result: Result,
     code: 'forbidden' | 'invalid',
@@ -144,7 +142,7 @@ class Refusal extends ServiceError {
   }
 }
 
-/** The path may write the type as the API does or as the platform does: `stream-online`, `stream.online`. */
+/** The path may spell the type like the API (`stream-online`) or like the platform (`stream.online`). */
 function isSameType(pathType: string, eventType: string): boolean {
-  return toEventType(pathType) === toEventType(eventType);
+  return inbound.toEventType(pathType) === inbound.toEventType(eventType);
 }

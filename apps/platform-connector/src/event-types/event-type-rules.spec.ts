@@ -1,4 +1,4 @@
-import { eventTypes, findEventType } from '@stream-events/platform-catalogue';
+import { eventTypes, findEventType } from '@stream-events/platforms';
 import {
   byPreference,
   conditionFor,

@@ -1,5 +1,4 @@
-import { eventTypes, findEventType, type EventType } from '@stream-events/platform-catalogue';
-import type { Condition } from '../platform/platform.js';
+import { type Condition, type EventType, eventTypes, findEventType } from '@stream-events/platforms';
 
 /** What the conditions of subscriptions are made from. */
 export interface ConditionValues {

@@ -1,4 +1,4 @@
-import type { EventType } from '@stream-events/platform-catalogue';
+import type { EventType } from '@stream-events/platforms';
 import type { EventTypeChoice } from './event-type-choice.entity.js';
 import { isActiveAtFirst } from './event-type-rules.js';
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { EventType } from '@stream-events/platform-catalogue';
+import type { EventType } from '@stream-events/platforms';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { EventTypeChoice } from './event-type-choice.entity.js';
 import { seedEventTypes } from './event-type-seeds.js';

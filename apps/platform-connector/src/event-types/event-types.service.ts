@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError, type EventTypeMessage } from '@stream-events/contracts';
-import { eventTypes, type EventType } from '@stream-events/platform-catalogue';
+import { eventTypes, type EventType } from '@stream-events/platforms';
 import { LOGGER, type Logger } from '@stream-events/service';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';

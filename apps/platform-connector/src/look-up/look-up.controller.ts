@@ -10,11 +10,12 @@ import {
   type LookUpUsersRequest,
 } from '@stream-events/contracts';
 import { Handles } from '@stream-events/messaging';
-import { PLATFORM, type Platform } from '../platform/platform.js';
+import type { OutboundPlatform } from '@stream-events/platforms';
+import { PLATFORM } from '../platform/platform-settings.js';
 
 @Controller()
 export class LookUpController {
-  constructor(@Inject(PLATFORM) private readonly platform: Platform) {}
+  constructor(@Inject(PLATFORM) private readonly platform: OutboundPlatform) {}
 
   @Handles(lookUpUsers)
   async users({ ids, logins, priority }: LookUpUsersRequest): Promise<LookUpUsersReply> {

@@ -12,7 +12,7 @@ describe(AppTokens.name, () => {
     setup = await ConnectorSetup.start();
   });
   beforeEach(() => {
-    setup.fake.answers.set('GET /helix/users', ({ query }) => {
+    setup.fake.answers.set('GET /api/users', ({ query }) => {
       const ids = query.getAll('id');
       return [200, { data: ids.map((id) => ({ id, login: `user_${id}` })) }];
     });
@@ -124,7 +124,7 @@ describe(AppTokens.name, () => {
     setup.fake.fault = (call, response) => call.name !== issue && answerWith(response, 401, '{}');
 
     await expect(look(instance)).rejects.toThrow(/refuses a token that it has just issued/);
-    expect(setup.fake.count('GET /helix/users')).toBe(2);
+    expect(setup.fake.count('GET /api/users')).toBe(2);
   });
 
   it.each([400, 401, 403])(
@@ -183,6 +183,6 @@ describe(AppTokens.name, () => {
     const instance = await setup.createInstance();
     setup.fake.fault = (_call, response) => answerWith(response, 200, body);
 
-    await expect(look(instance)).rejects.toThrow(/makes no sense/);
+    await expect(look(instance)).rejects.toThrow(/malformed reply/);
   });
 });

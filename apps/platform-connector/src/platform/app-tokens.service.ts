@@ -1,16 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { sqlState } from '@stream-events/database';
+import {
+  PlatformUnavailableError,
+  type PlatformCredentials,
+  type PlatformReply,
+} from '@stream-events/platforms';
 import { LOGGER, type Logger } from '@stream-events/service';
 import type { EntityManager } from 'typeorm';
 import { AppTokensRepository, type HeldToken } from './app-tokens.repository.js';
-import { readErrorMessage } from './errors.external.js';
-import { malformed } from './platform-call-error.js';
 import { PlatformHealth } from './platform-health.service.js';
-import { PlatformHttp, type PlatformAnswer } from './platform-http.js';
-import { PLATFORM_SETTINGS, type PlatformCredentials, type PlatformSettings } from './platform-settings.js';
-import { PlatformUnavailableError } from './platform.js';
+import { PlatformHttp } from './platform-http.js';
+import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
 import { refusalPauseMs } from './retry-schedule.js';
-import { readIssuedToken, toTokenForm, type IssuedToken } from './token.external.js';
 
 /** What is known of the credentials, without asking the platform. */
 export interface CredentialsStatus {
@@ -154,18 +155,12 @@ export class AppTokens {
 
   private async issue(credentials: PlatformCredentials): Promise<Renewal> {
     const now = Date.now();
-    const answer = await this.http.send(
-      {
-        endpoint: 'token',
-        method: 'POST',
-        url: `${this.settings.authUrl}/token`,
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        body: toTokenForm(credentials),
-      },
-      issueTimeoutMs,
-    );
-    if ([400, 401, 403].includes(answer.status)) return this.onRefused(answer);
-    const { token, expiresInMs } = this.health.noting('token', () => readAnswer(answer));
+    const { definition, urls } = this.settings;
+    const { protocol } = definition;
+    const request = protocol.tokenRequest(urls.auth, credentials);
+    const answer = await this.http.send({ endpoint: 'token', ...request }, issueTimeoutMs);
+    if (protocol.isCredentialsRefusal(answer)) return this.onRefused(answer);
+    const { token, expiresInMs } = this.health.noting('token', () => protocol.readToken(answer));
     this.refusedToken = undefined; // the platform may issue the same again, and mean it
     this.refusals = 0;
     this.refusedUntil = 0;
@@ -174,18 +169,13 @@ export class AppTokens {
     return { kind: 'held', held };
   }
 
-  private onRefused({ status, body }: PlatformAnswer): Renewal {
-    const refusal = `${status} ${readErrorMessage(body)}`;
+  private onRefused({ status, body }: PlatformReply): Renewal {
+    const refusal = `${status} ${this.settings.definition.protocol.readErrorMessage(body)}`;
     this.refusals += 1;
     this.refusedUntil = Date.now() + refusalPauseMs(this.refusals);
     this.health.noteError('the platform refuses the credentials', refusedError(refusal, this.refusedUntil));
     return { kind: 'refused', refusal };
   }
-}
-
-function readAnswer({ status, body }: PlatformAnswer): IssuedToken {
-  if (status !== 200) throw malformed(`status ${status} for an access token`);
-  return readIssuedToken(body);
 }
 
 function refusedError(refusal: string, until: number): PlatformUnavailableError {

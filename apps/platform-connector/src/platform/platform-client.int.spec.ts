@@ -3,10 +3,10 @@ import { eventually, freePort } from '@stream-events/testing';
 import { ConnectorSetup, type ConnectorInstance } from '../../test/connector-setup.js';
 import { answerLate, answerWith, FakePlatform, type Fault } from '../../test/fake-platform.js';
 import { PlatformClient } from './platform-client.js';
-import { PlatformUnavailableError } from './platform.js';
+import { PlatformUnavailableError } from '@stream-events/platforms';
 
-const users = 'GET /helix/users';
-const streams = 'GET /helix/streams';
+const users = 'GET /api/users';
+const streams = 'GET /api/streams';
 // A call takes 3.5 s at most, and the rest is for a machine that is busy. Without a limit two tries alone would take 6 s.
 const limitMs = 5_000;
 
@@ -45,7 +45,7 @@ describe(PlatformClient.name, () => {
 
   /** Every call but those for a token fails so. */
   const failApi = (fault: Fault): void => {
-    setup.fake.fault = (call, response) => call.name.includes('/helix/') && fault(call, response);
+    setup.fake.fault = (call, response) => call.name.includes('/api/') && fault(call, response);
   };
 
   /** The next so many calls fail with 500. */
@@ -189,7 +189,7 @@ describe(PlatformClient.name, () => {
       const otherPort = await freePort();
       const url = `http://127.0.0.1:${otherPort}`;
       instance = await setup.createInstance({
-        PLATFORM_API_URL: `${url}/helix`,
+        PLATFORM_API_URL: `${url}/api`,
         PLATFORM_AUTH_URL: `${url}/oauth2`,
       });
       expect((await failure(look)).error.message).toContain('ECONNREFUSED');

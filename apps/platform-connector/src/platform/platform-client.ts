@@ -1,23 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import type { LookUpPriority } from '@stream-events/contracts';
+import {
+  PlatformCallError,
+  PlatformUnavailableError,
+  type PlatformCall,
+  type PlatformCaller,
+  type PlatformReply,
+} from '@stream-events/platforms';
 import { AppTokens } from './app-tokens.service.js';
 import { CallSlots } from './call-slots.js';
-import { PlatformCallError } from './platform-call-error.js';
 import { PlatformHealth } from './platform-health.service.js';
-import { PlatformHttp, type PlatformAnswer, type PlatformRequest } from './platform-http.js';
+import { PlatformHttp } from './platform-http.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
-import { PlatformUnavailableError } from './platform.js';
-import { isRateLimit, readRateLimit, readResetMs } from './rate-limit.external.js';
 import type { Bucket } from './rate-budget.js';
 import { RateBudgets } from './rate-budgets.service.js';
-import { attemptTimeMs, retryPauseMs, type CallLimits } from './retry-schedule.js';
-
-/** A call of the platform's API as the application. */
-export interface PlatformCall extends Omit<PlatformRequest, 'headers'> {
-  priority: LookUpPriority;
-  limits: CallLimits;
-}
+import { attemptTimeMs, callLimits, retryPauseMs } from './retry-schedule.js';
 
 // The platform answers within 200 ms or so: this many at once are 40 calls a second, three times its rate limit. Two are
 // kept for callers that wait. 256 is what one instance works on of one kind of request.
@@ -28,7 +25,7 @@ const slots = { total: 8, background: 6, maxWaiting: 256 };
  * time limit.
  */
 @Injectable()
-export class PlatformClient {
+export class PlatformClient implements PlatformCaller {
   private readonly slots = new CallSlots(slots);
 
   constructor(
@@ -45,14 +42,14 @@ export class PlatformClient {
    *
    * @throws PlatformUnavailableError, or what the database failed with; within the call's time limit, whatever they do
    */
-  async call<T>(call: PlatformCall, read: (answer: PlatformAnswer, askedAt: number) => T): Promise<T> {
-    const deadline = performance.now() + call.limits.totalMs;
-    return withinLimit(this.callInSlot(call, read, deadline), call.limits.totalMs);
+  async call<T>(call: PlatformCall, read: (answer: PlatformReply, askedAt: number) => T): Promise<T> {
+    const { totalMs } = callLimits[call.endpoint];
+    return withinLimit(this.callInSlot(call, read, performance.now() + totalMs), totalMs);
   }
 
   private async callInSlot<T>(
     call: PlatformCall,
-    read: (answer: PlatformAnswer, askedAt: number) => T,
+    read: (answer: PlatformReply, askedAt: number) => T,
     deadline: number,
   ): Promise<T> {
     this.health.checkCircuit();
@@ -67,14 +64,15 @@ export class PlatformClient {
   }
 
   private async tryCall(call: PlatformCall, deadline: number): Promise<Asked> {
+    const limits = callLimits[call.endpoint];
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.attempt(call, deadline);
       } catch (error) {
         const pauseMs = retryPauseMs(attempt, Math.random());
         const isLast =
-          attempt >= call.limits.attempts ||
-          attemptTimeMs(call.limits, deadline - performance.now() - pauseMs) === undefined;
+          attempt >= limits.attempts ||
+          attemptTimeMs(limits, deadline - performance.now() - pauseMs) === undefined;
         if (isLast || !(error instanceof PlatformCallError && error.isTransient)) throw error;
         await wait(pauseMs);
       }
@@ -96,12 +94,11 @@ export class PlatformClient {
 
   private async send(call: PlatformCall, token: string, deadline: number): Promise<Asked> {
     const bucket = await this.takeFromBudget(call, deadline);
-    const timeoutMs = attemptTimeMs(call.limits, deadline - performance.now());
+    const timeoutMs = attemptTimeMs(callLimits[call.endpoint], deadline - performance.now());
     if (timeoutMs === undefined) throw tooLate();
     const { endpoint, method, url, body } = call;
     const headers = {
-      authorization: `Bearer ${token}`,
-      'client-id': this.settings.credentials?.clientId ?? '',
+      ...this.settings.definition.protocol.authorize(token, this.settings.credentials?.clientId ?? ''),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     };
     const askedAt = Date.now();
@@ -118,7 +115,7 @@ export class PlatformClient {
       const taking = await this.budgets.take(call.priority);
       if (taking.isTaken) return taking.bucket;
       const { waitMs } = taking;
-      if (attemptTimeMs(call.limits, deadline - performance.now() - waitMs) === undefined) {
+      if (attemptTimeMs(callLimits[call.endpoint], deadline - performance.now() - waitMs) === undefined) {
         const message = 'As many calls as the platform permits have been made.';
         throw new PlatformUnavailableError(message, Math.ceil(waitMs / 1_000));
       }
@@ -126,16 +123,17 @@ export class PlatformClient {
     }
   }
 
-  private async followRateLimit(call: PlatformCall, bucket: Bucket, answer: PlatformAnswer): Promise<void> {
-    const report = readRateLimit(answer.headers);
+  private async followRateLimit(call: PlatformCall, bucket: Bucket, answer: PlatformReply): Promise<void> {
+    const { protocol } = this.settings.definition;
+    const report = protocol.readRateLimit(answer);
     if (report) {
       // The answer is there and must not be lost; the next one says the same again.
       await this.budgets.correct(bucket, report).catch((error: unknown) => {
         this.health.warn('rate budget not corrected', { err: error });
       });
     }
-    if (!isRateLimit(answer)) return;
-    const resetMs = readResetMs(answer.headers);
+    if (!protocol.isRateLimited(answer)) return;
+    const resetMs = protocol.readResetMs(answer);
     await this.budgets.block(resetMs);
     const message = 'The platform says that too many calls were made.';
     const error = new PlatformUnavailableError(message, Math.max(1, Math.ceil(resetMs / 1_000)));
@@ -145,7 +143,7 @@ export class PlatformClient {
 }
 
 interface Asked {
-  answer: PlatformAnswer;
+  answer: PlatformReply;
   askedAt: number;
 }
 

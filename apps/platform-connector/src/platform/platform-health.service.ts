@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { PlatformUnavailableError, type PlatformEndpoint } from '@stream-events/platforms';
 import {
   CircuitBreaker,
   Counter,
@@ -10,12 +11,7 @@ import {
   type Logger,
 } from '@stream-events/service';
 import { PlatformErrors } from './platform-errors.service.js';
-import { PlatformUnavailableError } from './platform.js';
 import { circuitRestMs } from './retry-schedule.js';
-
-/** What is asked of the platform, as metrics and logs name it. */
-export type Endpoint =
-  'token' | 'users' | 'streams' | 'list_subscriptions' | 'create_subscription' | 'delete_subscription';
 
 // One lost answer, or three, is the network; five in a row without a good one between is an outage.
 const failuresToOpen = 5;
@@ -86,14 +82,14 @@ export class PlatformHealth {
   }
 
   /** The platform has answered with a status below 500: it works, whatever it says. */
-  answered(begunAt: number, endpoint: Endpoint, status: number): void {
+  answered(begunAt: number, endpoint: PlatformEndpoint, status: number): void {
     this.count(begunAt, endpoint, resultOf(status));
     if (!this.circuit.isClosed) this.logger.info({ endpoint }, 'the platform works again: circuit closed');
     this.circuit.succeed();
   }
 
   /** The platform has not answered, or not to any purpose. */
-  failed(begunAt: number, endpoint: Endpoint, failure: { result: string; error: Error }): void {
+  failed(begunAt: number, endpoint: PlatformEndpoint, failure: { result: string; error: Error }): void {
     this.count(begunAt, endpoint, failure.result);
     this.noteError('call of the platform failed', failure.error, { endpoint });
     const before = this.circuitState;
@@ -106,7 +102,7 @@ export class PlatformHealth {
   }
 
   /** Reads an answer, and notes when it cannot be read: it is not what the platform promises. */
-  noting<T>(endpoint: Endpoint, read: () => T): T {
+  noting<T>(endpoint: PlatformEndpoint, read: () => T): T {
     try {
       return read();
     } catch (error) {
@@ -127,7 +123,7 @@ export class PlatformHealth {
     this.failures.warn(kind, details);
   }
 
-  private count(begunAt: number, endpoint: Endpoint, result: string): void {
+  private count(begunAt: number, endpoint: PlatformEndpoint, result: string): void {
     this.callsTotal.inc({ endpoint, result });
     this.seconds.observe({ endpoint }, (performance.now() - begunAt) / 1_000);
   }

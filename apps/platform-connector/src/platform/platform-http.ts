@@ -1,24 +1,21 @@
 import { Inject, Injectable } from '@nestjs/common';
+import {
+  PlatformCallError,
+  type CallFailure,
+  type PlatformEndpoint,
+  type PlatformReply,
+} from '@stream-events/platforms';
 import { Agent, request } from 'undici';
-import { PlatformCallError, type CallFailure } from './platform-call-error.js';
-import { PlatformHealth, type Endpoint } from './platform-health.service.js';
+import { PlatformHealth } from './platform-health.service.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
 
 /** One HTTP request to the platform. */
 export interface PlatformRequest {
-  endpoint: Endpoint;
+  endpoint: PlatformEndpoint;
   method: 'GET' | 'POST' | 'DELETE';
   url: string;
   headers: Record<string, string>;
   body?: string;
-}
-
-/** An answer with a status below 500. */
-export interface PlatformAnswer {
-  status: number;
-  headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Parsed; undefined when there was none, or no JSON with a status that is no success. */
-  body: unknown;
 }
 
 /** At most so many connections to a host: as many as calls are made at once, and one for a token. */
@@ -56,7 +53,7 @@ export class PlatformHttp {
    *
    * @throws PlatformCallError when no answer to use comes within the time; PlatformUnavailableError while the circuit is open
    */
-  async send(outgoing: PlatformRequest, timeoutMs: number): Promise<PlatformAnswer> {
+  async send(outgoing: PlatformRequest, timeoutMs: number): Promise<PlatformReply> {
     const { endpoint } = outgoing;
     const begunAt = this.health.begin();
     try {
@@ -75,7 +72,7 @@ export class PlatformHttp {
     await this.agent.destroy();
   }
 
-  private async exchange(outgoing: PlatformRequest, timeoutMs: number): Promise<PlatformAnswer> {
+  private async exchange(outgoing: PlatformRequest, timeoutMs: number): Promise<PlatformReply> {
     const { method, url, headers, body } = outgoing;
     const response = await request(url, {
       method,

@@ -1,3 +1,4 @@
+import { platforms, simulatorUrls } from '@stream-events/platforms';
 import { loadConfig } from '@stream-events/service';
 import { variables } from '../platform-connector.config.js';
 import { toPlatformSettings, type PlatformSettings } from './platform-settings.js';
@@ -12,26 +13,24 @@ function settingsOf(environment: Record<string, string>): PlatformSettings {
 }
 
 describe('toPlatformSettings', () => {
-  it('asks the real platform, and nobody without credentials', () => {
+  it('uses the real platform’s addresses, and has no credentials by default', () => {
     expect(settingsOf({ PLATFORM: 'twitch' })).toEqual({
       platform: 'twitch',
+      definition: platforms.twitch,
       credentials: undefined,
-      apiUrl: 'https://api.twitch.tv/helix',
-      authUrl: 'https://id.twitch.tv/oauth2',
-      eventsubUrl: 'https://api.twitch.tv/helix/eventsub',
+      urls: platforms.twitch.urls,
       webhook: null,
     });
   });
 
-  it('asks the simulator on this machine, with credentials of its own', () => {
+  it('uses the simulator’s address and credentials', () => {
     expect(settingsOf({ PLATFORM: 'simulator' })).toMatchObject({
       credentials: { clientId: 'stream-events' },
-      apiUrl: 'http://127.0.0.1:8100/helix',
-      authUrl: 'http://127.0.0.1:8100/oauth2',
+      urls: simulatorUrls('http://127.0.0.1:8100'),
     });
   });
 
-  it('takes other addresses and credentials', () => {
+  it('uses the configured addresses and credentials', () => {
     const settings = settingsOf({
       PLATFORM: 'twitch',
       PLATFORM_CLIENT_ID: 'id',
@@ -42,16 +41,14 @@ describe('toPlatformSettings', () => {
 
     expect(settings).toMatchObject({
       credentials: { clientId: 'id', clientSecret: 'secret' },
-      apiUrl: 'http://api',
-      authUrl: 'http://auth',
-      eventsubUrl: 'http://api/eventsub',
+      urls: { api: 'http://api', auth: 'http://auth', subscriptions: 'http://api/eventsub' },
     });
-    expect(settingsOf({ PLATFORM: 'twitch', PLATFORM_EVENTSUB_URL: 'http://sub' }).eventsubUrl).toBe(
+    expect(settingsOf({ PLATFORM: 'twitch', PLATFORM_EVENTSUB_URL: 'http://sub' }).urls.subscriptions).toBe(
       'http://sub',
     );
   });
 
-  it('has a callback when the platform can be told where and with which secret: the first signs', () => {
+  it('has a webhook when PUBLIC_URL and a secret are set; the first secret signs', () => {
     const where = { PLATFORM: 'simulator', PUBLIC_URL: 'https://events.example' };
     const secrets = { PLATFORM_WEBHOOK_SECRET: '0123456789,9876543210' };
 
@@ -64,7 +61,7 @@ describe('toPlatformSettings', () => {
     expect(settingsOf({ ...where, ...secrets, PLATFORM: 'none' }).webhook).toBeNull();
   });
 
-  it.each(['PLATFORM_CLIENT_ID', 'PLATFORM_CLIENT_SECRET'])('refuses %s alone', (name) => {
+  it.each(['PLATFORM_CLIENT_ID', 'PLATFORM_CLIENT_SECRET'])('rejects %s alone', (name) => {
     expect(() => settingsOf({ PLATFORM: 'twitch', [name]: 'half' })).toThrow(/go together/);
   });
 });

@@ -1,63 +1,57 @@
+import {
+  platforms,
+  readPlatformUrls,
+  type PlatformCredentials,
+  type PlatformDefinition,
+  type PlatformName,
+  type platformVariables,
+  type PlatformUrls,
+} from '@stream-events/platforms';
 import type { PlatformConnectorConfig } from '../platform-connector.config.js';
 
-/** The application on the platform. */
-export interface PlatformCredentials {
-  clientId: string;
-  clientSecret: string;
-}
-
-/** Where the platform sends what is subscribed to, and what it signs that with. */
+/** Where the platform sends its messages, and the secret that signs them. */
 export interface WebhookTarget {
   callback: string;
   secret: string;
 }
 
-/** Which platform, where it is, and as whom it is asked. */
+/** Which platform the connector calls, at which addresses, and as which application. */
 export interface PlatformSettings {
-  platform: PlatformConnectorConfig['PLATFORM'];
-  /** Undefined when none are configured, and nothing can be asked. */
+  platform: PlatformName;
+  definition: PlatformDefinition;
+  /** Undefined when none are configured: then no call is possible. */
   credentials: PlatformCredentials | undefined;
-  apiUrl: string;
-  authUrl: string;
-  eventsubUrl: string;
-  /** Null when the platform cannot be told: nothing is subscribed to then, and streamers are only polled. */
+  urls: PlatformUrls;
+  /** Null without a public URL or a secret: then there are no subscriptions, and streamers are only polled. */
   webhook: WebhookTarget | null;
 }
+
+/** Injection token of the `OutboundPlatform`. */
+export const PLATFORM = Symbol('PLATFORM');
 
 /** Injection token of the settings. */
 export const PLATFORM_SETTINGS = Symbol('PLATFORM_SETTINGS');
 
-const defaultUrls = {
-  simulator: { api: 'http://127.0.0.1:8100/helix', auth: 'http://127.0.0.1:8100/oauth2' },
-  twitch: { api: 'https://api.twitch.tv/helix', auth: 'https://id.twitch.tv/oauth2' },
-};
-
-// The simulator takes any application; these are no secret.
+// The simulator accepts any application, so these are not secret.
 const simulatedCredentials = { clientId: 'stream-events', clientSecret: 'of-the-simulation' };
 
 type Config = Pick<
   PlatformConnectorConfig,
-  | 'PLATFORM'
   | 'PLATFORM_CLIENT_ID'
   | 'PLATFORM_CLIENT_SECRET'
   | 'PLATFORM_WEBHOOK_SECRET'
-  | 'PLATFORM_API_URL'
-  | 'PLATFORM_AUTH_URL'
-  | 'PLATFORM_EVENTSUB_URL'
+  | keyof typeof platformVariables
   | 'PUBLIC_URL'
 >;
 
-/** @throws when only one half of the credentials is configured */
+/** @throws Error when only one of the two credentials is configured */
 export function toPlatformSettings(config: Config): PlatformSettings {
   const { PLATFORM: platform } = config;
-  const urls = defaultUrls[platform === 'none' ? 'simulator' : platform];
-  const apiUrl = config.PLATFORM_API_URL ?? urls.api;
   return {
     platform,
+    definition: platforms[platform],
     credentials: readCredentials(config),
-    apiUrl,
-    authUrl: config.PLATFORM_AUTH_URL ?? urls.auth,
-    eventsubUrl: config.PLATFORM_EVENTSUB_URL ?? `${apiUrl}/eventsub`,
+    urls: readPlatformUrls(config),
     webhook: readWebhook(config),
   };
 }

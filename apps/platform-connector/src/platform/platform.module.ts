@@ -1,16 +1,19 @@
 import { Module } from '@nestjs/common';
+import type { OutboundPlatform } from '@stream-events/platforms';
 import { CONFIG } from '@stream-events/service';
 import { AppTokensRepository } from './app-tokens.repository.js';
 import { AppTokens } from './app-tokens.service.js';
-import { NoPlatform } from './no-platform.js';
 import { PlatformClient } from './platform-client.js';
 import { PlatformErrors } from './platform-errors.service.js';
 import { PlatformHealth } from './platform-health.service.js';
 import { PlatformHttp } from './platform-http.js';
-import { PLATFORM_SETTINGS, toPlatformSettings, type PlatformSettings } from './platform-settings.js';
-import { PLATFORM, type Platform } from './platform.js';
+import {
+  PLATFORM,
+  PLATFORM_SETTINGS,
+  toPlatformSettings,
+  type PlatformSettings,
+} from './platform-settings.js';
 import { RateBudgets } from './rate-budgets.service.js';
-import { TwitchPlatform } from './twitch-platform.js';
 
 /** The platform: calls to its API, with the app's token, the shared rate budget, and retries. */
 @Module({
@@ -18,9 +21,9 @@ import { TwitchPlatform } from './twitch-platform.js';
     { provide: PLATFORM_SETTINGS, inject: [CONFIG], useFactory: toPlatformSettings },
     {
       provide: PLATFORM,
-      inject: [PLATFORM_SETTINGS, TwitchPlatform],
-      useFactory: ({ platform }: PlatformSettings, twitch: TwitchPlatform): Platform =>
-        platform === 'none' ? new NoPlatform() : twitch,
+      inject: [PLATFORM_SETTINGS, PlatformClient],
+      useFactory: ({ definition, urls }: PlatformSettings, client: PlatformClient): OutboundPlatform =>
+        definition.createOutbound(client, urls),
     },
     AppTokens,
     AppTokensRepository,
@@ -29,7 +32,6 @@ import { TwitchPlatform } from './twitch-platform.js';
     PlatformHealth,
     PlatformHttp,
     RateBudgets,
-    TwitchPlatform,
   ],
   exports: [
     AppTokens,

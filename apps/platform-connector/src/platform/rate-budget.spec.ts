@@ -1,13 +1,5 @@
-import {
-  block,
-  correct,
-  isNews,
-  newBucket,
-  refill,
-  take,
-  type Bucket,
-  type RateLimitReport,
-} from './rate-budget.js';
+import type { RateLimitReport } from '@stream-events/platforms';
+import { block, correct, isNews, newBucket, refill, take, type Bucket } from './rate-budget.js';
 
 const start = 1_000_000;
 

@@ -1,4 +1,5 @@
 import type { LookUpPriority } from '@stream-events/contracts';
+import type { RateLimitReport } from '@stream-events/platforms';
 
 /** A token bucket as the platform keeps one for the application. Times are milliseconds of one clock. */
 export interface Bucket {
@@ -11,12 +12,6 @@ export interface Bucket {
   blockedUntil: number | null;
   /** Whether the platform has said the limit. */
   isReported: boolean;
-}
-
-/** What an answer of the platform says about the limit. */
-export interface RateLimitReport {
-  callsPerMinute: number;
-  remaining: number;
 }
 
 /** What became of asking for a call: it may go out, or after so many milliseconds it makes sense to ask again. */

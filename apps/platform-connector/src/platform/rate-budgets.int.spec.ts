@@ -2,7 +2,7 @@ import { eventually } from '@stream-events/testing';
 import { ConnectorSetup, type ConnectorInstance } from '../../test/connector-setup.js';
 import { RateBudgets } from './rate-budgets.service.js';
 
-const users = 'GET /helix/users';
+const users = 'GET /api/users';
 
 describe(RateBudgets.name, () => {
   let setup: ConnectorSetup;
@@ -11,7 +11,7 @@ describe(RateBudgets.name, () => {
   });
   beforeEach(() => {
     setup.fake.answers.set(users, () => [200, { data: [] }]);
-    setup.fake.answers.set('GET /helix/streams', () => [200, { data: [] }]);
+    setup.fake.answers.set('GET /api/streams', () => [200, { data: [] }]);
   });
   afterEach(() => setup.reset());
   afterAll(() => setup.stop());
@@ -110,7 +110,7 @@ describe(RateBudgets.name, () => {
   it('takes a 429 for a subscription for a limit on calls when no calls are left', async () => {
     const { platform } = await setup.createInstance();
     setup.fake.fault = (call, response) => {
-      if (!call.name.startsWith('POST /helix')) return false;
+      if (!call.name.startsWith('POST /api')) return false;
       response.writeHead(429, { 'Ratelimit-Remaining': '0' });
       response.end('{}');
       return true;

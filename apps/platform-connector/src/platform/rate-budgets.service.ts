@@ -1,19 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { LookUpPriority } from '@stream-events/contracts';
+import type { RateLimitReport } from '@stream-events/platforms';
 import { Gauge, Registry } from '@stream-events/service';
 import { DataSource, type EntityManager } from 'typeorm';
 import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
-import {
-  block,
-  correct,
-  isNews,
-  newBucket,
-  refill,
-  take,
-  type Bucket,
-  type RateLimitReport,
-  type Taking,
-} from './rate-budget.js';
+import { block, correct, isNews, newBucket, refill, take, type Bucket, type Taking } from './rate-budget.js';
 
 interface BucketRow {
   callsPerMinute: number;

@@ -1,13 +1,5 @@
 import { lookUpStreams, lookUpUsers } from '@stream-events/contracts';
-import {
-  attemptTimeMs,
-  circuitRestMs,
-  refusalPauseMs,
-  retryPauseMs,
-  streamLimits,
-  subscriptionLimits,
-  userLimits,
-} from './retry-schedule.js';
+import { attemptTimeMs, callLimits, circuitRestMs, refusalPauseMs, retryPauseMs } from './retry-schedule.js';
 
 describe('retryPauseMs', () => {
   it('doubles up to 4 s, of which a random half is left out', () => {
@@ -20,20 +12,20 @@ describe('retryPauseMs', () => {
 
 describe('attemptTimeMs', () => {
   it('is the attempt’s own time, or what is left, or none when that is too little', () => {
-    expect(attemptTimeMs(userLimits, 3_500)).toBe(3_000);
-    expect(attemptTimeMs(userLimits, 2_000.75)).toBe(2_000);
-    expect(attemptTimeMs(userLimits, 999)).toBeUndefined();
+    expect(attemptTimeMs(callLimits.users, 3_500)).toBe(3_000);
+    expect(attemptTimeMs(callLimits.users, 2_000.75)).toBe(2_000);
+    expect(attemptTimeMs(callLimits.users, 999)).toBeUndefined();
   });
 });
 
 describe('limits of calls', () => {
   it('end before the caller gives up', () => {
-    expect(userLimits.totalMs).toBeLessThan(lookUpUsers.timeoutMs);
-    expect(streamLimits.totalMs).toBeLessThan(lookUpStreams.timeoutMs);
+    expect(callLimits.users.totalMs).toBeLessThan(lookUpUsers.timeoutMs);
+    expect(callLimits.streams.totalMs).toBeLessThan(lookUpStreams.timeoutMs);
   });
 
   it('have time for all attempts and pauses of what nobody waits for', () => {
-    const { attempts, attemptMs, totalMs } = subscriptionLimits;
+    const { attempts, attemptMs, totalMs } = callLimits.create_subscription;
 
     expect(attempts * attemptMs + retryPauseMs(1, 1) + retryPauseMs(2, 1)).toBeLessThanOrEqual(totalMs);
   });

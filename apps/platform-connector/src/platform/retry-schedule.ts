@@ -1,3 +1,5 @@
+import type { PlatformCall } from '@stream-events/platforms';
+
 /** How long and how often a call of the platform is tried. */
 export interface CallLimits {
   /** The whole call, with everything that it waits for. */
@@ -7,14 +9,23 @@ export interface CallLimits {
   attempts: number;
 }
 
-/** Of a look-up of users: a person may wait, for 4.5 s in all; and whoever asks gives it up after the contract's 4 s. */
-export const userLimits: CallLimits = { totalMs: 3_500, attemptMs: 3_000, attempts: 2 };
+/** A person may wait for a look-up of users, for 4.5 s in all; the caller gives up after the contract's 4 s. */
+const userLimits: CallLimits = { totalMs: 3_500, attemptMs: 3_000, attempts: 2 };
 
-/** Of a look-up of streams, whose contract has a time limit of 15 s. */
-export const streamLimits: CallLimits = { totalMs: 14_000, attemptMs: 10_000, attempts: 3 };
+/** The contract of a look-up of streams has a timeout of 15 s. */
+const streamLimits: CallLimits = { totalMs: 14_000, attemptMs: 10_000, attempts: 3 };
 
-/** Of calls that no request waits for: three attempts with their pauses. */
-export const subscriptionLimits: CallLimits = { totalMs: 35_000, attemptMs: 10_000, attempts: 3 };
+/** No request waits for these calls: three attempts with their pauses. */
+const subscriptionLimits: CallLimits = { totalMs: 35_000, attemptMs: 10_000, attempts: 3 };
+
+/** The limits of each kind of call. */
+export const callLimits: Readonly<Record<PlatformCall['endpoint'], CallLimits>> = {
+  users: userLimits,
+  streams: streamLimits,
+  list_subscriptions: subscriptionLimits,
+  create_subscription: subscriptionLimits,
+  delete_subscription: subscriptionLimits,
+};
 
 // A platform that hiccups is well again after half a second; one that is away is not asked in step by everybody.
 const firstPauseMs = 500;

@@ -1,4 +1,4 @@
-import type { PlatformSubscription } from '../platform/platform.js';
+import type { PlatformSubscription } from '@stream-events/platforms';
 import {
   enabled,
   isLive,

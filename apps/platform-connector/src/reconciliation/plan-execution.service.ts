@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PlatformCallError } from '../platform/platform-call-error.js';
-import { PlatformUnavailableError } from '../platform/platform.js';
+import { PlatformCallError, PlatformUnavailableError } from '@stream-events/platforms';
 import {
   alreadyThere,
   limitReached,

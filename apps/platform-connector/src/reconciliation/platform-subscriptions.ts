@@ -1,11 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
+import { PLATFORM, PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import {
-  PLATFORM,
   type CreateOutcome,
-  type Platform,
+  type OutboundPlatform,
   type PlatformSubscription,
-} from '../platform/platform.js';
+} from '@stream-events/platforms';
 import type { OwnSubscription } from '../subscriptions/own-subscription.js';
 
 /** All that the platform has for this application. */
@@ -21,7 +20,7 @@ const maxPages = 10_000;
 @Injectable()
 export class PlatformSubscriptions {
   constructor(
-    @Inject(PLATFORM) private readonly platform: Platform,
+    @Inject(PLATFORM) private readonly platform: OutboundPlatform,
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
   ) {}
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ServiceError } from '@stream-events/contracts';
 import { v7 } from 'uuid';
-import { PlatformUnavailableError } from '../platform/platform.js';
+import { PlatformUnavailableError } from '@stream-events/platforms';
 import { DesiredSubscriptionsService } from './desired-subscriptions.service.js';
 import { PlanExecution, type Execution } from './plan-execution.service.js';
 import { PlatformSubscriptions, type PlatformListing } from './platform-subscriptions.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { callback, newListed, newOwn } from '../../test/subscription-factory.js';
-import type { PlatformSubscription } from '../platform/platform.js';
+import type { PlatformSubscription } from '@stream-events/platforms';
 import {
   isLive,
   observed,

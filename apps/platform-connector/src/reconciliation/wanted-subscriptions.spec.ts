@@ -1,4 +1,4 @@
-import { findEventType } from '@stream-events/platform-catalogue';
+import { findEventType } from '@stream-events/platforms';
 import { byPreference } from '../event-types/event-type-rules.js';
 import { wantedSubscriptions } from './wanted-subscriptions.js';
 

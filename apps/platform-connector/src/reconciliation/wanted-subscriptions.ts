@@ -1,6 +1,5 @@
-import type { EventType } from '@stream-events/platform-catalogue';
+import { type Condition, type EventType } from '@stream-events/platforms';
 import { conditionFor, isOfApplication, type ConditionValues } from '../event-types/event-type-rules.js';
-import type { Condition } from '../platform/platform.js';
 import { subscriptionKey } from '../subscriptions/own-subscription.js';
 
 /** A subscription that should be. */

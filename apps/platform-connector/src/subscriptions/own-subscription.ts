@@ -1,4 +1,4 @@
-import type { Condition, PlatformSubscription } from '../platform/platform.js';
+import type { Condition, PlatformSubscription } from '@stream-events/platforms';
 
 /** A subscription that is wanted, or was, as it is kept here. Times are milliseconds since 1970 by the database's clock. */
 export interface OwnSubscription {

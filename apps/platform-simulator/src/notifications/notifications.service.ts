@@ -3,7 +3,7 @@ import { BadRequestException, Inject, Injectable, NotFoundException } from '@nes
 import { DeliveryService, type Reply } from '../messages/delivery.service.js';
 import { createFaultyMessage } from '../messages/faults.js';
 import { createMessage, formatTimestamp } from '../messages/message.js';
-import { findEventType } from '@stream-events/platform-catalogue';
+import { findEventType } from '@stream-events/platforms';
 import { costOf, createCondition } from '../subscriptions/event-type.js';
 import { channelOf, type Subscription, type SubscriptionView } from '../subscriptions/subscription.js';
 import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';

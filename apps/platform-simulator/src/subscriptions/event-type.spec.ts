@@ -1,4 +1,4 @@
-import { eventTypes, findEventType } from '@stream-events/platform-catalogue';
+import { eventTypes, findEventType } from '@stream-events/platforms';
 import { costOf, createCondition, findConditionFault, isWithdrawn } from './event-type.js';
 import { conditionKey, matchesCondition } from './subscription.js';
 

@@ -9,7 +9,7 @@ import {
   Injectable,
   NotFoundException,
 } from '@nestjs/common';
-import { findEventType } from '@stream-events/platform-catalogue';
+import { findEventType } from '@stream-events/platforms';
 import { LOGGER, type Logger } from '@stream-events/service';
 import { decodeCursor, paginate, type Pagination } from '../http/page-cursor.js';
 import { PlatformLimits } from '../limits/platform-limits.js';

@@ -1,4 +1,4 @@
-import { findEventType } from '@stream-events/platform-catalogue';
+import { findEventType } from '@stream-events/platforms';
 
 /** A type of event that the world can make by itself. */
 export interface SimulatedType {

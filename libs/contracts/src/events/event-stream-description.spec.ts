@@ -3,7 +3,7 @@ import { parseStreamDescription, printStreamDescription } from './event-stream-d
 describe(printStreamDescription.name, () => {
   it.each([
     [{ platform: 'simulator', epoch: '1a2b3c4d' }, 'events of platform simulator, epoch 1a2b3c4d'],
-    [{ platform: 'twitch', epoch: undefined }, 'events of platform twitch'],
+    [{ platform: 'other', epoch: undefined }, 'events of platform other'],
   ])('prints %j, which can be read again', (description, text) => {
     expect(printStreamDescription(description)).toBe(text);
     expect(parseStreamDescription(text)).toEqual(description);
@@ -15,10 +15,10 @@ describe(parseStreamDescription.name, () => {
     '',
     'events',
     'events of platform ',
-    'events of platform twitch, epoch ',
-    'events of platform twitch, epoch 1A2B3C4D',
-    'events of platform twitch, epoch 1a2b3c4d5',
-    'my events of platform twitch',
+    'events of platform other, epoch ',
+    'events of platform other, epoch 1A2B3C4D',
+    'events of platform other, epoch 1a2b3c4d5',
+    'my events of platform other',
   ])('does not take %j for one', (text) => {
     expect(parseStreamDescription(text)).toBeUndefined();
   });

@@ -64,8 +64,9 @@ export class StreamerCoverageMessage {
 }
 
 export class PlatformStatusReply {
-  @IsIn(['simulator', 'twitch', 'none'])
-  platform!: 'simulator' | 'twitch' | 'none';
+  /** The value of `PLATFORM`. */
+  @IsString()
+  platform!: string;
 
   @IsObject()
   @ValidateNested()

@@ -1,4 +1,4 @@
-import { eventTypes, type EventType } from '@stream-events/platform-catalogue';
+import { eventTypes, type EventType } from '@stream-events/platforms';
 import { createCondition } from '../../subscriptions/event-type.js';
 import { World } from '../world.js';
 import { buildEvent } from './build-event.js';

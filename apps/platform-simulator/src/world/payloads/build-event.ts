@@ -1,4 +1,4 @@
-import { findEventType } from '@stream-events/platform-catalogue';
+import { findEventType } from '@stream-events/platforms';
 import { accountBuilders } from './accounts.js';
 import { automodBuilders } from './automod.js';
 import { campaignBuilders } from './campaigns.js';
@@ -12,7 +12,7 @@ import type { EventPayload, PayloadBuilders, Scene } from './scene.js';
 import { viewerBuilders } from './viewers.js';
 import { voteBuilders } from './votes.js';
 
-/** How each type is told; its fields are in libs/platform-catalogue, nested shapes in docs/platform-facts.md §5.2. */
+/** How each type is told; its fields are in libs/platforms, nested shapes in docs/platform-facts.md §5.2. */
 const builders: PayloadBuilders = {
   ...accountBuilders,
   ...automodBuilders,

@@ -1,4 +1,4 @@
-import { findEventType } from '@stream-events/platform-catalogue';
+import { findEventType } from '@stream-events/platforms';
 import type { Condition } from '../../subscriptions/subscription.js';
 import type { Channel, Person, Viewer } from '../population.js';
 import type { Random } from '../random.js';

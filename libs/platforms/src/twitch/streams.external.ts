@@ -1,4 +1,4 @@
-import type { PlatformStreamMessage } from '@stream-events/contracts';
+import type { JsonObject, PlatformStreamMessage } from '@stream-events/contracts';
 import {
   readObject,
   readObjects,
@@ -7,20 +7,22 @@ import {
   readText,
   readTime,
   toStorable,
-  type JsonFields,
-} from './answer-fields.js';
+} from '../reply-fields.js';
 
-// The platform shows 20 unless told otherwise; 100 users have 100 streams at most, so that there is one page.
+// Twitch returns 20 by default. 100 users have at most 100 streams, so there is only one page.
 const pageSize = '100';
 
-/** The query of a look-up of streams. */
+/** The query of `GET streams`. */
 export function toStreamsQuery(userIds: readonly string[]): string {
   const query = new URLSearchParams({ first: pageSize });
   for (const id of userIds) query.append('user_id', id);
   return query.toString();
 }
 
-/** `GET streams` (docs/platform-facts.md §4.4). One stream that cannot be read spoils all: a missing one means offline. */
+/**
+ * Reads the reply to `GET streams` (docs/platform-facts.md §4.4). One malformed stream fails the whole reply: skipping it would mean
+ * that its broadcaster is offline.
+ */
 export function readStreams(body: unknown): PlatformStreamMessage[] {
   return readObjects(readObject(body, 'the list of streams'), 'data').map((stream) => ({
     id: readText(stream, 'id'),
@@ -40,8 +42,8 @@ export function readStreams(body: unknown): PlatformStreamMessage[] {
   }));
 }
 
-/** The platform has none any more: an empty list. */
-function readTagIds({ tag_ids: tagIds }: JsonFields): string | null {
+/** Twitch has retired tag ids: the list is empty. */
+function readTagIds({ tag_ids: tagIds }: JsonObject): string | null {
   if (!Array.isArray(tagIds)) return null;
   const ids = tagIds.filter((id): id is string => typeof id === 'string');
   return ids.length === 0 ? null : toStorable(ids.join(','));

@@ -1,4 +1,5 @@
-import { isJsonObject, ServiceError, type JsonObject } from '@stream-events/contracts';
+import { ServiceError } from './errors.js';
+import { isJsonObject, type JsonObject } from './json-object.js';
 
 /** Deeper nesting than this is refused: no payload of a platform comes near it, and parsers of others may break on it. */
 export const maxNesting = 32;

@@ -1,10 +1,10 @@
 import { isJsonObject } from '@stream-events/contracts';
-import { readOptionalText } from './answer-fields.js';
+import { readOptionalText } from '../reply-fields.js';
 
-// The platform's messages are a sentence.
+// Twitch's messages are one sentence; this bounds what other servers send.
 const maxMessageLength = 300;
 
-/** What the platform says about a refusal (`{error, status, message}`), for people. */
+/** The explanation of a rejection (`{error, status, message}`), for people. */
 export function readErrorMessage(body: unknown): string {
   if (!isJsonObject(body)) return 'no reason given';
   const message = readOptionalText(body, 'message') || readOptionalText(body, 'error');

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@stream-events/contracts';
+import { isJsonObject, type JsonObject } from '@stream-events/contracts';
 import {
   readCount,
   readObject,
@@ -8,15 +8,14 @@ import {
   readText,
   readTime,
   toStorable,
-  type JsonFields,
-} from './answer-fields.js';
-import { malformed } from './platform-call-error.js';
+} from '../reply-fields.js';
 import type {
   Condition,
   NewSubscription,
   PlatformSubscription,
   PlatformSubscriptionPage,
-} from './platform.js';
+} from '../outbound-platform.js';
+import { malformed } from '../platform-call-error.js';
 
 /** The body of `POST eventsub/subscriptions` (docs/platform-facts.md §4.5). */
 export function toSubscriptionBody(wanted: NewSubscription): string {
@@ -24,19 +23,22 @@ export function toSubscriptionBody(wanted: NewSubscription): string {
   return JSON.stringify({ type, version, condition, transport: { method: 'webhook', callback, secret } });
 }
 
-/** The subscription that was made. */
+/** The created subscription. */
 export function readCreatedSubscription(body: unknown): PlatformSubscription {
   const [created] = readObjects(readObject(body, 'the reply to a subscription'), 'data');
-  if (!created) throw malformed('the reply to a subscription names none');
+  if (!created) throw malformed('the reply to a subscription contains no subscription');
   return readSubscription(created);
 }
 
-/** The id of the subscription that exists already; older platforms do not say it. */
+/** The id of the existing subscription, from a 409; null when the reply does not contain it. */
 export function readExistingId(body: unknown): string | null {
   return isJsonObject(body) ? readOptionalText(body, 'id') || null : null;
 }
 
-/** `GET eventsub/subscriptions`. One row that cannot be read spoils all: a missing one would be made again. */
+/**
+ * Reads the reply to `GET eventsub/subscriptions`. One malformed row fails the whole page: skipping it would create the
+ * subscription again.
+ */
 export function readSubscriptionPage(body: unknown): PlatformSubscriptionPage {
   const page = readObject(body, 'the list of subscriptions');
   return {
@@ -47,11 +49,11 @@ export function readSubscriptionPage(body: unknown): PlatformSubscriptionPage {
   };
 }
 
-function readCursor({ cursor }: JsonFields): string | null {
+function readCursor({ cursor }: JsonObject): string | null {
   return typeof cursor === 'string' && cursor !== '' ? cursor : null;
 }
 
-function readSubscription(subscription: JsonFields): PlatformSubscription {
+function readSubscription(subscription: JsonObject): PlatformSubscription {
   const transport = isJsonObject(subscription.transport) ? subscription.transport : {};
   return {
     id: readText(subscription, 'id'),
@@ -59,13 +61,13 @@ function readSubscription(subscription: JsonFields): PlatformSubscription {
     type: readText(subscription, 'type'),
     version: readText(subscription, 'version'),
     condition: readCondition(subscription.condition),
-    cost: readOptionalCount(subscription, 'cost') ?? 0, // some types' examples lack it
+    cost: readOptionalCount(subscription, 'cost') ?? 0, // missing in the documentation's examples of some types
     callback: readOptionalText(transport, 'callback') || null,
     createdAt: readTime(subscription, 'created_at'),
   };
 }
 
-/** Keys that are not filled in are the same as missing ones: the platform lists them as empty. */
+/** Drops empty keys: Twitch lists the keys that a condition does not use as empty texts. */
 function readCondition(value: unknown): Condition {
   const entries = Object.entries(readObject(value, 'a condition'));
   return Object.fromEntries(

@@ -1,6 +1,6 @@
-import { ServiceError } from '@stream-events/contracts';
 import { anyCharacter } from '@stream-events/testing';
 import fc from 'fast-check';
+import { ServiceError } from './errors.js';
 import { maxNesting, readJsonObject } from './json-text.js';
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -1,5 +1,9 @@
 import { readData } from './read-data.js';
 
+/** Whose token a call takes: a user's (`OA`) or the application's own (`AP`). */
+export const tokenTypes = ['OA', 'AP'] as const;
+export type TokenType = (typeof tokenTypes)[number];
+
 /** An endpoint of the platform's API (docs/platform-facts.md §6). */
 export interface ApiEndpoint {
   description: string;
@@ -7,8 +11,7 @@ export interface ApiEndpoint {
   endpoint: string;
   method: string;
   reference_url: string;
-  /** Whose token it takes: a user's (`OA`) or the app's own (`AP`). */
-  token_type: 'OA' | 'AP';
+  token_type: TokenType;
   /** The scope that asks for least; null when none is needed. */
   scope: string | null;
 }

@@ -1,23 +1,18 @@
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
+import type { SignedMessage } from '../inbound-platform.js';
 
-/** What the platform signs: message id, timestamp and body, joined without a separator. */
-export interface SignedMessage {
-  messageId: string;
-  timestamp: string;
-  body: Uint8Array;
-  /** `sha256=` and 64 hexadecimal digits. */
-  signature: string;
-}
-
-// docs/platform-facts.md §1.3: older messages are replays. The same for clocks that are ahead.
+// docs/platform-facts.md §1.3: older messages are replays. The same limit covers clocks that run ahead.
 const maxAgeMs = 10 * 60_000;
 
-/** The keys that the secrets are; made once, because that costs as much as a signature. */
+/** Makes the keys of the secrets. */
 export function toSigningKeys(secrets: readonly string[]): KeyObject[] {
   return secrets.map((secret) => createSecretKey(secret, 'utf8'));
 }
 
-/** Whether a message was signed with one of the keys. Takes the same time wherever a wrong signature differs. */
+/**
+ * Whether a message was signed with one of the keys. The signature is `sha256=` and the lower-case hexadecimal HMAC-SHA256
+ * over message id, timestamp, and body, joined without a separator.
+ */
 export function isSignatureValid(message: SignedMessage, keys: readonly KeyObject[]): boolean {
   const given = Buffer.from(message.signature);
   let isValid = false;
@@ -32,7 +27,7 @@ export function isSignatureValid(message: SignedMessage, keys: readonly KeyObjec
   return isValid;
 }
 
-/** Whether a message's timestamp (RFC 3339, up to nanoseconds) is within ten minutes of now. */
+/** Whether a timestamp (RFC 3339, up to nanoseconds) is within 10 minutes of now. */
 export function isTimestampFresh(timestamp: string, now: number): boolean {
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/.test(timestamp)) return false;
   return Math.abs(now - Date.parse(timestamp)) <= maxAgeMs;

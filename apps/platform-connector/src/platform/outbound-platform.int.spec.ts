@@ -1,6 +1,5 @@
 import { ConnectorSetup, type ConnectorInstance } from '../../test/connector-setup.js';
-import type { NewSubscription } from './platform.js';
-import { TwitchPlatform } from './twitch-platform.js';
+import type { NewSubscription } from '@stream-events/platforms';
 
 const wanted: NewSubscription = {
   type: 'stream.online',
@@ -39,7 +38,7 @@ const stream = {
   is_mature: true,
 };
 
-describe(TwitchPlatform.name, () => {
+describe('OutboundPlatform', () => {
   let setup: ConnectorSetup;
   let instance: ConnectorInstance;
   beforeAll(async () => {
@@ -54,9 +53,9 @@ describe(TwitchPlatform.name, () => {
   const answer = (name: string, status: number, body?: unknown): void => {
     setup.fake.answers.set(name, () => [status, body]);
   };
-  const users = 'GET /helix/users';
-  const streams = 'GET /helix/streams';
-  const path = '/helix/eventsub/subscriptions';
+  const users = 'GET /api/users';
+  const streams = 'GET /api/streams';
+  const path = '/api/eventsub/subscriptions';
 
   describe('lookUpUsers', () => {
     it('asks for ids and logins in one call, as the application', async () => {
@@ -90,9 +89,9 @@ describe(TwitchPlatform.name, () => {
 
       await expect(instance.platform.lookUpUsers(['1001'], [], 'interactive')).rejects.toMatchObject({
         name: 'PlatformUnavailableError',
-        message: expect.stringContaining('makes no sense'),
+        message: expect.stringContaining('malformed'),
       });
-      expect((await instance.status.read()).lastError?.message).toContain('makes no sense');
+      expect((await instance.status.read()).lastError?.message).toContain('malformed');
     });
 
     it('says what the platform said when it refuses', async () => {
@@ -100,7 +99,7 @@ describe(TwitchPlatform.name, () => {
 
       await expect(instance.platform.lookUpUsers(['1001'], [], 'interactive')).rejects.toMatchObject({
         name: 'PlatformUnavailableError',
-        message: 'The platform refused the call with status 400: the id is wrong',
+        message: 'The platform rejected the call with status 400: the id is wrong',
       });
     });
   });
@@ -154,7 +153,7 @@ describe(TwitchPlatform.name, () => {
     it('never takes a part of the truth for all of it', async () => {
       answer(streams, 200, { data: [stream, { ...stream, started_at: 'yesterday' }] });
 
-      await expect(instance.platform.lookUpStreams(['1001'])).rejects.toThrow(/started_at is no time/);
+      await expect(instance.platform.lookUpStreams(['1001'])).rejects.toThrow(/started_at is not a time/);
     });
 
     it('does not ask about nobody: the platform would list anybody', async () => {
@@ -211,7 +210,7 @@ describe(TwitchPlatform.name, () => {
         max_total_cost: 1,
       });
 
-      await expect(instance.platform.listSubscriptions()).rejects.toThrow(/makes no sense/);
+      await expect(instance.platform.listSubscriptions()).rejects.toThrow(/malformed/);
     });
   });
 
@@ -257,7 +256,7 @@ describe(TwitchPlatform.name, () => {
     it('refuses an answer that names no subscription', async () => {
       answer(`POST ${path}`, 202, { data: [] });
 
-      await expect(instance.platform.createSubscription(wanted)).rejects.toThrow(/makes no sense/);
+      await expect(instance.platform.createSubscription(wanted)).rejects.toThrow(/malformed/);
     });
   });
 

@@ -1,6 +1,6 @@
 import { ServiceError } from '@stream-events/contracts';
 import fc from 'fast-check';
-import { readMessage, readMessageHeaders } from './platform-message.external.js';
+import { readMessage, readHeaders } from './webhook-message.external.js';
 
 const read = (type: string, body: string) => readMessage(type, Buffer.from(body));
 const subscription = '{"id":"f1c2","type":"stream.offline","version":"1"}';
@@ -16,8 +16,8 @@ function errorsOf(type: string, body: string): Record<string, string[]> | undefi
   }
 }
 
-describe(readMessageHeaders.name, () => {
-  it('reads the headers as Node gives them', () => {
+describe(readHeaders.name, () => {
+  it('reads the headers as Node provides them', () => {
     const headers = {
       'twitch-eventsub-message-id': 'id',
       'twitch-eventsub-message-timestamp': 'time',
@@ -25,7 +25,7 @@ describe(readMessageHeaders.name, () => {
       'twitch-eventsub-message-type': 'notification',
     };
 
-    expect(readMessageHeaders(headers)).toEqual({
+    expect(readHeaders(headers)).toEqual({
       messageId: 'id',
       timestamp: 'time',
       signature: 'sha256=1',
@@ -33,15 +33,15 @@ describe(readMessageHeaders.name, () => {
     });
   });
 
-  it('takes an absent or a repeated header for an empty one', () => {
+  it('reads an absent or repeated header as empty', () => {
     const headers = { 'twitch-eventsub-message-id': ['a', 'b'] };
 
-    expect(readMessageHeaders(headers)).toEqual({ messageId: '', timestamp: '', signature: '', type: '' });
+    expect(readHeaders(headers)).toEqual({ messageId: '', timestamp: '', signature: '', type: '' });
   });
 });
 
 describe(readMessage.name, () => {
-  it('hands the event on as it was sent', () => {
+  it('returns the event exactly as sent', () => {
     const event = '{ "b": 1.0, "a" : 12345678901234567890, "a":"\\u00e9" }';
 
     expect(read('notification', `{"subscription":${subscription},"event":${event}}`)).toEqual({
@@ -63,7 +63,7 @@ describe(readMessage.name, () => {
     });
   });
 
-  it('takes the event where a message has both', () => {
+  it('prefers the event when a message has both', () => {
     const body = `{"subscription":${subscription},"events":[],"event":{"a":1}}`;
 
     expect(read('notification', body)).toMatchObject({ eventData: '{"a":1}' });
@@ -78,7 +78,7 @@ describe(readMessage.name, () => {
     });
   });
 
-  it('reads a challenge as it must be given back', () => {
+  it('reads the challenge that the response must repeat', () => {
     const challenge = 'pogchamp-kappa-360noscope-vohiyo "é"\\n';
 
     expect(
@@ -89,7 +89,7 @@ describe(readMessage.name, () => {
     ).toEqual({ kind: 'challenge', challenge, eventType: 'stream.online' });
   });
 
-  it('takes the subscription for the data of a revocation', () => {
+  it('uses the subscription as the data of a revocation', () => {
     expect(read('revocation', `{"subscription": ${subscription} }`)).toEqual({
       kind: 'revocation',
       eventType: 'stream-offline',
@@ -97,7 +97,7 @@ describe(readMessage.name, () => {
     });
   });
 
-  it.each(['', 'something-new', 'Notification', '__proto__'])('lets a message of type %j through', (type) => {
+  it.each(['', 'something-new', 'Notification', '__proto__'])('accepts a message of type %j', (type) => {
     expect(read(type, '{"anything":true}')).toEqual({ kind: 'other' });
   });
 
@@ -119,17 +119,17 @@ describe(readMessage.name, () => {
     ['webhook_callback_verification', '{}', 'challenge'],
     ['webhook_callback_verification', '{"challenge":""}', 'challenge'],
     ['webhook_callback_verification', '{"challenge":["a"]}', 'challenge'],
-  ])('refuses a %s that says %s', (type, body, field) => {
+  ])('rejects a %s with the body %s', (type, body, field) => {
     expect(Object.keys(errorsOf(type, body) ?? {})).toEqual([field]);
   });
 
-  it('is not led by a prototype that a message brings along', () => {
+  it('ignores a prototype in a message', () => {
     const body = `{"__proto__":{"subscription":${subscription},"event":{}}}`;
 
     expect(Object.keys(errorsOf('notification', body) ?? {})).toEqual(['subscription.type']);
   });
 
-  it('throws nothing but a ServiceError for any message, and hands on only objects', () => {
+  it('throws only ServiceErrors for any message, and returns only objects', () => {
     const known = fc.constantFrom('notification', 'revocation', 'webhook_callback_verification');
     const value = fc.jsonValue();
     const body = fc.oneof(

@@ -1,11 +1,11 @@
 import type { PlatformUserMessage } from '@stream-events/contracts';
-import { readObject, readObjects, readOptionalText, readText } from './answer-fields.js';
+import { readObject, readObjects, readOptionalText, readText } from '../reply-fields.js';
 
-// Longer names, and names with other characters, do not exist there: the platform refuses a whole look-up for one of them.
+// Other names do not exist, and Twitch rejects a whole look-up because of one of them.
 const loginPattern = /^[a-z0-9_]{1,25}$/;
 const idPattern = /^[0-9A-Za-z_-]{1,64}$/;
 
-/** The query of a look-up of users, without names and ids that cannot exist; empty when none is left. */
+/** The query of `GET users`, without names and ids that cannot exist; empty when none is left. */
 export function toUsersQuery(ids: readonly string[], logins: readonly string[]): string {
   const query = new URLSearchParams();
   for (const id of ids) if (idPattern.test(id)) query.append('id', id);
@@ -14,7 +14,7 @@ export function toUsersQuery(ids: readonly string[], logins: readonly string[]):
   return query.toString();
 }
 
-/** `GET users` (docs/platform-facts.md §4.4). */
+/** Reads the reply to `GET users` (docs/platform-facts.md §4.4). */
 export function readUsers(body: unknown): PlatformUserMessage[] {
   return readObjects(readObject(body, 'the list of users'), 'data').map((user) => {
     const login = readText(user, 'login');

@@ -1,0 +1,45 @@
+import type { KeyObject } from 'node:crypto';
+
+/** The headers of a webhook message. An absent or repeated header is an empty text, which fails verification. */
+export interface MessageHeaders {
+  messageId: string;
+  timestamp: string;
+  signature: string;
+  type: string;
+}
+
+/** The signed parts of a webhook message. */
+export interface SignedMessage extends Omit<MessageHeaders, 'type'> {
+  /** The raw bytes: parsing and printing them again would break the signature. */
+  body: Uint8Array;
+}
+
+/** What a verified message says. `eventType` is the service's spelling: `stream-offline`. */
+export type PlatformMessage =
+  | { kind: 'challenge'; challenge: string; eventType: string }
+  /** `eventData` is the JSON text of an object, exactly as sent. */
+  | { kind: 'notification'; eventType: string; eventData: string }
+  | { kind: 'revocation'; eventType: string; eventData: string }
+  /** A kind of message that the platform has added since. */
+  | { kind: 'other' };
+
+/** What the service needs to receive a platform's messages. Used for every message: no method may allocate without need. */
+export interface InboundPlatform {
+  /** The names of the headers as the platform writes them, for the API description. */
+  readonly headerNames: Readonly<MessageHeaders>;
+  readHeaders(headers: Record<string, string | string[] | undefined>): MessageHeaders;
+  /** Makes the keys once: creating a key costs as much as a signature. */
+  toSigningKeys(secrets: readonly string[]): KeyObject[];
+  /** Whether a message was signed with one of the keys. The time it takes does not depend on where a wrong signature differs. */
+  isSignatureValid(message: SignedMessage, keys: readonly KeyObject[]): boolean;
+  /** Whether a timestamp is recent enough; `now` is milliseconds since 1970. */
+  isTimestampFresh(timestamp: string, now: number): boolean;
+  /**
+   * Parses the body of a verified message. Ignores unknown fields: platforms add fields without notice.
+   *
+   * @throws ServiceError `invalid` when the body is not what its message type promises
+   */
+  readMessage(type: string, body: Uint8Array): PlatformMessage;
+  /** The service's event type of a platform's subscription type: `stream.offline` → `stream-offline`. */
+  toEventType(subscriptionType: string): string;
+}

@@ -1,0 +1,22 @@
+import type { OutboundPlatform } from './outbound-platform.js';
+import { PlatformUnavailableError } from './platform-call-error.js';
+
+// Only a restart with another configuration changes this.
+const retryAfterSeconds = 3_600;
+
+/** The outbound side of `PLATFORM=none`: every call fails. */
+export function createNoPlatform(): OutboundPlatform {
+  return {
+    lookUpUsers: refuse,
+    lookUpStreams: refuse,
+    listSubscriptions: refuse,
+    createSubscription: refuse,
+    deleteSubscription: refuse,
+  };
+}
+
+function refuse(): Promise<never> {
+  return Promise.reject(
+    new PlatformUnavailableError('No platform is configured (PLATFORM is none).', retryAfterSeconds),
+  );
+}

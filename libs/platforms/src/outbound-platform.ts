@@ -1,0 +1,150 @@
+import type { LookUpPriority, PlatformStreamMessage, PlatformUserMessage } from '@stream-events/contracts';
+
+/** What a subscription is about, by the platform's keys (`broadcaster_user_id`, …). */
+export type Condition = Readonly<Record<string, string>>;
+
+/** A subscription as the platform lists it. */
+export interface PlatformSubscription {
+  id: string;
+  /** `enabled`, or why it is not; the platform may add values without notice. */
+  status: string;
+  type: string;
+  version: string;
+  condition: Condition;
+  /** How much of the platform's limit it uses. */
+  cost: number;
+  /** The webhook's address; null for other transports. */
+  callback: string | null;
+  /** Milliseconds since 1970. */
+  createdAt: number;
+}
+
+/** One page of the application's subscriptions, also those that other programs created. */
+export interface PlatformSubscriptionPage {
+  subscriptions: PlatformSubscription[];
+  /** Argument for the next page; null means the end. */
+  next: string | null;
+  totalCost: number;
+  maxTotalCost: number;
+}
+
+/** A subscription to create. */
+export interface NewSubscription {
+  type: string;
+  version: string;
+  condition: Condition;
+  callback: string;
+  /** Signs the messages: 10 to 100 ASCII characters. */
+  secret: string;
+}
+
+/** The platform's reply to a request for a subscription. */
+export type CreateOutcome =
+  | { kind: 'created'; subscription: PlatformSubscription }
+  /** A subscription with this type and condition exists; `id` is null when the platform does not return it. */
+  | { kind: 'exists'; id: string | null }
+  /** The platform's limit on subscriptions or their cost is reached. */
+  | { kind: 'limit_reached'; message: string }
+  /** The platform rejects this subscription: consent is missing (403), the user is unknown (400), the version is gone (410). */
+  | { kind: 'refused'; status: number; message: string };
+
+/**
+ * The calls that the service makes to a platform. Every method throws PlatformUnavailableError when the platform does not
+ * reply in time, rejects the call for now, or sends a malformed reply.
+ */
+export interface OutboundPlatform {
+  /** Looks up users by id and by login, at most 100 together. Unknown users are missing from the result. */
+  lookUpUsers(
+    ids: readonly string[],
+    logins: readonly string[],
+    priority: LookUpPriority,
+  ): Promise<PlatformUserMessage[]>;
+  /** Looks up which of these users, at most 100, are live. Runs with background priority. */
+  lookUpStreams(userIds: readonly string[]): Promise<{ streams: PlatformStreamMessage[]; askedAt: number }>;
+  /** One page of all subscriptions; `page` is `next` of the previous page. */
+  listSubscriptions(page?: string): Promise<PlatformSubscriptionPage>;
+  createSubscription(wanted: NewSubscription): Promise<CreateOutcome>;
+  /** Deletes a subscription. Succeeds when the subscription does not exist. */
+  deleteSubscription(id: string): Promise<void>;
+}
+
+/** The kinds of calls, as metrics and logs name them. */
+export type PlatformEndpoint =
+  'token' | 'users' | 'streams' | 'list_subscriptions' | 'create_subscription' | 'delete_subscription';
+
+/** A reply of the platform with a status below 500. */
+export interface PlatformReply {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Parsed JSON; undefined when there was no body, or no JSON with a status other than 2xx. */
+  body: unknown;
+}
+
+/** A call of the platform's API as the application. */
+export interface PlatformCall {
+  endpoint: Exclude<PlatformEndpoint, 'token'>;
+  method: 'GET' | 'POST' | 'DELETE';
+  url: string;
+  /** JSON text. */
+  body?: string;
+  priority: LookUpPriority;
+}
+
+/** Makes the calls of an `OutboundPlatform`: with a token, the shared rate budget, retries, and time limits. */
+export interface PlatformCaller {
+  /**
+   * Makes a call and passes its reply to `read`. `askedAt` is when the request was sent, in milliseconds since 1970. Handles
+   * 401 and the rate limit; `read` handles every other status below 500.
+   *
+   * @throws PlatformUnavailableError, or the database's error, within the call's time limit
+   */
+  call<T>(call: PlatformCall, read: (reply: PlatformReply, askedAt: number) => T): Promise<T>;
+}
+
+/** The application on the platform. */
+export interface PlatformCredentials {
+  clientId: string;
+  clientSecret: string;
+}
+
+/** Base URLs of the platform. */
+export interface PlatformUrls {
+  api: string;
+  auth: string;
+  subscriptions: string;
+}
+
+/** An access token as the platform issues it. */
+export interface IssuedToken {
+  token: string;
+  expiresInMs: number;
+}
+
+/** The rate limit as the headers of a reply report it. */
+export interface RateLimitReport {
+  callsPerMinute: number;
+  remaining: number;
+}
+
+/** The wire shapes that every call of a platform shares: tokens, authorization, rate limit, and error messages. */
+export interface PlatformProtocol {
+  /** The request that exchanges the application's credentials for an access token. */
+  tokenRequest(
+    authUrl: string,
+    credentials: PlatformCredentials,
+  ): { method: 'POST'; url: string; headers: Record<string, string>; body: string };
+  /** Whether a reply to the token request rejects the credentials. */
+  isCredentialsRefusal(reply: PlatformReply): boolean;
+  /** @throws PlatformCallError `malformed` */
+  readToken(reply: PlatformReply): IssuedToken;
+  /** The headers that authorize a call of the API. */
+  authorize(token: string, clientId: string): Record<string, string>;
+  /** Undefined when the headers do not report the rate limit. */
+  readRateLimit(reply: PlatformReply): RateLimitReport | undefined;
+  /** Whether the reply rejects the call because of the rate limit. */
+  isRateLimited(reply: PlatformReply): boolean;
+  /** In how many milliseconds calls are possible again. */
+  readResetMs(reply: PlatformReply): number;
+  /** The platform's explanation of a rejection, for people. */
+  readErrorMessage(body: unknown): string;
+}

@@ -1,0 +1,55 @@
+/** The platform cannot be used at the moment: why, and when a retry makes sense. */
+export class PlatformUnavailableError extends Error {
+  override readonly name = 'PlatformUnavailableError';
+
+  constructor(
+    message: string,
+    readonly retryAfterSeconds: number,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** Why a call got no usable reply. */
+export type CallFailure =
+  | 'timeout'
+  | 'connection_failed'
+  | 'server_error'
+  | 'malformed'
+  | 'too_large'
+  | 'wrong_platform'
+  | 'unexpected_status';
+
+const transientFailures: readonly CallFailure[] = [
+  'timeout',
+  'connection_failed',
+  'server_error',
+  'malformed',
+];
+
+// Most failures end within seconds. Callers that can wait longer have their own schedules.
+const retryAfterSeconds = 5;
+// A status that the documentation does not list: something other than the platform replies, or the platform has changed.
+const unexpectedRetrySeconds = 60;
+
+/** One call got no usable reply. Other calls may succeed. */
+export class PlatformCallError extends PlatformUnavailableError {
+  constructor(
+    readonly failure: CallFailure,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, failure === 'unexpected_status' ? unexpectedRetrySeconds : retryAfterSeconds, options);
+  }
+
+  /** Whether another attempt may succeed. */
+  get isTransient(): boolean {
+    return transientFailures.includes(this.failure);
+  }
+}
+
+/** The error for a reply that differs from the platform's documentation. */
+export function malformed(what: string): PlatformCallError {
+  return new PlatformCallError('malformed', `The platform sent a malformed reply: ${what}.`);
+}

@@ -1,0 +1,58 @@
+import type { ConfigOf } from '@stream-events/service';
+import type { InboundPlatform } from './inbound-platform.js';
+import { createNoPlatform } from './no-platform.js';
+import type {
+  OutboundPlatform,
+  PlatformCaller,
+  PlatformProtocol,
+  PlatformUrls,
+} from './outbound-platform.js';
+import type { PlatformName, platformVariables } from './platform-variables.js';
+import { twitchInbound } from './twitch/twitch-inbound.js';
+import { TwitchOutbound } from './twitch/twitch-outbound.js';
+import { twitchProtocol } from './twitch/twitch-protocol.js';
+import { addressesBelow, twitchUrls } from './twitch/twitch-urls.js';
+
+/** The outbound side of a value of `PLATFORM`. */
+export interface PlatformDefinition {
+  protocol: PlatformProtocol;
+  urls: PlatformUrls;
+  createOutbound(caller: PlatformCaller, urls: PlatformUrls): OutboundPlatform;
+}
+
+const twitch: PlatformDefinition = {
+  protocol: twitchProtocol,
+  urls: twitchUrls,
+  createOutbound: (caller, urls) => new TwitchOutbound(caller, urls),
+};
+
+/** The addresses of a simulator that listens on this base URL. */
+export function simulatorUrls(baseUrl: string): PlatformUrls {
+  return addressesBelow(baseUrl);
+}
+
+/** The outbound side of each platform. The simulator speaks Twitch's protocol. */
+export const platforms: Readonly<Record<PlatformName, PlatformDefinition>> = {
+  twitch,
+  simulator: { ...twitch, urls: simulatorUrls('http://127.0.0.1:8100') },
+  none: { ...twitch, createOutbound: createNoPlatform },
+};
+
+/** The base URLs that the environment configures; by default those of `PLATFORM`. */
+export function readPlatformUrls(config: ConfigOf<typeof platformVariables>): PlatformUrls {
+  const { urls } = platforms[config.PLATFORM];
+  const api = config.PLATFORM_API_URL ?? urls.api;
+  return {
+    api,
+    auth: config.PLATFORM_AUTH_URL ?? urls.auth,
+    subscriptions: config.PLATFORM_EVENTSUB_URL ?? `${api}/eventsub`,
+  };
+}
+
+/** The environment variables that configure these base URLs. */
+export function toPlatformEnvironment({ api, auth, subscriptions }: PlatformUrls): Record<string, string> {
+  return { PLATFORM_API_URL: api, PLATFORM_AUTH_URL: auth, PLATFORM_EVENTSUB_URL: subscriptions };
+}
+
+/** The inbound side. Not chosen by `PLATFORM`, because every platform so far speaks the same protocol. */
+export const inbound: InboundPlatform = twitchInbound;

@@ -1,0 +1,9 @@
+import { readFileSync } from 'node:fs';
+
+/** Reads a data file of this folder. Tests check the data against its type. */
+export function readData(name: string): unknown {
+  // The files stay in src. This path is valid from src and from dist.
+  return JSON.parse(
+    readFileSync(new URL(`../../../src/twitch/catalogue/${name}.json`, import.meta.url), 'utf8'),
+  );
+}

@@ -1,0 +1,37 @@
+import type { PlatformReply, RateLimitReport } from '../outbound-platform.js';
+
+// When Twitch does not send the reset time: the bucket is always full again within a minute.
+const assumedResetMs = 60_000;
+
+// A larger number is not a limit, and the database's column cannot hold it.
+const maxCallsPerMinute = 1_000_000;
+
+type Headers = PlatformReply['headers'];
+
+/** The rate limit from the headers of a reply (docs/platform-facts.md §4.2); undefined when they do not report it. */
+export function readRateLimit({ headers }: PlatformReply): RateLimitReport | undefined {
+  const callsPerMinute = readNumber(headers, 'ratelimit-limit');
+  const remaining = readNumber(headers, 'ratelimit-remaining');
+  if (callsPerMinute === undefined || remaining === undefined) return undefined;
+  if (callsPerMinute === 0 || callsPerMinute > maxCallsPerMinute) return undefined;
+  return { callsPerMinute, remaining: Math.min(remaining, callsPerMinute) };
+}
+
+/** In how many milliseconds calls are possible again. Uses the platform's clock for both times, because ours may differ. */
+export function readResetMs({ headers }: PlatformReply): number {
+  const reset = readNumber(headers, 'ratelimit-reset');
+  if (reset === undefined) return assumedResetMs;
+  const date = typeof headers.date === 'string' ? Date.parse(headers.date) : Number.NaN;
+  return Math.max(0, reset * 1_000 - (Number.isNaN(date) ? Date.now() : date));
+}
+
+/** Whether a 429 is about the number of calls. With calls left, it is about the number of subscriptions. */
+export function isRateLimited({ status, headers }: PlatformReply): boolean {
+  return status === 429 && (readNumber(headers, 'ratelimit-remaining') ?? 0) === 0;
+}
+
+function readNumber(headers: Headers, name: string): number | undefined {
+  const text = headers[name];
+  // Up to ten digits: seconds since 1970 have ten.
+  return typeof text === 'string' && /^\d{1,10}$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,14 @@
+import type { InboundPlatform } from '../inbound-platform.js';
+import { headerNames, readHeaders, readMessage, toEventType } from './webhook-message.external.js';
+import { isSignatureValid, isTimestampFresh, toSigningKeys } from './webhook-signature.js';
+
+/** Twitch's EventSub messages (docs/platform-facts.md §1). */
+export const twitchInbound: InboundPlatform = {
+  headerNames,
+  readHeaders,
+  toSigningKeys,
+  isSignatureValid,
+  isTimestampFresh,
+  readMessage,
+  toEventType,
+};

@@ -1,0 +1,17 @@
+import type { PlatformUrls } from '../outbound-platform.js';
+
+/** Twitch's base URLs (docs/platform-facts.md §4). */
+export const twitchUrls: PlatformUrls = {
+  api: 'https://api.twitch.tv/helix',
+  auth: 'https://id.twitch.tv/oauth2',
+  subscriptions: 'https://api.twitch.tv/helix/eventsub',
+};
+
+/** The base URLs of a server that serves Twitch's paths. */
+export function addressesBelow(baseUrl: string): PlatformUrls {
+  return {
+    api: `${baseUrl}/helix`,
+    auth: `${baseUrl}/oauth2`,
+    subscriptions: `${baseUrl}/helix/eventsub`,
+  };
+}

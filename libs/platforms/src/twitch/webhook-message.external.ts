@@ -1,0 +1,95 @@
+import {
+  isJsonObject,
+  isTextWithin,
+  readJsonObject,
+  ServiceError,
+  type JsonObjectText,
+} from '@stream-events/contracts';
+import type { MessageHeaders, PlatformMessage } from '../inbound-platform.js';
+
+/** The headers of a webhook message (docs/platform-facts.md §1.1). */
+export const headerNames: MessageHeaders = {
+  messageId: 'Twitch-Eventsub-Message-Id',
+  timestamp: 'Twitch-Eventsub-Message-Timestamp',
+  signature: 'Twitch-Eventsub-Message-Signature',
+  type: 'Twitch-Eventsub-Message-Type',
+};
+
+// In lower case, as Node stores them; computed once instead of for every message.
+const keys: MessageHeaders = {
+  messageId: headerNames.messageId.toLowerCase(),
+  timestamp: headerNames.timestamp.toLowerCase(),
+  signature: headerNames.signature.toLowerCase(),
+  type: headerNames.type.toLowerCase(),
+};
+
+/** Reads the headers of a message as Node provides them. */
+export function readHeaders(headers: Record<string, string | string[] | undefined>): MessageHeaders {
+  return {
+    messageId: textOf(headers[keys.messageId]),
+    timestamp: textOf(headers[keys.timestamp]),
+    signature: textOf(headers[keys.signature]),
+    type: textOf(headers[keys.type]),
+  };
+}
+
+/** The event type of a subscription type: `stream.offline` → `stream-offline`; underscores stay. */
+export function toEventType(subscriptionType: string): string {
+  return subscriptionType.replaceAll('.', '-');
+}
+
+/**
+ * Parses the body of a verified message (docs/platform-facts.md §1.4).
+ *
+ * @throws ServiceError `invalid` when the body is not what its message type promises
+ */
+export function readMessage(type: string, body: Uint8Array): PlatformMessage {
+  const json = readJsonObject(body);
+  switch (type) {
+    case 'webhook_callback_verification':
+      return {
+        kind: 'challenge',
+        challenge: readChallenge(json),
+        eventType: readSubscriptionType(json) ?? '',
+      };
+    case 'notification':
+      return { kind: 'notification', eventType: readEventType(json), eventData: readEventData(json) };
+    case 'revocation':
+      return {
+        kind: 'revocation',
+        eventType: readEventType(json),
+        eventData: json.memberText('subscription') ?? '{}',
+      };
+    default:
+      return { kind: 'other' };
+  }
+}
+
+function textOf(value: string | string[] | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function readEventType(json: JsonObjectText): string {
+  const type = readSubscriptionType(json);
+  if (!isTextWithin(type, 1, 255))
+    throw ServiceError.onField('subscription.type', 'must be text of 1 to 255 characters');
+  return toEventType(type);
+}
+
+function readSubscriptionType({ value: { subscription } }: JsonObjectText): string | undefined {
+  return isJsonObject(subscription) && typeof subscription.type === 'string' ? subscription.type : undefined;
+}
+
+/** The event exactly as sent. For a batched message, an object with all of its events. */
+function readEventData(json: JsonObjectText): string {
+  const { event, events } = json.value;
+  if (isJsonObject(event)) return json.memberText('event') ?? '{}';
+  if (Array.isArray(events)) return `{"events":${json.memberText('events') ?? '[]'}}`;
+  throw ServiceError.onField('event', 'must be an object');
+}
+
+function readChallenge({ value: { challenge } }: JsonObjectText): string {
+  if (typeof challenge !== 'string' || challenge === '')
+    throw ServiceError.onField('challenge', 'must be text of at least 1 character');
+  return challenge;
+}
