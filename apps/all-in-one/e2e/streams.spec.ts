@@ -13,9 +13,9 @@ import {
   type StreamRecord,
 } from './streamer-records.js';
 
-// What the events of the platform change, shows within this time: long before the next sweep, also on a busy machine.
+// Changes by events show within this time, long before the next polling pass, even on a busy machine.
 const soon = { timeoutMs: 15_000 };
-// Without them: a sweep of 45 s, a second look after 25 s, and what a busy machine needs.
+// Without events: the poll interval of 45 s, a second poll after 25 s, and time for a busy machine.
 const afterPolling = { timeoutMs: 120_000 };
 
 describe('streams', () => {
@@ -81,7 +81,7 @@ describe('streams', () => {
       expect(told).toEqual({ online: count, offline: count });
     }, soon);
 
-  /** Brings the next sweep forward: what it finds is what a test is about, not when. */
+  /** Makes the streamer due for a poll. */
   const pollNow = (streamer: StreamerRecord): Promise<unknown> =>
     stack.query('UPDATE streamer_monitor.streamers SET next_poll_at = now() WHERE id = $1', [streamer.id]);
 
@@ -112,7 +112,7 @@ describe('streams', () => {
     const [truth] = await platform.streamsOf(user.id);
     const endedAt = Date.parse(ended.ended_at!.replace('+0000', 'Z'));
     expect(Math.abs(endedAt - Date.parse(truth!.ended_at!))).toBeLessThan(2_000);
-    // A sweep that began while it was live may still tell its title.
+    // A poll that started while the stream was live may still change its title.
     await eventually(async () => {
       const [latest] = await readStreams(stack, streamer.id);
       expect(await stack.request('GET', `${streamersPath}/${streamer.id}/streams/latest`)).toMatchObject({

@@ -31,7 +31,7 @@ describe('platform connector as a process', () => {
       ADMIN_PORT: `${await freePort()}`,
       SECRET_KEY: 'k'.repeat(32),
       PLATFORM: 'simulator',
-      // Nobody listens there.
+      // Nothing listens on this port.
       PLATFORM_API_URL: `http://127.0.0.1:${await freePort()}/api`,
       PLATFORM_AUTH_URL: `http://127.0.0.1:${await freePort()}/oauth2`,
       PUBLIC_URL: 'http://127.0.0.1:8000',
@@ -47,12 +47,12 @@ describe('platform connector as a process', () => {
     await database.drop();
   });
 
-  it('starts and is ready without a platform, shows what waits for it, and stops in order', async () => {
+  it('starts and is ready while the platform is down, reports waiting subscriptions, and stops cleanly', async () => {
     monitored.ids = ['1'];
     await connector.start();
     await eventually(async () => {
       const { subscriptions, count } = await gateway.request(listSubscriptions, { pageSize: 100 });
-      // What is active at first on a simulated platform.
+      // The types that are active by default on the simulated platform.
       expect(count).toBe(14);
       expect(new Set(subscriptions.map(({ status }) => status))).toEqual(new Set(['waiting']));
     });

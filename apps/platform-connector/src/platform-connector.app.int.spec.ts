@@ -70,7 +70,7 @@ describe('the platform connector', () => {
     });
   });
 
-  it('looks up a hundred users at once and no more', async () => {
+  it('looks up at most 100 users per request', async () => {
     const names = (count: number, prefix: string) =>
       Array.from({ length: count }, (_, index) => `${prefix}${index}`);
     await gateway.request(lookUpUsers, request({ ids: names(50, '1'), logins: names(50, 'user_') }));
@@ -87,7 +87,7 @@ describe('the platform connector', () => {
     });
   });
 
-  it('says how things stand', async () => {
+  it('reports the status', async () => {
     expect(await gateway.request(getPlatformStatus, {})).toEqual({
       platform: 'simulator',
       credentials: { present: true, valid: true, tokenExpiresAt: expect.any(Number) },
@@ -101,14 +101,14 @@ describe('the platform connector', () => {
     });
   });
 
-  it('answers `unavailable` before the caller gives up, and stays ready, while the platform is slow', async () => {
+  it('replies with unavailable before the caller times out, and stays ready, while the platform is slow', async () => {
     setup.fake.fault = (_call, response) => answerLate(response, 30_000);
-    // The connector's limit is half a second below the contract's (see `retry-schedule.spec.ts`): on a busy machine too little to
-    // see that it is the connector which gives up.
+    // The connector's limit is 0.5 s below the contract's timeout (see `retry-schedule.spec.ts`). On a busy machine that is too
+    // little to see that the connector gives up first.
     const patient = { ...lookUpUsers, timeoutMs: 20_000 };
     const error: unknown = await gateway.request(patient, request()).catch((thrown: unknown) => thrown);
 
-    // Had the caller given up, it would say so.
+    // If the caller had timed out, the error would say so.
     expect(error).toMatchObject({
       code: 'unavailable',
       detail: 'The platform did not answer in time.',

@@ -49,7 +49,7 @@ export const servedContracts: readonly Contract<object, object>[] = [
   setEventType,
 ];
 
-/** What the platform connector keeps in its own schema. */
+/** The schema of the platform connector. */
 export const schema = {
   name: 'platform_connector',
   entities: [

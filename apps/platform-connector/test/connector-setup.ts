@@ -26,9 +26,9 @@ export interface ConnectorInstance {
   close(): Promise<void>;
 }
 
-/** A platform of the test's own, a database, and connectors between them. */
+/** A fake platform, a test database, and connectors that use both. */
 export class ConnectorSetup {
-  /** All that the instances have logged. */
+  /** Everything that the instances have logged. */
   logs = '';
   private readonly instances: ConnectorInstance[] = [];
 
@@ -43,7 +43,7 @@ export class ConnectorSetup {
     return new ConnectorSetup(fake, database, await connectConnector(database, 20));
   }
 
-  /** The configuration of an instance, as its environment would say it. */
+  /** The configuration of an instance, parsed from environment variables. */
   config(environment: Record<string, string> = {}): PlatformConnectorConfig {
     const { port, clientSecret } = this.fake;
     return loadConfig(variables, {
@@ -59,7 +59,7 @@ export class ConnectorSetup {
     });
   }
 
-  /** Writes to `logs` what a service would write to its standard error, without the logger's redaction. */
+  /** A logger that writes to `logs`, without the redaction of a service's logger. */
   createLogger(): Logger {
     const stream = new Writable({
       write: (chunk: Buffer, _encoding, done) => {
@@ -82,7 +82,7 @@ export class ConnectorSetup {
       PlatformConnectorModule.register(shell, {
         dataSource: this.dataSource,
         client: new RequestClient({ urls: [shell.config.NATS_URL[0] ?? ''], name: 'never-connected' }),
-        connection: undefined as unknown as NatsConnection, // holds: nothing is started that reads events
+        connection: undefined as unknown as NatsConnection, // holds: no consumer is started
       }),
       { logger: false, abortOnError: false },
     );
@@ -99,7 +99,7 @@ export class ConnectorSetup {
     return instance;
   }
 
-  /** All that is in the connector's tables, as text. */
+  /** The content of the connector's platform tables, as text. */
   async readTables(): Promise<string> {
     const rows = await this.dataSource.query<{ row: string }[]>(
       `SELECT row_to_json(app_tokens)::text AS row FROM app_tokens
@@ -109,7 +109,7 @@ export class ConnectorSetup {
     return rows.map(({ row }) => row).join('\n');
   }
 
-  /** Closes the instances and forgets what they shared: the next test begins anew, at a platform without faults. */
+  /** Closes the instances, clears the tables, and resets the platform's faults for the next test. */
   async reset(): Promise<void> {
     await Promise.all(this.instances.splice(0).map((instance) => instance.close()));
     await this.dataSource.query('TRUNCATE app_tokens, platform_errors, rate_budgets');

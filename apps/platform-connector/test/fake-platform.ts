@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** A request that the platform has got. */
+/** A request that the platform has received. */
 export interface ReceivedCall {
-  /** `GET /api/users`. */
+  /** Such as `GET /api/users`. */
   name: string;
   query: URLSearchParams;
   headers: IncomingMessage['headers'];
@@ -14,23 +14,23 @@ export interface ReceivedCall {
   at: number;
 }
 
-/** An answer of a test's own; undefined leaves the call to the platform. */
+/** A reply that a test provides; undefined leaves the call to the platform. */
 export type Fault = (call: ReceivedCall, response: ServerResponse) => boolean;
 
 type Answer = [status: number, body?: unknown];
 
-/** A small platform over real HTTP: tokens, the rate limit, and what a test says about users, streams and subscriptions. */
+/** A small platform over real HTTP: tokens, the rate limit, and the users, streams, and subscriptions that a test provides. */
 export class FakePlatform {
   readonly calls: ReceivedCall[] = [];
   isSimulation = true;
   clientSecret = `secret-${randomBytes(8).toString('hex')}`;
   expiresInSeconds = 5_000_000;
-  /** How long it takes to issue a token. */
+  /** How long issuing a token takes, in milliseconds. */
   tokenDelayMs = 0;
   callsPerMinute = 800;
-  /** Answers instead of the platform: returns whether it did. */
+  /** Handles a request instead of the platform. Returns whether it did. */
   fault: Fault = () => false;
-  /** What an endpoint answers, by name. */
+  /** The replies of endpoints, by name. */
   readonly answers = new Map<string, (call: ReceivedCall) => Answer>();
   readonly tokens: string[] = [];
   private readonly validTokens = new Set<string>();
@@ -51,7 +51,7 @@ export class FakePlatform {
     return (this.server.address() as AddressInfo).port; // holds: it listens on TCP
   }
 
-  /** How many calls there were of an endpoint. */
+  /** The number of calls to an endpoint. */
   count(name: string): number {
     return this.calls.filter((call) => call.name === name).length;
   }
@@ -60,7 +60,7 @@ export class FakePlatform {
     this.validTokens.clear();
   }
 
-  /** As it was at the beginning, with another secret. */
+  /** Resets everything, and changes the secret. */
   reset(): void {
     const fresh = new FakePlatform(this.server);
     Object.assign(this, fresh);
@@ -125,14 +125,14 @@ export class FakePlatform {
   }
 }
 
-/** Answers after so long, or when the client has given up. */
+/** Replies after a delay, or when the client has disconnected. */
 export function answerLate(response: ServerResponse, delayMs: number): boolean {
   const timer = setTimeout(() => response.end('{}'), delayMs);
   response.on('close', () => clearTimeout(timer));
   return true;
 }
 
-/** Answers at once. */
+/** Replies at once. */
 export function answerWith(response: ServerResponse, status: number, body: string): boolean {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(body);

@@ -40,9 +40,9 @@ export const publicUrl = 'https://events.example';
 export interface ConnectorInstance {
   metrics: Registry;
   status: SubscriptionStatus;
-  /** Ends it in order. */
+  /** Stops the instance cleanly. */
   stop(): Promise<void>;
-  /** Cuts it off from database and NATS, in the middle of whatever it does. */
+  /** Cuts the instance off from the database and NATS in the middle of its work. */
   cutOff(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export class ReconcilerSetup {
     private readonly database: TestDatabase,
     readonly dataSource: DataSource,
     private readonly events: NatsConnection,
-    /** Asks as the gateway does. */
+    /** Sends requests with the gateway's NATS user. */
     readonly gateway: RequestClient,
   ) {}
 
@@ -74,7 +74,7 @@ export class ReconcilerSetup {
     return setup;
   }
 
-  /** Ends all instances, and begins anew with nothing. */
+  /** Stops all instances and clears everything. */
   async reset(): Promise<void> {
     await this.stopInstances();
     await this.dataSource.query('TRUNCATE subscriptions, event_types');
@@ -105,7 +105,7 @@ export class ReconcilerSetup {
     this.monitor = undefined;
   }
 
-  /** Wired as the app is, on the stand-in platform. */
+  /** Starts an instance wired like the app, with the stand-in platform. */
   async startInstance(environment: Record<string, string> = {}): Promise<ConnectorInstance> {
     const url = this.nats.urlFor('platform-connector');
     const config = loadConfig(variables, {
@@ -146,7 +146,7 @@ export class ReconcilerSetup {
     await app.get(Reconciler).start();
     app.get(RevocationsConsumer).start();
     await app.listen();
-    // The broker has seen its subscriptions.
+    // Now NATS has processed the instance's subscriptions.
     await strategy.ping();
 
     let isClosed = false;
@@ -199,11 +199,11 @@ export class ReconcilerSetup {
     await streams.delete(eventsStreamName);
   }
 
-  /** As if all pauses were over, and it were time to ask the platform for all it has. */
+  /** Ends all pauses and makes a listing due. */
   async passTime(): Promise<void> {
     await eventually(() =>
       this.dataSource.transaction(async (transaction) => {
-        // Between rounds: one that is not over yet may still write down pauses.
+        // Waits for the end of a round, which may still save pauses.
         const [idle] = await transaction.query<unknown[]>(
           'SELECT FROM reconciliation WHERE holder IS NULL FOR UPDATE',
         );
@@ -214,7 +214,7 @@ export class ReconcilerSetup {
     );
   }
 
-  /** The statuses of ours, by `type streamer`. */
+  /** The statuses of the subscriptions, by `type streamer`. */
   async statuses(): Promise<Record<string, string>> {
     const rows = await this.dataSource.query<{ name: string; status: string }[]>(
       `SELECT type || ' ' || (condition->>'broadcaster_user_id') AS name, status FROM subscriptions`,

@@ -12,32 +12,32 @@ import { isLive, subscriptionKey } from '../src/subscriptions/own-subscription.j
 const pageSize = 100;
 const costlessTypes = ['channel.cheer', 'channel.follow'];
 
-// As on the real one no id is ever used again, also by the platform of another test: a revocation that is read late is nobody's.
+// Like on the real platform, an id is never reused, not even in another test: a revocation that is read late matches no subscription.
 let nextId = 1;
 
-/** A platform in memory, with the limits, refusals and pages of the real one. */
+/** A platform in memory, with the limits, refusals, and pages of the real one. */
 export class StandInPlatform implements OutboundPlatform {
   readonly subscriptions = new Map<string, PlatformSubscription>();
-  /** Of each type and condition, how often it was created. */
+  /** How often each type and condition was created. */
   readonly creations = new Map<string, number>();
   maxCost = 10_000;
   highestCost = 0;
   listings = 0;
-  /** By a clock that never goes back. */
+  /** The time of the last creation, by a monotonic clock. */
   lastCreationAt = 0;
   isAway = false;
-  /** The status that new subscriptions have, and that they have when they are next listed. */
+  /** The status of new subscriptions, and their status from the next listing on. */
   newStatus = 'enabled';
   verifiedStatus = 'enabled';
-  /** Streamers about whom it answers nothing to use, whatever is asked. */
+  /** Streamers for which every call fails. */
   readonly failingStreamers = new Set<string>();
-  /** Streamers that it knows nothing of. */
+  /** Streamers that the platform does not know. */
   readonly unknownStreamers = new Set<string>();
   saysIdOnConflict = true;
-  /** Runs before the answer to a creation, which has happened by then. */
+  /** Runs after a creation, before its reply. */
   beforeCreationAnswer: () => Promise<void> = () => Promise.resolve();
   private totalCost = 0;
-  /** Ids by type, condition and callback. */
+  /** Ids by type, condition, and callback. */
   private readonly keys = new Map<string, string>();
 
   lookUpUsers(): Promise<never> {
@@ -48,12 +48,12 @@ export class StandInPlatform implements OutboundPlatform {
     return Promise.reject(new Error('nobody asks here'));
   }
 
-  /** What the live ones count of the limit. */
+  /** The total cost of the live subscriptions. */
   get cost(): number {
     return this.totalCost;
   }
 
-  /** Those that point at a callback, as `type streamer`, sorted. */
+  /** The subscriptions that point at a callback, as `type streamer`, sorted. */
   names(callback: string): string[] {
     return [...this.subscriptions.values()]
       .filter((each) => each.callback === callback)
@@ -61,7 +61,7 @@ export class StandInPlatform implements OutboundPlatform {
       .sort();
   }
 
-  /** Adds one behind the connector's back. */
+  /** Adds a subscription without the connector. */
   add(subscription: Omit<PlatformSubscription, 'id' | 'createdAt'>): PlatformSubscription {
     const added = { ...subscription, id: `subscription-${nextId++}`, createdAt: Date.now() };
     this.subscriptions.set(added.id, added);

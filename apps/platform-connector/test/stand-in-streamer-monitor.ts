@@ -9,11 +9,11 @@ import {
 import { ErrorResponder, Handles, NatsServerStrategy } from '@stream-events/messaging';
 import { createLogger, NestLogger } from '@stream-events/service';
 
-/** Whom a stand-in monitors, oldest first; a test changes it as it likes. */
+/** The streamers of a stand-in monitor, oldest first. Tests change the list. */
 export class MonitoredList {
   ids: string[] = [];
   pageSize = 1_000;
-  /** The list breaks off before this page. */
+  /** Requests fail from this page on. */
   failsFromPage = Infinity;
 
   page({ after }: ListStreamersRequest): ListMonitoredReply {
@@ -26,7 +26,7 @@ export class MonitoredList {
   }
 }
 
-/** Answers `listMonitored` as the streamer monitor does; `close` makes it go away. */
+/** Plays the streamer monitor: replies to `listMonitored` until it is closed. */
 export async function startStandInMonitor(
   natsUrl: string,
   list: MonitoredList,

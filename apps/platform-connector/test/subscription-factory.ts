@@ -3,7 +3,7 @@ import { subscriptionKey, type OwnSubscription } from '../src/subscriptions/own-
 
 export const callback = 'https://events.example/api/v1/platform-events/webhook';
 
-/** One of ours about a streamer; a test names only what it is about. */
+/** A subscription of the service for a streamer. A test passes only the fields that it is about. */
 export function newOwn(streamerId: string, overrides: Partial<OwnSubscription>): OwnSubscription {
   const subscription = {
     type: 'stream.online',
@@ -25,7 +25,7 @@ export function newOwn(streamerId: string, overrides: Partial<OwnSubscription>):
   };
 }
 
-/** The same as the platform lists it. */
+/** The same subscription in the platform's listing. */
 export function newListed(
   { type, version, condition }: Pick<OwnSubscription, 'type' | 'version' | 'condition'>,
   overrides: Partial<PlatformSubscription> = {},

@@ -38,10 +38,17 @@ export class StreamRecord {
   @ApiProperty({ description: 'Kind of stream', example: 'live' })
   type!: string;
 
-  @ApiProperty({ description: 'The latest title', example: exampleTitle })
+  @ApiProperty({
+    description: 'The latest title; empty until the platform lists the new stream',
+    example: exampleTitle,
+  })
   title!: string;
 
-  @ApiProperty({ type: 'integer', description: 'The latest number of viewers', example: 312 })
+  @ApiProperty({
+    type: 'integer',
+    description: 'The latest number of viewers; 0 until the platform lists the new stream',
+    example: 312,
+  })
   viewer_count!: number;
 
   @ApiProperty({ description: 'UTC, to the second', example: exampleTime })

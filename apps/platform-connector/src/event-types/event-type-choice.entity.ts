@@ -1,9 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Whether streamers are subscribed to an event type, in one of its versions. Of one type, one version is active at most. */
+/** Whether the service subscribes to a version of an event type. At most one version of a type is active. */
 @Entity({ name: 'event_types' })
 export class EventTypeChoice {
-  /** As the platform writes it: `stream.online`. */
+  /** The platform's name of the type, such as `stream.online`. */
   @PrimaryColumn('text')
   type!: string;
 

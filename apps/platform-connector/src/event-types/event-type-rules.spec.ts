@@ -1,9 +1,9 @@
 import { eventTypes, findEventType } from '@stream-events/platforms';
 import {
-  byPreference,
+  byPriority,
   conditionFor,
   findByAnyName,
-  isActiveAtFirst,
+  isActiveByDefault,
   unsupportedReason,
 } from './event-type-rules.js';
 import { seedEventTypes } from './event-type-seeds.js';
@@ -12,7 +12,7 @@ const values = { clientId: 'app' };
 const typeNamed = (type: string) => findEventType(type)!;
 
 describe('findByAnyName', () => {
-  it('finds every type by the platform’s name and by that of events, in its newest version', () => {
+  it('finds the newest version of every type by the platform’s name and by the name in events', () => {
     for (const { type } of eventTypes) {
       expect(findByAnyName(type)).toBe(findEventType(type));
       expect(findByAnyName(type.replaceAll('.', '-'))).toBe(findEventType(type));
@@ -38,7 +38,7 @@ describe('conditionFor', () => {
     expect(conditionFor(typeNamed(type), '7', values)).toEqual(condition);
   });
 
-  it('makes for every supported type the keys that the platform asks for', () => {
+  it('has the keys that the platform requires, for every supported type', () => {
     for (const row of eventTypes.filter((each) => unsupportedReason(each, values) === null)) {
       const keys = Object.keys(conditionFor(row, '7', values));
       expect(keys).toEqual(expect.arrayContaining(row.condition));
@@ -49,7 +49,7 @@ describe('conditionFor', () => {
 });
 
 describe('unsupportedReason', () => {
-  it('names what is missing, for exactly the types that are about something else than streamers', () => {
+  it('names the missing keys for exactly the types whose condition is not a streamer', () => {
     const unsupported = eventTypes.filter((row) => unsupportedReason(row, values) !== null);
     expect(unsupported.map(({ type }) => type).sort()).toEqual([
       'conduit.shard.disabled',
@@ -63,9 +63,9 @@ describe('unsupportedReason', () => {
   });
 });
 
-describe('byPreference', () => {
-  it('puts going live before ending, and both before the rest', () => {
-    const sorted = byPreference(eventTypes).map(({ type }) => type);
+describe('byPriority', () => {
+  it('puts stream.online first, then stream.offline, then the rest', () => {
+    const sorted = byPriority(eventTypes).map(({ type }) => type);
     expect(sorted.slice(0, 2)).toEqual(['stream.online', 'stream.offline']);
     expect(sorted).toHaveLength(eventTypes.length);
   });
@@ -74,15 +74,15 @@ describe('byPreference', () => {
 describe('seedEventTypes', () => {
   const seedAll = (platform: string) => seedEventTypes(eventTypes, [], platform).add;
 
-  it('makes online and offline active at first, on the simulated platform also what it tells by itself', () => {
+  it('activates stream.online and stream.offline by default, and more types on the simulated platform', () => {
     const active = (platform: string) => seedAll(platform).filter((row) => row.active);
     expect(active('twitch').map(({ type }) => type)).toEqual(['stream.online', 'stream.offline']);
     expect(active('simulator')).toHaveLength(14);
-    expect(active('simulator').every(({ type }) => isActiveAtFirst(type, 'simulator'))).toBe(true);
+    expect(active('simulator').every(({ type }) => isActiveByDefault(type, 'simulator'))).toBe(true);
     expect(seedAll('twitch')).toHaveLength(83);
   });
 
-  it('changes nothing that was chosen, and adds only what is new', () => {
+  it('keeps the choices of users and adds only new types', () => {
     const chosen = seedAll('twitch').slice(1).map((row) => ({ ...row, active: !row.active })); // prettier-ignore
     const { add, retire } = seedEventTypes(eventTypes, chosen, 'twitch');
     const [first] = eventTypes;

@@ -1,46 +1,49 @@
 import { type Condition, type EventType, eventTypes, findEventType } from '@stream-events/platforms';
 
-/** What the conditions of subscriptions are made from. */
+/** The values that subscription conditions need in addition to the streamer's id. */
 export interface ConditionValues {
-  /** The application on the platform; undefined when it was not configured. */
+  /** The client id of the application; undefined when it is not configured. */
   clientId: string | undefined;
 }
 
-/** Keys that stand for the streamer: who is subscribed to, who moderates and who reads the chat is one and the same. */
+/** Keys whose value is the streamer's id: the streamer is the broadcaster, the moderator, and the chat user at once. */
 const streamerKeys = ['broadcaster_user_id', 'moderator_user_id', 'user_id'];
-// Of a raid, who was raided: the streamer.
+// For raids, the streamer is the channel that is raided.
 const exactlyOneKey = 'to_broadcaster_user_id';
 
-/** The type that the platform calls so (`stream.online`), or events (`stream-online`), in its newest version. */
+/** The newest version of a type, by the platform's name (`stream.online`) or by the name in events (`stream-online`). */
 export function findByAnyName(name: string): EventType | undefined {
   const row = eventTypes.find(({ type }) => type === name || type.replaceAll('.', '-') === name);
   return row && findEventType(row.type);
 }
 
-/** Whether there is one subscription for the whole application, and not one for each streamer. */
+/** Whether the type has one subscription for the whole application instead of one per streamer. */
 export function isOfApplication({ condition }: EventType): boolean {
   return condition.includes('client_id');
 }
 
-/** Why nobody can be subscribed to the type; null when everybody can. */
+/** Why the service cannot subscribe to the type; null when it can. */
 export function unsupportedReason(type: EventType, { clientId }: ConditionValues): string | null {
-  if (type.condition_optional.includes('conduit_id')) return 'It is about conduits, which are not used here.';
+  if (type.condition_optional.includes('conduit_id'))
+    return 'The type is about conduits, which the service does not use.';
   const unknown = type.condition.filter((key) => key !== 'client_id' && !streamerKeys.includes(key));
-  if (unknown.length > 0) return `It needs ${unknown.join(' and ')}, which no streamer has.`;
-  if (isOfApplication(type) && clientId === undefined) return 'It needs PLATFORM_CLIENT_ID to be set.';
+  if (unknown.length > 0)
+    return `The type needs ${unknown.join(' and ')} in its condition, which the service cannot provide.`;
+  if (isOfApplication(type) && clientId === undefined)
+    return 'The type needs a client id. Set PLATFORM_CLIENT_ID.';
   return null;
 }
 
-/** What a subscription of a supported type is about: this streamer in every role, or the application. */
+/** The condition of a subscription to a supported type: the streamer in every role, or the application. */
 export function conditionFor(type: EventType, streamerId: string, { clientId }: ConditionValues): Condition {
   const keys = type.condition_exactly_one_of.length > 0 ? [...type.condition, exactlyOneKey] : type.condition;
   return Object.fromEntries(keys.map((key) => [key, key === 'client_id' ? (clientId ?? '') : streamerId]));
 }
 
-// Without these nobody would learn at once who goes live.
-const alwaysFirst = ['stream.online', 'stream.offline'];
-// What the simulated platform tells by itself, so that there is something to see.
-const simulatedFirst = [
+// Without these types, only polling would notice that a streamer goes live.
+const alwaysActive = ['stream.online', 'stream.offline'];
+// The types that the simulated platform sends on its own, so that a new installation has events to show.
+const activeInSimulation = [
   'channel.update',
   'channel.follow',
   'channel.subscribe',
@@ -55,16 +58,16 @@ const simulatedFirst = [
   'channel.hype_train.begin',
 ];
 
-/** Whether the type is active until somebody decides about it. */
-export function isActiveAtFirst(type: string, platform: string): boolean {
-  return alwaysFirst.includes(type) || (platform === 'simulator' && simulatedFirst.includes(type));
+/** Whether the type is active until a user changes it. */
+export function isActiveByDefault(type: string, platform: string): boolean {
+  return alwaysActive.includes(type) || (platform === 'simulator' && activeInSimulation.includes(type));
 }
 
-/** Types in the order in which room under the platform's limit is given to them. */
-export function byPreference(types: readonly EventType[]): EventType[] {
+/** Sorts types by their priority under the platform's subscription limit. */
+export function byPriority(types: readonly EventType[]): EventType[] {
   const rank = ({ type }: EventType): number => {
-    const position = alwaysFirst.indexOf(type);
-    return position < 0 ? alwaysFirst.length : position;
+    const position = alwaysActive.indexOf(type);
+    return position < 0 ? alwaysActive.length : position;
   };
   return [...types].sort((a, b) => rank(a) - rank(b));
 }

@@ -1,17 +1,17 @@
 import type { EventType } from '@stream-events/platforms';
 import type { EventTypeChoice } from './event-type-choice.entity.js';
-import { isActiveAtFirst } from './event-type-rules.js';
+import { isActiveByDefault } from './event-type-rules.js';
 
-/** What a start adds to the choices, and which versions it retires. */
+/** The rows that a start of the service adds and deactivates. */
 export interface EventTypeSeeds {
   add: EventTypeChoice[];
-  /** Versions whose choice a newer one has taken over. */
+  /** Versions that a newer version replaces. */
   retire: EventTypeChoice[];
 }
 
 /**
- * The rows that are new to the catalogue. What was chosen is never changed; a newer version of a type takes the choice over, or
- * everybody would be subscribed to both.
+ * Finds the types that are new in the catalogue. Choices of users stay unchanged, except that a newer version of a type takes over
+ * the choice of the older one: otherwise the service would subscribe to both.
  */
 export function seedEventTypes(
   catalogue: readonly EventType[],
@@ -26,7 +26,7 @@ export function seedEventTypes(
     if (known.some((choice) => choice.version === version)) continue;
     const isNewest = newestOf.get(type) === version;
     const wasActive = known.some(({ active }) => active);
-    const isActive = known.length > 0 ? wasActive : isActiveAtFirst(type, platform);
+    const isActive = known.length > 0 ? wasActive : isActiveByDefault(type, platform);
     add.push({ type, version, active: isNewest && isActive });
     if (isNewest) retire.push(...known.filter(({ active }) => active));
   }

@@ -4,7 +4,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import type { EventTypeChoice } from './event-type-choice.entity.js';
 import { seedEventTypes } from './event-type-seeds.js';
 
-/** How many subscriptions of a type are in a status. */
+/** The number of subscriptions to a type in a status. */
 export interface SubscriptionCount {
   type: string;
   version: string;
@@ -12,15 +12,15 @@ export interface SubscriptionCount {
   count: number;
 }
 
-/** Which event types are active. */
+/** Stores which event types are active. */
 @Injectable()
 export class EventTypesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Adds what is new in the catalogue; several instances may start at once. */
+  /** Adds types that are new in the catalogue. Safe when several instances start at once. */
   async seed(catalogue: readonly EventType[], platform: string): Promise<void> {
     await this.dataSource.transaction(async (manager) => {
-      // Whoever chooses meanwhile waits, and so does another instance, which then finds nothing new.
+      // Concurrent choices wait for the lock. Another instance waits too, and then finds nothing new.
       await manager.query('LOCK TABLE event_types IN SHARE ROW EXCLUSIVE MODE');
       const chosen = await readAll(manager);
       const { add, retire } = seedEventTypes(catalogue, chosen, platform);
@@ -37,7 +37,7 @@ export class EventTypesRepository {
     return readAll(this.dataSource.manager);
   }
 
-  /** Makes one version of the type active, or none. */
+  /** Activates one version of the type and deactivates the others, or deactivates all. */
   async choose(type: string, version: string, isActive: boolean): Promise<void> {
     await this.dataSource.query('UPDATE event_types SET active = ($3 AND version = $2) WHERE type = $1', [
       type,

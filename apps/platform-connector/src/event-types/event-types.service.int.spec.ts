@@ -19,7 +19,7 @@ describe('EventTypesService', () => {
     (await list()).filter(({ active }) => active).map(({ type }) => type);
   const set = (type: string, active: boolean) => setup.gateway.request(setEventType, { type, active });
 
-  it('lists all 83 with what the platform says of them and how many subscriptions they have', async () => {
+  it('lists all 83 types with their descriptions and their numbers of subscriptions', async () => {
     setup.monitored.ids = ['1', '2'];
     setup.platform.unknownStreamers.add('2');
     await setup.startInstance();
@@ -49,7 +49,7 @@ describe('EventTypesService', () => {
     );
   });
 
-  it('takes either name, the newest version, and keeps the choice over restarts', async () => {
+  it('accepts either name, activates the newest version, and keeps the choice after a restart', async () => {
     const first = await setup.startInstance();
     expect(await set('channel-moderate', true)).toMatchObject({
       type: 'channel.moderate',
@@ -65,7 +65,7 @@ describe('EventTypesService', () => {
     expect(await activeTypes()).toEqual(['stream.online']);
   });
 
-  it('refuses what there is not, and what nobody can be subscribed to', async () => {
+  it('rejects unknown and unsupported types', async () => {
     await setup.startInstance();
     const codeOf = (type: string, active = true) =>
       set(type, active).then(
@@ -81,7 +81,7 @@ describe('EventTypesService', () => {
 
   it.each([
     ['app', { PLATFORM_CLIENT_ID: 'app', PLATFORM_CLIENT_SECRET: 'of the app' }],
-    // The simulated platform needs none to be configured.
+    // The simulated platform needs no configured client id.
     ['stream-events', { PLATFORM: 'simulator' }],
   ])('subscribes the application %s once to what is about it', async (clientId, environment) => {
     setup.monitored.ids = ['1', '2'];
@@ -95,7 +95,7 @@ describe('EventTypesService', () => {
     });
   });
 
-  it('adds each type once when instances start at once, with more active on the simulated platform', async () => {
+  it('adds each type once when several instances start at once, and activates more on the simulated platform', async () => {
     await Promise.all(Array.from({ length: 3 }, () => setup.startInstance({ PLATFORM: 'simulator' })));
     expect(await activeTypes()).toHaveLength(14);
   });

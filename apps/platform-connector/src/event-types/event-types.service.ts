@@ -4,24 +4,24 @@ import { eventTypes, type EventType } from '@stream-events/platforms';
 import { LOGGER, type Logger } from '@stream-events/service';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
-import { byPreference, findByAnyName, unsupportedReason, type ConditionValues } from './event-type-rules.js';
+import { byPriority, findByAnyName, unsupportedReason, type ConditionValues } from './event-type-rules.js';
 import { EventTypesRepository, type SubscriptionCount } from './event-types.repository.js';
 
-/** The platform's event types, and which of them streamers are subscribed to. */
+/** Lists the platform's event types, and activates and deactivates them. */
 @Injectable()
 export class EventTypesService {
   private readonly values: ConditionValues;
 
   constructor(
     private readonly choices: EventTypesRepository,
-    private readonly reconciliation: ReconciliationSchedule,
+    private readonly schedule: ReconciliationSchedule,
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.values = { clientId: settings.credentials?.clientId };
   }
 
-  /** Adds the types that this version of the system is the first to know. */
+  /** Adds the types that are new in this version of the service. */
   async start(): Promise<void> {
     await this.choices.seed(eventTypes, this.settings.platform);
   }
@@ -36,27 +36,27 @@ export class EventTypesService {
   }
 
   /**
-   * Subscribes every streamer to a type in its newest version, or to none of its versions.
+   * Activates or deactivates a type: subscribes every streamer to its newest version, or to none.
    *
-   * @throws ServiceError `not_found`, `conflict` when it is one that nobody can be subscribed to
+   * @throws ServiceError `not_found`; `conflict` when the service cannot subscribe to the type
    */
   async set(name: string, isActive: boolean): Promise<EventTypeMessage> {
     const row = findByAnyName(name);
-    if (!row) throw new ServiceError('not_found', `There is no event type ${name}.`);
+    if (!row) throw new ServiceError('not_found', `Event type ${name} does not exist.`);
     const reason = unsupportedReason(row, this.values);
     if (isActive && reason !== null)
-      throw new ServiceError('conflict', `${row.type} cannot be made active. ${reason}`);
+      throw new ServiceError('conflict', `${row.type} cannot be activated. ${reason}`);
     await this.choices.choose(row.type, row.version, isActive);
-    await this.reconciliation.hint();
-    this.logger.info({ type: row.type, version: row.version, isActive }, 'event type chosen');
+    await this.schedule.hint();
+    this.logger.info({ type: row.type, version: row.version, isActive }, 'event type changed');
     const counts = await this.choices.countSubscriptions();
     return this.describe(row, isActive, counts);
   }
 
-  /** The active types that can be subscribed to, most wanted first. */
+  /** The active types that the service can subscribe to, by priority. */
   async active(): Promise<EventType[]> {
     const active = new Set((await this.choices.list()).filter((choice) => choice.active).map(nameOf));
-    return byPreference(
+    return byPriority(
       eventTypes.filter((row) => active.has(nameOf(row)) && unsupportedReason(row, this.values) === null),
     );
   }

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What all instances share about the application on the platform: its access token, and what is left of its rate limit. */
+/** Creates the tables of the application's access token and its rate budget, which all instances share. */
 export class CreateAppTokensAndRateBudgets1764200000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);
@@ -12,7 +12,7 @@ export class CreateAppTokensAndRateBudgets1764200000000 implements MigrationInte
 }
 
 const statements = [
-  // Without a token and with a refusal: the platform has refused the credentials from the beginning.
+  // A refusal without a token: the platform has never accepted the credentials.
   `CREATE TABLE app_tokens (
     client_id text NOT NULL,
     token_encrypted text,

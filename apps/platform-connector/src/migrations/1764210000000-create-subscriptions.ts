@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Which event types are active, the subscriptions that follow from them, and whose turn it is to reconcile them. */
+/** Creates the tables of active event types, subscriptions, and the reconciliation schedule. */
 export class CreateSubscriptions1764210000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);

@@ -1,7 +1,7 @@
 import { createStoreIdentity } from '@stream-events/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Which platform all that is kept here is about. */
+/** Records which platform the data of this schema belongs to. */
 export class CreateStoreIdentity1764240000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(createStoreIdentity);

@@ -4,15 +4,15 @@ import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-s
 import { StreamerMonitorClient } from './streamer-monitor.client.js';
 import { wantedSubscriptions, type WantedSubscription } from './wanted-subscriptions.js';
 
-/** What should be. */
+/** The subscriptions that should exist. */
 export interface DesiredSubscriptions {
-  /** How many streamers are monitored. */
+  /** The number of monitored streamers. */
   monitored: number;
-  /** Most wanted first; null when the platform cannot be told where to send anything. */
+  /** By priority; null when the platform has no address to send messages to. */
   wanted: WantedSubscription[] | null;
 }
 
-/** Says which subscriptions should be: monitored streamers × active event types. */
+/** Determines which subscriptions should exist: monitored streamers × active event types. */
 @Injectable()
 export class DesiredSubscriptionsService {
   constructor(
@@ -21,7 +21,7 @@ export class DesiredSubscriptionsService {
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
   ) {}
 
-  /** @throws ServiceError when the streamer monitor does not answer */
+  /** @throws ServiceError when the streamer monitor does not reply */
   async read(signal: AbortSignal): Promise<DesiredSubscriptions> {
     const streamerIds = await this.streamerMonitor.listMonitoredIds(signal);
     const monitored = streamerIds.length;

@@ -10,23 +10,23 @@ import {
 
 /** All subscriptions that the platform has for this application. */
 export interface Listing {
-  /** When the platform was asked for the first of them, in milliseconds since 1970 by the database's clock. */
+  /** When the first page was requested, in milliseconds since 1970 by the database's clock. */
   startedAt: number;
   subscriptions: readonly PlatformSubscription[];
 }
 
-/** What a listing says about our subscriptions. */
+/** The service's subscriptions, compared with a listing. */
 export interface Match {
   own: OwnSubscription[];
-  /** Point here, or did, and belong to none of ours. */
+  /** Subscriptions that point at this service, or used to, and match no row. */
   strays: PlatformSubscription[];
-  /** What the live subscriptions of others count of the limit. */
+  /** The cost of live subscriptions that other programs created. */
   foreignCost: number;
 }
 
 /**
- * Finds our subscriptions in the platform's list: by id, else by type and condition among those that point at our callback. One of
- * ours that points elsewhere was made before our address changed: it is a stray.
+ * Finds the service's subscriptions in the platform's list by type and condition, among those that point at its callback. A
+ * subscription with a known id that points elsewhere was created before the callback changed: it is a stray.
  */
 export function matchListing(
   own: readonly OwnSubscription[],
@@ -47,7 +47,7 @@ export function matchListing(
   const matched = own.map((row) => {
     const found = candidates.get(row.key) ?? [];
     candidates.delete(row.key);
-    // It was revoked since the platform was asked: the list is the older word.
+    // Revoked after the listing was requested: the listing is stale for this row.
     if (row.subscriptionId !== null && row.statusSince >= startedAt) return row;
     const [best, ...others] = [...found].sort((a, b) => rank(a, row) - rank(b, row));
     strays.push(...others);
@@ -57,7 +57,7 @@ export function matchListing(
   return { own: matched, strays: [...strays, ...[...candidates.values()].flat()], foreignCost };
 }
 
-/** Lower is better: one that works, then one that may, and of two alike the one we know. */
+/** Lower is better: enabled first, then pending; between two alike, the known id first. */
 function rank({ id, status }: PlatformSubscription, { subscriptionId }: OwnSubscription): number {
   const isKnown = id === subscriptionId;
   if (status === enabled) return isKnown ? 0 : 1;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { PlatformCallError, PlatformUnavailableError } from '@stream-events/platforms';
 import {
-  alreadyThere,
+  alreadyExists,
   limitReached,
   observed,
   putOff,
@@ -14,34 +14,34 @@ import { SubscriptionMetrics, type ActionResult } from '../subscriptions/subscri
 import type { Action } from './subscription-plan.js';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 
-/** What an execution works with. */
+/** The context of an execution. */
 export interface ExecutionContext {
-  /** Ends it after the calls that are in flight. */
+  /** Stops the execution after the calls in flight. */
   signal: AbortSignal;
   /** Milliseconds since 1970, by the database's clock. */
   clock: () => number;
 }
 
-/** How far an execution came. */
+/** The result of an execution. */
 export interface Execution {
-  /** How often what came of it: `{"create done": 4}`. */
+  /** Counts by action and result, such as `{"create done": 4}`. */
   tally: Record<string, number>;
-  /** Whether all of the plan was tried, and what failed has a time of its own to be tried again. */
+  /** Whether every action was tried, and every failed one has its own retry time. */
   isComplete: boolean;
-  /** The latest call that failed while others did not. */
+  /** The latest failure of a single call. */
   failure: PlatformCallError | null;
-  /** Why it ended early; null when the platform answered. */
+  /** Why the execution ended early; null when the platform was available. */
   unavailable: PlatformUnavailableError | null;
 }
 
-// As many as the platform answers side by side without its rate limit being the bound: a call takes about 100 ms.
+// A call takes about 100 ms. With four at a time, the rate limit is the bound.
 const concurrency = 4;
-// What is wanted changes while a long plan is carried out: then the rest is planned anew.
+// The desired subscriptions may change during a long execution. After this time, the rest is planned again.
 const maxDurationMs = 15_000;
-// A call may fail for what it is about, and must not keep the others waiting; so many say that it is not about that.
+// A single call may fail because of its subscription and must not delay the others. 20 failures mean that the platform is down.
 const maxFailures = 20;
 
-/** Carries a plan out on the platform, and writes down each step as it is done: a crash loses nothing but what is in flight. */
+/** Executes a plan on the platform and saves the result of each action: a crash loses only the results of calls in flight. */
 @Injectable()
 export class PlanExecution {
   constructor(
@@ -74,7 +74,7 @@ export class PlanExecution {
 
   private async tryAction(action: Action, execution: Execution, { clock }: ExecutionContext): Promise<void> {
     const { tally } = execution;
-    // The platform has said that it is full: what costs nothing still fits.
+    // The limit is reached: only subscriptions without cost still fit.
     if (action.kind === 'create' && action.cost > 0 && 'create limit_reached' in tally) return;
     const note = (result: ActionResult): void => {
       this.metrics.note(action.kind, result);
@@ -106,15 +106,15 @@ export class PlanExecution {
         await this.subscriptions.save({ before: own, after: observed(own, outcome.subscription, now) });
         return 'done';
       case 'exists':
-        await this.subscriptions.save({ before: own, after: alreadyThere(own, now) });
+        await this.subscriptions.save({ before: own, after: alreadyExists(own, now) });
         return 'exists';
       case 'limit_reached': {
-        const reason = `The platform has no room for it: ${outcome.message}`;
+        const reason = `The platform’s subscription limit is reached: ${outcome.message}`;
         await this.subscriptions.save({ before: own, after: turnedDown(own, limitReached, { reason, now }) });
         return 'limit_reached';
       }
       case 'refused': {
-        const reason = `The platform refuses it (${outcome.status}): ${outcome.message}`;
+        const reason = `The platform refused the subscription (HTTP ${outcome.status}): ${outcome.message}`;
         await this.subscriptions.save({ before: own, after: turnedDown(own, refused, { reason, now }) });
         return 'refused';
       }
@@ -129,7 +129,7 @@ export class PlanExecution {
   }
 }
 
-/** Deletions and creations in turn: a thousand of the one must not keep a single one of the other waiting. */
+/** Alternates deletions and creations: a thousand of one kind must not delay the first of the other. */
 function alternate(actions: readonly Action[]): Action[] {
   const deletions = actions.filter(({ kind }) => kind === 'delete');
   const creations = actions.filter(({ kind }) => kind === 'create');

@@ -7,16 +7,16 @@ import {
 } from '@stream-events/platforms';
 import type { OwnSubscription } from '../subscriptions/own-subscription.js';
 
-/** All that the platform has for this application. */
+/** All subscriptions of the application on the platform. */
 export interface PlatformListing {
   subscriptions: PlatformSubscription[];
   maxCost: number;
 }
 
-// 100 a page: a million. A list that goes on after that has no end.
+// 100 per page: a million subscriptions. A longer list means that paging does not end.
 const maxPages = 10_000;
 
-/** The platform's subscriptions, pointing at our callback. All methods throw PlatformUnavailableError. */
+/** Lists, creates, and deletes subscriptions on the platform. All methods throw PlatformUnavailableError. */
 @Injectable()
 export class PlatformSubscriptions {
   constructor(
@@ -24,12 +24,12 @@ export class PlatformSubscriptions {
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
   ) {}
 
-  /** Where the platform's messages go; empty when it cannot be told. */
+  /** The URL that the platform sends messages to; empty when none is configured. */
   get callback(): string {
     return this.settings.webhook?.callback ?? '';
   }
 
-  /** All pages or nothing. */
+  /** Returns all pages or fails. */
   async list(signal: AbortSignal): Promise<PlatformListing> {
     const subscriptions: PlatformSubscription[] = [];
     let next: string | undefined;
@@ -40,12 +40,12 @@ export class PlatformSubscriptions {
       if (reply.next === null) return { subscriptions, maxCost: reply.maxTotalCost };
       next = reply.next;
     }
-    throw new Error(`the platform’s list of subscriptions did not end after ${maxPages} pages`);
+    throw new Error(`cannot list the platform’s subscriptions: paging did not end after ${maxPages} pages`);
   }
 
   async create({ type, version, condition }: OwnSubscription): Promise<CreateOutcome> {
     const { webhook } = this.settings;
-    if (!webhook) throw new Error('a subscription cannot be created without a callback and a secret');
+    if (!webhook) throw new Error('cannot create a subscription: no callback and secret are configured');
     return this.platform.createSubscription({ type, version, condition, ...webhook });
   }
 

@@ -5,7 +5,7 @@ import { callback } from '../../test/subscription-factory.js';
 
 const both = (...streamers: string[]): string[] =>
   streamers.flatMap((id) => [`stream.offline ${id}`, `stream.online ${id}`]).sort();
-// Of a test that waits for hundreds of subscriptions more than once, or for a lease of 10 s to end.
+// For tests that wait for hundreds of subscriptions more than once, or for a lease of 10 s to expire.
 const limitMs = 120_000;
 const online = (streamer: string) => ({
   type: 'stream.online',
@@ -39,7 +39,7 @@ describe('Reconciler', () => {
     return instance;
   };
 
-  it('subscribes to every streamer, follows hints, and ends what is monitored no more', async () => {
+  it('subscribes to every streamer, follows hints, and deletes subscriptions of removed streamers', async () => {
     const { metrics } = await monitor('1', '2');
 
     setup.monitored.ids = ['1', '3'];
@@ -57,13 +57,13 @@ describe('Reconciler', () => {
     });
   });
 
-  it('shows how a verification ends, and makes anew what failed it, after a pause when it fails again', async () => {
+  it('records the result of a verification, and recreates a failed subscription, after a pause when it fails again', async () => {
     setup.monitored.ids = ['1'];
     setup.platform.newStatus = 'webhook_callback_verification_pending';
     setup.platform.verifiedStatus = 'webhook_callback_verification_failed';
     await setup.startInstance();
 
-    // Once at once, then in a minute.
+    // The first retry is at once, the second one after a minute.
     await eventually(() => expect([...setup.platform.creations.values()]).toEqual([2, 2]));
     await eventually(() => expect(setup.platform.names(callback)).toEqual([]));
     await untilStatuses({
@@ -80,7 +80,7 @@ describe('Reconciler', () => {
   it.each([true, false])('adopts what the platform says exists (naming it: %s)', async (saysId) => {
     await monitor('1');
     setup.platform.saysIdOnConflict = saysId;
-    // Made by an instance that could not write it down.
+    // Created by an instance that could not save it.
     setup.monitored.ids = ['1', '2'];
     const made = setup.platform.add(online('2'));
     await hint();
@@ -90,7 +90,7 @@ describe('Reconciler', () => {
     expect(setup.platform.names(callback)).toEqual(both('1', '2'));
   });
 
-  it('deletes strays that point here, and leaves those of others alone', async () => {
+  it('deletes strays that point here, and keeps other programs’ subscriptions', async () => {
     setup.platform.add(online('9'));
     setup.platform.add({ ...online('1'), status: 'notification_failures_exceeded' });
     const foreign = setup.platform.add({ ...online('1'), callback: 'https://other.example/' });
@@ -100,7 +100,7 @@ describe('Reconciler', () => {
     await untilStatuses({ 'stream.online 1': 'enabled', 'stream.offline 1': 'enabled' });
   });
 
-  it('shows why the platform refuses one, does not try it again and again, and tries it when its pause is over', async () => {
+  it('records why the platform refused a subscription, and retries it only after the pause', async () => {
     setup.platform.unknownStreamers.add('2');
     setup.monitored.ids = ['1', '2'];
     await setup.startInstance();
@@ -121,7 +121,7 @@ describe('Reconciler', () => {
     await untilSubscribed(...both('1', '2'));
   });
 
-  it('goes on with the others when the platform fails at some, and tries these again when their pause is over', async () => {
+  it('continues when the platform fails for some subscriptions, and retries those after the pause', async () => {
     setup.platform.failingStreamers.add('1').add('2').add('3');
     setup.monitored.ids = ['1', '2', '3', '4', '5'];
     await setup.startInstance();
@@ -143,7 +143,7 @@ describe('Reconciler', () => {
     await untilSubscribed(...both('1', '2', '3', '4', '5'));
   });
 
-  it('follows the choice of event types', async () => {
+  it('creates and deletes subscriptions when event types change', async () => {
     await monitor('1');
 
     await setup.gateway.request(setEventType, { type: 'channel-cheer', active: true });
@@ -153,7 +153,7 @@ describe('Reconciler', () => {
     await untilStatuses({ 'channel.cheer 1': 'enabled', 'stream.online 1': 'enabled' });
   });
 
-  it('deletes nothing while the streamer monitor is away or breaks off its list', async () => {
+  it('deletes nothing while the streamer monitor is unavailable or its list is incomplete', async () => {
     setup.monitored.pageSize = 2;
     await monitor('1', '2', '3');
 
@@ -174,7 +174,7 @@ describe('Reconciler', () => {
     setup.monitored.pageSize = 1_000;
   });
 
-  it('does what it can when the platform is away, and goes on when it is back', async () => {
+  it('saves the desired subscriptions while the platform is down, and creates them when it is back', async () => {
     await monitor('1');
     setup.platform.isAway = true;
     setup.monitored.ids = ['2', '3'];
@@ -188,7 +188,7 @@ describe('Reconciler', () => {
     await untilSubscribed(...both('2', '3'));
   });
 
-  it('has one instance at a time create each subscription once', async () => {
+  it('creates each subscription once with several instances, which take turns', async () => {
     setup.monitored.ids = Array.from({ length: 200 }, (_, index) => `${index}`);
     await Promise.all([setup.startInstance(), setup.startInstance(), setup.startInstance()]);
     await untilSubscribed(...both(...setup.monitored.ids));
@@ -197,13 +197,13 @@ describe('Reconciler', () => {
   });
 
   it(
-    'goes on within seconds when the instance at work is cut off in the middle',
+    'continues within seconds when the working instance is cut off',
     async () => {
       setup.monitored.ids = Array.from({ length: 50 }, (_, index) => `${index}`);
       let answers = 0;
       let release = (): void => undefined;
       const isReleased = new Promise<void>((resolve) => (release = resolve));
-      // Four are created, and nobody has heard of it yet.
+      // Four are created, and the replies have not arrived.
       setup.platform.beforeCreationAnswer = async () => {
         answers += 1;
         if (answers > 20 && answers <= 24) await isReleased;
@@ -222,7 +222,7 @@ describe('Reconciler', () => {
   );
 
   it(
-    'stops in the middle when its lease is another’s',
+    'stops during a round when another instance has taken the lease',
     async () => {
       setup.monitored.ids = Array.from({ length: 500 }, (_, index) => `${index}`);
       setup.platform.beforeCreationAnswer = () => new Promise((resolve) => setTimeout(resolve, 100));
@@ -237,7 +237,7 @@ describe('Reconciler', () => {
       );
       expect(setup.platform.creations.size).toBeLessThan(500);
 
-      // That other one does nothing: after 10 s it is taken for dead.
+      // The other instance does nothing: after 10 s, it counts as dead.
       setup.platform.beforeCreationAnswer = () => Promise.resolve();
       await untilSubscribed(...both(...setup.monitored.ids));
       expect(new Set(setup.platform.creations.values())).toEqual(new Set([1]));
@@ -246,7 +246,7 @@ describe('Reconciler', () => {
   );
 
   it(
-    'hands the round over at once when it is stopped in the middle',
+    'hands the round over at once when it is stopped',
     async () => {
       setup.monitored.ids = Array.from({ length: 300 }, (_, index) => `${index}`);
       setup.platform.beforeCreationAnswer = () => new Promise((resolve) => setTimeout(resolve, 20));
@@ -264,7 +264,7 @@ describe('Reconciler', () => {
     limitMs,
   );
 
-  it('gives 6,000 streamers the 10,000 that the platform permits: the oldest 5,000 have both, and never is it more', async () => {
+  it('gives the oldest 5,000 of 6,000 streamers both subscriptions under a limit of 10,000, never exceeding it', async () => {
     setup.monitored.ids = Array.from({ length: 6_000 }, (_, index) => `${index}`);
     const instance = await setup.startInstance();
     const expected = both(...setup.monitored.ids.slice(0, 5_000));
@@ -278,7 +278,7 @@ describe('Reconciler', () => {
       cost: { total: 10_000, max: 10_000 },
     });
 
-    // The oldest leaves, and the next one moves up.
+    // The oldest streamer is removed, and the next one gets its place.
     setup.monitored.ids = setup.monitored.ids.slice(1);
     await hint();
     await eventually(() => expect(setup.platform.names(callback)).toEqual(both(...setup.monitored.ids.slice(0, 5_000))), { timeoutMs: 60_000, intervalMs: 1_000 }); // prettier-ignore
@@ -286,7 +286,7 @@ describe('Reconciler', () => {
     expect(new Set(setup.platform.creations.values())).toEqual(new Set([1]));
   }, 240_000);
 
-  it('subscribes to nothing without a public address, and counts who is monitored all the same', async () => {
+  it('creates no subscriptions without a public URL, and still counts the monitored streamers', async () => {
     setup.monitored.ids = ['1', '2'];
     const instance = await setup.startInstance({ PUBLIC_URL: '' });
     await eventually(async () =>
@@ -299,7 +299,7 @@ describe('Reconciler', () => {
     expect(setup.platform.subscriptions.size).toBe(0);
   });
 
-  /** Waits until a round that begins from now on has ended. */
+  /** Waits until a round that starts after this call has ended. */
   async function untilRoundAfterNow(): Promise<void> {
     await eventually(async () => {
       const [row] = await setup.dataSource.query<{ done: boolean }[]>(

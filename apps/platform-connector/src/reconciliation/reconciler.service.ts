@@ -10,10 +10,10 @@ import {
   type RoundEnd,
 } from '../subscriptions/reconciliation-schedule.repository.js';
 
-// How soon a hint is followed, by any instance; and so often at most: a hundred hints in that time are one round.
+// How often each instance looks whether a round is due. Hints within this time lead to one round.
 const pollIntervalMs = 500;
 const failurePauseMs = 5_000;
-// A call of the platform that is in flight then is cut; the next round finds out what became of it.
+// Cuts off calls to the platform that are still in flight. The next round finds out their results.
 const stopLimitMs = 5_000;
 
 const afterFailure: RoundEnd = {
@@ -25,18 +25,18 @@ const afterFailure: RoundEnd = {
 const afterInterruption: RoundEnd = { ...afterFailure, dueInMs: 0, listingNotBeforeMs: 0 };
 
 /**
- * Makes the subscriptions on the platform what they should be, one instance at a time.
+ * Reconciles the subscriptions on the platform with the desired ones. One instance at a time holds the lease and runs a round.
  *
  * ```
  *         every 60 s · hint · revocation · more to do                 nothing left: in 60 s
  *  idle ───────────────────────────────────────▶ round of one instance ──────────────────▶ idle
- *   ▲                                              │         │ neighbour away: in 1 s … 60 s
+ *   ▲                                              │         │ platform or monitor unavailable: in 1 s … 60 s
  *   └──── any other instance, within 10 s ─────────┘◀────────┘
- *                dead, or cut off from the database
+ *           instance died, or lost the database
  * ```
  *
- * Two that believe it is their turn do no harm: the platform has one subscription of each kind, and what a row has become is not
- * written over.
+ * Two instances that both believe they hold the lease do no harm: the platform allows one subscription per type and condition, and
+ * an update applies only to a row that is still as it was read.
  */
 @Injectable()
 export class Reconciler {
@@ -53,15 +53,15 @@ export class Reconciler {
     this.failureLog = new FailureLog(logger);
   }
 
-  /** Begins; the first round asks the platform for all it has. */
+  /** Starts. The first round lists all subscriptions on the platform. */
   async start(): Promise<void> {
     await this.reconciliation.requestListing();
     this.running = this.run();
   }
 
-  /** Ends the round in progress after the calls that are in flight (for 5 s at most); another instance goes on. */
+  /** Stops the current round after the calls in flight, waiting up to 5 s. Another instance continues. */
   async stop(): Promise<void> {
-    this.stopping.abort(new Error('the service stops'));
+    this.stopping.abort(new Error('the service is stopping'));
     await within(stopLimitMs, this.running);
   }
 
@@ -72,7 +72,7 @@ export class Reconciler {
         const claim = await this.reconciliation.claim(randomUUID());
         if (claim) await this.hold(claim);
       } catch (error) {
-        this.failureLog.warn('subscriptions could not be reconciled: tried again in a moment', {
+        this.failureLog.warn('cannot reconcile subscriptions, retrying within 5 s', {
           err: error,
         });
       }
@@ -96,18 +96,21 @@ export class Reconciler {
     }
   }
 
-  /** One line for a round that did something; one when a neighbour fails, however long it lasts, and one when it is back. */
+  /** Logs one line per round that did something, one when the platform or the monitor fails, and one when it is back. */
   private report({ tally, problem }: Round): void {
     if (Object.keys(tally).length > 0) this.logger.info({ actions: tally }, 'subscriptions reconciled');
     const name = problem?.name;
     if (name === this.lastProblem) return;
     if (problem) {
-      this.failureLog.warn('subscriptions stay as they are for now: tried again until it works', {
-        err: problem,
-      });
+      this.failureLog.warn(
+        'platform or streamer monitor unavailable, keeping subscriptions as they are, retrying within 60 s',
+        {
+          err: problem,
+        },
+      );
       if (this.failureLog.isStarting) return;
     }
     this.lastProblem = name;
-    if (!problem) this.logger.info('subscriptions are reconciled again');
+    if (!problem) this.logger.info('subscriptions are being reconciled again');
   }
 }

@@ -14,49 +14,49 @@ import { planSubscriptions } from './subscription-plan.js';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 import type { WantedSubscription } from './wanted-subscriptions.js';
 
-/** What a round did and when the next one shall be. */
+/** The result of a round. */
 export interface Round {
   end: RoundEnd;
   tally: Record<string, number>;
-  /** The neighbour that did not answer. */
+  /** Why the platform or the streamer monitor was unavailable; null when both replied. */
   problem: ServiceError | PlatformUnavailableError | null;
 }
 
 const roundIntervalMs = 60_000;
-// A streamer monitor that restarts is back in seconds.
+// The streamer monitor restarts within seconds.
 const monitorPauseMs = 5_000;
 const maxPlatformPauseMs = 60_000;
-// When the platform counts otherwise than we do, or did not answer, its list says how it is; and only its list shows strays that are left.
+// List again soon when a call failed, the platform's limit was reached unexpectedly, or strays are left: only a listing shows them.
 const relistMs = 30_000;
-// Verification takes the platform about a second.
+// The platform verifies a callback within about a second.
 const minListingPauseMs = 2_000;
-// One call for a hundred that are there: a list of 10,000 once a minute is an eighth of the rate limit.
+// One call lists 100 subscriptions. Listing 10,000 once a minute takes an eighth of the rate limit.
 const listingPauseMsPerSubscription = 6;
 
-/** One reconciliation: what is wanted against what is there. */
+/** One round: compares desired and actual subscriptions, and executes the difference. */
 @Injectable()
 export class ReconciliationRound {
   constructor(
     private readonly desired: DesiredSubscriptionsService,
     private readonly platform: PlatformSubscriptions,
     private readonly subscriptions: SubscriptionsRepository,
-    private readonly reconciliation: ReconciliationSchedule,
+    private readonly schedule: ReconciliationSchedule,
     private readonly execution: PlanExecution,
   ) {}
 
-  /** @throws when the database fails, or the signal has ended it before anything was done on the platform */
+  /** @throws when the database fails, or the signal aborts before any action on the platform */
   async run(claim: Claim, signal: AbortSignal): Promise<Round> {
     const startedAt = performance.now();
     const clock = (): number => claim.now + Math.floor(performance.now() - startedAt);
     try {
       const { monitored, wanted } = await this.desired.read(signal);
-      await this.reconciliation.noteMonitored(claim.holder, monitored);
+      await this.schedule.noteMonitored(claim.holder, monitored);
       if (wanted) return await this.reconcile(wanted, claim, { signal, clock });
       await this.subscriptions.removeAll();
       return { end: endOfRound({ isComplete: true }), tally: {}, problem: null };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      // Without knowing who is monitored nothing may be deleted: everything stays as it is.
+      // Without the list of monitored streamers, nothing may be deleted: all subscriptions stay.
       return { end: endOfRound({ dueInMs: monitorPauseMs }), tally: {}, problem: error };
     }
   }
@@ -69,7 +69,7 @@ export class ReconciliationRound {
     const startedAt = context.clock();
     const listed = claim.isListingDue ? await this.list(context.signal) : null;
     if (listed instanceof PlatformUnavailableError) {
-      // What is wanted is shown as waiting meanwhile.
+      // The API shows new desired subscriptions as waiting meanwhile.
       await this.plan(wanted, claim, null, context.clock());
       const pauseMs = pauseOf(listed);
       const end = endOfRound({ dueInMs: pauseMs, listingNotBeforeMs: pauseMs });
@@ -78,7 +78,7 @@ export class ReconciliationRound {
     const listing = listed && { startedAt, ...listed };
     const { plan, count } = await this.plan(wanted, claim, listing, context.clock());
     if (listing)
-      await this.reconciliation.noteListing(claim.holder, {
+      await this.schedule.noteListing(claim.holder, {
         maxCost: listing.maxCost,
         foreignCost: plan.foreignCost,
       });
@@ -125,7 +125,7 @@ function endAfter(
 ): RoundEnd {
   const error = unavailable ?? failure;
   const pauseMs = error ? pauseOf(error) : 0;
-  // What was deleted has made room, or is to be made anew.
+  // Deletions make room for other subscriptions, or are followed by a new creation.
   const hasMore = !isComplete || 'delete done' in tally;
   const isRelisted =
     'create limit_reached' in tally || 'create failed' in tally || (hasStrays && !isComplete);

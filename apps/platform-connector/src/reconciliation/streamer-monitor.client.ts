@@ -2,19 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { listMonitored } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 
-// Five million streamers: a list that goes on after that has no end.
+// Five million streamers. A longer list means that paging does not end.
 const maxPages = 1_000;
 
-/** Whom the platform shall tell about, by the streamer monitor's word. */
+/** Requests to the streamer monitor. */
 @Injectable()
 export class StreamerMonitorClient {
   constructor(private readonly client: RequestClient) {}
 
   /**
-   * The platform's ids of all monitored streamers, those monitored longest first. All pages or nothing: half a list would cost the
-   * other half its subscriptions.
+   * The platform's ids of all monitored streamers, sorted by when monitoring started. Returns all pages or fails: the reconciler
+   * would delete the subscriptions of streamers that are missing.
    *
-   * @throws ServiceError when the streamer monitor does not answer every page
+   * @throws ServiceError when the streamer monitor does not reply to a request
    */
   async listMonitoredIds(signal: AbortSignal): Promise<string[]> {
     const ids: string[] = [];
@@ -29,6 +29,6 @@ export class StreamerMonitorClient {
       if (reply.next === null) return ids;
       after = reply.next;
     }
-    throw new Error(`the list of monitored streamers did not end after ${maxPages} pages`);
+    throw new Error(`cannot list the monitored streamers: paging did not end after ${maxPages} pages`);
   }
 }

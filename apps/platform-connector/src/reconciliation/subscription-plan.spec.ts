@@ -35,26 +35,26 @@ const describeAction = (action: Action): string =>
 const describeAll = ({ actions }: Plan): string[] => actions.map(describeAction);
 
 describe('planSubscriptions', () => {
-  it('creates what is wanted and not there', () => {
+  it('creates wanted subscriptions that do not exist', () => {
     const { add, actions } = plan({ wanted: [want('1'), want('2')] });
     expect(add.map(({ status }) => status)).toEqual(['waiting', 'waiting']);
     expect(actions.map(describeAction)).toEqual(['create stream.online 1', 'create stream.online 2']);
   });
 
-  it('creates nothing before the platform has said its limit, but shows what waits', () => {
+  it('creates nothing until the platform has reported its limit, but saves the rows as waiting', () => {
     const { add, actions } = plan({ wanted: [want('1')], maxCost: null });
     expect(add).toMatchObject([{ status: 'waiting' }]);
     expect(actions).toEqual([]);
   });
 
-  it('adopts what points here and is wanted, also when nothing is known of it', () => {
+  it('adopts wanted subscriptions that point here, even unknown ones', () => {
     const listed = newListed(want('1'), { id: 'a' });
     const { add, actions } = plan({ wanted: [want('1')], listing: listing(listed) });
     expect(add).toMatchObject([{ subscriptionId: 'a', status: 'enabled', cost: 1 }]);
     expect(actions).toEqual([]);
   });
 
-  it('adopts one whose condition has empty keys besides', () => {
+  it('adopts a subscription whose condition has additional empty keys', () => {
     const condition = { broadcaster_user_id: '1', reward_id: '' };
     const listed = newListed({ ...want('1'), condition }, { id: 'a' });
     expect(plan({ wanted: [want('1')], listing: listing(listed) }).add).toMatchObject([
@@ -62,7 +62,7 @@ describe('planSubscriptions', () => {
     ]);
   });
 
-  it('deletes strays that point here, and leaves those of others', () => {
+  it('deletes strays that point here, and keeps other programs’ subscriptions', () => {
     const stray = newListed(want('9'), { id: 'stray' });
     const foreign = newListed(want('1'), { id: 'foreign', callback: 'https://other.example/', cost: 3 });
     const planned = plan({ wanted: [want('1')], listing: listing(stray, foreign) });
@@ -70,7 +70,7 @@ describe('planSubscriptions', () => {
     expect(planned.foreignCost).toBe(3);
   });
 
-  it('keeps of two alike the one that works', () => {
+  it('keeps the working one of two equal subscriptions', () => {
     const own = newOwn('1', { subscriptionId: 'a', status: 'enabled' });
     const dead = newListed(own, { id: 'a', status: 'user_removed' });
     const live = newListed(own, { id: 'b' });
@@ -79,14 +79,14 @@ describe('planSubscriptions', () => {
     expect(describeAll(planned)).toEqual(['delete a']);
   });
 
-  it('moves what we had made for another callback', () => {
+  it('replaces subscriptions that were created for another callback', () => {
     const own = newOwn('1', { subscriptionId: 'a', status: 'enabled', cost: 1 });
     const listed = newListed(own, { id: 'a', callback: 'https://before.example/' });
     const planned = plan({ wanted: [want('1')], own: [own], listing: listing(listed) });
     expect(describeAll(planned)).toEqual(['delete a', 'create stream.online 1']);
   });
 
-  it('deletes what is dead, and makes it anew when its time has come', () => {
+  it('deletes ended subscriptions, and recreates them at their retry time', () => {
     const dead = { subscriptionId: 'a', status: 'authorization_revoked' };
     const own = newOwn('1', { ...dead, retryAt: now + 1, attempts: 2 });
     const first = plan({ wanted: [want('1')], own: [own] });
@@ -99,14 +99,14 @@ describe('planSubscriptions', () => {
     expect(plan({ wanted: [want('1')], own: [{ ...released, retryAt: now }] }).actions).toHaveLength(1);
   });
 
-  it('makes anew what the platform has no more', () => {
+  it('recreates subscriptions that have vanished from the platform', () => {
     const own = newOwn('1', { subscriptionId: 'a', status: 'enabled', cost: 1 });
     const planned = plan({ wanted: [want('1')], own: [own], listing: listing() });
     expect(planned.update).toMatchObject([{ after: { subscriptionId: null, status: 'waiting' } }]);
     expect(describeAll(planned)).toEqual(['create stream.online 1']);
   });
 
-  it('believes a revocation that came while the platform was being listed', () => {
+  it('prefers a revocation that arrived during a listing over the listing', () => {
     const own = newOwn('1', {
       subscriptionId: 'a',
       status: 'user_removed',
@@ -118,7 +118,7 @@ describe('planSubscriptions', () => {
     expect(describeAll(planned)).toEqual(['delete a']);
   });
 
-  it('deletes what is not wanted, and forgets what the platform does not have', () => {
+  it('deletes unwanted subscriptions, and removes unwanted rows without a subscription', () => {
     const there = newOwn('1', { subscriptionId: 'a', status: 'enabled' });
     const gone = newOwn('2', { status: 'refused' });
     const planned = plan({ own: [there, gone] });
@@ -126,11 +126,11 @@ describe('planSubscriptions', () => {
     expect(planned.actions).toEqual([{ kind: 'delete', subscriptionId: 'a', own: there, after: null }]);
   });
 
-  it('gives the room to the most wanted, also what others have at the moment, and says so', () => {
+  it('gives the room to subscriptions of higher priority, and says so on the others', () => {
     const second = newOwn('2', { subscriptionId: 'b', status: 'enabled', cost: 1 });
     const wanted = [want('1'), want('2'), want('3', 'channel.cheer', 0)];
     const planned = plan({ wanted, own: [second], maxCost: 3, foreignCost: 2 });
-    // First there must be room: what costs nothing needs none.
+    // Deletions must make room first. A subscription without cost needs none.
     expect(describeAll(planned)).toEqual(['delete b', 'create channel.cheer 3']);
     expect(planned.actions[0]).toMatchObject({ after: { status: 'limit_reached', subscriptionId: null } });
 
@@ -141,7 +141,7 @@ describe('planSubscriptions', () => {
     expect(plan({ wanted, own: [crowded] }).update).toMatchObject([{ after: { status: 'waiting' } }]);
   });
 
-  it('lets a refused one take no room from others', () => {
+  it('gives no room to a refused subscription before its retry', () => {
     const own = newOwn('1', { status: 'refused', retryAt: now + 1 });
     const planned = plan({ wanted: [want('1'), want('2')], own: [own], maxCost: 1 });
     expect(describeAll(planned)).toEqual(['create stream.online 2']);
@@ -150,7 +150,7 @@ describe('planSubscriptions', () => {
     expect(due.update).toEqual([]);
   });
 
-  it('tries but a few while nothing reaches our callback', () => {
+  it('tries only a few creations while no verification reaches the callback', () => {
     const wanted = Array.from({ length: 100 }, (_, index) => want(`${index}`));
     const failed = wanted.map((each, index) =>
       newOwn(`${index}`, { ...each, status: 'webhook_callback_verification_failed', retryAt: now }),
@@ -161,7 +161,7 @@ describe('planSubscriptions', () => {
     expect(plan({ wanted, own: [working, ...rest] }).actions).toHaveLength(99);
   });
 
-  it('plans 20,000 well within a second', () => {
+  it('plans 20,000 subscriptions well within a second', () => {
     const wanted = Array.from({ length: 10_000 }, (_, index) => [
       want(`${index}`),
       want(`${index}`, 'stream.offline'),
@@ -170,7 +170,7 @@ describe('planSubscriptions', () => {
       newOwn('', { ...each, id: `${index}`, subscriptionId: `s${index}`, status: 'enabled', cost: 1 }),
     );
     const subscriptions = own.map((each) => newListed(each, { id: each.subscriptionId! }));
-    // Processor time: others may be at work on the machine.
+    // Measures CPU time, because other processes may be running.
     const before = process.cpuUsage();
     const planned = plan({ wanted, own, listing: listing(...subscriptions), maxCost: 20_000 });
     expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
@@ -178,7 +178,7 @@ describe('planSubscriptions', () => {
   });
 });
 
-/** A platform that does as it is told. */
+/** A simple platform in memory. */
 class ModelPlatform {
   readonly subscriptions = new Map<string, PlatformSubscription>();
   private nextId = 0;
@@ -200,7 +200,7 @@ class ModelPlatform {
   }
 }
 
-/** Writes the plan down and carries it out in the order given, as far as `steps` go. */
+/** Saves the plan, and executes the first `steps` actions in the given order. */
 function carryOut(
   own: readonly OwnSubscription[],
   { add, update, remove, actions }: Plan,
@@ -250,7 +250,7 @@ const worlds = fc.record({
 });
 
 describe('planSubscriptions, round after round', () => {
-  it('comes to what the most wanted get under the limit, never above it, whatever was there, in any order and with crashes', () => {
+  it('converges to the highest priorities under the limit, never above it, from any state, in any order, with crashes', () => {
     fc.assert(
       fc.property(worlds, ({ monitored, active, listed, freeCost, order, crashAfter }) => {
         const platform = new ModelPlatform(freeCost + listed.reduce((sum, { type }) => sum + type.cost, 0));
@@ -274,7 +274,7 @@ describe('planSubscriptions, round after round', () => {
           const current = [...platform.subscriptions.values()];
           const planned = plan({
             wanted,
-            own: rows.map((row) => ({ ...row, retryAt: null })), // as if every pause were over
+            own: rows.map((row) => ({ ...row, retryAt: null })), // all pauses are over
             listing: { startedAt: now + 1, subscriptions: current },
             maxCost: platform.maxCost,
           });
@@ -288,7 +288,7 @@ describe('planSubscriptions, round after round', () => {
         runRound();
         runRound();
 
-        // What a person would hand out, going down the list.
+        // The expected result: go down the list by priority while there is room.
         let room = platform.maxCost - foreign.reduce((sum, { status, cost }) => sum + (isLive(status) ? cost : 0), 0); // prettier-ignore
         const expected = wanted.filter(({ expectedCost }) => {
           if (expectedCost > room) return false;
@@ -303,7 +303,7 @@ describe('planSubscriptions, round after round', () => {
         );
         expect(rows.map(({ key }) => key).sort()).toEqual(wanted.map(({ key }) => key).sort());
         expect(rows.filter(({ subscriptionId }) => subscriptionId === null).every(({ status }) => status === 'limit_reached')).toBe(true); // prettier-ignore
-        // And then there is nothing more to do.
+        // The next plan is empty.
         expect(runRound()).toMatchObject({ add: [], remove: [], actions: [] });
       }),
       { numRuns: 500 },

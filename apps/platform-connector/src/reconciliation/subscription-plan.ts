@@ -13,48 +13,48 @@ import {
 } from '../subscriptions/own-subscription.js';
 import type { WantedSubscription } from './wanted-subscriptions.js';
 
-/** What a plan is made from. */
+/** The input of a plan. */
 export interface PlanInput {
-  /** Most wanted first. */
+  /** By priority. */
   wanted: readonly WantedSubscription[];
   own: readonly OwnSubscription[];
-  /** Null when the platform was not asked this time. */
+  /** Null when this round does not list the platform's subscriptions. */
   listing: Listing | null;
-  /** The platform's limit on the cost of all subscriptions; null until it has said it: nothing is created then. */
+  /** The platform's limit on the total cost; null until the platform has reported it, and nothing is created until then. */
   maxCost: number | null;
-  /** What others used of it at the last listing. */
+  /** The cost of other programs' subscriptions at the last listing. */
   foreignCost: number;
   callback: string;
   now: number;
   newId: () => string;
 }
 
-/** One of ours as it was and as it shall be. */
+/** A subscription before and after a change. */
 export interface Change {
   before: OwnSubscription;
   after: OwnSubscription;
 }
 
-/** What there is to do on the platform. */
+/** An action on the platform. */
 export type Action =
   | { kind: 'create'; own: OwnSubscription; cost: number }
-  /** Then ours becomes `after`; null: it is removed, or the platform's subscription was a stray. */
+  /** After the deletion, the row becomes `after`. Null: the row is removed, or the subscription was a stray without a row. */
   | { kind: 'delete'; subscriptionId: string; own: OwnSubscription | null; after: OwnSubscription | null };
 
-/** What there is to write down first, and then to do. */
+/** A plan: rows to save first, then actions to execute. */
 export interface Plan {
   add: OwnSubscription[];
   update: Change[];
   remove: OwnSubscription[];
-  /** In any order, several at a time: whatever is done of it, the cost stays within the limit. */
+  /** May run in any order, several at a time: every subset keeps the cost within the limit. */
   actions: Action[];
   foreignCost: number;
 }
 
-// While every callback fails, as when nobody reaches our address, so many tries a round: the rate budget is for others too.
+// While every verification fails (the address may be unreachable), a round tries only 20: other calls need the rate budget too.
 const maxProbes = 20;
 
-/** Compares what is wanted with what is there. */
+/** Compares the desired subscriptions with the actual ones. */
 export function planSubscriptions(input: PlanInput): Plan {
   const { wanted, own, listing, callback, now, newId } = input;
   const known = new Map(own.map((row) => [row.key, row]));
@@ -87,17 +87,17 @@ export function planSubscriptions(input: PlanInput): Plan {
   };
 }
 
-/** What the wanted ones become. */
+/** The result of distributing the room under the limit. */
 interface Allotment {
-  /** Ours that are wanted and have no subscription, with the status that they shall have. */
+  /** Wanted rows without a subscription, with their new status. */
   kept: OwnSubscription[];
-  /** Those to be created now, most wanted first. */
+  /** Subscriptions to create now, by priority. */
   creatable: { own: OwnSubscription; cost: number }[];
-  /** Deletions of what is dead or has no room. */
+  /** Deletions of subscriptions that have ended or do not fit. */
   actions: Action[];
 }
 
-/** Gives the room under the limit to the wanted ones in their order; those that the platform refuses come last. */
+/** Distributes the room under the limit by priority. Subscriptions that the platform refused come last. */
 function allot(
   { wanted, maxCost, now }: PlanInput,
   current: ReadonlyMap<string, OwnSubscription>,
@@ -114,7 +114,7 @@ function allot(
   let room = maxCost === null ? Infinity : maxCost - foreignCost;
   for (const { own, cost } of inOrder) {
     const isDue = own.retryAt === null || own.retryAt <= now;
-    // A refused one takes no room from others while it is not even tried.
+    // A refused subscription takes no room from others until its retry is due.
     const hasRoom = (cost === 0 || cost <= room) && (own.status !== refused || isDue);
     if (hasRoom) room -= cost;
     if (own.subscriptionId !== null) {
@@ -134,7 +134,7 @@ function allot(
   return result;
 }
 
-/** Those of the creations, in their order, for which there is room before anything is deleted. */
+/** The creations that fit, by priority, before any deletion has made room. */
 function fitting(
   creatable: readonly { own: OwnSubscription; cost: number }[],
   room: number,
@@ -157,7 +157,7 @@ function maxCreations(own: readonly OwnSubscription[]): number {
   return !hasWorking && failed >= maxProbes ? maxProbes : Infinity;
 }
 
-/** What subscriptions that the platform has count of its limit. */
+/** The total cost of the live subscriptions. */
 function liveCost(subscriptions: readonly { status: string; cost: number | null }[]): number {
   return subscriptions.reduce((sum, { status, cost }) => sum + (isLive(status) ? (cost ?? 1) : 0), 0);
 }

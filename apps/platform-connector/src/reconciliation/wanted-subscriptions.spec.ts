@@ -1,11 +1,11 @@
 import { findEventType } from '@stream-events/platforms';
-import { byPreference } from '../event-types/event-type-rules.js';
+import { byPriority } from '../event-types/event-type-rules.js';
 import { wantedSubscriptions } from './wanted-subscriptions.js';
 
 describe('wantedSubscriptions', () => {
-  it('wants of each streamer every type, the oldest streamer first, and once what is about the application', () => {
+  it('lists every type for each streamer in order, and application-wide types once', () => {
     const types = ['channel.cheer', 'stream.offline', 'stream.online', 'user.authorization.revoke'];
-    const active = byPreference(types.map((type) => findEventType(type)!));
+    const active = byPriority(types.map((type) => findEventType(type)!));
     const wanted = wantedSubscriptions(['2', '1', '2'], active, { clientId: 'app' });
 
     expect(wanted.map(({ type, condition }) => `${type} ${Object.values(condition).join()}`)).toEqual([

@@ -2,19 +2,19 @@ import { type Condition, type EventType } from '@stream-events/platforms';
 import { conditionFor, isOfApplication, type ConditionValues } from '../event-types/event-type-rules.js';
 import { subscriptionKey } from '../subscriptions/own-subscription.js';
 
-/** A subscription that should be. */
+/** A subscription that should exist. */
 export interface WantedSubscription {
   key: string;
   type: string;
   version: string;
   condition: Condition;
-  /** What it will count of the platform's limit until the platform says otherwise. */
+  /** The assumed cost until the platform reports one. */
   expectedCost: number;
 }
 
 /**
- * Every streamer × every type, in the order in which room under the platform's limit is given: what the whole application needs
- * once, then streamer by streamer, those monitored longest first; of each the types in the order given.
+ * Lists streamers × types by priority under the platform's limit: first the types that the application needs once, then streamer
+ * by streamer, in the order given, each with the types in the order given.
  */
 export function wantedSubscriptions(
   streamerIds: readonly string[],
@@ -27,7 +27,7 @@ export function wantedSubscriptions(
       version: type.version,
       condition: conditionFor(type, streamerId, values),
     };
-    // A type that needs a user's consent costs nothing; any other costs 1 unless the user has consented to anything.
+    // A type that needs a user's consent costs 0. Any other costs 1, or 0 when the user has given any consent.
     return { ...wanted, key: subscriptionKey(wanted), expectedCost: type.scopes.length > 0 ? 0 : 1 };
   };
   const once = types.filter(isOfApplication);

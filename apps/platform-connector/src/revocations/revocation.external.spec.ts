@@ -9,7 +9,7 @@ const record = {
 };
 
 describe('readRevocation', () => {
-  it('reads which subscription has ended, and why', () => {
+  it('reads the revoked subscription and the reason', () => {
     expect(readRevocation(JSON.stringify(record))).toEqual({ subscriptionId: 'a', status: 'user_removed' });
   });
 

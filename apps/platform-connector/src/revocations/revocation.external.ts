@@ -1,15 +1,15 @@
 import { isJsonObject } from '@stream-events/contracts';
 
-/** A subscription that the platform has ended. */
+/** A subscription that the platform has revoked. */
 export interface Revocation {
   subscriptionId: string;
-  /** Why, as the platform names it. */
+  /** The reason, in the platform's terms. */
   status: string;
 }
 
 /**
- * Reads a message of the EVENTS stream; undefined when it is no revocation by the platform: what clients add by hand has no
- * `event_id`, and what is a test says so.
+ * Reads a message of the EVENTS stream. Returns undefined when the message is not a revocation by the platform: an event that a
+ * client added has no `event_id`, and a test event has another origin.
  */
 export function readRevocation(payload: string): Revocation | undefined {
   const record = parse(payload);
@@ -24,6 +24,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // nothing that the events service has published
+    return undefined; // not published by the events service
   }
 }

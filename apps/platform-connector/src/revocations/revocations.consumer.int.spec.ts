@@ -17,7 +17,7 @@ describe('RevocationsConsumer', () => {
 
   afterAll(() => setup.close());
 
-  /** The ids of what the platform has for us, by type. */
+  /** The ids of the service's subscriptions on the platform, by type. */
   const idsByType = (): Record<string, string> =>
     Object.fromEntries([...setup.platform.subscriptions.values()].map(({ type, id }) => [type, id]));
   const untilSubscribed = () =>
@@ -36,7 +36,7 @@ describe('RevocationsConsumer', () => {
       return ids['stream.online']!;
     });
 
-  it('has a revoked subscription made anew, once for each time that it is told', async () => {
+  it('has a revoked subscription recreated once, even when the revocation is delivered twice', async () => {
     const { metrics } = await setup.startInstance();
     const before = await untilSubscribed();
     const id = before['stream.online']!;
@@ -50,9 +50,9 @@ describe('RevocationsConsumer', () => {
     expect(setup.platform.listings).toBe(listings);
     expect(idsByType()['stream.offline']).toBe(before['stream.offline']);
 
-    // Late, when it is another by now.
+    // Delivered late, after the subscription was recreated under another id.
     await setup.publish(revocation);
-    // The second time within ten minutes it waits a minute, and shows why.
+    // After a second revocation within 10 min, the reconciler waits a minute and shows the reason.
     setup.platform.setStatus(newId, 'authorization_revoked');
     await setup.publish(revocationOf(newId, 'authorization_revoked'));
     await eventually(async () =>
@@ -66,14 +66,14 @@ describe('RevocationsConsumer', () => {
     );
   });
 
-  it('reads what came while no instance ran', async () => {
+  it('reads revocations that arrived while no instance ran', async () => {
     const first = await setup.startInstance();
     const { 'stream.online': id = '' } = await untilSubscribed();
     await first.stop();
     setup.platform.setStatus(id, 'user_removed');
     await setup.publish(revocationOf(id, 'user_removed'));
 
-    // Else the listing at the start might be what finds it.
+    // Otherwise, the listing at start might find the revocation.
     setup.platform.isAway = true;
     await setup.startInstance();
     await eventually(async () =>
@@ -83,7 +83,7 @@ describe('RevocationsConsumer', () => {
     await untilReplaced(id);
   });
 
-  it('does without the message: the listing at the start finds what was revoked', async () => {
+  it('finds a revocation without its message through the listing at start', async () => {
     const first = await setup.startInstance();
     const { 'stream.online': id = '' } = await untilSubscribed();
     await first.stop();
@@ -93,7 +93,7 @@ describe('RevocationsConsumer', () => {
     await untilReplaced(id);
   });
 
-  it('believes only the platform: not what was added by hand, not tests, not nonsense', async () => {
+  it('ignores events that clients added, test events, and unreadable messages', async () => {
     await setup.startInstance();
     const { 'stream.online': id = '', 'stream.offline': other = '' } = await untilSubscribed();
     await setup.publish({ ...revocationOf(id), eventId: null });
@@ -104,12 +104,12 @@ describe('RevocationsConsumer', () => {
     await setup.publish(revocationOf(id, 'enabled'));
     await setup.publish(revocationOf(other));
 
-    // One after the other: when the last is read, all were.
+    // Messages are read in order: when the last one is read, all are.
     await eventually(() => expect(idsByType()['stream.offline']).not.toBe(other));
     expect((await untilSubscribed())['stream.online']).toBe(id);
   });
 
-  it('goes on when the stream was lost and is there again', async () => {
+  it('continues after the stream was lost and recreated', async () => {
     await setup.startInstance();
     const { 'stream.online': id = '' } = await untilSubscribed();
     await setup.deleteStream();

@@ -13,7 +13,7 @@ import { SubscriptionMetrics } from '../subscriptions/subscription-metrics.js';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 import { readRevocation } from './revocation.external.js';
 
-/** Injection token of the connection that revocations are read on. */
+/** Injection token of the NATS connection for reading the EVENTS stream. */
 export const EVENTS_CONNECTION = Symbol('EVENTS_CONNECTION');
 
 const maxRetryDelayMs = 30_000;
@@ -41,7 +41,7 @@ export class RevocationsConsumer {
     private readonly metrics: SubscriptionMetrics,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    // One at a time, in the order of the stream.
+    // One message at a time, in the order of the stream.
     const handling = { maxInFlight: 1, handle: (message: DeliveredMessage) => this.onRevocation(message) };
     this.consumer = new DurableConsumer(
       connection,
@@ -54,7 +54,7 @@ export class RevocationsConsumer {
     this.consumer.start();
   }
 
-  /** Finishes the message in hand (for 3 s at most) and stops. */
+  /** Stops after the current message, waiting up to 3 s. */
   async stop(): Promise<void> {
     await this.consumer.stop();
     this.report();

@@ -8,7 +8,7 @@ import type { Bucket } from '../platform/rate-budget.js';
 import { RateBudgets } from '../platform/rate-budgets.service.js';
 import { SubscriptionStatus } from '../subscriptions/subscription-status.service.js';
 
-/** How things stand with the platform. The circuit is that of the process that answers; the rest is shared. */
+/** Reports the status of the platform. The circuit breaker's state is that of the replying process; the rest is shared. */
 @Injectable()
 export class PlatformStatus {
   constructor(
@@ -20,7 +20,7 @@ export class PlatformStatus {
     private readonly subscriptions: SubscriptionStatus,
   ) {}
 
-  /** Without asking the platform. */
+  /** Makes no call to the platform. */
   async read(): Promise<PlatformStatusReply> {
     const [credentials, bucket, lastError, subscriptions] = await Promise.all([
       this.tokens.status(),

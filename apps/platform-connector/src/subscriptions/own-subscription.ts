@@ -1,6 +1,6 @@
 import type { Condition, PlatformSubscription } from '@stream-events/platforms';
 
-/** A subscription that is wanted, or was, as it is kept here. Times are milliseconds since 1970 by the database's clock. */
+/** The service's record of a subscription that is or was wanted. Times are milliseconds since 1970 by the database's clock. */
 export interface OwnSubscription {
   id: string;
   /** See `subscriptionKey`. */
@@ -8,16 +8,16 @@ export interface OwnSubscription {
   type: string;
   version: string;
   condition: Condition;
-  /** The platform's id; null while the platform has none, as far as is known. */
+  /** The platform's id; null while no subscription is known to exist on the platform. */
   subscriptionId: string | null;
   /** See SubscriptionMessage. */
   status: string;
   reason: string | null;
-  /** What the platform last said that it counts of the limit; null while it has said nothing. */
+  /** The cost that the platform last reported; null until it has reported one. */
   cost: number | null;
-  /** How often it failed in a row: pauses grow with it. */
+  /** Failures in a row. Pauses grow with this number. */
   attempts: number;
-  /** Not to be created before; null: at any time. */
+  /** Not created before this time; null means at any time. */
   retryAt: number | null;
   statusSince: number;
 }
@@ -29,18 +29,18 @@ export const enabled = 'enabled';
 export const verificationPending = 'webhook_callback_verification_pending';
 export const verificationFailed = 'webhook_callback_verification_failed';
 
-/** Whether a subscription of this status delivers, or is about to. All others are dead and never come back. */
+/** Whether a subscription in this status delivers messages or is about to. All other statuses are final. */
 export function isLive(status: string): boolean {
   return status === enabled || status === verificationPending;
 }
 
-/** What tells one subscription from another: the platform permits one of a type and condition. */
+/** Identifies a subscription: the platform allows one per type, version, and condition. */
 export function subscriptionKey({
   type,
   version,
   condition,
 }: Pick<OwnSubscription, 'type' | 'version' | 'condition'>): string {
-  // The platform gives optional keys back that were never sent, with empty values.
+  // The platform adds optional keys that were never sent, with empty values.
   const given = Object.entries(condition).filter(([, value]) => value !== '');
   return JSON.stringify([type, version, ...given.sort(([a], [b]) => (a < b ? -1 : 1))]);
 }
@@ -48,27 +48,27 @@ export function subscriptionKey({
 const minPauseMs = 60_000;
 const maxPauseMs = 3_600_000;
 
-/** How long to wait after so many failures in a row: none after none, then 1 min, 2 min … 1 h. */
+/** How long to wait after a number of failures in a row, in milliseconds: 0, then 1 min, 2 min … 1 h. */
 export function pauseAfter(failures: number): number {
   return failures <= 0 ? 0 : Math.min(minPauseMs * 2 ** (failures - 1), maxPauseMs);
 }
 
-// What has worked for so long is made anew at once when it ends.
+// A subscription that has worked for this long is recreated at once when it ends.
 const provenAfterMs = 10 * 60_000;
 
 /*
- * What becomes of a subscription:
+ * The life of a subscription:
  *
  *   waiting ──created──▶ webhook_callback_verification_pending ──▶ enabled
  *    ▲  │                        │                                   │
- *    │  ├─▶ refused              │ verification failed               │ revoked, failed, gone
- *    │  │   tried again          ▼                                   ▼
- *    │  │   after 1 min … 1 h   dead: deleted on the platform, made anew at once if it had worked for 10 min or never
- *    │  ▼                        │          failed before, else after 1 min … 1 h
+ *    │  ├─▶ refused              │ verification failed               │ revoked, failed, vanished
+ *    │  │   retried              ▼                                   ▼
+ *    │  │   after 1 min … 1 h   ended: deleted on the platform, then recreated: at once if it had worked for 10 min or
+ *    │  ▼                        │          never failed before, else after 1 min … 1 h
  *    └ limit_reached             └──created──▶ …
  */
 
-/** The platform has it, in this state. */
+/** The platform has the subscription in this status. */
 export function observed(
   own: OwnSubscription,
   { id, status, cost }: PlatformSubscription,
@@ -78,11 +78,15 @@ export function observed(
   if (isSame) return own.cost === cost ? own : { ...own, cost };
   const seen = { ...own, subscriptionId: id, cost };
   if (!isLive(status))
-    return ended(seen, { status, reason: 'The platform has ended it: it is made anew.' }, now);
+    return ended(
+      seen,
+      { status, reason: 'The platform ended the subscription. The service recreates it.' },
+      now,
+    );
   return { ...seen, status, reason: null, retryAt: null, statusSince: now };
 }
 
-/** It works no more. While the platform still has it, it has its id. */
+/** The subscription has ended. It keeps its id while it still exists on the platform. */
 export function ended(
   own: OwnSubscription,
   { status, reason }: { status: string; reason: string },
@@ -100,18 +104,18 @@ export function ended(
   };
 }
 
-/** The platform does not have it any more. */
+/** The subscription no longer exists on the platform. */
 export function vanished(own: OwnSubscription, now: number): OwnSubscription {
-  const reason = 'The platform has it no more: it is made anew.';
+  const reason = 'The subscription no longer exists on the platform. The service recreates it.';
   return { ...ended(own, { status: waiting, reason }, now), subscriptionId: null };
 }
 
-/** It was deleted on the platform, to be made anew when its time comes. */
+/** The subscription was deleted on the platform and is to be recreated at `retryAt`. */
 export function released(own: OwnSubscription): OwnSubscription {
   return { ...own, subscriptionId: null };
 }
 
-/** The platform will not have it, or has no room although there should be some: tried again later. */
+/** The platform refused to create the subscription, or its limit was reached unexpectedly. Retried later. */
 export function turnedDown(
   own: OwnSubscription,
   status: typeof refused | typeof limitReached,
@@ -122,30 +126,31 @@ export function turnedDown(
   return { ...own, status, reason, attempts, retryAt: now + pauseAfter(attempts), statusSince };
 }
 
-/** The platform did not say what became of it: tried again later, so that it keeps none of the others waiting. */
+/** The call failed without a result. Retried later, so that it does not delay the others. */
 export function putOff(
   own: OwnSubscription,
   { message, now }: { message: string; now: number },
 ): OwnSubscription {
   const attempts = own.attempts + 1;
-  const reason = `It is tried again, as it could not be created: ${message}`;
+  const reason = `Cannot create the subscription, retrying later: ${message}`;
   return { ...own, reason, attempts, retryAt: now + pauseAfter(attempts) };
 }
 
-/** The platform says that it exists: the next listing shows it, unless it is another's. */
-export function alreadyThere(own: OwnSubscription, now: number): OwnSubscription {
+/** The platform says that the subscription exists. The next listing shows it, unless another program created it. */
+export function alreadyExists(own: OwnSubscription, now: number): OwnSubscription {
   if (own.attempts > 0) {
-    const reason = 'The platform has one for this type and condition already, which is not ours.';
+    const reason = 'Another program has already created a subscription with this type and condition.';
     return turnedDown(own, refused, { reason, now });
   }
-  const reason = 'The platform has it already: it is looked for in its list.';
+  const reason =
+    'The subscription already exists on the platform. The service looks for it in the next listing.';
   return { ...turnedDown(own, refused, { reason, now }), status: waiting };
 }
 
-/** There is no room for it under the platform's limit, by its cost. */
+/** The subscription's cost does not fit under the platform's limit. */
 export function crowdedOut(own: OwnSubscription, now: number): OwnSubscription {
   const reason =
-    'There is no room for it under the platform’s limit: streamers that are monitored longer come first.';
+    'The platform’s subscription limit is used up. Streamers that have been monitored longer have priority.';
   if (own.status === limitReached && own.subscriptionId === null) return own;
   return { ...own, subscriptionId: null, status: limitReached, reason, retryAt: null, statusSince: now };
 }

@@ -2,57 +2,57 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { verificationPending } from './own-subscription.js';
 
-/** A round that this instance may do, and what the one before has learnt. */
+/** A claimed round, with what earlier rounds reported. */
 export interface Claim {
   holder: string;
   /** Milliseconds since 1970, by the database's clock. */
   now: number;
   isListingDue: boolean;
-  /** Null until the platform has said it. */
+  /** Null until the platform has reported its limit. */
   maxCost: number | null;
   foreignCost: number;
 }
 
-/** When the next round shall be, and what this one has learnt. */
+/** The result of a round: when the next round and the next listing are due. */
 export interface RoundEnd {
   dueInMs: number;
-  /** Not before that, also when hints come or a listing is due; 0: whenever. */
+  /** The next listing waits at least this long, even after hints; 0 means no minimum. */
   listingNotBeforeMs: number;
-  /** So soon at the latest; undefined: as it was. */
+  /** The next listing is due within this time; undefined means as scheduled. */
   listingInMs?: number;
-  /** The least time between listings while subscriptions wait to be verified. */
+  /** The minimum time between listings while subscriptions wait for verification. */
   minListingPauseMs: number;
   isComplete: boolean;
 }
 
-/** What the last listing said. */
+/** What a listing reported. */
 export interface ListedCosts {
   maxCost: number;
   foreignCost: number;
 }
 
-/** What the status tells of the last rounds. */
+/** What the last rounds reported, for the status. */
 export interface ReconciliationFacts {
   maxCost: number | null;
   foreignCost: number;
   monitored: number;
-  /** When a round last had nothing left to do, in milliseconds since 1970. */
+  /** When a round last ended with nothing left to do, in milliseconds since 1970. */
   completedAt: number | null;
 }
 
-/** A holder that has not renewed its lease for so long is dead: another instance goes on. */
+/** After this time without renewal, a holder counts as dead and another instance takes over. */
 export const leaseSeconds = 10;
 const roundIntervalSeconds = 60;
 const listingIntervalSeconds = 300;
 
-/** Whose turn it is to reconcile, when, and what was learnt: one row that all instances share. */
+/** Schedules rounds: when the next one is due, who holds the lease, and what rounds reported. One row that all instances share. */
 @Injectable()
 export class ReconciliationSchedule {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Takes the round that is due, if one is and nobody else is at it. Whoever takes it from a dead holder lists anew: what that one
-   * did last may not be written down.
+   * Claims the round that is due, unless another instance holds the lease. After taking over from a dead holder, the round lists
+   * the platform's subscriptions: the results of the holder's last calls may not be saved.
    */
   async claim(holder: string): Promise<Claim | undefined> {
     const rows = await this.dataSource.query<Claim[]>(
@@ -61,7 +61,7 @@ export class ReconciliationSchedule {
            due_at = now() + make_interval(secs => $3::float),
            listing_due_at = CASE WHEN holder IS NULL THEN listing_due_at ELSE now() END
          WHERE (holder IS NULL AND (due_at <= now() OR listing_due_at <= now()))
-            -- Or from before the clock was set back.
+            -- Due too far in the future: the clock was set back.
             OR (holder IS NULL AND due_at > now() + make_interval(secs => $3::float + 1))
             OR held_until <= now() OR held_until > now() + make_interval(secs => $2::float + 1)
          RETURNING listing_due_at, max_cost, foreign_cost
@@ -74,7 +74,7 @@ export class ReconciliationSchedule {
     return rows[0];
   }
 
-  /** Keeps the round; false when it is somebody else's by now. */
+  /** Renews the lease. Returns false when another instance has taken over. */
   async renew(holder: string): Promise<boolean> {
     const rows = await this.dataSource.query<unknown[]>(
       `WITH renewed AS (
@@ -85,7 +85,7 @@ export class ReconciliationSchedule {
     return rows.length > 0;
   }
 
-  /** Notes what a listing said; the next is in five minutes. */
+  /** Saves what a listing reported. The next listing is due in 5 min. */
   async noteListing(holder: string, { maxCost, foreignCost }: ListedCosts): Promise<void> {
     await this.dataSource.query(
       `UPDATE reconciliation SET max_cost = $2, foreign_cost = $3, listing_due_at = now() + make_interval(secs => $4::float)
@@ -94,7 +94,7 @@ export class ReconciliationSchedule {
     );
   }
 
-  /** Notes how many streamers are monitored. */
+  /** Saves the number of monitored streamers. */
   async noteMonitored(holder: string, monitored: number): Promise<void> {
     await this.dataSource.query(
       'UPDATE reconciliation SET monitored = $2 WHERE holder = $1 AND monitored <> $2',
@@ -103,8 +103,8 @@ export class ReconciliationSchedule {
   }
 
   /**
-   * Ends the round; a hint that came meanwhile stays due. While subscriptions wait to be verified, the platform is listed again and
-   * again, less often the longer it takes.
+   * Ends the round and schedules the next one. A hint that came during the round stays due. While subscriptions wait for
+   * verification, listings repeat, less often the longer it takes.
    */
   async release(holder: string, end: RoundEnd): Promise<void> {
     await this.dataSource.query(
@@ -130,12 +130,12 @@ export class ReconciliationSchedule {
     );
   }
 
-  /** A round is due at once, whoever does it; while one is due already this costs next to nothing. */
+  /** Makes a round due at once. Costs next to nothing when one is already due. */
   async hint(): Promise<void> {
     await this.dataSource.query('UPDATE reconciliation SET due_at = now() WHERE due_at > now()');
   }
 
-  /** The next round lists what the platform has: for a start, before which anything may have happened. */
+  /** Makes a round with a listing due at once. Used at start, because anything may have changed while no instance ran. */
   async requestListing(): Promise<void> {
     await this.dataSource.query(
       'UPDATE reconciliation SET due_at = LEAST(due_at, now()), listing_due_at = LEAST(listing_due_at, now())',

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** One row: when the subscriptions are reconciled next, who does it at the moment, and what was last learnt. */
+/** One row: when the next round is due, which instance runs it, and what the last rounds reported. */
 @Entity({ name: 'reconciliation' })
 export class Reconciliation {
   @PrimaryColumn('boolean', { default: true })
@@ -9,27 +9,27 @@ export class Reconciliation {
   @Column('timestamptz', { name: 'due_at', default: () => 'now()' })
   dueAt!: Date;
 
-  /** When the platform is next asked for all subscriptions. */
+  /** When the next listing of the platform's subscriptions is due. */
   @Column('timestamptz', { name: 'listing_due_at', default: () => 'now()' })
   listingDueAt!: Date;
 
-  /** The round in progress. */
+  /** The id of the round in progress; null between rounds. */
   @Column('uuid', { nullable: true })
   holder!: string | null;
 
-  /** After that the holder is taken for dead. */
+  /** The end of the lease. After this time, the holder counts as dead. */
   @Column('timestamptz', { name: 'held_until', nullable: true })
   heldUntil!: Date | null;
 
-  /** What the subscriptions of others count of the limit. */
+  /** The cost of subscriptions that other programs created. */
   @Column('integer', { name: 'foreign_cost', default: 0 })
   foreignCost!: number;
 
-  /** The limit; null until the platform has said it. */
+  /** The platform's limit on the total cost; null until the platform has reported it. */
   @Column('integer', { name: 'max_cost', nullable: true })
   maxCost!: number | null;
 
-  /** How many streamers were monitored at the last round. */
+  /** The number of monitored streamers at the last round. */
   @Column('integer', { default: 0 })
   monitored!: number;
 

@@ -32,7 +32,7 @@ describe('SubscriptionListRepository', () => {
   const read = (position: ListPosition | null, status?: string) =>
     list.list({ pageSize: 10, ...(position && { position }), ...(status !== undefined && { status }) });
 
-  it('walks down over all of them and back up over the same, once each', async () => {
+  it('lists every subscription once in both directions', async () => {
     const down = [await read(null)];
     for (let page = down[0]!; page.next;) down.push((page = await read(page.next)));
     expect(down.map(idsOf)).toEqual([
@@ -50,7 +50,7 @@ describe('SubscriptionListRepository', () => {
     expect(idsOf(await read(first.next))).toEqual(idsOf(second));
   });
 
-  it('shows only those of a status, and how many these are', async () => {
+  it('filters by status and counts the matches', async () => {
     const page = await read(null, 'enabled');
     expect(page.count).toBe(12);
     expect(idsOf(page)).toEqual(newestFirst.filter((id) => ids.indexOf(id) % 2 === 1).slice(0, 10));
@@ -59,13 +59,13 @@ describe('SubscriptionListRepository', () => {
     expect(await read(null, 'a\0')).toEqual({ subscriptions: [], count: 0, next: null, previous: null });
   });
 
-  it('leads back from a page beyond the end', async () => {
+  it('returns a previous page when the cursor is beyond the end', async () => {
     const beyond = await read({ direction: 'older', id: ids[0]!, inclusive: false });
     expect(beyond).toMatchObject({ subscriptions: [], next: null });
     expect(idsOf(await read(beyond.previous))).toEqual(newestFirst.slice(15));
   });
 
-  it('shows all that the contract names', async () => {
+  it('returns every field of the contract', async () => {
     const { subscriptions } = await read(null);
     expect(subscriptions[0]).toEqual({
       id: newestFirst[0],

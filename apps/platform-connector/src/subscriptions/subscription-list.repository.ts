@@ -15,12 +15,12 @@ const messageColumns = `id, subscription_id AS "subscriptionId", type, version, 
   floor(extract(epoch FROM created_at) * 1000)::float AS "createdAt",
   floor(extract(epoch FROM updated_at) * 1000)::float AS "updatedAt"`;
 
-/** Lists our subscriptions: pages by keyset, newest first. */
+/** Lists the service's subscriptions: pages by keyset, newest first. */
 @Injectable()
 export class SubscriptionListRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** One page, with the positions of its neighbours. */
+  /** One page, with the cursors of the next and previous pages. */
   async list(request: ListSubscriptionsRequest): Promise<ListSubscriptionsReply> {
     const { pageSize, position, status = null } = request;
     if (status !== null && !isStorableText(status))
@@ -34,7 +34,7 @@ export class SubscriptionListRepository {
     return { subscriptions: isOlder ? subscriptions : subscriptions.reverse(), count, ...neighbours };
   }
 
-  /** The page's rows in the order of travel, and one more when there are more. */
+  /** The page's rows in the direction of paging, plus one more when another page follows. */
   private readPage(
     { pageSize, position, status }: ListSubscriptionsRequest,
     isOlder: boolean,

@@ -11,7 +11,7 @@ import {
 import { ReconciliationSchedule } from './reconciliation-schedule.repository.js';
 import { SubscriptionsRepository } from './subscriptions.repository.js';
 
-// The platform may add statuses without notice, and a metric's labels are a bounded set.
+// A metric's labels are a bounded set, and the platform may add statuses without notice.
 const knownStatuses = [
   waiting,
   limitReached,
@@ -28,33 +28,29 @@ const knownStatuses = [
   'beta_maintenance',
 ];
 
-/** What became of something that was to be done on the platform. */
+/** The result of an action on the platform. */
 export type ActionResult = 'done' | 'exists' | 'limit_reached' | 'refused' | 'failed' | 'unavailable';
 
-/** Tells how the subscriptions are. */
+/** The metrics of subscriptions. */
 @Injectable()
 export class SubscriptionMetrics {
   private readonly actionsTotal: Counter;
 
-  constructor(
-    subscriptions: SubscriptionsRepository,
-    reconciliation: ReconciliationSchedule,
-    metrics: Registry,
-  ) {
+  constructor(subscriptions: SubscriptionsRepository, schedule: ReconciliationSchedule, metrics: Registry) {
     this.actionsTotal = new Counter({
       name: 'platform_subscription_actions_total',
-      help: 'What was done to subscriptions on the platform, and revocations received, by result',
+      help: 'Subscription actions on the platform and received revocations, by result',
       labelNames: ['action', 'result'],
       registers: [metrics],
     });
     new Gauge({
       name: 'platform_subscriptions',
-      help: 'Subscriptions by status; every instance tells the same numbers',
+      help: 'Subscriptions by status; every instance reports the same values',
       labelNames: ['status'],
       registers: [metrics],
       async collect() {
         this.reset();
-        // Nothing while the database is away.
+        // Reports nothing while the database is unavailable.
         const counts = await subscriptions.count().catch(() => []);
         for (const { status, count } of counts)
           this.inc({ status: knownStatuses.includes(status) ? status : 'other' }, count);
@@ -62,11 +58,11 @@ export class SubscriptionMetrics {
     });
     new Gauge({
       name: 'platform_subscriptions_reconciled_timestamp_seconds',
-      help: 'When the subscriptions were last as they should be, as far as the platform lets them; every instance tells the same',
+      help: 'Time of the last round that left nothing to reconcile; every instance reports the same value',
       registers: [metrics],
       async collect() {
-        // The database may be away: then nothing is known.
-        const facts = await reconciliation.read().catch(() => undefined);
+        // Reports NaN while the database is unavailable.
+        const facts = await schedule.read().catch(() => undefined);
         this.set((facts?.completedAt ?? Number.NaN) / 1_000);
       },
     });

@@ -4,19 +4,19 @@ import { isLive } from './own-subscription.js';
 import { ReconciliationSchedule } from './reconciliation-schedule.repository.js';
 import { SubscriptionsRepository } from './subscriptions.repository.js';
 
-/** How things stand with the subscriptions, for the platform's status. */
+/** Reports the subscriptions for the platform's status. */
 @Injectable()
 export class SubscriptionStatus {
   constructor(
     private readonly subscriptions: SubscriptionsRepository,
-    private readonly reconciliation: ReconciliationSchedule,
+    private readonly schedule: ReconciliationSchedule,
   ) {}
 
-  /** Answered from what is known, without asking the platform. */
+  /** Makes no call to the platform. */
   async read(): Promise<Pick<PlatformStatusReply, 'subscriptions' | 'cost' | 'streamers'>> {
     const [counts, facts, subscribed] = await Promise.all([
       this.subscriptions.count(),
-      this.reconciliation.read(),
+      this.schedule.read(),
       this.subscriptions.countSubscribedStreamers(),
     ]);
     const { maxCost: max, foreignCost, monitored } = facts;

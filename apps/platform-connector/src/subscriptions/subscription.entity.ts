@@ -1,12 +1,12 @@
 import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 
-/** A subscription that is wanted, or is still to be deleted on the platform; see `OwnSubscription`. */
+/** A subscription that is wanted or still to be deleted on the platform. See `OwnSubscription`. */
 @Entity({ name: 'subscriptions' })
 @Unique('subscriptions_type_version_condition_unique', ['type', 'version', 'condition'])
 @Index('subscriptions_subscription_id_index', ['subscriptionId'])
 @Index('subscriptions_status_index', ['status', 'id'])
 export class Subscription {
-  /** UUIDv7, in the order in which subscriptions were first wanted. */
+  /** UUIDv7: sorts by when the subscription was first wanted. */
   @PrimaryColumn('uuid')
   id!: string;
 

@@ -15,7 +15,7 @@ import { SubscriptionListRepository } from './subscription-list.repository.js';
 export class SubscriptionsController {
   constructor(
     private readonly subscriptions: SubscriptionListRepository,
-    private readonly reconciliation: ReconciliationSchedule,
+    private readonly schedule: ReconciliationSchedule,
   ) {}
 
   @Handles(listSubscriptions)
@@ -25,7 +25,7 @@ export class SubscriptionsController {
 
   @Handles(reconcileSubscriptions)
   async reconcileSubscriptions(_request: EmptyRequest): Promise<AcceptedReply> {
-    await this.reconciliation.hint();
+    await this.schedule.hint();
     return {};
   }
 }

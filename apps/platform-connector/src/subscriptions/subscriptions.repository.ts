@@ -3,21 +3,21 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { enabled, ended, isLive, subscriptionKey, type OwnSubscription } from './own-subscription.js';
 import type { Change, Plan } from '../reconciliation/subscription-plan.js';
 
-/** How many subscriptions are in a status, and what they count of the limit. */
+/** The number and total cost of the subscriptions in a status. */
 export interface StatusCount {
   status: string;
   count: number;
   cost: number;
 }
 
-// A statement for so many rows stays well within its time limit and a few MiB.
+// Keeps a statement well within its time limit and to a few MiB.
 const rowsPerStatement = 5_000;
 
 const ownColumns = `id, type, version, condition, subscription_id AS "subscriptionId", status, reason, cost, attempts,
   floor(extract(epoch FROM retry_at) * 1000)::float AS "retryAt",
   floor(extract(epoch FROM status_since) * 1000)::float AS "statusSince"`;
 
-/** Our subscriptions, wanted and actual, in the database. */
+/** Stores the service's subscriptions. */
 @Injectable()
 export class SubscriptionsRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -29,7 +29,7 @@ export class SubscriptionsRepository {
     return rows.map(withKey);
   }
 
-  /** Writes down what is planned, all of it or nothing. */
+  /** Saves a plan in one transaction. */
   async apply({ add, update, remove }: Pick<Plan, 'add' | 'update' | 'remove'>): Promise<void> {
     if (add.length + update.length + remove.length === 0) return;
     await this.dataSource.transaction(async (manager) => {
@@ -43,12 +43,12 @@ export class SubscriptionsRepository {
     });
   }
 
-  /** Writes down what has become of one, unless it has become something else meanwhile. */
+  /** Saves a change, unless the row has changed meanwhile. */
   async save(change: Change): Promise<void> {
     await updateUnchanged(this.dataSource.manager, [change]);
   }
 
-  /** Forgets one whose subscription was deleted on the platform. */
+  /** Removes a row after its subscription was deleted on the platform. */
   async remove({ id, subscriptionId }: OwnSubscription): Promise<void> {
     await this.dataSource.query(
       'DELETE FROM subscriptions WHERE id = $1 AND subscription_id IS NOT DISTINCT FROM $2',
@@ -56,12 +56,12 @@ export class SubscriptionsRepository {
     );
   }
 
-  /** Forgets all of them; whatever the platform has of them is found again by its callback. */
+  /** Removes all rows. A later listing finds their subscriptions on the platform by the callback. */
   async removeAll(): Promise<void> {
     await this.dataSource.query('DELETE FROM subscriptions');
   }
 
-  /** Notes that the platform has ended a subscription; false when it is none of ours, or known to be dead. */
+  /** Saves that the platform has ended a subscription. Returns false when the id is unknown or its end is already saved. */
   async noteEnded(subscriptionId: string, status: string): Promise<boolean> {
     return this.dataSource.transaction(async (manager) => {
       const [row] = await manager.query<(Omit<OwnSubscription, 'key'> & { now: number })[]>(
@@ -72,13 +72,17 @@ export class SubscriptionsRepository {
       if (!row || !isLive(row.status) || isLive(status)) return false;
       const { now, ...columns } = row;
       const before = withKey(columns);
-      const after = ended(before, { status, reason: 'The platform has revoked it: it is made anew.' }, now);
+      const after = ended(
+        before,
+        { status, reason: 'The platform revoked the subscription. The service recreates it.' },
+        now,
+      );
       await updateUnchanged(manager, [{ before, after }]);
       return true;
     });
   }
 
-  /** How many there are of each status. */
+  /** Counts the subscriptions by status. */
   async count(): Promise<StatusCount[]> {
     return this.dataSource.query<StatusCount[]>(
       `SELECT status, count(*)::int AS count, coalesce(sum(cost) FILTER (WHERE subscription_id IS NOT NULL), 0)::int AS cost
@@ -86,7 +90,7 @@ export class SubscriptionsRepository {
     );
   }
 
-  /** How many streamers the platform tells about by itself, both when they go live and when they end. */
+  /** Counts the streamers with working subscriptions to both stream.online and stream.offline. */
   async countSubscribedStreamers(): Promise<number> {
     const [row] = await this.dataSource.query<{ count: number }[]>(
       `SELECT count(*)::int AS count FROM (
@@ -129,7 +133,7 @@ async function insert(manager: EntityManager, rows: readonly OwnSubscription[]):
   );
 }
 
-/** Updates those that are as they were when the decision was made: what was revoked meanwhile stays revoked. */
+/** Updates only rows that are unchanged since they were read: a subscription that was revoked meanwhile stays revoked. */
 async function updateUnchanged(manager: EntityManager, changes: readonly Change[]): Promise<void> {
   await manager.query(
     `UPDATE subscriptions SET subscription_id = input.subscription_id, status = input.status, reason = input.reason,
@@ -148,7 +152,7 @@ async function updateUnchanged(manager: EntityManager, changes: readonly Change[
   );
 }
 
-/** The columns that change, in the order in which both statements take them. */
+/** The values of the changing columns, in the order of the parameters of both statements. */
 function stateColumns(rows: readonly OwnSubscription[]): unknown[] {
   return [
     rows.map((row) => row.id),
