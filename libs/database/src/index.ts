@@ -1,3 +1,4 @@
+export * from './advisory-locks.js';
 export * from './connect-database.js';
 export * from './database-error.js';
 export * from './store-identity.js';

@@ -1,7 +1,5 @@
 import type { DataSource } from 'typeorm';
-
-// Any number, the same in every service and version: who holds it may migrate.
-const migrationLock = 7_243_001;
+import { advisoryLocks } from './advisory-locks.js';
 
 /**
  * Runs a schema's pending migrations, each in its own transaction. Several instances may start at once: one migrates,
@@ -15,7 +13,7 @@ export async function runMigrations(
   await connect(dataSource);
   try {
     // The pool has one connection, so the lock, the migrations and the unlock share a session.
-    await dataSource.query('SELECT pg_advisory_lock($1)', [migrationLock]);
+    await dataSource.query('SELECT pg_advisory_lock($1)', [advisoryLocks.migrations]);
     await dataSource.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
     await dataSource.runMigrations({ transaction: 'each' });
   } finally {

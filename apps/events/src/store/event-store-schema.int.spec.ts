@@ -1,5 +1,5 @@
 import { textFilters } from '@stream-events/contracts';
-import { claimStoreFor } from '@stream-events/database';
+import { claimStoreFor, takeAdvisoryLock } from '@stream-events/database';
 import { v7 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
 import { newEvent } from '../../test/new-event.js';
@@ -140,6 +140,17 @@ describe(PartitionsRepository.name, () => {
     await reading.rollbackTransaction();
     await reading.release();
     expect((await readPartitions()).map(({ name }) => name)).toContain('events_2030_01');
+  });
+
+  it('creates partitions while another service in the same database claims streamers', async () => {
+    await store.dataSource.transaction(async (monitor) => {
+      await takeAdvisoryLock(monitor, 'pollClaims');
+      await takeAdvisoryLock(monitor, 'usernameClaims');
+
+      await store.partitions.ensureAhead(Date.UTC(2031, 0));
+    });
+
+    expect((await readPartitions()).map(({ name }) => name)).toContain('events_2031_01');
   });
 });
 

@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { receivedAt } from '@stream-events/contracts';
+import { takeAdvisoryLock } from '@stream-events/database';
 import { DataSource, type EntityManager } from 'typeorm';
 import { partitionAt, partitionsAhead, type Partition } from './partitions.js';
-
-// Any number: who holds this lock makes partitions.
-const partitionLock = 7_243_002;
 
 /** Makes the partitions of `events`, ahead of time and on demand. */
 @Injectable()
@@ -31,7 +29,7 @@ export class PartitionsRepository {
   private async ensure({ name, from, to }: Partition): Promise<void> {
     if (await isAttached(name, this.dataSource.manager)) return;
     await this.dataSource.transaction(async (manager) => {
-      await manager.query('SELECT pg_advisory_xact_lock($1)', [partitionLock]);
+      await takeAdvisoryLock(manager, 'eventPartitions');
       if (await isAttached(name, manager)) return;
       await manager.query(
         `CREATE TABLE ${name} (LIKE events INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES)`,

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { takeKeyedAdvisoryLock } from '@stream-events/database';
 import { CONFIG, SecretBox } from '@stream-events/service';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { PlatformConnectorConfig } from '../platform-connector.config.js';
@@ -16,9 +17,6 @@ export interface StoredToken {
   held: HeldToken | undefined;
   refusal: string | null;
 }
-
-// Any number, the same in every version; with a hash of the client id it is one lock for each application.
-const tokenLock = 7_243_002;
 
 // Longer than the platform takes to issue a token, shorter than a statement may take.
 const lockTimeout = '6s';
@@ -55,7 +53,7 @@ export class AppTokensRepository {
   async exclusively<T>(clientId: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.dataSource.transaction(async (manager) => {
       await manager.query(`SET LOCAL lock_timeout = '${lockTimeout}'`);
-      await manager.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [tokenLock, clientId]);
+      await takeKeyedAdvisoryLock(manager, 'appToken', clientId);
       return work(manager);
     });
   }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { maxLookUp } from '@stream-events/contracts';
+import { takeAdvisoryLock } from '@stream-events/database';
 import { DataSource } from 'typeorm';
 import type { Milliseconds } from '../streams/stream-facts.js';
 import { epochMilliseconds } from '../streams/streams.repository.js';
@@ -13,8 +14,8 @@ export interface Claim {
 
 /** A kind of look-up that streamers are claimed for. */
 interface LookUpKind {
-  /** Advisory lock: instances claim one after another. */
-  lock: number;
+  /** Instances claim one after another. */
+  lock: 'pollClaims' | 'usernameClaims';
   column: 'next_poll_at' | 'next_naming_at';
   /** When one streamer is due, a claim also takes those that are due within this time, so that batches stay full. */
   aheadMs: number;
@@ -23,13 +24,13 @@ interface LookUpKind {
 }
 
 const stream: LookUpKind = {
-  lock: 7_243_002,
+  lock: 'pollClaims',
   column: 'next_poll_at',
   aheadMs: pollAheadMs,
   claimSeconds: 30,
 };
 const username: LookUpKind = {
-  lock: 7_243_003,
+  lock: 'usernameClaims',
   column: 'next_naming_at',
   aheadMs: 60_000,
   claimSeconds: usernameRefreshIntervalMs / 1_000,
@@ -82,7 +83,7 @@ export class ClaimsRepository {
   private async claim({ lock, column, aheadMs, claimSeconds }: LookUpKind): Promise<Claim> {
     const rows = await this.dataSource.transaction(async (transaction) => {
       // One claim at a time: concurrent claims would split the rest of a polling pass into several small batches.
-      await transaction.query('SELECT pg_advisory_xact_lock($1)', [lock]);
+      await takeAdvisoryLock(transaction, lock);
       // SKIP LOCKED leaves streamers that another transaction is changing for the next claim.
       return transaction.query<{ id: string; platformId: string; claimedUntil: Milliseconds }[]>(
         `WITH due AS MATERIALIZED (

@@ -1,4 +1,5 @@
 import type { INestMicroservice } from '@nestjs/common';
+import { takeAdvisoryLock } from '@stream-events/database';
 import { RequestClient } from '@stream-events/messaging';
 import { createLogger, Registry } from '@stream-events/service';
 import { eventually, type TestNats } from '@stream-events/testing';
@@ -222,6 +223,15 @@ describe(Poller.name, () => {
     expect(await store.streamer(odd)).toMatchObject({ polledAt: null });
     await pass(31);
     expect(await claims.claimPolls()).toMatchObject({ streamers: [{ id: odd.id }] });
+  });
+
+  it('claims streamers while the events service creates a partition in the same database', async () => {
+    const streamer = await store.addStreamer();
+    await store.dataSource.transaction(async (events) => {
+      await takeAdvisoryLock(events, 'eventPartitions');
+
+      expect(await claims.claimPolls()).toMatchObject({ streamers: [{ id: streamer.id }] });
+    });
   });
 });
 

@@ -1,0 +1,70 @@
+import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import type { DataSource, QueryRunner } from 'typeorm';
+import {
+  advisoryLocks,
+  keyedAdvisoryLocks,
+  takeAdvisoryLock,
+  takeKeyedAdvisoryLock,
+} from './advisory-locks.js';
+import { connectDatabase } from './connect-database.js';
+
+const names = Object.keys(advisoryLocks) as (keyof typeof advisoryLocks)[];
+
+describe('advisoryLocks', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let sessions: QueryRunner[];
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const pool = { url: database.url, schema: 'shop', applicationName: 'shop-test', poolSize: 10 };
+    dataSource = await connectDatabase({ ...pool, entities: [], migrations: [] });
+  });
+  afterAll(async () => {
+    await dataSource.destroy();
+    await database.drop();
+  });
+  beforeEach(() => {
+    sessions = [];
+  });
+  afterEach(async () => {
+    for (const session of sessions) {
+      await session.rollbackTransaction();
+      await session.release();
+    }
+  });
+
+  /** A transaction that gives up waiting for a lock. */
+  async function begin(): Promise<QueryRunner> {
+    const session = dataSource.createQueryRunner();
+    sessions.push(session);
+    await session.startTransaction();
+    await session.query("SET LOCAL lock_timeout = '300ms'");
+    return session;
+  }
+
+  it.each([
+    ['advisoryLocks', Object.values<number>(advisoryLocks)],
+    ['keyedAdvisoryLocks', Object.values<number>(keyedAdvisoryLocks)],
+  ])('gives each purpose its own number: %s', (_, numbers) => {
+    expect(new Set(numbers).size).toBe(numbers.length);
+  });
+
+  it('can all be held at the same time, by different transactions', async () => {
+    for (const name of names) await takeAdvisoryLock(await begin(), name);
+    for (const key of ['a', 'b']) await takeKeyedAdvisoryLock(await begin(), 'appToken', key);
+  });
+
+  it('excludes a second transaction until the first one ends', async () => {
+    const first = await begin();
+    await takeAdvisoryLock(first, 'pollClaims');
+    await takeKeyedAdvisoryLock(first, 'appToken', 'a');
+
+    await expect(takeAdvisoryLock(await begin(), 'pollClaims')).rejects.toThrow(/lock timeout/);
+    await expect(takeKeyedAdvisoryLock(await begin(), 'appToken', 'a')).rejects.toThrow(/lock timeout/);
+    await first.commitTransaction();
+    await first.startTransaction();
+
+    await takeAdvisoryLock(await begin(), 'pollClaims');
+  });
+});
