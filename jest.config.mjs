@@ -29,6 +29,7 @@ export default {
         '<rootDir>/{apps,libs}/*/src/**/*.int.spec.ts',
         '<rootDir>/apps/all-in-one/e2e/**/*.spec.ts',
       ],
+      testEnvironment: '<rootDir>/libs/testing/dist/jest-environment.js',
       globalSetup: '<rootDir>/libs/testing/dist/jest-global-setup.js',
       globalTeardown: '<rootDir>/libs/testing/dist/jest-global-teardown.js',
     },

@@ -13,7 +13,7 @@ describeWithBrowser(title, () => {
   let page: WebPage;
 
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await startStack({ killable: ['gateway'] });
   }, startLimitMs);
   beforeEach(async () => {
     page = await WebPage.open(browser!);

@@ -10,7 +10,7 @@ describe('the TypeScript client', () => {
   let stack: Stack;
 
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await startStack({ killable: ['gateway'] });
   }, startLimitMs);
 
   afterAll(() => stack.stop());

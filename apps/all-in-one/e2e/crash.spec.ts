@@ -9,7 +9,7 @@ describe('a crash', () => {
   let stack: Stack;
 
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await startStack({ killable: ['events'] });
   }, startLimitMs);
 
   afterAll(() => stack.stop());

@@ -1,19 +1,19 @@
 import { request as httpRequest } from 'node:http';
 import { eventBody, eventsPath, problemType, type EventPage } from './api.js';
-import type { ServiceProcess } from '@stream-events/testing';
+import type { TestService } from '@stream-events/testing';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
 const page = 'https://overlay.example';
 
 describe('HTTP edge', () => {
   let stack: Stack;
-  let plain: ServiceProcess;
-  let published: ServiceProcess;
-  let trusting: ServiceProcess;
-  let choosy: ServiceProcess;
+  let plain: TestService;
+  let published: TestService;
+  let trusting: TestService;
+  let choosy: TestService;
 
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await startStack({ killable: ['events'] });
     plain = stack.gateway;
     [published, trusting, choosy] = await Promise.all([
       stack.startGateway({
@@ -30,10 +30,7 @@ describe('HTTP edge', () => {
 
   describe('links', () => {
     /** The base of the `next` link, by a client that sends exactly these headers. */
-    const baseFor = async (
-      gateway: ServiceProcess,
-      headers: Record<string, string> = {},
-    ): Promise<string> => {
+    const baseFor = async (gateway: TestService, headers: Record<string, string> = {}): Promise<string> => {
       const text = await new Promise<string>((resolve, reject) => {
         const request = httpRequest(
           `${gateway.url}${eventsPath}?page_size=1`,
@@ -80,7 +77,7 @@ describe('HTTP edge', () => {
   });
 
   describe('CORS', () => {
-    const ask = (gateway: ServiceProcess, origin: string, token: string | null = stack.ownerToken) =>
+    const ask = (gateway: TestService, origin: string, token: string | null = stack.ownerToken) =>
       stack.request('GET', eventsPath, { gateway: gateway.url, headers: { origin }, token });
 
     it('lets any origin read answers, errors too, and never with credentials', async () => {

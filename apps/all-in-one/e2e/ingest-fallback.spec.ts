@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { ingestStreamName } from '@stream-events/contracts';
 import { connectNats } from '@stream-events/messaging';
-import { eventually, type ServiceProcess } from '@stream-events/testing';
+import { eventually, type TestService } from '@stream-events/testing';
 import { eventBody, eventsPath, send, type Answer, type EventRecord } from './api.js';
 import { CuttableProxy } from './cuttable-proxy.js';
 import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js';
@@ -18,7 +18,8 @@ describe('platform messages while they cannot be stored', () => {
   let postgres: CuttableProxy;
 
   beforeAll(async () => {
-    stack = await startStack({ gateways: 2, events: 0 });
+    // Each gateway in a process of its own: the tests count the warnings that one of them logs.
+    stack = await startStack({ killable: ['gateway', 'events'], gateways: 2, events: 0 });
     postgres = await CuttableProxy.start(stack.databaseUrl);
     const environment = { DATABASE_URL: postgres.urlOf(stack.databaseUrl) };
     await Promise.all([stack.startEvents(environment), stack.startEvents(environment)]);
@@ -117,7 +118,7 @@ describe('platform messages while they cannot be stored', () => {
     }
   };
 
-  const warningsOf = (gateway: ServiceProcess, text: string): number =>
+  const warningsOf = (gateway: TestService, text: string): number =>
     gateway.output.split('\n').filter((line) => line.includes(text)).length;
 
   /**

@@ -19,7 +19,7 @@ describe('live clients', () => {
   const opened: LiveSocket[] = [];
 
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await startStack({ killable: ['gateway'] });
     operator = await connectNats({
       urls: [stack.nats.urlFor('events')],
       name: 'test-operator',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { uniqueType, type Answer, type Problem } from './api.js';
-import type { ServiceProcess } from '@stream-events/testing';
+import type { TestService } from '@stream-events/testing';
 import { owner, startLimitMs, startStack, type Stack } from './stack.js';
 
 const loginPath = '/api-token-auth/';
@@ -199,7 +199,7 @@ describe('api-token-auth', () => {
         token: auth_token,
         gateway: rotated.url,
       });
-      const onlyNew: ServiceProcess = await stack.startGateway({ SECRET_KEY: fresh });
+      const onlyNew: TestService = await stack.startGateway({ SECRET_KEY: fresh });
       expect((await logIn({ username, password }, { gateway: onlyNew.url })).json.token).toBe(
         answer.json.token,
       );

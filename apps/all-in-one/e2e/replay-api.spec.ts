@@ -258,7 +258,8 @@ describe('/api/v1/replays', () => {
 
   it('go on when the gateway that does them is killed', async () => {
     const { type, events } = await store(200);
-    const third = await stack.startGateway();
+    const third = await stack.prepareGateway();
+    await third.start();
     const begun = await stack.request<Replay>('POST', replaysPath, {
       gateway: third.url,
       body: { event_type: type, since, rate: 40 },

@@ -1,4 +1,4 @@
-import { eventually, type ServiceProcess } from '@stream-events/testing';
+import { eventually, type TestService } from '@stream-events/testing';
 import { eventBody, eventsPath, uniqueType, type Answer, type EventRecord } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
@@ -11,16 +11,22 @@ const batchesInFlight = 3;
 describe('end of a process', () => {
   let stack: Stack;
 
-  beforeEach(async () => {
-    stack = await startStack();
+  beforeAll(async () => {
+    stack = await startStack({ killable: ['gateway', 'events'] });
   }, startLimitMs);
 
-  afterEach(() => stack.stop());
+  afterEach(async () => {
+    const ended = [...stack.gateways, ...stack.events].filter((service) => !service.isRunning);
+    await Promise.all(ended.map((service) => service.start()));
+    stack.balanceRequests();
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
 
   const create = (event_type: string, gateway = stack.url) =>
     stack.request<EventRecord>('POST', eventsPath, { body: eventBody({ event_type }), gateway });
 
-  const untilShuttingDown = (process: ServiceProcess): Promise<void> =>
+  const untilShuttingDown = (process: TestService): Promise<void> =>
     eventually(
       async () => {
         const answer = await stack.request('GET', `${process.adminUrl}/health/ready`, { token: null });
@@ -47,10 +53,7 @@ describe('end of a process', () => {
   };
 
   /** Sends requests, and sees to it that all of them are in flight while the process gets its signal. */
-  const terminateInMidFlight = async (
-    process: ServiceProcess,
-    type: string,
-  ): Promise<Answer<EventRecord>[]> => {
+  const terminateInMidFlight = async (process: TestService, type: string): Promise<Answer<EventRecord>[]> => {
     const held = await stack.holdWrites();
     const answers: Promise<Answer<EventRecord>>[] = [];
     for (let index = 0; index < batchesInFlight; index += 1) {

@@ -3,7 +3,15 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { eventsStreamName, storeEvents, type NewEvent, type StoreOutcome } from '@stream-events/contracts';
 import type { RequestClient } from '@stream-events/messaging';
-import { eventually, freePort, ServiceProcess, type TestNats } from '@stream-events/testing';
+import {
+  eventually,
+  freePort,
+  HostedService,
+  ServiceProcess,
+  type AppName,
+  type TestNats,
+  type TestService,
+} from '@stream-events/testing';
 import type pg from 'pg';
 import { type QueryResultRow } from 'pg';
 import { send, type Answer, type EventRecord, type RequestOptions } from './api.js';
@@ -21,6 +29,11 @@ export interface StackOptions {
   /** The simulator, two connectors and two streamer monitors, on it and the first gateway. */
   platform?: boolean;
   environment?: Record<string, string>;
+  /**
+   * Apps whose services each run in a process of their own, so that the test can kill them or read the log of one of them.
+   * All other services share the host process of the Jest worker, which starts them quickly.
+   */
+  killable?: AppName[];
 }
 
 export const owner = { username: 'owner', password: 'the password of the owner' };
@@ -52,7 +65,7 @@ export const startLimitMs = 150_000;
 /** Starts the system as separate processes on a database and NATS of its own. */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const resources = await startResources();
-  const stack = new Stack(resources, options.environment ?? {});
+  const stack = new Stack(resources, options);
   try {
     const { gateways = 2, events = 2, platform = false, simulator = platform } = options;
     await Promise.all([
@@ -72,28 +85,29 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
 /** The running system, and short words for what tests do with it. */
 export class Stack {
-  readonly gateways: ServiceProcess[] = [];
-  readonly events: ServiceProcess[] = [];
-  readonly connectors: ServiceProcess[] = [];
-  readonly monitors: ServiceProcess[] = [];
-  simulator: ServiceProcess | undefined;
+  readonly gateways: TestService[] = [];
+  readonly events: TestService[] = [];
+  readonly connectors: TestService[] = [];
+  readonly monitors: TestService[] = [];
+  simulator: TestService | undefined;
+  private readonly prepared: ServiceProcess[] = [];
   ownerToken = '';
   /** The gateways that take requests in turn. */
-  private balanced: readonly ServiceProcess[] = [];
+  private balanced: readonly TestService[] = [];
   private requests = 0;
 
   constructor(
     private readonly resources: Resources,
-    private readonly environment: Record<string, string>,
+    private readonly options: StackOptions,
   ) {}
 
   /** The first gateway. */
-  get gateway(): ServiceProcess {
+  get gateway(): TestService {
     return existing(this.gateways[0], 'gateway');
   }
 
   /** The first instance of the events service. */
-  get eventsService(): ServiceProcess {
+  get eventsService(): TestService {
     return existing(this.events[0], 'events service');
   }
 
@@ -201,16 +215,22 @@ export class Stack {
   }
 
   /** Starts one more gateway; the environment is added to that of the stack. */
-  async startGateway(environment: Record<string, string> = {}): Promise<ServiceProcess> {
-    const gateway = await this.prepareGateway(environment);
+  async startGateway(environment: Record<string, string> = {}): Promise<TestService> {
+    const gateway = this.createService('gateway', await this.gatewayEnvironment(environment));
     this.gateways.push(gateway);
     await gateway.start();
     return gateway;
   }
 
-  /** A gateway that is not started yet. */
+  /** Creates a gateway with a process of its own, without starting it. */
   async prepareGateway(environment: Record<string, string> = {}): Promise<ServiceProcess> {
-    return new ServiceProcess('gateway', {
+    const gateway = new ServiceProcess('gateway', await this.gatewayEnvironment(environment));
+    this.prepared.push(gateway);
+    return gateway;
+  }
+
+  private async gatewayEnvironment(environment: Record<string, string>): Promise<Record<string, string>> {
+    return {
       ...(await this.shared()),
       NATS_URL: this.nats.urlFor('gateway'),
       PORT: String(await freePort()),
@@ -218,34 +238,40 @@ export class Stack {
       OWNER_USERNAME: owner.username,
       OWNER_PASSWORD: owner.password,
       PLATFORM_WEBHOOK_SECRET: webhookSecrets.join(','),
-      ...this.environment,
+      ...this.options.environment,
       ...environment,
-    });
+    };
   }
 
   /** Starts one more instance of the events service. */
-  async startEvents(environment: Record<string, string> = {}): Promise<ServiceProcess> {
-    const events = await this.prepareEvents(environment);
+  async startEvents(environment: Record<string, string> = {}): Promise<TestService> {
+    const events = this.createService('events', await this.eventsEnvironment(environment));
     this.events.push(events);
     await events.start();
     return events;
   }
 
-  /** An events service that is not started yet. */
+  /** Creates an events service with a process of its own, without starting it. */
   async prepareEvents(environment: Record<string, string> = {}): Promise<ServiceProcess> {
-    return new ServiceProcess('events', {
+    const events = new ServiceProcess('events', await this.eventsEnvironment(environment));
+    this.prepared.push(events);
+    return events;
+  }
+
+  private async eventsEnvironment(environment: Record<string, string>): Promise<Record<string, string>> {
+    return {
       ...(await this.shared()),
       NATS_URL: this.nats.urlFor('events'),
       PLATFORM: 'simulator',
       EVENTS_MAX_GB: '1',
       INGEST_MAX_GB: '1',
-      ...this.environment,
+      ...this.options.environment,
       ...environment,
-    });
+    };
   }
 
   async startSimulator(): Promise<void> {
-    this.simulator = new ServiceProcess('platform-simulator', {
+    this.simulator = this.createService('platform-simulator', {
       ...(await this.shared()),
       ...application,
       PORT: String(await freePort()),
@@ -266,9 +292,9 @@ export class Stack {
   }
 
   /** Starts one more platform connector, on the simulator and with the first gateway as callback. */
-  async startConnector(environment: Record<string, string> = {}): Promise<ServiceProcess> {
+  async startConnector(environment: Record<string, string> = {}): Promise<TestService> {
     const platform = existing(this.simulator, 'simulator').url;
-    const connector = new ServiceProcess('platform-connector', {
+    const connector = this.createService('platform-connector', {
       ...(await this.shared()),
       ...application,
       NATS_URL: this.nats.urlFor('platform-connector'),
@@ -278,7 +304,7 @@ export class Stack {
       PLATFORM_AUTH_URL: `${platform}/oauth2`,
       PLATFORM_WEBHOOK_SECRET: webhookSecrets.join(','),
       PUBLIC_URL: this.url,
-      ...this.environment,
+      ...this.options.environment,
       ...environment,
     });
     this.connectors.push(connector);
@@ -287,12 +313,12 @@ export class Stack {
   }
 
   /** Starts one more streamer monitor. */
-  async startMonitor(): Promise<ServiceProcess> {
-    const monitor = new ServiceProcess('streamer-monitor', {
+  async startMonitor(): Promise<TestService> {
+    const monitor = this.createService('streamer-monitor', {
       ...(await this.shared()),
       NATS_URL: this.nats.urlFor('streamer-monitor'),
       PLATFORM: 'simulator',
-      ...this.environment,
+      ...this.options.environment,
     });
     this.monitors.push(monitor);
     await monitor.start();
@@ -352,10 +378,11 @@ export class Stack {
 
   /** Ends everything that was started, also what a test has left in a strange state. */
   async stop(): Promise<void> {
-    const { gateways, events, connectors, monitors, simulator } = this;
-    const processes = [...gateways, ...events, ...connectors, ...monitors, ...(simulator ? [simulator] : [])];
-    const stopProcesses = (): Promise<unknown> => Promise.all(processes.map((process) => process.stop()));
-    await runAll([stopProcesses, ...this.resources.stops.reverse()]);
+    const { gateways, events, connectors, monitors, simulator, prepared } = this;
+    const services: TestService[] = [...prepared, ...gateways, ...events, ...connectors, ...monitors];
+    if (simulator) services.push(simulator);
+    const stopServices = (): Promise<unknown> => Promise.all(services.map((service) => service.stop()));
+    await runAll([stopServices, ...this.resources.stops.reverse()]);
   }
 
   private async authorizeAtPlatform(): Promise<Record<string, string>> {
@@ -368,6 +395,11 @@ export class Stack {
     return { authorization: `Bearer ${json.access_token}`, 'client-id': client_id };
   }
 
+  private createService(app: AppName, environment: Record<string, string>): TestService {
+    const isKillable = this.options.killable?.includes(app) ?? false;
+    return isKillable ? new ServiceProcess(app, environment) : new HostedService(app, environment);
+  }
+
   private async shared(): Promise<Record<string, string>> {
     return {
       HOST: '127.0.0.1',
@@ -378,7 +410,7 @@ export class Stack {
   }
 }
 
-function existing(process: ServiceProcess | undefined, what: string): ServiceProcess {
+function existing(process: TestService | undefined, what: string): TestService {
   if (!process) throw new Error(`the stack was started without a ${what}`);
   return process;
 }

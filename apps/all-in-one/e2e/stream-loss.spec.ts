@@ -15,7 +15,7 @@ describe('loss of the EVENTS stream', () => {
   let operator: NatsConnection;
 
   beforeAll(async () => {
-    stack = await startStack({ gateways: 2, events: 2 });
+    stack = await startStack({ killable: ['events'], gateways: 2, events: 2 });
     operator = await connectNats({
       urls: [stack.nats.urlFor('events')],
       name: 'test-operator',

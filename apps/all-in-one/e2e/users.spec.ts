@@ -1,4 +1,4 @@
-import { eventually, type ServiceProcess } from '@stream-events/testing';
+import { eventually, type TestService } from '@stream-events/testing';
 import { eventBody, eventsPath, problemType, uniqueType, type EventPage, type Problem } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
@@ -13,7 +13,7 @@ const password = 'correct horse battery staple';
 
 describe('users', () => {
   let stack: Stack;
-  let open: ServiceProcess;
+  let open: TestService;
 
   beforeAll(async () => {
     stack = await startStack();

@@ -56,18 +56,31 @@ export async function runService<V extends ProcessVariables>(
   collectDefaultMetrics({ register: shell.metrics });
   exitOnUnexpectedErrors(logger, () => void exitAfterFlush(logger, 1));
   try {
-    const service = await definition.start(shell);
-    const server = await startAdminServer({ ...shell, host: HOST, port: ADMIN_PORT });
-    logger.info({ adminPort: server.port }, 'service started');
-    onceStopped(logger, async () => {
-      shell.health.markStopping();
-      await service.close();
-      await server.close();
-    });
+    const service = await startService(definition, shell, { host: HOST, port: ADMIN_PORT });
+    logger.info({ adminPort: service.adminPort }, 'service started');
+    onceStopped(logger, () => service.close());
   } catch (error) {
     logger.fatal({ err: error }, 'service could not start');
     await exitAfterFlush(logger, 1);
   }
+}
+
+/** Starts a service, then serves its health and metrics. `close` stops both. */
+export async function startService<V extends Variables>(
+  definition: ServiceDefinition<V>,
+  shell: Shell<ConfigOf<V>>,
+  admin: { host: string; port: number },
+): Promise<RunningService & { adminPort: number }> {
+  const service = await definition.start(shell);
+  const server = await startAdminServer({ ...shell, ...admin });
+  return {
+    adminPort: server.port,
+    close: async () => {
+      shell.health.markStopping();
+      await service.close();
+      await server.close();
+    },
+  };
 }
 
 // Ctrl-C reaches a process under npm twice: from the terminal and from npm. A person takes longer for the second.

@@ -7,5 +7,7 @@ export { eventually, type EventuallyOptions } from './eventually.js';
 export { findFaults } from './json-schema.js';
 export { startTestNats, type TestNats } from './nats-server.js';
 export { startPostgresServer, type TestPostgres } from './postgres-server.js';
-export { ServiceProcess, type AppName, type Exit } from './service-process.js';
+export { HostedService } from './hosted-service.js';
+export { ServiceProcess } from './service-process.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';
+export { TestService, type AppName, type Exit } from './test-service.js';

@@ -2,9 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { eventually } from './eventually.js';
-
-/** The apps that run as a process of their own. */
-export type AppName = 'gateway' | 'events' | 'platform-connector' | 'platform-simulator' | 'streamer-monitor';
+import { TestService, type AppName, type Exit } from './test-service.js';
 
 // Two cores and three test files at once, and whatever else runs: a start that takes a second alone may take many then.
 const startTimeoutMs = 60_000;
@@ -16,36 +14,21 @@ const endWithTheTest = `data:text/javascript,${encodeURIComponent(
   'process.stdin.on("end", () => process.exit(70)).resume().unref()',
 )}`;
 
-/** How a process has ended. */
-export interface Exit {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-}
-
 /** A service as an operator runs it: `node apps/<app>/dist/main.js`, configured by its environment alone. */
-export class ServiceProcess {
+export class ServiceProcess extends TestService {
   private child: ChildProcess | undefined;
   private exit: Promise<Exit> | undefined;
   private written = '';
 
   constructor(
-    readonly app: AppName,
-    readonly environment: Readonly<Record<string, string>>,
-    /** Options of Node itself, for a profile. */
+    app: AppName,
+    environment: Readonly<Record<string, string>>,
+    /** Options for Node itself, such as a profiler's. */
     private readonly nodeOptions: readonly string[] = [],
-  ) {}
-
-  /** Where its public HTTP interface listens; the events service has none. */
-  get url(): string {
-    return `http://127.0.0.1:${this.environment.PORT}`;
+  ) {
+    super(app, environment);
   }
 
-  /** Where `/health/*` and `/metrics` are. */
-  get adminUrl(): string {
-    return `http://127.0.0.1:${this.environment.ADMIN_PORT}`;
-  }
-
-  /** Everything that it has written to standard output and standard error. */
   get output(): string {
     return this.written;
   }
@@ -82,12 +65,6 @@ export class ServiceProcess {
     return this.exit;
   }
 
-  /** Starts it again on the same ports, after it was killed or instead of what runs. */
-  async restart(): Promise<void> {
-    await this.stop();
-    await this.start();
-  }
-
   /** Ends it in order, or by force when that takes too long. */
   async stop(): Promise<void> {
     if (!this.child || !this.isRunning) return;
@@ -97,23 +74,11 @@ export class ServiceProcess {
     clearTimeout(timer);
   }
 
-  /** The value of a metric whose labels include these; 0 when it has not been counted yet. */
-  async metric(name: string, labels: Record<string, string> = {}): Promise<number> {
-    const response = await fetch(`${this.adminUrl}/metrics`);
-    const lines = (await response.text()).split('\n').filter((line) => {
-      const isNamed = line.startsWith(`${name}{`) || line.startsWith(`${name} `);
-      return isNamed && Object.entries(labels).every(([key, value]) => line.includes(`${key}="${value}"`));
-    });
-    return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
-  }
-
   /** Waits until it is ready (true) or has ended (false); one that does neither in time is killed. */
   private async isReadyInTime(): Promise<boolean> {
     const check = async (): Promise<boolean> => {
       if (!this.isRunning) return false;
-      const response = await fetch(`${this.adminUrl}/health/ready`);
-      const report = await response.text();
-      if (response.status !== 200) throw new Error(`${this.app} is not ready: ${report}`);
+      await this.checkReady();
       return true;
     };
     try {

@@ -1,0 +1,55 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { eventually } from './eventually.js';
+import type { ServiceHost } from './service-host.js';
+import { TestService, type Exit } from './test-service.js';
+
+// The time after which a service that runs as a process gives up its own shutdown.
+const stopTimeoutMs = 25_000;
+
+/**
+ * A service in the Jest worker's host process: the same code, configuration and connections as in a process of its own, but
+ * quick to start. It can be stopped and restarted, not killed.
+ */
+export class HostedService extends TestService {
+  private id: number | undefined;
+  private outputStart = 0;
+
+  get output(): string {
+    return host().outputSince(this.outputStart);
+  }
+
+  get isRunning(): boolean {
+    return this.id !== undefined;
+  }
+
+  async start(): Promise<void> {
+    this.outputStart = host().outputLength;
+    this.id = await host().start(this.app, this.environment);
+    await eventually(() => this.checkReady());
+  }
+
+  async stop(): Promise<void> {
+    const { id } = this;
+    this.id = undefined;
+    if (id === undefined) return;
+    const timeout = new AbortController();
+    const tooLate = wait(stopTimeoutMs, 'too late', { signal: timeout.signal });
+    const outcome = await Promise.race([host().stop(id), tooLate]);
+    timeout.abort();
+    if (outcome === 'too late') throw new Error(`${this.app} did not stop within ${stopTimeoutMs} ms`);
+  }
+
+  async kill(signal: NodeJS.Signals): Promise<Exit> {
+    if (signal !== 'SIGTERM')
+      throw new Error(`${this.app} shares a process: start the stack with \`processes: 'own'\` to kill it`);
+    await this.stop();
+    return { code: 0, signal: null };
+  }
+}
+
+function host(): ServiceHost {
+  const { serviceHost } = globalThis as { serviceHost?: ServiceHost };
+  if (!serviceHost)
+    throw new Error('there is no service host: run the test by Jest with the environment of libs/testing');
+  return serviceHost;
+}

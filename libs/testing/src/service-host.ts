@@ -1,0 +1,88 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { AppName } from './test-service.js';
+
+/** A request to the host process: start a service, or stop the one that an earlier request started. */
+export type HostRequest =
+  | { id: number; action: 'start'; app: AppName; environment: Readonly<Record<string, string>> }
+  | { id: number; action: 'stop'; startedBy: number };
+
+/** The reply to the request with this id; `error` holds the stack of what failed. */
+export interface HostReply {
+  id: number;
+  error?: string;
+}
+
+/**
+ * Runs services in one child process that lives as long as the Jest worker. Node loads and compiles the services' modules
+ * once per worker instead of once per service, which is most of the cost of a start.
+ */
+export class ServiceHost {
+  private child: ChildProcess | undefined;
+  private readonly pending = new Map<number, (error: Error | undefined) => void>();
+  private lastId = 0;
+  private written = '';
+
+  /** How many characters the host process has written so far. */
+  get outputLength(): number {
+    return this.written.length;
+  }
+
+  /** What the host process has written since `outputLength` had this value. */
+  outputSince(length: number): string {
+    return this.written.slice(length);
+  }
+
+  /** Starts a service and returns the id to stop it by. */
+  async start(app: AppName, environment: Readonly<Record<string, string>>): Promise<number> {
+    const id = this.nextId();
+    await this.send({ id, action: 'start', app, environment });
+    return id;
+  }
+
+  /** Stops a service in order. */
+  async stop(startedBy: number): Promise<void> {
+    await this.send({ id: this.nextId(), action: 'stop', startedBy });
+  }
+
+  private nextId(): number {
+    this.lastId += 1;
+    return this.lastId;
+  }
+
+  private send(request: HostRequest): Promise<void> {
+    this.child ??= this.spawn();
+    const { child } = this;
+    return new Promise((resolve, reject) => {
+      this.pending.set(request.id, (error) => (error ? reject(error) : resolve()));
+      child.send(request);
+    });
+  }
+
+  private spawn(): ChildProcess {
+    const main = fileURLToPath(new URL('service-host.main.js', import.meta.url));
+    const child = fork(main, { env: { PATH: process.env.PATH }, execArgv: [], silent: true });
+    const note = (chunk: Buffer): void => void (this.written += chunk.toString());
+    child.stdout?.on('data', note);
+    child.stderr?.on('data', note);
+    child.on('message', (reply: HostReply) => {
+      const settle = this.pending.get(reply.id);
+      this.pending.delete(reply.id);
+      settle?.(reply.error === undefined ? undefined : new Error(reply.error));
+    });
+    child.on('exit', (code, signal) => {
+      if (this.child === child) this.child = undefined;
+      const error = new Error(
+        `the service host ended with ${code ?? signal}:\n${this.written.slice(-4_000)}`,
+      );
+      for (const settle of this.pending.values()) settle(error);
+      this.pending.clear();
+    });
+    // The worker ends when Jest is done with it, and the host with the worker.
+    child.unref();
+    child.channel?.unref();
+    for (const stream of [child.stdout, child.stderr])
+      (stream as unknown as { unref(): void } | null)?.unref(); // holds: pipes are sockets
+    return child;
+  }
+}
