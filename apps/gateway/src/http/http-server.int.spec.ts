@@ -180,4 +180,13 @@ describe(createHttpServer.name, () => {
 
     await Promise.all([close(), once(socket, 'close')]);
   });
+
+  it('does not wait for connections without a request while it closes, such as those that browsers open ahead', async () => {
+    const { port, server, close } = await startServer();
+    const taken = once(server, 'connection');
+    const socket = connect(port, '127.0.0.1').resume();
+    await taken;
+
+    await Promise.all([close(), once(socket, 'close')]);
+  }, 20_000);
 });

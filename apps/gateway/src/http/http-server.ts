@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type Server } from 'node:http';
-import { Server as NetServer } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ServiceError } from '@stream-events/contracts';
@@ -94,6 +94,11 @@ function takeRawBodies(fastify: FastifyInstance): void {
  */
 function endConnectionsOnClose(fastify: FastifyInstance): void {
   let isClosing = false;
+  const sockets = new Set<Socket>();
+  fastify.server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   fastify.addHook('preClose', async () => {
     isClosing = true;
     await untilConnectionsAreTaken();
@@ -102,6 +107,8 @@ function endConnectionsOnClose(fastify: FastifyInstance): void {
       NetServer.prototype.close.call(fastify.server, resolve);
     });
     await within(idleGraceMs, closed);
+    // Neither Node nor Fastify counts a connection as idle before its first byte: such a connection would hold up the end.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
   });
   fastify.addHook('onSend', (_request, reply, payload, done) => {
     if (isClosing) void reply.header('Connection', 'close');
