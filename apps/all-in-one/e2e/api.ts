@@ -35,6 +35,7 @@ export const problemType = /^application\/problem\+json(; charset=utf-8)?$/;
 export interface Answer<Body> {
   status: number;
   headers: Headers;
+  /** The body, without the newline that ends JSON. */
   text: string;
   json: Body;
 }
@@ -66,7 +67,7 @@ export async function send<Body>(
     },
     ...(body !== undefined && { body: isRaw ? body : JSON.stringify(body) }),
   });
-  const text = await response.text();
+  const text = (await response.text()).replace(/([}\]])\n$/, '$1');
   // The type is the caller's expectation; what it then compares is what was really sent.
   return { status: response.status, headers: response.headers, text, json: parse(text) as Body };
 }

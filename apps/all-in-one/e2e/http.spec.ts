@@ -121,6 +121,43 @@ describe('HTTP edge', () => {
     });
   });
 
+  describe('in a terminal or a browser', () => {
+    it('ends JSON with a newline: records, lists of any kind, problems, and descriptions', async () => {
+      const { json } = await stack.request<{ id: string }>('POST', eventsPath, { body: eventBody() });
+      const paths = [
+        `${eventsPath}/${json.id}`,
+        eventsPath,
+        '/api/v1/users',
+        '/api/v1/platform/scopes',
+        '/api/v1/nowhere',
+        '/%',
+        '/health/ready',
+        '/api/openapi.json',
+        '/api/asyncapi.json',
+      ];
+      for (const path of paths) {
+        const headers = { authorization: `Token ${stack.ownerToken}` };
+        const response = await fetch(plain.url + path, { headers });
+        const text = await response.text();
+        const head = await fetch(plain.url + path, { method: 'HEAD', headers });
+
+        expect([path, /[}\]]\n$/.test(text)]).toEqual([path, true]);
+        expect(response.headers.get('content-length')).toBe(String(Buffer.byteLength(text)));
+        expect([path, head.headers.get('content-length')]).toEqual([path, String(Buffer.byteLength(text))]);
+      }
+    });
+
+    it.each(['GET', 'HEAD'])('leads from / to the description of the API: %s', async (method) => {
+      const answer = await stack.request(method, '/', { token: null });
+      const { status, headers } = await stack.request(method, answer.headers.get('location') ?? '', {
+        token: null,
+      });
+
+      expect([answer.status, answer.headers.get('location')]).toEqual([302, '/api/docs/']);
+      expect([status, headers.get('content-type')]).toEqual([200, expect.stringMatching(/^text\/html/)]);
+    });
+  });
+
   describe('health', () => {
     it('is told without a token, on both ports', async () => {
       for (const base of [plain.url, plain.adminUrl]) {

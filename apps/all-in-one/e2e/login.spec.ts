@@ -74,6 +74,62 @@ describe('api-token-auth', () => {
     expect({ status, fields: Object.keys(json.errors ?? {}).sort() }).toEqual({ status: 400, fields });
   });
 
+  describe('with a form', () => {
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const post = (body: string | Uint8Array, headers: Record<string, string> = form, path = loginPath) =>
+      stack.request<Problem & { token: string }>('POST', path, {
+        token: path === loginPath ? null : stack.ownerToken,
+        body,
+        headers: { 'x-forwarded-for': '192.0.2.77', ...headers },
+      });
+
+    it('gives the same token, with or without a charset', async () => {
+      const body = new URLSearchParams({ username: known.username, password }).toString();
+      for (const type of [form['content-type'], 'Application/X-WWW-Form-Urlencoded; charset=UTF-8'])
+        expect(await post(body, { 'content-type': type })).toMatchObject({
+          status: 200,
+          json: { token: known.auth_token },
+        });
+    });
+
+    it('takes the last of a repeated field and ignores unknown fields', async () => {
+      const right = new URLSearchParams({ username: known.username, password }).toString();
+
+      expect((await post(`password=wrong&next=%2F&__proto__=x&${right}`)).status).toBe(200);
+      expect((await post(`${right}&password=wrong`)).status).toBe(400);
+    });
+
+    it.each([
+      ['nothing', '', ['password', 'username']],
+      ['names without values', 'username&password', ['password', 'username']],
+      ['names as arrays', 'username[]=a&password[]=b', ['password', 'username']],
+      ['NUL', 'username=a%00&password=b', ['username']],
+      ['a long name', `username=${'a'.repeat(1_001)}&password=b`, ['username']],
+      ['bytes that are not UTF-8', Buffer.from('username=a&password=\xff', 'latin1'), []],
+      ['percent-encoded bytes that are not UTF-8', 'username=a&password=%ff', []],
+      ['a broken percent-encoding', 'username=a&password=100%', []],
+      ['JSON', JSON.stringify({ username: 'a', password: 'b' }), ['password', 'username']],
+    ])('refuses %s with 400', async (_, body, fields) => {
+      const { status, json } = await post(body);
+
+      expect({ status, fields: Object.keys(json.errors ?? {}).sort() }).toEqual({ status: 400, fields });
+    });
+
+    it('refuses more than 256 KiB with 413', async () => {
+      expect((await post(`username=a&password=b&x=${'x'.repeat(256 * 1024)}`)).status).toBe(413);
+    });
+
+    it('is refused by every other path with 415', async () => {
+      for (const path of ['/api/v1/users', '/api/v1/platform/scopes', '/api/v1/platform-events'])
+        expect(await post('username=a', form, path)).toMatchObject({
+          status: 415,
+          json: { status: 415, detail: expect.stringContaining('application/json') },
+        });
+      expect((await post('a=b', form, '/nowhere')).status).toBe(404);
+      expect((await post('a=b', form, '/api/v1/heartbeat')).status).toBe(405);
+    });
+  });
+
   it('takes an address of any length from a proxy', async () => {
     // Random: what compresses well would fit where this does not.
     const address = randomBytes(3_000).toString('hex');
@@ -105,6 +161,20 @@ describe('api-token-auth', () => {
         const answer = await logIn({ username, password }, { address: '198.51.100.1', gateway });
         expect(answer.status).toBe(429);
       }
+    });
+
+    it('counts forms and JSON together', async () => {
+      const { username } = await register();
+      const address = '198.51.100.9';
+      await failUntilSlowed(username, address);
+      await lengthenPause(address);
+      const answer = await stack.request('POST', loginPath, {
+        token: null,
+        body: new URLSearchParams({ username, password }).toString(),
+        headers: { 'x-forwarded-for': address, 'content-type': 'application/x-www-form-urlencoded' },
+      });
+
+      expect(answer.status).toBe(429);
     });
 
     it('is not got around by another spelling of the user name', async () => {

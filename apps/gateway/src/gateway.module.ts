@@ -3,6 +3,7 @@ import { IngestModule } from '@stream-events/ingest';
 import { RequestClient } from '@stream-events/messaging';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
+import { ApiDescriptionModule } from './api-description/api-description.module.js';
 import { ApiEndpointsModule } from './api-endpoints/api-endpoints.module.js';
 import { DeadLettersModule } from './dead-letters/dead-letters.module.js';
 import { EventsModule } from './events/events.module.js';
@@ -37,6 +38,7 @@ const features = [
   ScopesModule,
   ApiEndpointsModule,
   SeedsModule,
+  ApiDescriptionModule,
 ];
 
 @Module({})

@@ -26,7 +26,7 @@ export interface JsonObjectText {
 export function readJsonObject(bytes: Uint8Array | undefined): JsonObjectText {
   if (!bytes || bytes.length === 0)
     throw new ServiceError('invalid', 'The request needs a body: a JSON object.');
-  const text = decode(bytes);
+  const text = decodeUtf8(bytes);
   if (nestingOf(text) > maxNesting)
     throw new ServiceError('invalid', `The body is nested deeper than ${maxNesting} levels.`);
   const value = parse(text);
@@ -40,7 +40,8 @@ export function readJsonObject(bytes: Uint8Array | undefined): JsonObjectText {
   };
 }
 
-function decode(bytes: Uint8Array): string {
+/** @throws ServiceError `invalid` for bytes that are not UTF-8 */
+export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {

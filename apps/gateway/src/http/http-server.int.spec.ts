@@ -189,4 +189,36 @@ describe(createHttpServer.name, () => {
 
     await Promise.all([close(), once(socket, 'close')]);
   }, 20_000);
+
+  describe('the newline at the end of JSON', () => {
+    async function ask(payload: unknown, type: string) {
+      const fastify = createHttpServer(false).getInstance();
+      fastify.get('/', (_request, reply) => reply.type(type).send(payload));
+      await fastify.listen({ port: 0, host: '127.0.0.1' });
+      const { port } = fastify.server.address() as AddressInfo; // holds: it listens on a port
+      try {
+        const response = await fetch(`http://127.0.0.1:${port}/`);
+        const head = await fetch(`http://127.0.0.1:${port}/`, { method: 'HEAD' });
+        const lengths = [response, head].map(({ headers }) => Number(headers.get('content-length')));
+        return { text: await response.text(), lengths };
+      } finally {
+        await fastify.close();
+      }
+    }
+
+    it.each([
+      ['an object', { a: 'é' }, 'application/json', '{"a":"é"}\n'],
+      ['text', '{"a":"é"}', 'application/json; charset=utf-8', '{"a":"é"}\n'],
+      ['bytes', Buffer.from('["é"]'), 'application/json', '["é"]\n'],
+      ['a problem', '{}', 'application/problem+json', '{}\n'],
+      ['text that ends with one', '[]\n', 'application/json', '[]\n'],
+      ['bytes that end with one', Buffer.from('[]\n'), 'application/json', '[]\n'],
+      ['plain text', 'pogchamp', 'text/plain', 'pogchamp'],
+      ['plain bytes', Buffer.from('{}'), 'application/octet-stream', '{}'],
+    ])('%s', async (_, payload, type, expected) => {
+      const length = Buffer.byteLength(expected);
+
+      expect(await ask(payload, type)).toEqual({ text: expected, lengths: [length, length] });
+    });
+  });
 });

@@ -7,6 +7,7 @@ import { ServiceError } from '@stream-events/contracts';
 import { within } from '@stream-events/messaging';
 import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
 import type { TrustProxy } from '../gateway.config.js';
+import { takeForms } from './form-body.decorator.js';
 import { canonicalUrl } from './paths.js';
 import { printAnswer, sendProblem, toProblem, toServiceError } from './problem.js';
 import { limitRequests } from './requests-in-progress.js';
@@ -31,6 +32,8 @@ const idleGraceMs = 1_000;
 // A turn of the event loop without work takes microseconds. Under a load that leaves none, any turn must do at some time.
 const shortTurnMs = 0.2;
 const maxTurns = 500;
+
+const newline = Buffer.from('\n');
 
 /** Makes the HTTP server: aliases and trailing slashes, raw bodies, limits, and errors as problem documents. */
 export function createHttpServer(
@@ -71,6 +74,7 @@ export function createHttpServer(
   const adapter = new FastifyAdapter({ ...options, skipMiddie: true });
   adapter.getInstance().server.maxConnections = maxConnections;
   takeRawBodies(adapter.getInstance());
+  endJsonWithNewline(adapter.getInstance());
   correlate(adapter.getInstance());
   limitRequests(adapter.getInstance(), maxRequests);
   endConnectionsOnClose(adapter.getInstance());
@@ -85,6 +89,24 @@ function takeRawBodies(fastify: FastifyInstance): void {
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     done(null, body);
   });
+  takeForms(fastify);
+}
+
+/** Ends JSON responses with a newline: in a terminal, the prompt then starts on its own line. */
+function endJsonWithNewline(fastify: FastifyInstance): void {
+  fastify.addHook('onSend', (_request, reply, payload, done) => {
+    const type = reply.getHeader('content-type');
+    const isJson = typeof type === 'string' && /^application\/(problem\+)?json\b/.test(type);
+    done(null, isJson ? withNewline(payload) : payload);
+  });
+}
+
+/** Leaves text as it is that already ends with a newline: the largest lists do, and are not copied. */
+function withNewline(payload: unknown): unknown {
+  if (typeof payload === 'string') return payload.endsWith('\n') ? payload : `${payload}\n`;
+  if (payload instanceof Uint8Array && payload.at(-1) !== newline[0])
+    return Buffer.concat([payload, newline]);
+  return payload;
 }
 
 /**

@@ -57,7 +57,7 @@ export function sendProblem(reply: FastifyReply, error: ServiceError): void {
   void reply
     .code(errorCatalogue[error.code].status)
     .headers(problemHeaders(error))
-    .send(JSON.stringify(toProblem(error)));
+    .send(printProblemBody(toProblem(error)));
 }
 
 /** An error's whole answer as text, for a socket that no reply writes to; the connection ends with it. */
@@ -67,7 +67,7 @@ export function printProblem(error: ServiceError): string {
 
 /** A problem document as the text of an answer that ends its connection. */
 export function printAnswer(problem: Problem, headers: Record<string, string> = {}): string {
-  const body = JSON.stringify(problem);
+  const body = printProblemBody(problem);
   const allHeaders = {
     'content-type': 'application/problem+json',
     ...headers,
@@ -76,6 +76,11 @@ export function printAnswer(problem: Problem, headers: Record<string, string> = 
   };
   const lines = Object.entries(allHeaders).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${problem.status} ${problem.title}\r\n${lines.join('')}\r\n${body}`;
+}
+
+/** Ends with a newline, like every JSON response: hooks of the server do not see all of these responses. */
+function printProblemBody(problem: Problem): string {
+  return `${JSON.stringify(problem)}\n`;
 }
 
 function problemHeaders(error: ServiceError): Record<string, string> {

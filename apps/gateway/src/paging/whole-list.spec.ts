@@ -73,7 +73,7 @@ describe(WholeList.name, () => {
     expect(asked).toHaveLength(3);
     await answer(page(3));
     const shared = await second;
-    expect(shared.toString()).toBe('[{"n":3}]');
+    expect(shared.toString()).toBe('[{"n":3}]\n');
     // The very same bytes: a hundred clients at once cost the memory of one list.
     expect(await third).toBe(shared);
     expect(await fourth).toBe(shared);

@@ -79,5 +79,6 @@ async function gather<Position>(
     }
     after = next ?? undefined;
   } while (after !== undefined);
-  return Buffer.concat([Buffer.from('['), ...parts, Buffer.from(']')]);
+  // With the newline that ends every JSON response: the server need not copy the list to add it.
+  return Buffer.concat([Buffer.from('['), ...parts, Buffer.from(']\n')]);
 }

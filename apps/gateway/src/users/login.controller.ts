@@ -1,8 +1,8 @@
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Accepts, Answers, RefusesWith } from '../http/api-decorators.js';
-import { JsonBody } from '../http/json-body.decorator.js';
+import { AcceptsForms, FormOrJsonBody } from '../http/form-body.decorator.js';
 import { AllowAccess } from './access.guard.js';
 import { LoginBody, TokenReply } from './users.dto.js';
 import { UsersService } from './users.service.js';
@@ -15,21 +15,27 @@ export class LoginController {
   @Post()
   @HttpCode(200)
   @AllowAccess('public')
+  @AcceptsForms()
   @ApiOperation({
     operationId: 'getAccessToken',
     summary: 'Get your access token',
     description: 'Returns the same token as registration did, until you rotate it.',
   })
+  @ApiConsumes('application/json', 'application/x-www-form-urlencoded')
   @Accepts(LoginBody)
   @Answers(200, 'The token', { type: TokenReply })
   @RefusesWith({
     invalid: 'The user name or password is wrong, or a field is missing',
     too_large: 'The body is larger than 256 KiB',
-    unsupported_media_type: 'The content type is not application/json',
+    unsupported_media_type:
+      'The content type is neither application/json nor application/x-www-form-urlencoded',
     too_many_requests: 'Too many failed logins with this user name from this address',
     unavailable: 'The database is unavailable, or too many logins are in progress',
   })
-  async logIn(@JsonBody(LoginBody) body: LoginBody, @Req() request: FastifyRequest): Promise<TokenReply> {
+  async logIn(
+    @FormOrJsonBody(LoginBody) body: LoginBody,
+    @Req() request: FastifyRequest,
+  ): Promise<TokenReply> {
     return { token: await this.users.logIn({ ...body, address: request.ip }) };
   }
 }

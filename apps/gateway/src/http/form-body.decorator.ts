@@ -1,0 +1,74 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { ServiceError, type MessageClass } from '@stream-events/contracts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { parseBody } from './json-body.decorator.js';
+import { decodeUtf8, readJsonObject } from './json-text.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    acceptsForms?: boolean;
+  }
+}
+
+const formType = 'application/x-www-form-urlencoded';
+
+/** Lets a route accept forms besides JSON. The route reads them with `FormOrJsonBody`. */
+export function AcceptsForms(): MethodDecorator {
+  return RouteConfig({ acceptsForms: true });
+}
+
+/** Parses forms for the routes that accept them, as bytes. Other routes respond with 415, as to any other content type. */
+export function takeForms(fastify: FastifyInstance): void {
+  fastify.addContentTypeParser(formType, { parseAs: 'buffer' }, (request, body, done) => {
+    if (request.routeOptions.config.acceptsForms || request.is404) done(null, body);
+    else
+      done(
+        new ServiceError(
+          'unsupported_media_type',
+          'Send the body with the header Content-Type: application/json.',
+        ),
+      );
+  });
+}
+
+/** The body as a validated instance of a class whose fields are all text, from a form or a JSON object. */
+export const FormOrJsonBody = createParamDecorator(
+  (type: MessageClass<object>, context: ExecutionContext): object => {
+    const request = context.switchToHttp().getRequest<FastifyRequest<{ Body: Buffer | undefined }>>();
+    if (!isForm(request.headers['content-type'])) return parseBody(type, readJsonObject(request.body));
+    const value = readForm(request.body ?? Buffer.alloc(0));
+    return parseBody(type, { value, text: '', memberText: () => undefined });
+  },
+);
+
+function isForm(contentType: string | undefined): boolean {
+  return contentType?.split(';')[0]?.trim().toLowerCase() === formType;
+}
+
+/**
+ * The fields of a form. The last of a repeated field wins, as in JSON and in queries.
+ *
+ * @throws ServiceError `invalid` for text that is not UTF-8, before or after percent-decoding. URLSearchParams would replace
+ * such bytes, which would change a password.
+ */
+export function readForm(bytes: Uint8Array): Record<string, string> {
+  const pairs = decodeUtf8(bytes)
+    .split('&')
+    .filter((pair) => pair !== '')
+    .map((pair) => {
+      const equalsAt = pair.indexOf('=');
+      if (equalsAt === -1) return [decode(pair), ''] as const;
+      return [decode(pair.slice(0, equalsAt)), decode(pair.slice(equalsAt + 1))] as const;
+    });
+  // Defines `__proto__` as a field, like any other name.
+  return Object.fromEntries(pairs);
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw new ServiceError('invalid', 'The form is not validly percent-encoded UTF-8.');
+  }
+}
