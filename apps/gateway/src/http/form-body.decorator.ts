@@ -1,9 +1,8 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ServiceError, type MessageClass } from '@stream-events/contracts';
+import { decodeUtf8, readJsonObject, ServiceError, type MessageClass } from '@stream-events/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseBody } from './json-body.decorator.js';
-import { decodeUtf8, readJsonObject } from './json-text.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
