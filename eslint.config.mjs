@@ -40,6 +40,7 @@ const folderOrders = {
     ...['scopes', 'api-endpoints', 'dead-letters', 'streamers', 'events', 'platform', 'webhook'],
     ...['live', 'replays', 'api-description'],
   ],
+  'apps/events/src': ['relay', 'store', 'event-list', 'dead-letters', 'ingest'],
   'tools/boundary-probe/folders': ['lower', 'upper'],
 };
 

@@ -1,11 +1,11 @@
-import { NestFactory } from '@nestjs/core';
 import type { INestMicroservice } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
 import {
   discardDeadLetter,
-  getEvent,
   getDeadLetter,
-  listEvents,
+  getEvent,
   listDeadLetters,
+  listEvents,
   retryDeadLetter,
   storeEvents,
 } from '@stream-events/contracts';
@@ -18,62 +18,24 @@ import {
   NatsServerStrategy,
   StreamPublisher,
 } from '@stream-events/messaging';
-import { platformVariables } from '@stream-events/platforms';
-import {
-  adminPort,
-  closeAll,
-  defineService,
-  integer,
-  NestLogger,
-  sharedVariables,
-  type ConfigOf,
-  type Shell,
-} from '@stream-events/service';
+import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
+import { Pool } from 'pg';
+import { DataSource } from 'typeorm';
+import { eventsVariables, type EventsConfig } from './events.config.js';
+import { schema } from './events.database.js';
 import { EventsModule } from './events.module.js';
 import { IngestDrain } from './ingest/ingest-drain.service.js';
 import { IngestStream } from './ingest/ingest-stream.js';
 import { IntakeStream } from './ingest/intake-stream.js';
-import { CreateEventStore1763700000000 } from './migrations/1763700000000-create-event-store.js';
-import { RetainPublishedBatches1763740000000 } from './migrations/1763740000000-retain-published-batches.js';
-import { IndexParkedMessages1764100000000 } from './migrations/1764100000000-index-parked-messages.js';
-import { KeepTimeOfOccurrence1764190000000 } from './migrations/1764190000000-keep-time-of-occurrence.js';
-import { RenameParkedMessages1766000000000 } from './migrations/1766000000000-rename-parked-messages.js';
-import { DeadLetter } from './dead-letters/dead-letter.entity.js';
 import { EventsStream } from './relay/events-stream.js';
-import { OutboxEntry } from './relay/outbox-entry.entity.js';
-import { PublishedBatch } from './relay/published-batch.entity.js';
 import { Relay } from './relay/relay.service.js';
 import { StreamWatch } from './relay/stream-watch.service.js';
-import { Event } from './store/event.entity.js';
-import { ReceivedMessage } from './store/received-message.entity.js';
 import { StoreMaintenance } from './store/store-maintenance.service.js';
 
-const variables = {
-  HOST: sharedVariables.HOST,
-  ADMIN_PORT: adminPort(9001),
-  DATABASE_URL: sharedVariables.DATABASE_URL,
-  NATS_URL: sharedVariables.NATS_URL,
-  PLATFORM: platformVariables.PLATFORM,
-  EVENTS_MAX_AGE_DAYS: integer('Days that events stay on the EVENTS stream', [1, 365], { default: 7 }),
-  EVENTS_MAX_GB: integer(
-    'Size of the EVENTS stream in GiB; beyond it the oldest events leave the stream (not the store)',
-    [1, 10_000],
-    { default: 8 },
-  ),
-  INGEST_MAX_GB: integer(
-    'Size of the INGEST stream in GiB, where platform messages wait while they cannot be stored; beyond it they are refused',
-    [1, 10_000],
-    { default: 2 },
-  ),
-  LOG_LEVEL: sharedVariables.LOG_LEVEL,
-};
-
-type EventsConfig = ConfigOf<typeof variables>;
-
-// More writers at once only wait for each other's locks and commits.
+// More concurrent writers would only wait for each other's locks and commits.
 const writeConnections = 4;
 
-/** The contracts that the events service answers. */
+/** The contracts that the events service serves. */
 const servedContracts = [
   storeEvents,
   listEvents,
@@ -84,25 +46,8 @@ const servedContracts = [
   discardDeadLetter,
 ];
 
-/** What the events service keeps in its own schema. */
-export const schema = {
-  name: 'events',
-  entities: [Event, OutboxEntry, DeadLetter, PublishedBatch, ReceivedMessage],
-  migrations: [
-    CreateEventStore1763700000000,
-    RetainPublishedBatches1763740000000,
-    IndexParkedMessages1764100000000,
-    KeepTimeOfOccurrence1764190000000,
-    RenameParkedMessages1766000000000,
-  ],
-};
-
-// For the benchmark, whose raw ceiling writes the same rows by the same statement.
-export { PartitionsRepository } from './store/partitions.repository.js';
-export { toRow, writeBatch, type EventRow } from './store/write-batch.js';
-
-/** The events service: takes batches in, stores them, lists them, and brings them to the EVENTS stream. */
-export const events = defineService({ name: 'events', variables, start });
+/** The events service: stores batches of events, lists them, and publishes them to the EVENTS stream. */
+export const events = defineService({ name: 'events', variables: eventsVariables, start });
 
 async function start(shell: Shell<EventsConfig>) {
   const { config, logger, health } = shell;
@@ -110,6 +55,7 @@ async function start(shell: Shell<EventsConfig>) {
   const database = { url: config.DATABASE_URL, schema: schema.name, applicationName: 'events' };
   const { entities, migrations } = schema;
   const dataSource = await connectDatabase({ ...database, entities, migrations, poolSize: 10 });
+  // Batches are written through a pool of their own, so that no list keeps a write waiting.
   const writePool = createPool({ ...database, poolSize: writeConnections });
   await claimStoreFor(config.PLATFORM, dataSource);
   const eventsNats = { ...nats, name: 'events-relay', account: 'EVENTS' } as const;
@@ -126,18 +72,21 @@ async function start(shell: Shell<EventsConfig>) {
   });
   const intakeStream = new IntakeStream(ingestConnection, { platform: config.PLATFORM }, logger);
   // INTAKE first: it leaves the broker's reserved disk space to INGEST.
-  await intakeStream.ensure();
-  await ingestStream.ensure();
+  await intakeStream.prepare();
+  await ingestStream.prepare();
 
   const publisher = new StreamPublisher(relayConnection, natsConnectionOptions(eventsNats));
   const strategy = new NatsServerStrategy({ ...nats, queue: 'events', contracts: servedContracts });
   const app: INestMicroservice = await NestFactory.createMicroservice(
-    EventsModule.register(shell, { dataSource, writePool, publisher, stream, ingestStream, intakeStream }),
-    {
-      strategy,
-      logger: new NestLogger(logger),
-      abortOnError: false,
-    },
+    EventsModule.register(shell, [
+      { provide: DataSource, useValue: dataSource },
+      { provide: Pool, useValue: writePool },
+      { provide: EventsStream, useValue: stream },
+      { provide: StreamPublisher, useValue: publisher },
+      { provide: IngestStream, useValue: ingestStream },
+      { provide: IntakeStream, useValue: intakeStream },
+    ]),
+    { strategy, logger: new NestLogger(logger), abortOnError: false },
   );
   app.useGlobalFilters(new ErrorResponder(logger, toUnavailable));
   await app.get(StoreMaintenance).start();
@@ -152,7 +101,7 @@ async function start(shell: Shell<EventsConfig>) {
   health.register('events nats', () => strategy.ping());
   health.register('events relay', () => app.get(Relay).check());
   return {
-    // Nothing more comes in; what was stored is published; then the connections.
+    // First stop receiving, then publish what was stored, then close the connections.
     close: () =>
       closeAll([
         () => app.close(),

@@ -1,4 +1,12 @@
-import { AckPolicy, DiscardPolicy, jetstreamManager, RetentionPolicy, StorageType } from '@nats-io/jetstream';
+import {
+  AckPolicy,
+  DiscardPolicy,
+  jetstream,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  type JsMsg,
+} from '@nats-io/jetstream';
 import { headers, nanos, type NatsConnection } from '@nats-io/transport-node';
 import {
   ingestStreamName,
@@ -23,6 +31,14 @@ export interface RunningDrain {
   metrics: Registry;
   stop(): Promise<void>;
 }
+
+/** The consumer of the drain, the same in version 0.1.0. */
+const drainConsumer = {
+  durable_name: 'drain',
+  ack_policy: AckPolicy.Explicit,
+  ack_wait: nanos(30_000),
+  max_ack_pending: 2_000,
+};
 
 export const ingestOptions = { platform: 'simulator', maxGigabytes: 1 };
 
@@ -100,12 +116,7 @@ export class IngestSetup {
       max_bytes: 2 * 1024 ** 3,
       duplicate_window: nanos(120_000),
     });
-    await consumers.add('INTAKE', {
-      durable_name: 'drain',
-      ack_policy: AckPolicy.Explicit,
-      ack_wait: nanos(30_000),
-      max_ack_pending: 2_000,
-    });
+    await consumers.add('INTAKE', drainConsumer);
   }
 
   /** Publishes as a gateway of version 0.1.0 does. */
@@ -129,6 +140,16 @@ export class IngestSetup {
   /** How many messages wait on the stream. */
   async count(): Promise<number> {
     return (await this.manager()).streams.info(ingestStreamName).then(({ state }) => state.messages);
+  }
+
+  /** Has messages delivered to the drain's consumer, as to an instance that then dies. */
+  async deliver(count: number): Promise<JsMsg[]> {
+    await (await this.manager()).consumers.add(ingestStreamName, drainConsumer);
+    const consumer = await jetstream(this.connection).consumers.get(ingestStreamName, 'drain');
+    const messages: JsMsg[] = [];
+    for await (const message of await consumer.fetch({ max_messages: count, expires: 5_000 }))
+      messages.push(message);
+    return messages;
   }
 
   /** How many drains wait for messages. */

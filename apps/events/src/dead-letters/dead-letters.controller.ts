@@ -12,7 +12,7 @@ import {
   type RetryDeadLetterReply,
 } from '@stream-events/contracts';
 import { Handles } from '@stream-events/messaging';
-import { DeadLettersRepository } from './dead-letters.repository.js';
+import { DeadLettersRepository } from '../store/dead-letters.repository.js';
 import { DeadLettersService } from './dead-letters.service.js';
 
 @Controller()

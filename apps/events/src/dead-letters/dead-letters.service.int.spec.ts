@@ -2,10 +2,10 @@ import { printIngestMessage, type NewEvent } from '@stream-events/contracts';
 import { v7 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
 import { newEvent, newEvents } from '../../test/new-event.js';
-import { wrapUnreadable } from '../ingest/unreadable-message.js';
+import { DeadLettersRepository } from '../store/dead-letters.repository.js';
 import { toRow } from '../store/write-batch.js';
-import { DeadLettersRepository } from './dead-letters.repository.js';
 import { DeadLettersService } from './dead-letters.service.js';
+import { wrapUnreadable } from './unreadable-message.js';
 
 let store: EventStore;
 beforeAll(async () => {
@@ -193,10 +193,14 @@ describe(DeadLettersService.name, () => {
       expect(await store.events.forgetOldMessages()).toBe(1);
     });
 
-    it('stores the event that an unreadable message of INGEST turns out to be, and throws conflict while it is none', async () => {
+    it.each([
+      {},
+      // As version 0.1.0 wrapped them.
+      { eventType: 'unreadable-intake-message', eventSource: 'INTAKE' },
+    ])('stores the event in a message that could not be read once, or throws conflict: %j', async (names) => {
       const event = newEvent({ eventId: 'message-1' });
-      const readable = wrapUnreadable(Buffer.from(printIngestMessage(event)));
-      const unreadable = wrapUnreadable(Buffer.from('{"id":"x"}'));
+      const readable = { ...wrapUnreadable(Buffer.from(printIngestMessage(event))), ...names };
+      const unreadable = { ...wrapUnreadable(Buffer.from('{"id":"x"}')), ...names };
       for (const wrapped of [readable, unreadable])
         await store.deadLetters.add(toRow(wrapped), new Error('no event'));
 
@@ -231,13 +235,13 @@ describe(DeadLettersService.name, () => {
       expect(await readCounts('events_dead_letter_retries_total')).toEqual({
         ...retries,
         stored: (retries.stored ?? 0) + 1,
-        parked: (retries.dead_lettered ?? 0) + 1,
+        dead_lettered: (retries.dead_lettered ?? 0) + 1,
       });
     });
   });
 
   describe('discard', () => {
-    it('forgets one message, which is parked again when it is delivered again', async () => {
+    it('deletes one dead letter; when the message is redelivered, it becomes a dead letter again', async () => {
       const [one, other] = [newEvent({ eventId: 'message-1', eventData: '' }), newEvent({ eventData: '' })];
       await store.writer.store([one, other]);
 
@@ -264,7 +268,7 @@ describe(DeadLettersService.name, () => {
   });
 
   describe('events_dead_letters', () => {
-    it('is how many are parked, and NaN while the database cannot be asked', async () => {
+    it('is the number of dead letters, and NaN while the database is unavailable', async () => {
       await store.writer.store(newEvents(3, { eventData: '' }));
       expect(await readCounts('events_dead_letters')).toEqual({ all: 3 });
 

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError, type NewEvent, type RetryDeadLetterReply } from '@stream-events/contracts';
 import { Counter, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
-import { EventWriter } from '../ingest/event-writer.service.js';
-import { unwrap } from '../ingest/unreadable-message.js';
-import { DeadLettersRepository, type StoredDeadLetter } from './dead-letters.repository.js';
+import { EventWriter } from '../store/event-writer.service.js';
+import { unwrap } from './unreadable-message.js';
+import { DeadLettersRepository, type StoredDeadLetter } from '../store/dead-letters.repository.js';
 
 /**
  * Lets an owner decide about events that the database refused.

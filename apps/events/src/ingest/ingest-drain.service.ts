@@ -1,23 +1,46 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Counter, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
-import { EventWriter } from './event-writer.service.js';
+import type { NewEvent } from '@stream-events/contracts';
+import { isUnavailableError } from '@stream-events/database';
+import { DurableConsumer, type DeliveredMessage, type Outcome } from '@stream-events/messaging';
+import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { EventWriter } from '../store/event-writer.service.js';
 import { IngestStream } from './ingest-stream.js';
 import { IntakeStream } from './intake-stream.js';
-import { QueueDrain } from './queue-drain.js';
+import { readOrWrap } from '../dead-letters/unreadable-message.js';
 
-/** Stores the messages of the INGEST stream, and those of the INTAKE stream that version 0.1.0 left. */
+// An outage of 15 s causes as many deliveries. After that, storing one by one costs little.
+const maxSharedTries = 5;
+const maxRetryDelayMs = 5_000;
+// Twenty instances with a full batch each.
+const maxAckPending = 2_000;
+
+/**
+ * Stores the messages of the INGEST stream, and those of the INTAKE stream that version 0.1.0 left.
+ *
+ * ```
+ * batch ── store ──committed──▶ done (acknowledged, deleted from the stream)
+ *            │ unreadable: kept as a dead letter, done
+ *            └ store unavailable: retry after 0.5 s, 1 s … 5 s
+ * ```
+ *
+ * Idempotent by `receivedMessageKey`: a message that is delivered twice, or that was stored although the gateway got no
+ * reply, becomes one event.
+ */
 @Injectable()
 export class IngestDrain {
-  private readonly drains: readonly QueueDrain[];
+  private readonly consumers: readonly DurableConsumer[];
+  private readonly drainedTotal: Counter;
+  private readonly failureLog: FailureLog;
 
   constructor(
     ingest: IngestStream,
     intake: IntakeStream,
-    writer: EventWriter,
+    private readonly writer: EventWriter,
     @Inject(LOGGER) logger: Logger,
     metrics: Registry,
   ) {
-    const drainedTotal = new Counter({
+    this.failureLog = new FailureLog(logger);
+    this.drainedTotal = new Counter({
       name: 'events_ingest_drained_total',
       help: 'Messages of the INGEST stream that were stored, recognized as already stored, or kept as dead letters',
       registers: [metrics],
@@ -31,17 +54,73 @@ export class IngestDrain {
         this.set(counts.reduce((sum, count) => sum + count));
       },
     });
-    const onDrained = (messages: number): void => drainedTotal.inc(messages);
-    this.drains = [ingest, intake].map((queue) => new QueueDrain(queue, writer, logger, onDrained));
+    this.consumers = [ingest, intake].map(
+      (stream) =>
+        new DurableConsumer(
+          stream.connection,
+          {
+            stream: stream.name,
+            name: 'drain',
+            config: { max_ack_pending: maxAckPending },
+            handling: { handleBatch: (messages) => this.storeBatch(messages) },
+            maxRetryDelayMs,
+            isWorkQueue: true,
+            prepareStream: () => stream.prepare(),
+            onIdle: () => stream.onIdle(),
+          },
+          logger,
+        ),
+    );
   }
 
   /** Starts draining. */
   start(): void {
-    for (const drain of this.drains) drain.start();
+    for (const consumer of this.consumers) consumer.start();
   }
 
   /** Finishes the batches in hand (within 3 s) and stops. The broker redelivers unacknowledged messages to other instances. */
   async stop(): Promise<void> {
-    await Promise.all(this.drains.map((drain) => drain.stop()));
+    await Promise.all(this.consumers.map((consumer) => consumer.stop()));
+  }
+
+  /** Stores a batch. Messages that failed several times are stored one by one, so that one bad message blocks no other. */
+  private async storeBatch(messages: readonly DeliveredMessage[]): Promise<Outcome[]> {
+    const isStubborn = messages.some(({ info }) => info.deliveryCount > maxSharedTries);
+    if (!isStubborn) {
+      await this.store(messages);
+      return messages.map(() => 'done');
+    }
+    const outcomes: Outcome[] = [];
+    let isUnavailable = false;
+    for (const message of messages) {
+      // While the store is unavailable, each further try would only wait for its time limit.
+      const failure = isUnavailable ? undefined : await this.tryToStore(message);
+      isUnavailable ||= isUnavailableError(failure);
+      outcomes.push(isUnavailable || failure !== undefined ? 'retry' : 'done');
+    }
+    return outcomes;
+  }
+
+  /** Stores one message and returns the error when that fails. */
+  private async tryToStore(message: DeliveredMessage): Promise<unknown> {
+    try {
+      await this.store([message]);
+      return undefined;
+    } catch (err) {
+      const { stream } = message.info;
+      this.failureLog.warn('cannot store a message, retrying', { err, stream, sequence: message.seq });
+      return err ?? new Error('no error');
+    }
+  }
+
+  private async store(messages: readonly DeliveredMessage[]): Promise<void> {
+    const events: NewEvent[] = [];
+    for (const { data } of messages) {
+      const { event, fault } = readOrWrap(data);
+      if (fault === undefined) events.push(event);
+      else await this.writer.keepAsDeadLetter(event, fault);
+    }
+    if (events.length > 0) await this.writer.store(events);
+    this.drainedTotal.inc(messages.length);
   }
 }

@@ -1,6 +1,7 @@
 import {
   DiscardPolicy,
   JetStreamApiError,
+  jetstreamManager,
   RetentionPolicy,
   StorageType,
   type JetStreamManager,
@@ -9,7 +10,18 @@ import {
 } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { ingestStreamName, ingestSubject } from '@stream-events/contracts';
-import { WorkQueue } from './work-queue.js';
+
+/** A work queue of accepted platform messages that `IngestDrain` reads. */
+export interface DrainedStream {
+  readonly name: string;
+  readonly connection: NatsConnection;
+  /** Makes the stream ready to be read. Returns false when there is no stream, and none is to be created. */
+  prepare(): Promise<boolean>;
+  /** Runs after a fetch that found no message. */
+  onIdle(): Promise<void>;
+  /** Counts the messages that are not stored yet, including those that are being stored. */
+  count(): Promise<number>;
+}
 
 /** The size of the INGEST stream, and the platform whose messages it holds. */
 export interface IngestStreamOptions {
@@ -24,15 +36,21 @@ const streamNameInUse = 10058;
 const deduplicationWindowMs = 120_000;
 
 /** The INGEST stream. The events service creates the stream at start and stores every message on it. */
-export class IngestStream extends WorkQueue {
-  constructor(
-    connection: NatsConnection,
-    private readonly options: IngestStreamOptions,
-  ) {
-    super(connection, ingestStreamName);
-  }
+export class IngestStream implements DrainedStream {
+  readonly name = ingestStreamName;
 
-  protected override async prepareStream({ streams }: JetStreamManager): Promise<boolean> {
+  constructor(
+    readonly connection: NatsConnection,
+    private readonly options: IngestStreamOptions,
+  ) {}
+
+  /**
+   * Creates the stream or brings its configuration up to date.
+   *
+   * @throws when the stream holds the messages of another platform, or the broker has no room for it
+   */
+  async prepare(): Promise<boolean> {
+    const { streams } = await manageStreams(this.connection);
     const config = streamConfig(this.options);
     const existing = await addStream(streams, config);
     if (!existing) return true;
@@ -44,9 +62,19 @@ export class IngestStream extends WorkQueue {
     return true;
   }
 
-  protected override async onEmptyFetch(): Promise<void> {
-    // Nothing to do: the stream stays.
+  async onIdle(): Promise<void> {
+    // The stream stays when it is empty.
   }
+
+  async count(): Promise<number> {
+    const { streams } = await manageStreams(this.connection);
+    return (await streams.info(ingestStreamName)).state.messages;
+  }
+}
+
+/** Manages streams on a connection. Each request has a time limit of 2 s. */
+export function manageStreams(connection: NatsConnection): Promise<JetStreamManager> {
+  return jetstreamManager(connection, { checkAPI: false, timeout: 2_000 });
 }
 
 /**

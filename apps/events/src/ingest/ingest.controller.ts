@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { storeEvents, type StoreEventsReply, type StoreEventsRequest } from '@stream-events/contracts';
 import { Handles } from '@stream-events/messaging';
-import { EventWriter } from './event-writer.service.js';
+import { EventWriter } from '../store/event-writer.service.js';
 
 @Controller()
 export class IngestController {

@@ -123,7 +123,7 @@ describe(IntakeStream.name, () => {
     expect(await setup.hasIntake()).toBe(false);
   });
 
-  describe('ensure', () => {
+  describe('prepare', () => {
     const create = (platform: string): IntakeStream =>
       new IntakeStream(setup.connection, { platform }, createLogger('test', 'silent'));
 
@@ -131,7 +131,7 @@ describe(IntakeStream.name, () => {
       await setup.createIntake('simulator');
       const before = await readIntakeConfig();
 
-      await expect(create('twitch').ensure()).rejects.toThrow(
+      await expect(create('twitch').prepare()).rejects.toThrow(
         /"intake of platform simulator", but PLATFORM is twitch/,
       );
 
@@ -142,7 +142,7 @@ describe(IntakeStream.name, () => {
       await setup.createIntake();
       await setup.publishToIntake(newEvents(10));
 
-      await create('simulator').ensure();
+      await create('simulator').prepare();
 
       const { max_bytes } = await readIntakeConfig();
       expect(max_bytes).toBeGreaterThan(64 * 1024 ** 2);
@@ -150,7 +150,7 @@ describe(IntakeStream.name, () => {
     });
 
     it('finds none when there is none', async () => {
-      expect(await create('simulator').ensure()).toBeUndefined();
+      expect(await create('simulator').prepare()).toBe(false);
       expect(await create('simulator').count()).toBe(0);
     });
   });

@@ -1,10 +1,9 @@
-import type { JetStreamManager, JsMsg, StreamInfo } from '@nats-io/jetstream';
+import type { StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { intakeStreamName, intakeSubject } from '@stream-events/contracts';
 import { isStreamNotFound } from '@stream-events/messaging';
 import type { Logger } from '@stream-events/service';
-import { expectPlatform } from './ingest-stream.js';
-import { WorkQueue } from './work-queue.js';
+import { expectPlatform, manageStreams, type DrainedStream } from './ingest-stream.js';
 
 /** The platform whose messages the INTAKE stream must hold, and how long the stream must be quiet before it is deleted. */
 export interface IntakeStreamOptions {
@@ -32,63 +31,54 @@ const spareBytes = 64 * 1024 ** 2;
  * Gateways of version 0.1.0 may still publish while INTAKE is open, and their messages are drained. Closing comes before
  * deleting so that no message can arrive in between and be deleted. After that, the publish of an old gateway fails: it
  * answers 503, and the platform delivers the message again later. An instance of the events service of version 0.1.0 that
- * starts late creates INTAKE again; therefore `WorkQueue.fetch` looks for a missing stream every minute.
+ * starts late creates INTAKE again; therefore `DurableConsumer` looks for a missing stream every minute.
  */
-export class IntakeStream extends WorkQueue {
+export class IntakeStream implements DrainedStream {
+  readonly name = intakeStreamName;
   private isClosed = false;
   private lastSequence: number | undefined;
   /** By a clock that never goes back. */
   private quietSince = 0;
 
   constructor(
-    connection: NatsConnection,
+    readonly connection: NatsConnection,
     private readonly options: IntakeStreamOptions,
     private readonly logger: Logger,
-  ) {
-    super(connection, intakeStreamName);
-  }
+  ) {}
 
-  override async fetch(interruption: AbortSignal): Promise<JsMsg[]> {
-    try {
-      return await super.fetch(interruption);
-    } catch (error) {
-      // Another instance has deleted the stream during the fetch.
-      if (!(await this.find(await this.manage()))) return [];
-      throw error;
-    }
-  }
-
-  override async count(): Promise<number> {
-    return (await this.find(await this.manage()))?.state.messages ?? 0;
-  }
-
-  protected override async prepareStream(manager: JetStreamManager): Promise<boolean> {
-    const found = await this.find(manager);
+  /**
+   * Looks for the stream, and leaves the disk space that the broker reserves for it to INGEST.
+   *
+   * @throws when the stream holds the messages of another platform
+   */
+  async prepare(): Promise<boolean> {
+    const found = await this.find();
     if (!found) return false;
     const { config, state } = found;
     expectPlatform(config, `intake of platform ${this.options.platform}`, this.options.platform);
-    // The broker reserves max_bytes on its disk: leave the rest to INGEST.
     const max_bytes = Math.min(config.max_bytes, state.bytes + spareBytes);
-    if (max_bytes < config.max_bytes) await manager.streams.update(this.name, { ...config, max_bytes });
+    const { streams } = await manageStreams(this.connection);
+    if (max_bytes < config.max_bytes) await streams.update(this.name, { ...config, max_bytes });
     return true;
   }
 
-  protected override async onEmptyFetch(manager: JetStreamManager): Promise<void> {
-    const found = await this.find(manager);
-    if (!found) {
-      this.forgetConsumer();
-      return;
-    }
-    if (found.state.messages > 0 || !this.isQuiet(found)) return;
+  /** Closes the stream once it is empty and quiet, and deletes it once it is closed. */
+  async onIdle(): Promise<void> {
+    const found = await this.find();
+    if (!found || found.state.messages > 0 || !this.isQuiet(found)) return;
+    const { streams } = await manageStreams(this.connection);
     if (found.config.subjects.includes(intakeSubject)) {
-      await manager.streams.update(this.name, { ...found.config, subjects: [closedSubject] });
+      await streams.update(this.name, { ...found.config, subjects: [closedSubject] });
     } else if (this.isClosed) {
-      await manager.streams.delete(this.name);
-      this.forgetConsumer();
+      await streams.delete(this.name);
       this.logger.info('INTAKE stream of version 0.1.0 is drained, deleted the stream');
     }
     // Also when another instance closed the stream: the broker may still be storing a message that arrived before.
     this.isClosed = true;
+  }
+
+  async count(): Promise<number> {
+    return (await this.find())?.state.messages ?? 0;
   }
 
   /** Whether no message has arrived for long enough, as far as this instance has observed. */
@@ -101,7 +91,8 @@ export class IntakeStream extends WorkQueue {
     return now - this.quietSince >= (this.options.quietMs ?? defaultQuietMs);
   }
 
-  private async find({ streams }: JetStreamManager): Promise<StreamInfo | undefined> {
+  private async find(): Promise<StreamInfo | undefined> {
+    const { streams } = await manageStreams(this.connection);
     try {
       return await streams.info(this.name);
     } catch (error) {

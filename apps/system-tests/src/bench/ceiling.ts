@@ -2,7 +2,7 @@ import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createPool } from '@stream-events/database';
-import { toRow, writeBatch, type EventRow } from '@stream-events/events';
+import { toRow, writeBatch, type EventRow } from '@stream-events/events/benchmark';
 import { v7 as uuidV7 } from 'uuid';
 
 /**

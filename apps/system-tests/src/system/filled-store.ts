@@ -1,5 +1,5 @@
 import { connectDatabase } from '@stream-events/database';
-import { PartitionsRepository, schema } from '@stream-events/events';
+import { PartitionsRepository, schema } from '@stream-events/events/benchmark';
 import { runSql, type Servers } from './servers.js';
 
 /** Creates databases whose event store already holds this many events: copies of a database that is filled once. */

@@ -8,7 +8,7 @@ import type {
 import { sqlState } from '@stream-events/database';
 import { LOGGER, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
-import type { EventRow } from '../store/write-batch.js';
+import type { EventRow } from './write-batch.js';
 
 // Enough for PostgreSQL's own words, which may quote much of ours; 100 of them in a list fit in a NATS message.
 const maxReasonLength = 500;

@@ -12,7 +12,7 @@ import { Handles } from '@stream-events/messaging';
 import { EventListRepository } from './event-list.repository.js';
 
 @Controller()
-export class ReadingController {
+export class EventListController {
   constructor(private readonly events: EventListRepository) {}
 
   @Handles(listEvents)

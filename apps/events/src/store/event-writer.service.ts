@@ -1,28 +1,27 @@
 import { Injectable } from '@nestjs/common';
-import { parseIngestMessage, type NewEvent, type StoreOutcome } from '@stream-events/contracts';
+import { type NewEvent, type StoreOutcome } from '@stream-events/contracts';
 import { isConflictError, isContentError, sqlState, violatedConstraint } from '@stream-events/database';
 import { Counter, Registry } from '@stream-events/service';
-import { DeadLettersRepository } from '../dead-letters/dead-letters.repository.js';
+import { DeadLettersRepository } from './dead-letters.repository.js';
 import { Relay } from '../relay/relay.service.js';
-import { EventsRepository } from '../store/events.repository.js';
-import { PartitionsRepository } from '../store/partitions.repository.js';
-import { toRow, type EventRow, type WrittenBatch } from '../store/write-batch.js';
-import { wrapUnreadable } from './unreadable-message.js';
+import { EventsRepository } from './events.repository.js';
+import { PartitionsRepository } from './partitions.repository.js';
+import { toRow, type EventRow, type WrittenBatch } from './write-batch.js';
 
-// A lost race (deadlock, serialization) is over by the next try; more often than this something else is wrong.
+// A lost race (deadlock, serialization failure) is over by the next try. More failures than this have another cause.
 const maxConflictRetries = 5;
 
 type Outcomes = Map<string, StoreOutcome>;
 
 /**
- * Stores batches of events: each is new, known, or parked, and one that the database refuses never harms its
- * neighbours.
+ * Stores batches of events. Each event is stored, recognized as known, or kept as a dead letter; an event that the database
+ * rejects never harms the rest of its batch.
  *
  * ```
  * batch ── write ──ok──▶ stored | known ──▶ relay
- *            │ refused for its content
- *            ├─ more than one event ──▶ each half on its own
- *            └─ one event ────────────▶ parked
+ *            │ rejected because of its content
+ *            ├─ more than one event ──▶ write each half on its own
+ *            └─ one event ────────────▶ dead letter
  * ```
  */
 @Injectable()
@@ -33,22 +32,22 @@ export class EventWriter {
     private readonly events: EventsRepository,
     private readonly partitions: PartitionsRepository,
     private readonly relay: Relay,
-    private readonly repository: DeadLettersRepository,
+    private readonly deadLetters: DeadLettersRepository,
     metrics: Registry,
   ) {
     this.outcomesTotal = new Counter({
       name: 'events_ingest_total',
-      help: 'Events by what became of them when they arrived: stored, known (received before), parked (refused by the database)',
+      help: 'Received events by outcome: stored, known (received before), dead_lettered (rejected by the database)',
       labelNames: ['outcome'],
       registers: [metrics],
     });
   }
 
   /**
-   * Stores events and says of each, in their order, what became of it. Idempotent by message key (see
-   * `receivedMessageKey`): the same batch again gives the same answer.
+   * Stores events and returns the outcome of each, in their order. Idempotent by message key (see `receivedMessageKey`):
+   * the same batch again gives the same outcomes.
    *
-   * @throws the database's error when it cannot be asked; what was committed by then stays, and a retry finds it
+   * @throws the database's error when the database is unavailable. What was committed by then stays, and a retry finds it
    */
   async store(events: readonly NewEvent[]): Promise<StoreOutcome[]> {
     const outcomes = await this.storeOrDeadLetter(events);
@@ -56,18 +55,9 @@ export class EventWriter {
     return outcomes;
   }
 
-  /**
-   * Stores the payloads of messages of a work queue. A payload that cannot be read becomes a dead letter.
-   *
-   * @throws as `store` does
-   */
-  async storeMessages(payloads: readonly Uint8Array[]): Promise<void> {
-    const events: NewEvent[] = [];
-    for (const payload of payloads) {
-      const event = await this.readOrDeadLetter(payload);
-      if (event) events.push(event);
-    }
-    if (events.length > 0) await this.store(events);
+  /** Keeps an event as a dead letter without trying to store it. */
+  async keepAsDeadLetter(event: NewEvent, fault: unknown): Promise<void> {
+    await this.deadLetters.add(toRow(event), fault);
   }
 
   /** Stores a dead letter that is retried. `events_ingest_total` counted the event when it arrived. */
@@ -75,15 +65,6 @@ export class EventWriter {
     const [outcome] = await this.storeOrDeadLetter([event]);
     if (!outcome) throw new Error(`no outcome for event ${event.id}`);
     return outcome;
-  }
-
-  private async readOrDeadLetter(payload: Uint8Array): Promise<NewEvent | undefined> {
-    try {
-      return parseIngestMessage(payload);
-    } catch (error) {
-      await this.repository.add(toRow(wrapUnreadable(payload)), error);
-      return undefined;
-    }
   }
 
   private async storeOrDeadLetter(events: readonly NewEvent[]): Promise<StoreOutcome[]> {
@@ -104,7 +85,7 @@ export class EventWriter {
       if (!isContentError(error)) throw error;
       const [only, ...others] = rows;
       if (only && others.length === 0) {
-        outcomes.set(only.key, { id: await this.repository.add(only, error), outcome: 'dead_lettered' });
+        outcomes.set(only.key, { id: await this.deadLetters.add(only, error), outcome: 'dead_lettered' });
         return;
       }
       const middle = rows.length >> 1;
@@ -123,10 +104,10 @@ export class EventWriter {
     const firstIds = await this.events.findReceived(known.map((row) => row.key));
     for (const row of rows) {
       const id = stored.has(row) ? row.id : firstIds.get(row.key);
-      // An event whose own id is remembered was stored by an earlier try of this very batch.
+      // An event whose own id is remembered was stored by an earlier try of this batch.
       if (id !== undefined) outcomes.set(row.key, { id, outcome: id === row.id ? 'stored' : 'known' });
     }
-    // Known when it was written, forgotten (25 hours old) when it was looked up: then it is new.
+    // Known at the write but forgotten (after 25 hours) at the lookup: the event is new.
     const forgotten = rows.filter((row) => !outcomes.has(row.key));
     if (forgotten.length > 0) await this.write(forgotten, outcomes);
   }
@@ -155,7 +136,7 @@ function outcomeOf(row: EventRow, firstByKey: Map<string, EventRow>, outcomes: O
   return isRepeated ? { id: first.id, outcome: 'known' } : first;
 }
 
-/** A row without a partition is a check violation like others, but of no constraint. Its text depends on the language. */
+/** Recognizes a row without a partition: a check violation that names no constraint. Its text depends on the language. */
 function isMissingPartition(error: unknown): boolean {
   return sqlState(error) === '23514' && violatedConstraint(error) === undefined;
 }

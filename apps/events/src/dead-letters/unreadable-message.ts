@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto';
+import { parseIngestMessage, type NewEvent } from '@stream-events/contracts';
+import { v7 as uuidV7 } from 'uuid';
+
+const unreadableType = 'unreadable-ingest-message';
+const unreadableSource = 'INGEST';
+// What version 0.1.0 called them.
+const formerType = 'unreadable-intake-message';
+const formerSource = 'INTAKE';
+
+/** The event in a message of the INGEST stream. With a fault, the event stands for a message that cannot be read. */
+export interface ReadMessage {
+  event: NewEvent;
+  fault?: unknown;
+}
+
+/** Reads the event in the payload of a message, or wraps the payload (of a newer gateway, say) into a dead letter. */
+export function readOrWrap(payload: Uint8Array): ReadMessage {
+  try {
+    return { event: parseIngestMessage(payload) };
+  } catch (fault) {
+    return { event: wrapUnreadable(payload), fault };
+  }
+}
+
+/** Makes an event whose data is the payload, for an owner to look at. Its key makes equal payloads one dead letter. */
+export function wrapUnreadable(payload: Uint8Array): NewEvent {
+  return {
+    id: uuidV7(),
+    eventId: null,
+    eventType: unreadableType,
+    eventSource: unreadableSource,
+    origin: 'platform',
+    eventData: Buffer.from(payload).toString(),
+    idempotencyKey: `unreadable ${hash('sha256', payload, 'hex')}`,
+  };
+}
+
+/**
+ * Returns the event of a dead letter: the event itself, or the event in the payload that `readOrWrap` wrapped.
+ *
+ * @throws ServiceError `invalid` when the payload still cannot be read
+ */
+export function unwrap(event: NewEvent): NewEvent {
+  const { eventType, eventSource, eventData } = event;
+  const isUnreadable =
+    (eventType === unreadableType && eventSource === unreadableSource) ||
+    (eventType === formerType && eventSource === formerSource);
+  return isUnreadable ? parseIngestMessage(Buffer.from(eventData)) : event;
+}
