@@ -37,10 +37,8 @@ const minute = 60_000;
 async function publishOutbox(epoch: string): Promise<void> {
   for (let batches = await outbox.claim(100, []); batches.length > 0; batches = await outbox.claim(100, [])) {
     for (const { outboxId, events } of batches) {
-      await outbox.retain(
-        [{ outboxId, lastSequence: await publisher.publish(events.map(toEventMessage)) }],
-        epoch,
-      );
+      const lastSequence = await publisher.publish(events.map(toEventMessage));
+      await outbox.retain([{ outboxId, lastSequence }], epoch);
     }
   }
 }
@@ -88,9 +86,8 @@ async function streamIds(): Promise<string[]> {
 
 async function epochsCounted(metrics: Registry): Promise<Record<string, number>> {
   const metric = await metrics.getSingleMetric('events_stream_epochs_total')?.get();
-  return Object.fromEntries(
-    (metric?.values ?? []).map(({ labels, value }) => [String(labels.reason), value]),
-  );
+  const values = metric?.values ?? [];
+  return Object.fromEntries(values.map(({ labels, value }) => [String(labels.reason), value]));
 }
 
 /** Dies when the broker has made the change and the database has not. */
