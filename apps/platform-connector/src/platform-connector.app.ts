@@ -100,8 +100,8 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
   );
   app.useGlobalFilters(new ErrorResponder(logger, toServiceError));
   await app.get(EventTypesService).start();
-  await app.get(Reconciler).start();
-  app.get(RevocationsConsumer).start();
+  const background = [Reconciler, RevocationsConsumer].map((part) => app.get(part));
+  for (const part of background) await part.start();
   await app.listen();
 
   health.register('platform connector database', async () => {
@@ -109,13 +109,14 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
   });
   health.register('platform connector nats', () => strategy.ping());
   return {
+    // Stops requests first, then finishes background work, then closes the connections.
     close: () =>
       closeAll([
-        () => Promise.all([app.get(RevocationsConsumer).stop(), app.get(Reconciler).stop()]),
         () => app.close(),
+        () => Promise.all(background.map((part) => part.stop())),
         () => app.get(PlatformHttp).close(),
-        () => client.close(),
         () => closeNats(connection),
+        () => client.close(),
         () => dataSource.destroy(),
       ]),
   };
