@@ -5,12 +5,12 @@ import { report, type SystemTest } from './measure/report.js';
 import { runChanging } from './platform-load/changing.js';
 import { runOutages } from './platform-load/outages.js';
 import { PlatformBed, type Size } from './platform-load/platform-bed.js';
-import { runShowing } from './platform-load/showing.js';
+import { runLimitStatus } from './platform-load/limit-status.js';
 import { runSubscribing } from './platform-load/subscribing.js';
-import { runSweeping } from './platform-load/sweeping.js';
+import { runPolling } from './platform-load/polling.js';
 
-// npm run load:platform: monitors 10,000 streamers on the simulated platform, kills a monitor, takes the platform away, and
-// writes docs/platform-load.md. --quick is short and only prints.
+// npm run load:platform: monitors 10,000 streamers on the simulated platform, kills a monitor, makes the platform fail, and
+// writes docs/platform-load.md. --quick runs a short version and only prints the result.
 
 const test: SystemTest = {
   title: 'Platform load test',
@@ -25,7 +25,7 @@ const size: Size = flags.quick
       streamers: 2_000,
       changingStreamers: 100,
       changingSeconds: 30,
-      sweeps: 2,
+      pollingPasses: 2,
       outageSeconds: 8,
       baselineSeconds: 4,
     }
@@ -33,16 +33,16 @@ const size: Size = flags.quick
       streamers: 10_000,
       changingStreamers: 500,
       changingSeconds: 120,
-      sweeps: 2,
+      pollingPasses: 2,
       outageSeconds: 15,
       baselineSeconds: 5,
     };
 
-// In this order: the later parts find the streamers of the first one.
+// The order matters: later parts use the streamers that the first one adds.
 const parts = {
   subscribing: runSubscribing,
-  sweeping: runSweeping,
-  showing: runShowing,
+  polling: runPolling,
+  'limit status': runLimitStatus,
   changing: runChanging,
   outages: runOutages,
 };

@@ -10,21 +10,21 @@ import {
   type Comparison,
   type Difference,
 } from './compare-streams.js';
-import { eachOf } from './each-of.js';
+import { mapConcurrently } from './map-concurrently.js';
 import type { Streamer } from './gateway-client.js';
 import type { PlatformBed } from './platform-bed.js';
 import { readStreamEvents } from './stream-events.js';
 
-/** What happens to the platform's messages, as probabilities. */
+/** The probabilities of faults in the delivery of the platform's messages. */
 const faults = { lose: 0.1, duplicate: 0.2, reorder: 0.2 };
-/** Every streamer changes about once in this time, and not sooner than after the second one. */
+/** Every streamer changes about once in this time, but not sooner than `shortestMs` after its last change. */
 const changeEveryMs = 50_000;
-// A stream that was over before any poll, and whose end nobody told, is given up only after the 5 minutes by which the
-// platform's list may lag: that is no matter of two minutes.
+// A shorter stream could be over before any poll. When its offline message is lost too, the monitor ends it only after the listing
+// lag of 5 min: longer than this part runs.
 const shortestMs = 20_000;
-/** After which everything is as it truly was. */
-const reconciledMs = 90_000;
-// Of the streamers that change, one in so many has no subscription.
+/** The time limit until all records agree with the truth. */
+const reconcileLimitMs = 90_000;
+// One in five of the changing streamers has no subscription.
 const polledOnlyOneIn = 5;
 const concurrency = 8;
 const maxExamples = 5;
@@ -35,32 +35,32 @@ interface Changing {
   changes: number;
   seconds: number;
   comparison: Comparison;
-  /** Until everything was as promised; undefined when it was not in time. */
+  /** How long until all records agreed with the truth; undefined when that took too long. */
   reconciledMs: number | undefined;
-  /** How late streams were found that only polls could find. */
+  /** How late the streams were found that only polls could find. */
   sightingsMs: number[];
 }
 
-/** Lets streamers go on and off at random while messages are lost, doubled and reordered; then everything must be right. */
+/** Starts and ends streams at random while messages are lost, duplicated, and reordered. Afterwards, all records must be right. */
 export async function runChanging(bed: PlatformBed): Promise<Section> {
   const { platform, size } = bed;
   const streamers = chooseStreamers(await bed.client.listStreamers(), size.changingStreamers);
-  const begunAt = Date.now();
+  const startedAt = Date.now();
   await platform.setNotificationFaults(faults);
   const changes = await change(bed, streamers);
   await platform.setNotificationFaults({});
-  say(`${changes} changes; now calm`);
-  const calmAt = performance.now();
-  let comparison = await compareAll(bed, streamers, begunAt);
+  say(`${changes} changes; waiting for the records to agree`);
+  const endedAt = performance.now();
+  let comparison = await compareAll(bed, streamers, startedAt);
   const isReconciled = await waitFor(
     async () => {
-      comparison = await compareAll(bed, streamers, begunAt);
+      comparison = await compareAll(bed, streamers, startedAt);
       return comparison.differences.length === 0 ? true : undefined;
     },
-    { limitMs: reconciledMs, everyMs: 2_000 },
+    { limitMs: reconcileLimitMs, everyMs: 2_000 },
   );
-  const reconciled = isReconciled ? performance.now() - calmAt : undefined;
-  say(`differences: ${comparison.differences.length}, after ${formatSeconds(performance.now() - calmAt)}`);
+  const reconciled = isReconciled ? performance.now() - endedAt : undefined;
+  say(`differences: ${comparison.differences.length}, after ${formatSeconds(performance.now() - endedAt)}`);
   return report({
     streamers: streamers.length,
     polledOnly: Math.floor(size.changingStreamers / polledOnlyOneIn),
@@ -72,13 +72,13 @@ export async function runChanging(bed: PlatformBed): Promise<Section> {
   });
 }
 
-/** The oldest, which have subscriptions, and some of the newest, which have none. */
+/** The oldest streamers, which have subscriptions, and some of the newest, which have none. */
 function chooseStreamers(streamers: readonly Streamer[], count: number): Streamer[] {
   const newest = Math.floor(count / polledOnlyOneIn);
   return [...streamers.slice(0, count - newest), ...streamers.slice(-newest)];
 }
 
-/** Says how often somebody went on or off. */
+/** Starts and ends streams. Returns the number of changes. */
 async function change({ platform, size }: PlatformBed, streamers: readonly Streamer[]): Promise<number> {
   const changedAt = new Map<string, number>();
   const live = new Set<string>();
@@ -104,15 +104,15 @@ async function compareAll(
   since: number,
 ): Promise<Comparison> {
   const events = groupBy(await readStreamEvents(databaseUrl, since), ({ userId }) => userId);
-  const looks = new Map<string, number[]>();
-  for (const { at, userIds } of side.tap.looks.filter((look) => look.at >= since))
-    for (const userId of userIds) looks.set(userId, [...(looks.get(userId) ?? []), at]);
-  const comparisons = await eachOf(streamers, concurrency, async ({ id, platformId }) =>
+  const lookUps = new Map<string, number[]>();
+  for (const { at, userIds } of side.tap.lookUps.filter((lookUp) => lookUp.at >= since))
+    for (const userId of userIds) lookUps.set(userId, [...(lookUps.get(userId) ?? []), at]);
+  const comparisons = await mapConcurrently(streamers, concurrency, async ({ id, platformId }) =>
     compareStreams({
       truth: await platform.readStreams(platformId),
       recorded: await client.readStreams(id),
       events: events.get(platformId) ?? [],
-      looks: looks.get(platformId) ?? [],
+      lookUps: lookUps.get(platformId) ?? [],
     }),
   );
   return {
@@ -121,8 +121,8 @@ async function compareAll(
     recorded: sum(comparisons.map(({ recorded }) => recorded)),
     unknowable: sum(comparisons.map(({ unknowable }) => unknowable)),
     foundByPolls: comparisons.flatMap(({ foundByPolls }) => foundByPolls),
-    untoldEndsMs: comparisons.flatMap(({ untoldEndsMs }) => untoldEndsMs),
-    toldErrorsMs: comparisons.flatMap(({ toldErrorsMs }) => toldErrorsMs),
+    unreportedEndsMs: comparisons.flatMap(({ unreportedEndsMs }) => unreportedEndsMs),
+    reportedErrorsMs: comparisons.flatMap(({ reportedErrorsMs }) => reportedErrorsMs),
   };
 }
 
@@ -132,7 +132,7 @@ async function readSightings(
   streamers: readonly Streamer[],
 ): Promise<number[]> {
   const idOf = new Map(streamers.map(({ id, platformId }) => [platformId, id]));
-  const sightings = await eachOf(foundByPolls, concurrency, async ({ stream, truth }) => {
+  const sightings = await mapConcurrently(foundByPolls, concurrency, async ({ stream, truth }) => {
     const seenAt = await client.readFirstSighting(idOf.get(truth.userId) ?? '', stream.id);
     return seenAt === undefined ? [] : [Math.max(0, seenAt - truth.startedAt)];
   });
@@ -141,33 +141,33 @@ async function readSightings(
 
 function report(result: Changing): Section {
   const { comparison, sightingsMs, streamers, polledOnly, changes, seconds } = result;
-  const { differences, streams, recorded, unknowable, untoldEndsMs, toldErrorsMs } = comparison;
+  const { differences, streams, recorded, unknowable, unreportedEndsMs, reportedErrorsMs } = comparison;
   const percent = (share: number): string => `${share * 100} %`;
   return {
     title: 'Streams under load',
     paragraphs: [
-      `${formatCount(streamers)} of the streamers, ${formatCount(polledOnly)} of them without subscriptions, went on and off at random on the platform: ${formatCount(changes)} changes in ${seconds} s. Of the platform's messages ${percent(faults.lose)} were lost, ${percent(faults.duplicate)} sent twice and ${percent(faults.reorder)} overtaken by the next one of their channel. Each stream and each pause took at least ${shortestMs / 1_000} s. Then it was calm, and the streams by the API were compared with those that there truly were.`,
-      `A stream cannot be known when no message of its beginning has arrived and no call of the platform fell into it. Times of messages must agree to ${timeToleranceMs / 1_000} s (the API tells seconds, cut off); an end that no message told must be known by the next word of the platform: a poll within ${pollToleranceMs / 1_000} s, or the beginning or end of a later stream.`,
+      `${formatCount(streamers)} of the streamers, ${formatCount(polledOnly)} of them without subscriptions, went live and offline at random on the platform: ${formatCount(changes)} changes in ${seconds} s. The platform lost ${percent(faults.lose)} of its messages, sent ${percent(faults.duplicate)} twice, and delivered ${percent(faults.reorder)} after the next message of the same channel. Each stream and each pause lasted at least ${shortestMs / 1_000} s. After the changes, the streams in the API were compared with the true ones.`,
+      `A stream cannot be known when its online message was lost and no poll happened during the stream. Times from messages must agree within ${timeToleranceMs / 1_000} s, because the API truncates times to seconds. An end without a message must be known by the next report of the platform: a poll within ${pollToleranceMs / 1_000} s, or the start or end of a later stream.`,
       table(
         ['', 'streams', 'median', 'max'],
         [
-          ['that there truly were', formatCount(streams), '', ''],
+          ['true streams', formatCount(streams), '', ''],
           ['recorded', formatCount(recorded), '', ''],
-          ['that nobody could know', formatCount(unknowable), '', ''],
+          ['could not be known', formatCount(unknowable), '', ''],
           [
-            'found by polling only: so late',
+            'found only by polling: delay',
             formatCount(comparison.foundByPolls.length),
             ...medianAndMax(sightingsMs),
           ],
           [
-            'whose end no message told: recorded so late',
-            formatCount(untoldEndsMs.length),
-            ...medianAndMax(untoldEndsMs),
+            'end without a message: delay',
+            formatCount(unreportedEndsMs.length),
+            ...medianAndMax(unreportedEndsMs),
           ],
           [
-            'times that messages told: off by',
-            formatCount(toldErrorsMs.length),
-            ...medianAndMax(toldErrorsMs),
+            'times from messages: error',
+            formatCount(reportedErrorsMs.length),
+            ...medianAndMax(reportedErrorsMs),
           ],
         ],
       ),
@@ -175,11 +175,11 @@ function report(result: Changing): Section {
     ],
     promises: [
       {
-        promise: `${reconciledMs / 1_000} s after it is calm, every stream that could be known is recorded once, none runs that does not, starts and ends are right`,
+        promise: `${reconcileLimitMs / 1_000} s after the last change, every stream that could be known is recorded once, no ended stream is still running, and starts and ends are right`,
         measured:
           result.reconciledMs === undefined
             ? `${formatCount(differences.length)} differences`
-            : `so after ${formatSeconds(result.reconciledMs)}`,
+            : `reached after ${formatSeconds(result.reconciledMs)}`,
         isKept: result.reconciledMs !== undefined,
       },
     ],
@@ -194,7 +194,7 @@ function describeDifferences(differences: readonly Difference[]): string[] {
     });
     return `- ${some.length} × ${kind}: ${examples.join(', ')}`;
   });
-  return [['Differences that remained:', '', ...lines].join('\n')];
+  return [['Remaining differences:', '', ...lines].join('\n')];
 }
 
 function medianAndMax(times: readonly number[]): string[] {

@@ -2,48 +2,48 @@ import type { RecordedStream } from './gateway-client.js';
 import type { TrueStream } from './simulated-platform.js';
 import type { StreamEvent } from './stream-events.js';
 
-/** All that is known about one streamer: what truly happened, what the service heard of it, and what it has recorded. */
+/** The evidence about one streamer: the truth, the reports that the service got, and what the service recorded. */
 export interface StreamerEvidence {
-  /** As they truly were, in order. */
+  /** The true streams, in order. */
   truth: readonly TrueStream[];
   recorded: readonly RecordedStream[];
   /** The messages that arrived. */
   events: readonly StreamEvent[];
-  /** When the platform was asked about the streamer. */
-  looks: readonly number[];
+  /** The times of look-ups of the streamer on the platform. */
+  lookUps: readonly number[];
 }
 
-/** What differs from the truth beyond what was promised. */
+/** A difference from the truth that breaks a promise. */
 export interface Difference {
-  kind: 'missing' | 'unknown' | 'doubled' | 'not running' | 'still running' | 'start' | 'end';
+  kind: 'missing' | 'unknown' | 'duplicate' | 'not running' | 'still running' | 'start' | 'end';
   /** The platform's id of the stream. */
   streamId: string;
-  /** By how much, where it is a time. */
+  /** The size of the difference for times, in milliseconds. */
   ms?: number;
 }
 
 export interface Comparison {
   differences: Difference[];
-  /** True streams, and of those: recorded ones, and those that nobody could know of. */
+  /** The numbers of true streams, of recorded ones among them, and of those that could not be known. */
   streams: number;
   recorded: number;
   unknowable: number;
-  /** Recorded streams whose beginning only polls could tell. */
+  /** Recorded streams whose start only polls could report. */
   foundByPolls: { stream: RecordedStream; truth: TrueStream }[];
-  /** How late the recorded end is, of streams whose end no message told, in milliseconds. */
-  untoldEndsMs: number[];
-  /** How far the recorded times are off where a message told them, in milliseconds. */
-  toldErrorsMs: number[];
+  /** How late the recorded ends are of streams whose end no message reported, in milliseconds. */
+  unreportedEndsMs: number[];
+  /** How far the recorded times are off where a message reported them, in milliseconds. */
+  reportedErrorsMs: number[];
 }
 
-/** The API tells times to the second, which it cuts off. */
+/** The API truncates times to seconds. */
 export const timeToleranceMs = 1_100;
-/** An end that no message told: a poll every 45 s, up to 5 s of which a busy machine may need. */
+/** For an end that no message reported: the poll interval of 45 s, and 5 s for a busy machine. */
 export const pollToleranceMs = 50_000;
-// The answer to a call is made some time after the call was seen, and the clock of neither is wrong.
-const lookMarginMs = 500;
+// The platform creates its reply some time after the tap has seen the call.
+const lookUpMarginMs = 500;
 
-/** Compares what is recorded of a streamer with the truth, as far as the service could know it. */
+/** Compares a streamer's recorded streams with the truth, as far as the service could know it. */
 export function compareStreams(evidence: StreamerEvidence): Comparison {
   const { truth, recorded, events } = evidence;
   const byId = new Map(recorded.map((stream) => [stream.streamId, stream]));
@@ -55,7 +55,7 @@ export function compareStreams(evidence: StreamerEvidence): Comparison {
   });
   const missed = truth.filter(({ id }) => !byId.has(id));
   const missing = missed.filter(
-    (stream) => announced.has(stream.id) || isSeenByPolls(stream, evidence.looks),
+    (stream) => announced.has(stream.id) || isSeenByPolls(stream, evidence.lookUps),
   );
   const ends = found.flatMap((pair) => compareEnd(pair, evidence));
   const starts = found.map(({ stream, truth: { startedAt } }) => stream.startedAt - startedAt);
@@ -70,10 +70,10 @@ export function compareStreams(evidence: StreamerEvidence): Comparison {
     recorded: found.length,
     unknowable: missed.length - missing.length,
     foundByPolls: found.filter(({ truth: { id } }) => !announced.has(id)),
-    untoldEndsMs: ends.flatMap(({ isTold, ms }) => (isTold || ms === undefined ? [] : [ms])),
-    toldErrorsMs: [
+    unreportedEndsMs: ends.flatMap(({ isReported, ms }) => (isReported || ms === undefined ? [] : [ms])),
+    reportedErrorsMs: [
       ...starts.map(Math.abs),
-      ...ends.flatMap(({ isTold, ms }) => (isTold && ms !== undefined ? [Math.abs(ms)] : [])),
+      ...ends.flatMap(({ isReported, ms }) => (isReported && ms !== undefined ? [Math.abs(ms)] : [])),
     ],
   };
 }
@@ -81,28 +81,28 @@ export function compareStreams(evidence: StreamerEvidence): Comparison {
 function findUnknown(recorded: readonly RecordedStream[], trueIds: ReadonlySet<string>): Difference[] {
   const seen = new Set<string>();
   return recorded.flatMap(({ streamId }): Difference[] => {
-    if (seen.has(streamId)) return [{ kind: 'doubled', streamId }];
+    if (seen.has(streamId)) return [{ kind: 'duplicate', streamId }];
     seen.add(streamId);
     return trueIds.has(streamId) ? [] : [{ kind: 'unknown', streamId }];
   });
 }
 
-/** Whether the platform was asked about the streamer while the stream was on; of one that runs, it will be. */
-function isSeenByPolls({ startedAt, endedAt }: TrueStream, looks: readonly number[]): boolean {
+/** Whether a look-up happened during the stream. For a running stream, one is certain to follow. */
+function isSeenByPolls({ startedAt, endedAt }: TrueStream, lookUps: readonly number[]): boolean {
   if (endedAt === null) return true;
-  return looks.some((at) => at > startedAt + lookMarginMs && at < endedAt - lookMarginMs);
+  return lookUps.some((at) => at > startedAt + lookUpMarginMs && at < endedAt - lookUpMarginMs);
 }
 
 interface EndComparison {
-  isTold: boolean;
-  /** How late the recorded end is; undefined when there is none to compare. */
+  isReported: boolean;
+  /** How late the recorded end is; undefined when there is no end to compare. */
   ms?: number;
   difference?: Difference;
 }
 
 /**
- * An end that a message told is that of the message. One that none told is known by the next word that the service got: a poll, the end
- * of a later stream, or its beginning.
+ * An end that a message reported must be the time of the message. Any other end must be known by the next report that the service
+ * got: a poll, or the start or end of a later stream.
  */
 function compareEnd(
   { stream, truth }: { stream: RecordedStream; truth: TrueStream },
@@ -110,20 +110,20 @@ function compareEnd(
 ): EndComparison[] {
   const { streamId, endedAt } = stream;
   if (truth.endedAt === null) {
-    return endedAt === null ? [] : [{ isTold: false, difference: { kind: 'not running', streamId } }];
+    return endedAt === null ? [] : [{ isReported: false, difference: { kind: 'not running', streamId } }];
   }
-  if (endedAt === null) return [{ isTold: false, difference: { kind: 'still running', streamId } }];
+  if (endedAt === null) return [{ isReported: false, difference: { kind: 'still running', streamId } }];
   const trueEnd = truth.endedAt;
   const ms = endedAt - trueEnd;
   const ends = events.filter(({ kind }) => kind === 'offline').map(({ at }) => at);
   const isNear = (at: number, time: number): boolean => Math.abs(at - time) <= timeToleranceMs;
-  const isTold = ends.some((at) => isNear(at, trueEnd));
-  const nextWords = [...ends, ...recorded.map(({ startedAt }) => startedAt)].filter((at) => at >= trueEnd);
-  const isNextWord = nextWords.some((at) => isNear(at, endedAt));
-  const isFine = isTold
+  const isReported = ends.some((at) => isNear(at, trueEnd));
+  const nextReports = [...ends, ...recorded.map(({ startedAt }) => startedAt)].filter((at) => at >= trueEnd);
+  const isNextReport = nextReports.some((at) => isNear(at, endedAt));
+  const isRight = isReported
     ? isNear(endedAt, trueEnd)
-    : ms >= -timeToleranceMs && (ms <= pollToleranceMs || isNextWord);
-  return [{ isTold, ms, ...(!isFine && { difference: { kind: 'end', streamId, ms } }) }];
+    : ms >= -timeToleranceMs && (ms <= pollToleranceMs || isNextReport);
+  return [{ isReported, ms, ...(!isRight && { difference: { kind: 'end', streamId, ms } }) }];
 }
 
 function checkTime(kind: 'start', { streamId }: RecordedStream, ms: number): Difference[] {

@@ -1,13 +1,13 @@
-import { expectSuccess, requestJson, type Answer } from './json-request.js';
+import { expectSuccess, requestJson, type JsonReply } from './json-request.js';
 
-/** A streamer, as the API prints it. */
+/** A streamer in the API's format. */
 interface StreamerRecord {
   id: string;
   platform_id: string;
   created: string;
 }
 
-/** A streamer who is monitored. */
+/** A monitored streamer. */
 export interface Streamer {
   id: string;
   platformId: string;
@@ -15,11 +15,11 @@ export interface Streamer {
   createdAt: number;
 }
 
-/** A stream, as the API prints it, to the second; times in milliseconds since 1970. */
+/** A stream from the API. Times are in milliseconds since 1970, to the second. */
 export interface RecordedStream {
-  /** Ours. */
+  /** The service's id. */
   id: string;
-  /** The platform's. */
+  /** The platform's id. */
   streamId: string;
   startedAt: number;
   endedAt: number | null;
@@ -42,25 +42,25 @@ interface StreamRecord {
   ended_at: string | null;
 }
 
-/** A client of the public API, as its owner. */
+/** A client of the public API with the owner's token. */
 export class GatewayClient {
   constructor(
     readonly url: string,
     readonly token: string,
   ) {}
 
-  request<Body>(method: string, path: string, body?: unknown): Promise<Answer<Body>> {
+  request<Body>(method: string, path: string, body?: unknown): Promise<JsonReply<Body>> {
     return requestJson<Body>(method, new URL(path, this.url).href, {
       headers: { authorization: `Token ${this.token}` },
       ...(body !== undefined && { body }),
     });
   }
 
-  addStreamer(login: string): Promise<Answer<unknown>> {
+  addStreamer(login: string): Promise<JsonReply<unknown>> {
     return this.request('POST', '/api/v1/streamers', { platform_username: login });
   }
 
-  /** The oldest one first. */
+  /** Returns all streamers, oldest first. */
   async listStreamers(): Promise<Streamer[]> {
     const records = await this.read<StreamerRecord[]>('/api/v1/streamers');
     return records.map(({ id, platform_id, created }) => ({
@@ -74,7 +74,7 @@ export class GatewayClient {
     return this.read('/api/v1/platform/status');
   }
 
-  /** Leaves only these event types active, of those that the platform has. */
+  /** Deactivates all event types except these. */
   async activateOnly(wanted: readonly string[]): Promise<void> {
     const types = await this.read<{ type: string; active: boolean }[]>('/api/v1/platform/event-types');
     const others = types.filter(({ type, active }) => active && !wanted.includes(type));
@@ -97,7 +97,7 @@ export class GatewayClient {
     }));
   }
 
-  /** When a poll saw a stream first, to the second; undefined when none did. */
+  /** When a poll first saw a stream, to the second; undefined when none did. */
   async readFirstSighting(streamerId: string, streamId: string): Promise<number | undefined> {
     const path = `/api/v1/streamers/${streamerId}/streams/${streamId}/history`;
     const [first] = await this.read<{ at: string }[]>(path);
@@ -120,7 +120,7 @@ export class GatewayClient {
   }
 }
 
-/** The API writes an offset without a colon, which Date does not read everywhere. */
+/** The API's offset has no colon, which Date does not parse on every platform. */
 function parseTime(time: string): number {
   return Date.parse(time.replace('+0000', 'Z'));
 }

@@ -1,5 +1,5 @@
-/** What was answered, and after how long. */
-export interface Answer<Body> {
+/** A reply and how long it took. */
+export interface JsonReply<Body> {
   status: number;
   body: Body;
   ms: number;
@@ -10,15 +10,15 @@ export interface JsonRequest {
   body?: unknown;
 }
 
-// Longer than anything here may take; a hang must not stop the trial.
+// Longer than any request may take: a hanging request must not stop the test.
 const limitMs = 20_000;
 
-/** Sends JSON and reads JSON; what is no JSON is an empty answer of its status. */
+/** Sends and receives JSON. A reply that is not JSON has an empty body. */
 export async function requestJson<Body>(
   method: string,
   url: string,
   { headers = {}, body }: JsonRequest = {},
-): Promise<Answer<Body>> {
+): Promise<JsonReply<Body>> {
   const startedAt = performance.now();
   const response = await fetch(url, {
     method,
@@ -28,20 +28,20 @@ export async function requestJson<Body>(
   });
   const text = await response.text();
   const ms = performance.now() - startedAt;
-  // Holds as far as the trial compares what it reads, and looks at the status before.
+  // Holds for successful replies. Callers check the status and compare the values that they read.
   return { status: response.status, body: parse(text) as Body, ms };
 }
 
-/** Throws unless it was a success. */
-export function expectSuccess<Body>(what: string, { status, body }: Answer<Body>): Body {
+/** Returns the body of a successful reply. Throws for any other status. */
+export function expectSuccess<Body>(what: string, { status, body }: JsonReply<Body>): Body {
   if (status >= 200 && status < 300) return body;
-  throw new Error(`${what} was answered ${status}: ${JSON.stringify(body)}`);
+  throw new Error(`${what} failed with status ${status}: ${JSON.stringify(body)}`);
 }
 
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return {}; // no answer of the service's own
+    return {}; // not a reply of the service
   }
 }

@@ -4,12 +4,12 @@ import { median, quantile } from '../measure/quantile.js';
 import type { OutageResult } from './outages.js';
 import { perSecond, probeKinds, type ProbeKind, type Speeds } from './speed-probe.js';
 
-// A person waits no longer for an answer.
+// The longest that a person waits for a reply.
 const refusalLimitMs = 5_000;
-// Between alternating measurements of the very same on a shared machine; a platform that is waited for would show as 1,000 and more.
+// Repeated measurements on a shared machine differ this much. Waiting for the platform would show as a ratio of 1,000 or more.
 const maxMedianRatio = 1.25;
 const maxP99Ratio = 2;
-// The circuit tries again at least every 30 s.
+// The circuit breaker retries at least every 30 s.
 const recoveryLimitMs = 35_000;
 
 const names: Record<ProbeKind, string> = {
@@ -20,11 +20,11 @@ const names: Record<ProbeKind, string> = {
 
 export function printOutages(baselines: readonly Speeds[], results: readonly OutageResult[]): Section {
   const baseline = pool(baselines);
-  const suffered = pool(results.map(({ speeds }) => speeds));
+  const duringOutages = pool(results.map(({ speeds }) => speeds));
   return {
     title: 'Outages of the platform',
     paragraphs: [
-      `The platform's interface failed in each way, and worked in between. All the time ${perSecond} heartbeats, ${perSecond} lists of 50 events and ${perSecond} signed webhook messages a second were sent, and now and then \`POST /api/v1/streamers\`. The baseline was measured before, between and after the outages. Median / p99 in milliseconds, and how many times the baseline's:`,
+      `The platform's API failed in several ways, and worked in between. Throughout, the test sent ${perSecond} heartbeats, ${perSecond} requests for a list of 50 events, and ${perSecond} signed webhook messages per second, and \`POST /api/v1/streamers\` every few seconds. The baseline was measured before, between, and after the outages. Median / p99 in milliseconds, with the ratio to the baseline:`,
       table(
         ['', ...probeKinds.map((kind) => names[kind]), 'failed'],
         [
@@ -36,9 +36,9 @@ export function printOutages(baselines: readonly Speeds[], results: readonly Out
           ]),
         ],
       ),
-      '`POST /api/v1/streamers` during the outage, and how long after its end it answered 201 and every streamer had been polled again:',
+      '`POST /api/v1/streamers` during each outage, and how long after its end requests succeeded again (201) and polling had caught up:',
       table(
-        ['', 'seconds', 'answers', 'longest', 'stored', '201 after', 'polled after'],
+        ['', 'seconds', 'replies', 'longest', 'stored', '201 after', 'caught up after'],
         results.map((result) => [
           result.name,
           String(result.seconds),
@@ -51,22 +51,22 @@ export function printOutages(baselines: readonly Speeds[], results: readonly Out
       ),
     ],
     promises: [
-      ...probeKinds.map((kind) => promiseSpeed(kind, baseline, suffered)),
+      ...probeKinds.map((kind) => promiseSpeed(kind, baseline, duringOutages)),
       {
         promise: 'None of these requests fails',
-        measured: `${formatCount(baseline.failures)} in the baseline, ${formatCount(suffered.failures)} in outages`,
-        isKept: baseline.failures + suffered.failures === 0,
+        measured: `${formatCount(baseline.failures)} in the baseline, ${formatCount(duringOutages.failures)} in outages`,
+        isKept: baseline.failures + duringOutages.failures === 0,
       },
       ...promiseRefusals(results),
     ],
   };
 }
 
-function promiseSpeed(kind: ProbeKind, baseline: Speeds, suffered: Speeds): KeptPromise {
-  const medians = median(suffered.ms[kind]) / median(baseline.ms[kind]);
-  const tails = p99(suffered.ms[kind]) / p99(baseline.ms[kind]);
+function promiseSpeed(kind: ProbeKind, baseline: Speeds, duringOutages: Speeds): KeptPromise {
+  const medians = median(duringOutages.ms[kind]) / median(baseline.ms[kind]);
+  const tails = p99(duringOutages.ms[kind]) / p99(baseline.ms[kind]);
   return {
-    promise: `The ${names[kind]} keeps its speed: over all outages, median ≤ ${maxMedianRatio} and p99 ≤ ${maxP99Ratio} times the baseline's`,
+    promise: `The ${names[kind]} stays as fast: over all outages, median ≤ ${maxMedianRatio} and p99 ≤ ${maxP99Ratio} times the baseline`,
     measured: `${medians.toFixed(2)} and ${tails.toFixed(2)} times`,
     isKept: medians <= maxMedianRatio && tails <= maxP99Ratio,
   };
@@ -82,17 +82,17 @@ function promiseRefusals(results: readonly OutageResult[]): KeptPromise[] {
   const revoked = results.filter(({ isTotal }) => !isTotal);
   return [
     {
-      promise: `POST /streamers answers 503 within ${refusalLimitMs / 1_000} s and stores nothing`,
-      measured: `${attempts.length} tries, ${others} answered otherwise, the longest ${formatSeconds(longest)}, ${formatCount(stored)} stored`,
+      promise: `POST /streamers returns 503 within ${refusalLimitMs / 1_000} s and stores nothing`,
+      measured: `${attempts.length} requests, ${others} with another status, the longest ${formatSeconds(longest)}, ${formatCount(stored)} stored`,
       isKept: attempts.length > 0 && others === 0 && longest < refusalLimitMs && stored === 0,
     },
     {
-      promise: `It answers 201 by itself within ${recoveryLimitMs / 1_000} s after the end`,
+      promise: `POST /streamers returns 201 again within ${recoveryLimitMs / 1_000} s after the outage`,
       measured: `after ${recoveries.map(printTime).join(', ')}`,
       isKept: recoveries.every((ms) => ms <= recoveryLimitMs),
     },
     {
-      promise: 'When access tokens are revoked, streamers are added all the same',
+      promise: 'Streamers can still be added after all access tokens are revoked',
       measured: revoked.map(countStatuses).join(', '),
       isKept: revoked.every((result) => result.attempts.every(({ status }) => status === 201)),
     },

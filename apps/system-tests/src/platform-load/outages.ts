@@ -7,10 +7,10 @@ import { printOutages } from './outages-report.js';
 import type { SimulatedPlatform, SimulatedUser } from './simulated-platform.js';
 import { SpeedProbe, type Speeds } from './speed-probe.js';
 
-/** Something that happens to the platform's interface. */
+/** A way in which the platform's API fails. */
 interface Outage {
   name: string;
-  /** Whether nothing of the platform can be used meanwhile. */
+  /** Whether no call to the platform succeeds during the outage. */
   isTotal: boolean;
   seconds: number;
   begin(platform: SimulatedPlatform): Promise<unknown>;
@@ -22,28 +22,28 @@ export interface Attempt {
   ms: number;
 }
 
-/** What was measured during an outage and after it. */
+/** The measurements during and after an outage. */
 export interface OutageResult {
   name: string;
   isTotal: boolean;
   seconds: number;
   speeds: Speeds;
   attempts: Attempt[];
-  /** Streamers stored meanwhile. */
+  /** The number of streamers stored during the outage. */
   stored: number;
-  /** From the end of the outage until a streamer could be added; undefined when it was never so. */
+  /** From the end of the outage until a streamer could be added; undefined when that took too long. */
   recoveryMs: number | undefined;
-  /** From then until polling had caught up with everybody. */
+  /** From then until polling had caught up; undefined when that took too long. */
   caughtUpMs: number | undefined;
 }
 
 const tryEveryMs = 4_000;
 const recoveryLimitMs = 60_000;
 const lag = 'streamer_monitor_poll_lag_seconds';
-// Who is due is asked for within moments when all is well.
+// Without problems, due streamers are polled within moments.
 const caughtUpLagSeconds = 5;
 
-/** Lets the platform fail in every way, and measures what that does to everything that does not need it. */
+/** Makes the platform's API fail in every way, and measures requests that do not need it. */
 export async function runOutages(bed: PlatformBed): Promise<Section> {
   const { client, system, platform, size } = bed;
   const probe = new SpeedProbe(client, system);
@@ -57,15 +57,15 @@ export async function runOutages(bed: PlatformBed): Promise<Section> {
   // Each attempt takes a name that is not monitored yet.
   const users = (await platform.addUsers(400)).values();
   try {
-    // V8 compiles what is hot within some seconds.
+    // V8 needs a few seconds to compile hot code.
     await wait(size.baselineSeconds * 1_000);
     for (const outage of planOutages(size.outageSeconds)) {
       await measureBaseline();
-      const result = await suffer(bed, { outage, probe, users });
+      const result = await measureOutage(bed, { outage, probe, users });
       results.push(result);
       const { recoveryMs, attempts } = result;
       say(
-        `${outage.name}: POST ${attempts.map(({ status }) => status).join(' ')}; again after ${formatSeconds(recoveryMs ?? Number.NaN)}`,
+        `${outage.name}: POST ${attempts.map(({ status }) => status).join(' ')}; recovered after ${formatSeconds(recoveryMs ?? Number.NaN)}`,
       );
     }
     await measureBaseline();
@@ -89,10 +89,10 @@ function planOutages(seconds: number): Outage[] {
   });
   return [
     total('down: connections are closed', 'down'),
-    total('slow: every answer takes 30 s', 'slow', 2 * seconds),
-    total('garbage: 200 and no JSON', 'garbage'),
+    total('slow: every reply takes 30 s', 'slow', 2 * seconds),
+    total('garbage: 200 without JSON', 'garbage'),
     total('error: 500', 'error'),
-    // As long as the platform's own limit takes to recover.
+    // As long as the platform's rate limit takes to recover.
     total('rate limited: 429', 'rate_limited', 4 * seconds),
     {
       name: 'all access tokens revoked',
@@ -103,7 +103,7 @@ function planOutages(seconds: number): Outage[] {
   ];
 }
 
-async function suffer(
+async function measureOutage(
   bed: PlatformBed,
   { outage, probe, users }: { outage: Outage; probe: SpeedProbe; users: Iterator<SimulatedUser> },
 ): Promise<OutageResult> {
@@ -127,9 +127,9 @@ async function suffer(
   return { name, isTotal, seconds, speeds, attempts, stored, recoveryMs, caughtUpMs };
 }
 
-async function measure(isSo: () => Promise<boolean>): Promise<number | undefined> {
+async function measure(isReached: () => Promise<boolean>): Promise<number | undefined> {
   const startedAt = performance.now();
-  return waitFor(async () => ((await isSo()) ? performance.now() - startedAt : undefined), {
+  return waitFor(async () => ((await isReached()) ? performance.now() - startedAt : undefined), {
     limitMs: recoveryLimitMs,
     everyMs: 250,
   });
@@ -137,7 +137,7 @@ async function measure(isSo: () => Promise<boolean>): Promise<number | undefined
 
 async function attemptToAdd({ client }: PlatformBed, users: Iterator<SimulatedUser>): Promise<Attempt> {
   const next = users.next();
-  if (next.done === true) throw new Error('there are no names left to try');
+  if (next.done === true) throw new Error('no users are left to add');
   const { status, ms } = await client.addStreamer(next.value.login);
   return { status, ms };
 }

@@ -4,19 +4,19 @@ import { startSystem, type System } from '../system/system.js';
 import { GatewayClient } from './gateway-client.js';
 import { SimulatedPlatform } from './simulated-platform.js';
 
-/** How much and how long. */
+/** The size of the test. */
 export interface Size {
   streamers: number;
-  /** Of whom this many go on and off. */
+  /** How many of them go live and offline. */
   changingStreamers: number;
   changingSeconds: number;
-  /** Whole sweeps that are watched. */
-  sweeps: number;
+  /** How many whole polling passes are watched. */
+  pollingPasses: number;
   outageSeconds: number;
   baselineSeconds: number;
 }
 
-/** One gateway, one events service, two connectors, two streamer monitors and the simulated platform. */
+/** One gateway, one events service, two connectors, two streamer monitors, and the simulated platform. */
 export class PlatformBed {
   readonly client: GatewayClient;
   readonly platform: SimulatedPlatform;
@@ -36,7 +36,7 @@ export class PlatformBed {
     const servers = await startServers();
     const stops = [() => servers.stop()];
     try {
-      const databaseUrl = await servers.createDatabase('platform_trial');
+      const databaseUrl = await servers.createDatabase('platform_load');
       const system = await startSystem(servers, databaseUrl, { gateways: 1, events: 1 });
       stops.push(() => system.stop());
       const side = await startPlatformSide(servers, databaseUrl, system);

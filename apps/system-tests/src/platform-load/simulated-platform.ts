@@ -15,14 +15,14 @@ export interface TrueStream {
   endedAt: number | null;
 }
 
-/** What is wrong with the platform's interface. */
+/** A fault of the platform's API. */
 export interface ApiFault {
   mode: 'ok' | 'down' | 'slow' | 'garbage' | 'error' | 'rate_limited';
   delay_ms?: number;
   for_ms?: number;
 }
 
-/** What the platform says about its limit on subscriptions. */
+/** The total cost of the subscriptions and the platform's limit. */
 export interface Cost {
   total: number;
   max: number;
@@ -41,7 +41,7 @@ interface SubscriptionPage {
   pagination: { cursor?: string };
 }
 
-/** Lets things happen on the simulated platform, and asks it how they truly are; past the tap, so none of it counts there. */
+/** Controls the simulated platform and reads the truth from it. Bypasses the tap, so that these calls do not count. */
 export class SimulatedPlatform {
   private accessToken: string | undefined;
 
@@ -92,18 +92,18 @@ export class SimulatedPlatform {
     }));
   }
 
-  /** Calls of the platform's own interface so far, by `METHOD path`. */
+  /** The number of calls to the platform's API so far, by `METHOD path`. */
   async readRequests(): Promise<Record<string, number>> {
     return (await this.control<{ requests: Record<string, number> }>('GET', '')).requests;
   }
 
-  /** How much of the limit on subscriptions is taken, by the platform's word. */
+  /** The total cost and the limit, as the platform reports them. */
   async readCost(): Promise<Cost> {
     const { total_cost, max_total_cost } = await this.readPage();
     return { total: total_cost, max: max_total_cost };
   }
 
-  /** All subscriptions of the application, page after page. */
+  /** All subscriptions of the application. */
   async readSubscriptions(): Promise<SimulatedSubscription[]> {
     const subscriptions: SimulatedSubscription[] = [];
     let after: string | undefined;

@@ -6,19 +6,19 @@ import type { GatewayClient } from './gateway-client.js';
 export const probeKinds = ['heartbeat', 'list', 'webhook'] as const;
 export type ProbeKind = (typeof probeKinds)[number];
 
-/** What was answered in some time. */
+/** The results of the requests in a period. */
 export interface Speeds {
   /** Milliseconds of each successful request. */
   ms: Record<ProbeKind, number[]>;
   failures: number;
 }
 
-/** Of each kind, so often: a modest load, which leaves the machine idle for the most part. */
+/** Requests of each kind per second: a modest load that leaves the machine mostly idle. */
 export const perSecond = 20;
 
 const noSpeeds = (): Speeds => ({ ms: { heartbeat: [], list: [], webhook: [] }, failures: 0 });
 
-/** Sends requests of each kind at a fixed rate, however long the answers take, and measures these. */
+/** Sends requests of each kind at a fixed rate, however long the replies take, and measures them. */
 export class SpeedProbe {
   private readonly sender: EventSender;
   private readonly timers: NodeJS.Timeout[];
@@ -33,7 +33,7 @@ export class SpeedProbe {
     this.timers = probeKinds.map((kind) => setInterval(() => this.send(kind), 1_000 / perSecond));
   }
 
-  /** What was sent since this was asked last; waits for the last answers. */
+  /** The results since the last call. Waits for the outstanding replies. */
   async take(): Promise<Speeds> {
     const { speeds, pending } = this;
     this.speeds = noSpeeds();
@@ -56,7 +56,7 @@ export class SpeedProbe {
 
   private async measure(kind: ProbeKind, speeds: Speeds): Promise<void> {
     const startedAt = performance.now();
-    // Whatever goes wrong with a request is a failure of the service.
+    // Any error of a request counts as a failure of the service.
     const isSuccess = await this.attempt(kind).catch(() => false);
     if (isSuccess) speeds.ms[kind].push(performance.now() - startedAt);
     else speeds.failures += 1;

@@ -1,16 +1,16 @@
 import { runSql } from '../system/servers.js';
 
-/** What a message of the platform said about a streamer that went on or off, by the platform's clock. */
+/** A stream-online or stream-offline message of the platform. */
 export interface StreamEvent {
   kind: 'online' | 'offline';
   userId: string;
   /** The platform's id; an offline message has none. */
   streamId: string | null;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, by the platform's clock. */
   at: number;
 }
 
-/** The messages about streams that have arrived since a time: what was lost on the way is not among them. */
+/** The stream messages that have arrived since a time. Lost messages are not among them. */
 export function readStreamEvents(databaseUrl: string, since: number): Promise<StreamEvent[]> {
   return runSql<StreamEvent>(
     databaseUrl,

@@ -2,36 +2,36 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { say, waitFor } from '../measure/progress.js';
 import { formatCount, formatSeconds, type KeptPromise, type Section } from '../measure/report.js';
 import { quantile } from '../measure/quantile.js';
-import { eachOf } from './each-of.js';
+import { mapConcurrently } from './map-concurrently.js';
 import type { PlatformBed } from './platform-bed.js';
 import type { Cost, SimulatedSubscription } from './simulated-platform.js';
 
-/** What every streamer takes of the platform's limit. */
+/** The active event types. Each costs 1 per streamer. */
 export const types = ['stream.online', 'stream.offline'] as const;
-// Beside the 800 calls a minute that the platform allows, 20,000 calls would take 25 minutes.
+// At the platform's limit of 800 calls per minute, 20,000 calls would take 25 min.
 const raisedRateLimit = 600_000;
-/** What the platform allows: https://dev.twitch.tv/docs/api/guide/#how-it-works */
+/** The real limit in calls per minute: https://dev.twitch.tv/docs/api/guide/#how-it-works */
 const realRateLimit = 800;
-// Some of what adds streamers: a person, a page, an import.
+// Several clients add streamers at once, as in an import.
 const concurrency = 16;
-// Every streamer takes two; when there is no change for so long, there will be none.
+// The longest that creating all subscriptions may take.
 const fillLimitMs = 240_000;
 
-/** What came of adding the streamers while the platform has room for half of them. */
+/** The result of adding twice as many streamers as the limit has room for. */
 interface Subscribing {
   added: number;
   refused: Record<string, number>;
   addingMs: number;
   filledMs: number | undefined;
   costs: Cost[];
-  /** Who is subscribed to both types by the platform's list, and what else is in that list. */
+  /** The streamers with both subscriptions in the platform's list, and the number of other subscriptions in it. */
   subscribed: ReadonlySet<string>;
   others: number;
-  /** Ids of the oldest streamers, as many as there is room for. */
+  /** The ids of the oldest streamers, as many as the limit has room for. */
   oldest: readonly string[];
 }
 
-/** Adds all streamers, and waits until the platform has no room left for subscriptions. */
+/** Adds all streamers, and waits until subscriptions use up the limit. */
 export async function runSubscribing(bed: PlatformBed): Promise<Section> {
   const { platform, client, size } = bed;
   const max = size.streamers; // two types for each: room for half of them
@@ -50,10 +50,14 @@ export async function runSubscribing(bed: PlatformBed): Promise<Section> {
     say(`${size.streamers - count} streamers added in ${formatSeconds(addingMs)}`);
     const { isFilled, list } = await waitUntilFilled(bed, max);
     const filledMs = isFilled ? performance.now() - startedAt : undefined;
-    say(isFilled ? `subscribed after ${formatSeconds(filledMs ?? 0)}` : 'not all are subscribed in time');
+    say(
+      isFilled
+        ? `all subscriptions created after ${formatSeconds(filledMs ?? 0)}`
+        : 'the subscriptions were not created in time',
+    );
     const streamers = await client.listStreamers();
     return report(max, {
-      ...judge(list),
+      ...groupByStreamer(list),
       added: streamers.length,
       refused,
       addingMs,
@@ -67,20 +71,20 @@ export async function runSubscribing(bed: PlatformBed): Promise<Section> {
   }
 }
 
-/** Says how many were answered something else than 201, by status. */
+/** Adds streamers. Returns how many requests had another status than 201, by status. */
 async function addStreamers(
   { client }: PlatformBed,
   logins: readonly string[],
 ): Promise<Record<string, number>> {
   const refused: Record<string, number> = {};
-  await eachOf(logins, concurrency, async (login) => {
+  await mapConcurrently(logins, concurrency, async (login) => {
     const { status } = await client.addStreamer(login);
     if (status !== 201) refused[status] = (refused[status] ?? 0) + 1;
   });
   return refused;
 }
 
-/** Asks the platform all the time how much of its limit is taken. */
+/** Reads the total cost from the platform twice a second. */
 function watchCosts({ platform }: PlatformBed): { costs: Cost[]; stop(): Promise<void> } {
   const costs: Cost[] = [];
   const ending = new AbortController();
@@ -90,7 +94,7 @@ function watchCosts({ platform }: PlatformBed): { costs: Cost[]; stop(): Promise
       await wait(500);
     }
   })();
-  watching.catch(() => undefined); // `stop` throws it
+  watching.catch(() => undefined); // `stop` throws the error
   return {
     costs,
     stop: async () => {
@@ -100,7 +104,7 @@ function watchCosts({ platform }: PlatformBed): { costs: Cost[]; stop(): Promise
   };
 }
 
-/** The whole list at the end, or as it was when the time was over. */
+/** Returns the platform's list when the limit is used up, or after the time limit. */
 async function waitUntilFilled(
   { platform }: PlatformBed,
   max: number,
@@ -121,7 +125,10 @@ async function waitUntilFilled(
   return { isFilled: list !== undefined, list: list ?? (await platform.readSubscriptions()) };
 }
 
-function judge(list: readonly SimulatedSubscription[]): { subscribed: ReadonlySet<string>; others: number } {
+function groupByStreamer(list: readonly SimulatedSubscription[]): {
+  subscribed: ReadonlySet<string>;
+  others: number;
+} {
   const typesOf = new Map<string, Set<string>>();
   for (const { type, status, condition } of list) {
     const userId = condition.broadcaster_user_id;
@@ -139,9 +146,9 @@ function report(max: number, result: Subscribing): Section {
   const { added, addingMs } = result;
   const perSecond = Math.round((added / addingMs) * 1_000);
   return {
-    title: 'More streamers than the platform has room for',
+    title: 'More streamers than the limit allows',
     paragraphs: [
-      `${formatCount(added)} streamers were added by \`POST /api/v1/streamers\`, ${concurrency} at a time, in ${formatSeconds(addingMs)}: ${formatCount(perSecond)} a second, each with a look-up on the platform. Two types of event were active, stream.online and stream.offline, which cost 1 each; the platform's limit on the total cost was ${formatCount(max)}. So that this part took minutes and not half an hour, the platform's rate limit was raised for the time of adding and subscribing; then it was the real one, ${realRateLimit} calls a minute.`,
+      `${formatCount(added)} streamers were added by \`POST /api/v1/streamers\`, ${concurrency} at a time, in ${formatSeconds(addingMs)}: ${formatCount(perSecond)} per second, each with a look-up on the platform. Two event types were active, stream.online and stream.offline, which cost 1 each; the platform's limit on the total cost was ${formatCount(max)}. During this part, the platform's rate limit was raised, so that it took minutes instead of half an hour. Afterwards, it was the real one, ${realRateLimit} calls per minute.`,
     ],
     promises: [...promiseSubscriptions(result), promiseCost(max, result)],
   };
@@ -177,8 +184,8 @@ function promiseCost(max: number, { costs }: Subscribing): KeptPromise {
     1,
   );
   return {
-    promise: 'The total cost is never above the limit',
-    measured: `at most ${formatCount(highest)} in ${formatCount(costs.length)} looks`,
+    promise: 'The total cost never exceeds the limit',
+    measured: `at most ${formatCount(highest)} in ${formatCount(costs.length)} readings`,
     isKept: highest <= max,
   };
 }

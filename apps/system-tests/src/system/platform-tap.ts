@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** A call that asked the platform which of some users are live. */
-export interface Look {
+/** A call that asked the platform which of a batch of users are live. */
+export interface LookUp {
   /** Milliseconds since 1970. */
   at: number;
   userIds: readonly string[];
 }
 
-const looks = /GET \/helix\/streams\?(\S*) HTTP\/1\.1$/;
+const lookUpLine = /GET \/helix\/streams\?(\S*) HTTP\/1\.1$/;
 const statuses = /HTTP\/1\.1 (\d{3})(?: |$)/;
 
 /**
@@ -16,7 +16,7 @@ const statuses = /HTTP\/1\.1 (\d{3})(?: |$)/;
  * were asked about and with which status the platform responded, independently of what the service reports.
  */
 export class PlatformTap {
-  readonly looks: Look[] = [];
+  readonly lookUps: LookUp[] = [];
   /** The number of responses by status. */
   readonly statuses = new Map<number, number>();
   private readonly sockets = new Set<Socket>();
@@ -63,9 +63,9 @@ export class PlatformTap {
   }
 
   private noteRequest(line: string): void {
-    const query = looks.exec(line)?.[1];
+    const query = lookUpLine.exec(line)?.[1];
     if (query === undefined) return;
-    this.looks.push({ at: Date.now(), userIds: new URLSearchParams(query).getAll('user_id') });
+    this.lookUps.push({ at: Date.now(), userIds: new URLSearchParams(query).getAll('user_id') });
   }
 
   private noteAnswer(line: string): void {

@@ -5,11 +5,11 @@ import type { PlatformStatus } from './gateway-client.js';
 import type { PlatformBed } from './platform-bed.js';
 import { types } from './subscribing.js';
 
-// The platform is asked for its whole list again and again, the more seldom the longer the list is.
+// The reconciler lists all subscriptions repeatedly, less often the longer the list is.
 const limitMs = 180_000;
 
-/** Looks at how the service shows the subscriptions: of half of the streamers, as there is no room for more. */
-export async function runShowing({ client, size }: PlatformBed): Promise<Section> {
+/** Reads how the API shows the subscriptions: the platform's limit leaves room for half of the streamers. */
+export async function runLimitStatus({ client, size }: PlatformBed): Promise<Section> {
   const polledOnly = size.streamers / types.length;
   const limited = polledOnly * types.length;
   const isRight = ({ subscriptions, streamers }: PlatformStatus): boolean =>
@@ -26,14 +26,14 @@ export async function runShowing({ client, size }: PlatformBed): Promise<Section
   );
   const statuses = Object.entries(status.subscriptions).map(([name, count]) => [name, formatCount(count)]);
   return {
-    title: 'What is shown of the limit',
+    title: 'The limit in the status',
     paragraphs: [
-      '`GET /api/v1/platform/status` told, some time after everything was subscribed, of the subscriptions:',
+      'The subscriptions in `GET /api/v1/platform/status` after all were created:',
       table(['status', 'subscriptions'], statuses),
     ],
     promises: [
       {
-        promise: `What has no room is shown as \`limit_reached\`, and ${formatCount(polledOnly)} streamers as only polled`,
+        promise: `Subscriptions over the limit are shown as \`limit_reached\`, and ${formatCount(polledOnly)} streamers as polled only`,
         measured: `${formatCount(status.subscriptions.limit_reached ?? 0)} subscriptions, ${formatCount(status.streamers.polled_only)} streamers`,
         isKept: isRight(status),
       },

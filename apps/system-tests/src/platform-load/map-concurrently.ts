@@ -1,5 +1,5 @@
-/** Does something with each of many, so many at a time; the results are in their order. */
-export async function eachOf<Item, Result>(
+/** Maps items with a limited number of calls at a time. Returns the results in the order of the items. */
+export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
   concurrency: number,
   work: (item: Item) => Promise<Result>,
