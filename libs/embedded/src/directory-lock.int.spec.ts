@@ -34,14 +34,14 @@ describe(lockDirectory.name, () => {
     await expect(lockDirectory(directory)).rejects.toThrow(`in use by process ${process.pid}`);
   });
 
-  it('gives the lock again after a release, and leaves one file behind', async () => {
+  it('can be locked again after a release, and leaves one file behind', async () => {
     await (await lockDirectory(directory)).release();
     await (await lockDirectory(directory)).release();
 
     expect(await readdir(directory)).toEqual(['lock.2']);
   });
 
-  it('refuses after a second release of an old lock', async () => {
+  it('still refuses after an old lock is released a second time', async () => {
     const old = await lockDirectory(directory);
     await old.release();
     await lockDirectory(directory);

@@ -4,20 +4,18 @@ import { join } from 'node:path';
 import { hasCode } from './error-code.js';
 import { identifyProcess, isSameProcess, type ProcessIdentity } from './running-process.js';
 
-/** Held until `release()`, or until the process ends in whatever way. */
+/** A lock that is held until `release()` or until the process ends, even if it is killed. */
 export interface DirectoryLock {
   release(): Promise<void>;
 }
 
-/** Another process that still runs holds the lock of the directory. */
+/** A running process holds the lock of the directory. */
 export class DirectoryLockedError extends Error {
   constructor(
     readonly directory: string,
     readonly pid: number,
   ) {
-    super(
-      `The data in ${directory} is in use by process ${pid}. Stop that process, or use another data folder.`,
-    );
+    super(`Process ${pid} is using the data in ${directory}. Stop that process, or use another data folder.`);
     this.name = 'DirectoryLockedError';
   }
 }
@@ -26,23 +24,24 @@ const LOCK_FILE = /^lock\.(\d+)$/;
 const RELEASED = 'released';
 
 /**
- * Makes sure that one process at a time uses a directory (created when missing), on one machine.
+ * Locks a directory (created when missing) so that one process on this machine uses it at a time.
  *
- * The lock is a file `lock.<generation>` naming its holder; the highest generation counts, and it is never
- * removed, only followed by the next one:
+ * The lock is a file `lock.<generation>` that names its holder. The highest generation counts. It is never removed; the
+ * next generation replaces it:
  *
  *   highest generation            | next step
  *   ------------------------------|----------------------------------------------------------
- *   none, released, holder ended  | create the next one (atomic; who loses looks again)
+ *   none, released, holder ended  | create the next one (atomic; a process that loses starts over)
  *   holder runs                   | DirectoryLockedError
- *   a higher one beside our new   | we looked too long ago: remove ours, look again
+ *   a higher one beside our new   | our view was outdated: remove ours, start over
  *
- * Removing a stale file and creating it anew would let two processes each remove the other's fresh lock.
+ * With a single file, two processes that find a stale lock could each remove the lock that the other has just created.
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   await mkdir(directory, { recursive: true });
   const self = await identifyProcess(process.pid);
-  if (!self) throw new Error(`Process ${process.pid} cannot read its own start time to lock ${directory}.`);
+  if (!self)
+    throw new Error(`Cannot lock ${directory}: process ${process.pid} cannot read its own start time.`);
 
   for (;;) {
     const latest = (await listGenerations(directory)).at(-1) ?? 0;
@@ -63,7 +62,7 @@ async function claim(directory: string, generation: number, self: ProcessIdentit
   const path = lockPath(directory, generation);
   const draft = await writeDraft(directory, JSON.stringify(self));
   try {
-    // A link appears with its whole content at once, and fails when the name exists.
+    // A link appears with its complete content and fails when the name exists.
     await link(draft, path);
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return false;
@@ -85,7 +84,7 @@ async function markReleased(directory: string, generation: number): Promise<void
   try {
     await rename(await writeDraft(directory, RELEASED), lockPath(directory, generation));
   } catch (error) {
-    // The whole directory was removed: there is nothing left to release.
+    // The directory was removed, and the lock with it.
     if (!hasCode(error, 'ENOENT')) throw error;
   }
 }
@@ -100,13 +99,13 @@ async function readHolder(path: string): Promise<ProcessIdentity | undefined> {
   try {
     return parseHolder(await readFile(path, 'utf8'));
   } catch (error) {
-    // A newer generation has just replaced it: claiming the next one fails then.
+    // A newer generation has just replaced it, so claiming the next one fails.
     if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
 
-/** Undefined when the lock was released, or when the file was damaged by a crash of the machine. */
+/** Undefined when the lock was released, or when a crash of the machine damaged the file. */
 export function parseHolder(content: string): ProcessIdentity | undefined {
   const match = /^\{"pid":(\d+),"startedAt":"([^"]*)"\}$/.exec(content);
   if (!match?.[1] || match[2] === undefined) return undefined;

@@ -101,7 +101,7 @@ describe(startEmbeddedNats.name, () => {
     expect(answer.string()).toBe('42');
   });
 
-  it('keeps streams over a kill and a second start', async () => {
+  it('keeps streams after a kill and a second start', async () => {
     const first = await start();
     const before = await connectAs(first, 'admin');
     const manager = await jetstreamManager(before);
@@ -115,7 +115,7 @@ describe(startEmbeddedNats.name, () => {
     expect((await after.streams.info('KEPT')).state.messages).toBe(1);
   });
 
-  it('keeps the configuration, which holds the passwords, for its owner only', async () => {
+  it('lets only its owner read the configuration, which holds the passwords', async () => {
     await start();
 
     expect((await stat(join(directory, 'nats/nats-server.conf'))).mode & 0o777).toBe(0o600);

@@ -16,13 +16,13 @@ import { ServerProcess, stopOrphan, type ServerExit, type StopStep } from './ser
 
 /** What `startEmbeddedNats` needs. */
 export interface EmbeddedNatsOptions {
-  /** Gets a folder `nats` for the streams, the configuration and the log; created when missing. */
+  /** Gets a folder `nats` with the streams, the configuration, and the log; created when missing. */
   directory: string;
-  /** Any free one when not given. */
+  /** Default: any free port. */
   port?: number;
   users: readonly NatsUser[];
   log: Log;
-  /** Path of a program named nats-server; found by `findNatsServer`, with `directory` as its cache, when not given. */
+  /** Path of a program named nats-server. Default: `findNatsServer` with `directory` as its cache. */
   binary?: string;
 }
 
@@ -34,27 +34,29 @@ export interface EmbeddedNats {
   pid: number;
   /** nats://<user>:<password>@127.0.0.1:<port>. Throws for a user that was not configured. */
   urlFor(userName: string): string;
-  /** Settles when the server process has ended, wanted or not. */
+  /** Resolves when the server process ends, for any reason. */
   exited: Promise<ServerExit>;
-  /** Shuts down in order. May be called more than once. */
+  /** Shuts down gracefully. May be called more than once. */
   stop(): Promise<void>;
-  /** Ends it at once by SIGKILL, as a power cut would: for tests. */
+  /** Kills the server with SIGKILL, for tests of a crash. */
   kill(): Promise<void>;
 }
 
-/** On SIGINT the server flushes its streams and ends, usually well within a second. */
+/** On SIGINT the server flushes its streams and exits, usually in less than a second. */
 const STOP_STEPS: readonly StopStep[] = [
   { signal: 'SIGINT', waitMs: 10_000 },
   { signal: 'SIGTERM', waitMs: 5_000 },
 ];
-/** Before it listens, the server reads its streams: seconds for gigabytes. */
+/** The server reads its streams before it listens, which takes seconds for gigabytes. */
 const READY_TIMEOUT_MS = 60_000;
 const PROBE_TIMEOUT_MS = 1_000;
 
 /**
- * Starts a nats-server with JetStream on 127.0.0.1 as a child process, after stopping one that an earlier,
- * killed run left on the same directory. Throws DirectoryLockedError while another process uses the directory,
- * and an error with the end of the server's log when it does not start.
+ * Starts a nats-server with JetStream on 127.0.0.1 as a child process. First stops a server that a killed run left on the
+ * same directory.
+ *
+ * @throws DirectoryLockedError while another process uses the directory
+ * @throws ServerStartError with the end of the server's log when the server does not start
  */
 export async function startEmbeddedNats(options: EmbeddedNatsOptions): Promise<EmbeddedNats> {
   await mkdir(join(options.directory, 'nats'), { recursive: true, mode: 0o700 });
@@ -121,14 +123,14 @@ async function startServer(setup: ServerSetup): Promise<{ server: ServerProcess;
   return { server, port };
 }
 
-/** The file holds passwords: never readable for others, and never half written. */
+/** The file holds passwords, so only the current user can read it. It is complete before it gets its name. */
 async function writeConfig(directory: string, content: string): Promise<void> {
   const draft = `${configPath(directory)}.${randomUUID()}`;
   await writeFile(draft, content, { mode: 0o600, flag: 'wx' });
   await rename(draft, configPath(directory));
 }
 
-/** The server greets each connection by `INFO {…}`; its name tells it from another server on that port. */
+/** The server greets each connection with `INFO {…}`. Its name distinguishes it from another server on that port. */
 function isServing(port: number, serverName: string): Promise<boolean> {
   return new Promise((resolve) => {
     let received = '';
@@ -151,14 +153,16 @@ async function stopLeftOver(directory: string, log: Log): Promise<void> {
   const pid = Number(await readFile(pidPath(directory), 'utf8').catch(() => ''));
   const argument = configPath(directory);
   if ((await stopOrphan({ pid, program: 'nats-server', argument }, STOP_STEPS)) === 'stopped') {
-    log(`Stopped the nats-server (pid ${pid}) which an earlier run had left behind.`);
+    log(`NATS: stopped a server (pid ${pid}) that an earlier run left behind`);
   }
 }
 
 function urlFor(users: readonly NatsUserWithPassword[], name: string, port: number): string {
   const user = users.find((candidate) => candidate.name === name);
   if (!user)
-    throw new Error(`The nats-server has no user "${name}"; it has: ${users.map((u) => u.name).join(', ')}.`);
+    throw new Error(
+      `The nats-server has no user "${name}". Its users: ${users.map((user) => user.name).join(', ')}`,
+    );
   return `nats://${encodeURIComponent(user.name)}:${encodeURIComponent(user.password)}@127.0.0.1:${port}`;
 }
 

@@ -13,7 +13,7 @@ let directory: string;
 let running: EmbeddedPostgres[] = [];
 
 beforeEach(async () => {
-  // Under /tmp and open to pass through: as root, PostgreSQL runs as another user.
+  // Under /tmp, where every user can enter it: as root, PostgreSQL runs as another user.
   directory = await mkdtemp('/tmp/embedded-postgres-test-');
   await chmod(directory, 0o711);
 });
@@ -79,7 +79,7 @@ describe(startEmbeddedPostgres.name, () => {
     await expect(query(url.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
   });
 
-  it('keeps the password in a file for the owner only, and no other file with it', async () => {
+  it('keeps the password in one file that only the owner can read', async () => {
     const { url, dataHome } = await start();
     const path = join(directory, 'postgres-password');
 
@@ -99,7 +99,7 @@ describe(startEmbeddedPostgres.name, () => {
     expect(await Promise.all([...others, '::1'].map((host) => isOpen(host, port)))).not.toContain(true);
   });
 
-  it('keeps data and password over a second start', async () => {
+  it('keeps data and password after a second start', async () => {
     const first = await start();
     await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     await first.stop();
@@ -116,7 +116,7 @@ describe(startEmbeddedPostgres.name, () => {
     await expect(start()).rejects.toThrow(DirectoryLockedError);
   });
 
-  it('starts when the first start was interrupted in the middle of creating the database', async () => {
+  it('starts after a first start that was interrupted while it created the database', async () => {
     const draft = join(directory, 'postgres', 'data.draft-interrupted');
     await mkdir(join(draft, 'base'), { recursive: true });
     await chmod(join(directory, 'postgres'), 0o711);
@@ -132,7 +132,7 @@ describe(startEmbeddedPostgres.name, () => {
     const first = await start();
     await first.stop();
     const data = join(first.dataHome, 'data');
-    // Of the same user, as PostgreSQL takes the pid of a foreign process for a stale one by itself.
+    // A process of the same user, because PostgreSQL itself recognizes a pid of another user's process as stale.
     const { uid, gid } = await stat(data);
     const other = spawn('sleep', ['60'], { cwd: '/', ...(process.getuid?.() === 0 ? { uid, gid } : {}) });
     await writeFile(join(data, 'postmaster.pid'), `${other.pid ?? ''}\n${data}\n`);
@@ -143,7 +143,7 @@ describe(startEmbeddedPostgres.name, () => {
     expect(other.kill('SIGKILL')).toBe(true);
   });
 
-  it('fails with the end of the log of the server, and gives the lock back, when a setting is wrong', async () => {
+  it('fails with the end of the server log and releases the lock when a setting is wrong', async () => {
     const failure = startEmbeddedPostgres({
       directory,
       settings: { ...NOT_DURABLE, shared_buffers: 'plenty' },

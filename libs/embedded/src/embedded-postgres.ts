@@ -17,29 +17,29 @@ import {
 
 /** What `startEmbeddedPostgres` needs. */
 export interface EmbeddedPostgresOptions {
-  /** Holds the data (unless it is out of reach for the server, see `dataHome`) and the password. */
+  /** Holds the password, and the data unless the server's user cannot enter the directory (see `dataHome`). */
   directory: string;
-  /** Any free one when not given. */
+  /** Default: any free port. */
   port?: number;
   log: Log;
-  /** More settings of postgresql.conf, e.g. `{ fsync: 'off' }` for tests. */
+  /** Additional settings of postgresql.conf, for example `{ fsync: 'off' }` for tests. */
   settings?: Readonly<Record<string, string>>;
 }
 
 /** A running PostgreSQL server. */
 export interface EmbeddedPostgres {
-  /** postgresql://… of the superuser on the database `stream_events`, with its password. */
+  /** URL of the database `stream_events` for the superuser, with the password. */
   url: string;
   port: number;
-  /** The process that all others of the server descend from. */
+  /** The postmaster: parent of all other processes of the server. */
   pid: number;
-  /** The folder that holds data and log: below `directory`, or below /var/lib/stream-events when the server's user cannot enter that. */
+  /** The folder with data and log: below `directory`, or below /var/lib/stream-events if the server's user cannot enter `directory`. */
   dataHome: string;
-  /** Settles when the server process has ended, wanted or not. */
+  /** Resolves when the server process ends, for any reason. */
   exited: Promise<ServerExit>;
-  /** Fast shutdown: open transactions are rolled back, the data is flushed. May be called more than once. */
+  /** Fast shutdown: rolls back open transactions and flushes the data. May be called more than once. */
   stop(): Promise<void>;
-  /** Ends it at once by SIGKILL, as a crash: for tests. */
+  /** Kills the server with SIGKILL, for tests of a crash. */
   kill(): Promise<void>;
 }
 
@@ -49,17 +49,18 @@ const STOP_STEPS: readonly StopStep[] = [
   { signal: 'SIGINT', waitMs: 30_000 },
   { signal: 'SIGQUIT', waitMs: 10_000 },
 ];
-/** A crash recovery has to replay up to max_wal_size (1 GB). */
+/** Crash recovery replays up to max_wal_size (1 GB). */
 const READY_TIMEOUT_MS = 180_000;
 const CONNECT_TIMEOUT_MS = 3_000;
-/** Workers of a killed server hold the shared memory until they notice its end, within a second or two. */
+/** Workers of a killed server hold its shared memory for a second or two, until they notice that it ended. */
 const BUSY_RETRY_MS = 15_000;
 
 /**
- * Starts PostgreSQL on 127.0.0.1 as a child process, after creating the cluster and its database when missing
- * and after stopping a server that an earlier, killed run left on the same data. Durable unless `settings` say
- * otherwise. Throws DirectoryLockedError while another process uses the directory, and an error with the end of
- * the server's log when it does not start.
+ * Starts PostgreSQL on 127.0.0.1 as a child process. First stops a server that a killed run left on the same data, and
+ * creates the cluster and its database when they are missing. Durable unless `settings` turn fsync off.
+ *
+ * @throws DirectoryLockedError while another process uses the directory
+ * @throws ServerStartError with the end of the server's log when the server does not start
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const site = await choosePostgresSite(options.directory, options.log);
@@ -139,7 +140,7 @@ function isWorthRetrying(error: unknown, givenPort: number | undefined): boolean
   return portWasTaken || error.logTail.includes('shared memory block');
 }
 
-/** Our own server says so in its pid file (pid on line 1, state on line 8); the port alone may be another one's. */
+/** Reads the pid file of our server (pid on line 1, state on line 8), because another server may listen on the port. */
 async function isListening(site: PostgresSite, pid: number | undefined): Promise<boolean> {
   const lines = (await readPidFile(site)).split('\n');
   return lines[0] === String(pid) && lines[7]?.trim() === 'ready';
@@ -149,7 +150,7 @@ function readPidFile(site: PostgresSite): Promise<string> {
   return readFile(join(dataPath(site), 'postmaster.pid'), 'utf8').catch(() => '');
 }
 
-/** True when it takes connections; throws when it refuses us for good (a wrong password). */
+/** True when the server accepts connections; throws when retrying cannot help (a wrong password). */
 async function accepts(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   try {
@@ -157,9 +158,12 @@ async function accepts(url: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (error instanceof pg.DatabaseError && error.code === '28P01') {
-      throw new Error('PostgreSQL refused the password in the file "postgres-password" of its data folder.', {
-        cause: error,
-      });
+      throw new Error(
+        'PostgreSQL rejected the password in the file "postgres-password" of its data folder.',
+        {
+          cause: error,
+        },
+      );
     }
     return false;
   } finally {
@@ -182,10 +186,9 @@ async function stopLeftOver(site: PostgresSite, log: Log): Promise<void> {
   const pid = Number((await readPidFile(site)).split('\n')[0]);
   const orphan = { pid, program: 'postgres', argument: dataPath(site) };
   if ((await stopOrphan(orphan, STOP_STEPS)) === 'stopped') {
-    log(`Stopped the PostgreSQL server (pid ${pid}) which an earlier run had left behind.`);
+    log(`PostgreSQL: stopped a server (pid ${pid}) that an earlier run left behind`);
   }
-  // PostgreSQL refuses to start while anything has the pid in this file: another program that got it since, or
-  // a zombie. Should a server be left on this data after all, then the shared memory, keyed by the data folder,
-  // still keeps ours out.
+  // PostgreSQL does not start while any process has the pid in this file, even an unrelated program or a zombie. If a server
+  // still runs on this data, its shared memory, keyed by the data folder, keeps ours from starting.
   await rm(join(dataPath(site), 'postmaster.pid'), { force: true });
 }

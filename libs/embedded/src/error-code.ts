@@ -1,5 +1,5 @@
 /**
- * Whether an error of Node's own carries this code, e.g. 'ENOENT'. Without `instanceof Error`: below Jest those
+ * Whether an error of Node.js has this code, for example 'ENOENT'. Does not use `instanceof Error`, because under Jest these
  * errors come from another realm.
  */
 export function hasCode(error: unknown, code: string): boolean {

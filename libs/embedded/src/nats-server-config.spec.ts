@@ -34,7 +34,7 @@ describe(renderNatsConfig.name, () => {
     });
   });
 
-  it('denies everything when nothing is allowed, as an empty list would allow everything', () => {
+  it('denies everything when nothing is allowed, because an empty list would allow everything', () => {
     expect(render(relay)).toMatchObject({
       accounts: {
         DEFAULT: { users: [{ permissions: { publish: { deny: ['>'] }, subscribe: { deny: ['>'] } } }] },
@@ -42,7 +42,7 @@ describe(renderNatsConfig.name, () => {
     });
   });
 
-  it('allows answers only for users who serve requests', () => {
+  it('allows replies only for users that serve requests', () => {
     expect(JSON.stringify(render({ ...relay, servesRequests: true }))).toContain('"allow_responses":true');
     expect(JSON.stringify(render({ ...relay, servesRequests: false }))).not.toContain('allow_responses');
   });
@@ -97,7 +97,7 @@ describe(renderNatsConfig.name, () => {
 });
 
 describe(choosePasswords.name, () => {
-  it('keeps what is given, and gives others a random one each', () => {
+  it('keeps given passwords and gives each other user a random one', () => {
     const [given, first, second] = choosePasswords([
       { ...relay, password: 'given' },
       { ...relay, name: 'first' },
@@ -108,7 +108,7 @@ describe(choosePasswords.name, () => {
     expect(second?.password).not.toBe(first?.password);
   });
 
-  it('gives the same one to those who share it, whichever comes first', () => {
+  it('gives users that share a password the same one, in any order', () => {
     const shared: NatsUser = { ...relay, name: 'relay.events', passwordOf: 'relay' };
     const [before, relayed, after] = choosePasswords([shared, relay, shared]);
     expect(before?.password).toBe(relayed?.password);

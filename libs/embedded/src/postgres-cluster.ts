@@ -7,7 +7,7 @@ import { runCommand, type Log } from './run-command.js';
 /** The superuser of the cluster. */
 export const SUPERUSER = 'postgres';
 
-/** Seconds usually; the slowest disk must still make it. */
+/** initdb takes seconds; the limit allows for the slowest disks. */
 const INITDB_TIMEOUT_MS = 300_000;
 const DRAFT_PREFIX = 'data.draft-';
 
@@ -15,7 +15,7 @@ export function dataPath(site: PostgresSite): string {
   return join(site.home, 'data');
 }
 
-/** The password of the superuser, in a file only we can read; made at the first start. */
+/** Reads the superuser's password, or generates it at the first start. Only the current user can read the file. */
 export async function readOrCreatePassword(directory: string): Promise<string> {
   const path = join(directory, 'postgres-password');
   const existing = await readFile(path, 'utf8').catch(() => '');
@@ -28,8 +28,8 @@ export async function readOrCreatePassword(directory: string): Promise<string> {
 }
 
 /**
- * Creates the cluster when there is none. It is made in a folder of its own and renamed at the end, so a start
- * that was killed in the middle leaves only a draft, which the next one removes. Needs the lock of the home.
+ * Creates the cluster when there is none. initdb writes to a draft folder, which is renamed at the end: a killed start
+ * leaves only the draft, and the next start removes it. The caller holds the lock of the home.
  */
 export async function ensureCluster(
   site: PostgresSite,
@@ -37,7 +37,7 @@ export async function ensureCluster(
 ): Promise<void> {
   await removeDrafts(site.home, options.log);
   if (await stat(dataPath(site)).catch(() => undefined)) return;
-  options.log(`Creating the PostgreSQL database in ${dataPath(site)} …`);
+  options.log(`PostgreSQL: creating the database in ${dataPath(site)}`);
   const draft = join(site.home, `${DRAFT_PREFIX}${randomUUID()}`);
   const passwordFile = join(site.home, `${DRAFT_PREFIX}${randomUUID()}.password`);
   try {
@@ -67,7 +67,7 @@ async function runInitdb(
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // Sorts by code point on every platform and knows letters beyond ASCII; no library of the system is asked.
+    // Sorts by code point and knows letters beyond ASCII on every platform, without libraries of the system.
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
@@ -82,13 +82,13 @@ async function runInitdb(
     throw new Error(`initdb for ${dataPath(site)} failed:\n${result.output.slice(-2_000)}`);
 }
 
-/** An initdb of a killed start may still be writing into its draft: what cannot be removed now is left for later. */
+/** An initdb of a killed start may still write to its draft. A draft that cannot be removed now is left for the next start. */
 async function removeDrafts(home: string, log: Log): Promise<void> {
   const drafts = (await readdir(home)).filter((name) => name.startsWith(DRAFT_PREFIX));
   for (const draft of drafts) {
-    log(`Removing ${join(home, draft)}, left behind by a first start that was interrupted.`);
+    log(`PostgreSQL: removing ${join(home, draft)}, which an interrupted first start left behind`);
     await rm(join(home, draft), { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }).catch(
-      (error: unknown) => log(`It could not be removed yet: ${String(error)}`),
+      (error: unknown) => log(`PostgreSQL: cannot remove it yet: ${String(error)}`),
     );
   }
 }

@@ -11,11 +11,11 @@ import {
 } from './postgres-binaries.js';
 import { runCommand, type Account, type Log } from './run-command.js';
 
-/** Where and as whom a PostgreSQL server runs. */
+/** Folder, user, and programs of a PostgreSQL server. */
 export interface PostgresSite {
-  /** Holds the data folder, the lock and the log; the server's account can pass through it, not write to it. */
+  /** Holds the data folder, the lock, and the log. The server's account can enter it but not write to it. */
   home: string;
-  /** Undefined: as ourselves. */
+  /** Undefined: the current user. */
   account: Account | undefined;
   binaries: PostgresBinaries;
 }
@@ -24,6 +24,8 @@ const POINTER_FILE = 'postgres-is-elsewhere.txt';
 const PROBE_TIMEOUT_MS = 10_000;
 
 /**
+ * Chooses where the data is and which user runs PostgreSQL:
+ *
  *   started by | directory reachable for the account | home of the data
  *   -----------|-------------------------------------|------------------------------------------------
  *   user       | always                              | <directory>/postgres
@@ -39,16 +41,20 @@ export async function choosePostgresSite(givenDirectory: string, log: Log): Prom
   const far = await readPointer(directory);
 
   if (!isRoot) {
-    if (far !== undefined) throw new Error(movedAway(directory, far, 'start as root'));
+    if (far !== undefined) throw new Error(describeMovedData(directory, far, 'start as root'));
     await mkdir(near, { recursive: true, mode: 0o700 });
     await access(near, constants.W_OK).catch(() => {
-      throw new Error(`${near} belongs to another user. Start as that user, or use another data folder.`);
+      throw new Error(
+        `You cannot write to ${near}: it belongs to another user. Start as that user, or use another data folder.`,
+      );
     });
     return { home: near, account: undefined, binaries };
   }
   const home = far === undefined ? near : await farHome(directory);
   if (far !== undefined && far !== home) {
-    throw new Error(movedAway(directory, far, `rename ${far} to ${home} and write that path into the file`));
+    throw new Error(
+      describeMovedData(directory, far, `rename ${far} to ${home} and write that path into the file`),
+    );
   }
   const account = await choosePostgresAccount(join(home, 'data'), log);
   if (!account) return { home, account, binaries };
@@ -58,14 +64,14 @@ export async function choosePostgresSite(givenDirectory: string, log: Log): Prom
   return { home: await moveAway(directory, home, account, log), account, binaries: reachable };
 }
 
-/** Folders that we create may be passed through by the server's account, but not listed. */
+/** The server's account can enter the folders created here, but not list them. */
 async function openDirectory(directory: string, isRoot: boolean): Promise<string> {
   const created = await mkdir(directory, { recursive: true });
   if (created !== undefined && isRoot) await chmod(directory, 0o711);
   return realpath(directory);
 }
 
-/** Tried for real: modes of all folders above, ACLs and security modules all have a say. */
+/** Tries it, because the modes of all parent folders, ACLs, and security modules can prevent it. */
 async function canEnter(directory: string, account: Account): Promise<boolean> {
   const args = ['-c', 'cd -- "$1"', 'sh', directory];
   return (await runCommand('/bin/sh', args, { timeoutMs: PROBE_TIMEOUT_MS, account })).succeeded;
@@ -75,8 +81,8 @@ async function moveAway(directory: string, near: string, account: Account, log: 
   const hasData = await stat(join(near, 'data')).catch(() => undefined);
   if (hasData) {
     throw new Error(
-      `PostgreSQL runs as the user "${account.name}", who can no longer enter ${near}, where its data is. ` +
-        'Let others pass through the folders above it (chmod o+x), or move the data folder.',
+      `PostgreSQL's user "${account.name}" can no longer enter ${near}, where its data is. ` +
+        'Let others enter the folders above it (chmod o+x), or move the data folder.',
     );
   }
   const home = await farHome(directory);
@@ -84,8 +90,8 @@ async function moveAway(directory: string, near: string, account: Account, log: 
   if (!(await canEnter(home, account))) throw new Error(`The user "${account.name}" cannot enter ${home}.`);
   await writeFile(join(directory, POINTER_FILE), `${home}\n`);
   log(
-    `PostgreSQL does not run as root, and its user "${account.name}" cannot enter ${directory}: ` +
-      `the database is kept in ${home} (noted in ${POINTER_FILE}).`,
+    `PostgreSQL: the user "${account.name}" cannot enter ${directory}; ` +
+      `creating the database in ${home} (recorded in ${POINTER_FILE})`,
   );
   return home;
 }
@@ -100,9 +106,9 @@ async function readPointer(directory: string): Promise<string | undefined> {
   return content?.trim();
 }
 
-function movedAway(directory: string, far: string, remedy: string): string {
+function describeMovedData(directory: string, far: string, remedy: string): string {
   return (
-    `The database of ${directory} is kept in ${far}, as ${POINTER_FILE} says, and cannot be used from here. ` +
-    `To use it, ${remedy}. To begin with an empty database instead, remove ${join(directory, POINTER_FILE)}.`
+    `The database of ${directory} is in ${far} (see ${POINTER_FILE}), and this start cannot use it. ` +
+    `To use it, ${remedy}. To start with an empty database, remove ${join(directory, POINTER_FILE)}.`
   );
 }

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 
-/** Takes one line of progress meant for the person who started the program. */
+/** Prints one line of progress for the person who started the program. */
 export type Log = (message: string) => void;
 
-/** A user of this machine as whom a program is run. */
+/** A user of this machine that runs a program. */
 export interface Account {
   name: string;
   uid: number;
@@ -21,11 +21,11 @@ export interface CommandOptions {
 export interface CommandResult {
   succeeded: boolean;
   stdout: string;
-  /** Everything it printed, or why it could not be run: for error messages. */
+  /** Standard output and standard error, or why the program did not run; for error messages. */
   output: string;
 }
 
-/** Runs a program to its end. A failure of any kind is a result, not an exception. */
+/** Runs a program until it exits. Any failure is a result, not an exception. */
 export function runCommand(
   command: string,
   args: readonly string[],
@@ -37,7 +37,7 @@ export function runCommand(
       command,
       args,
       {
-        // The current folder may be closed to the other user, and initdb refuses to run without one.
+        // The other user may not be able to enter the current folder, and initdb does not run without one.
         cwd: options.cwd ?? '/',
         env: options.env ?? plainEnvironment(),
         timeout: options.timeoutMs,
@@ -54,8 +54,8 @@ export function runCommand(
 }
 
 /**
- * The environment for servers and tools: ours may hold secrets, and variables such as PGPORT or PGOPTIONS
- * would change what PostgreSQL does.
+ * The environment for servers and tools. Ours may hold secrets, and variables such as PGPORT or PGOPTIONS would change how
+ * PostgreSQL behaves.
  */
 export function plainEnvironment(): Record<string, string> {
   const environment: Record<string, string> = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C' };

@@ -4,10 +4,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { hasCode } from './error-code.js';
 import { runCommand } from './run-command.js';
 
-/** A process that can be recognised again: a pid alone may be reused by another program after its end. */
+/** Identifies a process. A pid alone does not: after the process ends, another program may get it. */
 export interface ProcessIdentity {
   pid: number;
-  /** When it started, in the words of the system; compared only for equality. */
+  /** Start time as the system prints it; compared only for equality. */
   startedAt: string;
 }
 
@@ -21,7 +21,7 @@ export async function identifyProcess(pid: number): Promise<ProcessIdentity | un
   if (stat !== undefined) {
     const startTicks = statFields(stat)[19];
     if (startTicks === undefined) return undefined;
-    // Ticks count from the boot of the machine, so they say nothing without it.
+    // Ticks count from the boot of the machine, so they are unique only together with the boot id.
     const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
     return { pid, startedAt: `${boot.trim()}:${startTicks}` };
   }
@@ -30,26 +30,26 @@ export async function identifyProcess(pid: number): Promise<ProcessIdentity | un
   return startedAt === '' ? undefined : { pid, startedAt };
 }
 
-/** Whether exactly this process still runs. */
+/** Whether this very process still runs, not another one with its pid. */
 export async function isSameProcess(identity: ProcessIdentity): Promise<boolean> {
   const current = await identifyProcess(identity.pid);
   return current?.startedAt === identity.startedAt;
 }
 
-/** A zombie has ended: in a container without an init process nobody may ever collect it. */
+/** A zombie counts as ended: in a container without an init process it may stay forever. */
 export async function isRunning(pid: number): Promise<boolean> {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it runs, as another user.
+    // EPERM: the process runs as another user.
     if (!hasCode(error, 'EPERM')) return false;
   }
   const stat = await readProcessFile(pid, 'stat');
   return stat === undefined || statFields(stat)[0] !== 'Z';
 }
 
-/** Whether the process is the named program and was started with this argument (a path of ours). */
+/** Whether the process is the named program and was started with this argument (one of our paths). */
 export async function isProgram(pid: number, program: string, argument: string): Promise<boolean> {
   if (!(await isRunning(pid))) return false;
   const commandLine = await readProcessFile(pid, 'cmdline');
@@ -60,12 +60,12 @@ export async function isProgram(pid: number, program: string, argument: string):
   const shown = await runCommand('ps', ['-ww', '-o', 'command=', '-p', String(pid)], {
     timeoutMs: PS_TIMEOUT_MS,
   });
-  // ps joins the arguments by spaces, and our path may hold some.
+  // ps joins the arguments with spaces, and our path may contain spaces.
   const line = ` ${shown.stdout.trim()} `;
   return line.includes(` ${argument} `) && line.includes(`/${program} `);
 }
 
-/** False when it still runs after that time. */
+/** Waits until a process ends. False when it still runs after the timeout. */
 export async function waitForEnd(pid: number, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   while (await isRunning(pid)) {
@@ -75,7 +75,7 @@ export async function waitForEnd(pid: number, timeoutMs: number): Promise<boolea
   return true;
 }
 
-/** The fields of /proc/<pid>/stat from the state on (proc(5)); the name before it may hold spaces and brackets. */
+/** The fields of /proc/<pid>/stat (see proc(5)) from the state on. The name before it may contain spaces and brackets. */
 export function statFields(stat: string): string[] {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }

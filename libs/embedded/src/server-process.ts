@@ -5,13 +5,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { plainEnvironment, type Account } from './run-command.js';
 import { isProgram, waitForEnd } from './running-process.js';
 
-/** How a server process ended. */
+/** Exit code or signal of a server process that ended. */
 export interface ServerExit {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
 
-/** One step of stopping: the signal, and how long to wait for the end before the next, harsher step. */
+/** One step of stopping a server: a signal, and how long to wait before the next, harsher step. */
 export interface StopStep {
   signal: NodeJS.Signals;
   waitMs: number;
@@ -41,12 +41,12 @@ export class ServerProcess {
   }
 
   static async start(command: ServerCommand): Promise<ServerProcess> {
-    // The log of the run before is kept, older ones are not: the file must not grow for ever.
+    // Keeps the log of the previous run and drops older ones, so that the file does not grow forever.
     await rename(command.logFile, `${command.logFile}.1`).catch(() => undefined);
     const log = await open(command.logFile, 'w', 0o600);
     try {
       const child = spawn(command.command, command.args, {
-        // Its own session: Ctrl-C in the terminal reaches only us, and we decide the order of stopping.
+        // Its own session: Ctrl-C in the terminal reaches only this process, which stops everything in order.
         detached: true,
         stdio: ['ignore', log.fd, log.fd],
         cwd: '/',
@@ -70,7 +70,7 @@ export class ServerProcess {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** Resolves when `isReady` returns true; throws with the end of the log when it ends or takes too long. */
+  /** Resolves when `isReady` returns true. Throws with the end of the log when the server exits or takes too long. */
   async waitUntilReady(isReady: () => Promise<boolean>, timeoutMs: number): Promise<void> {
     const deadline = Date.now() + timeoutMs;
     while (!this.hasExited) {
@@ -78,7 +78,7 @@ export class ServerProcess {
       if (Date.now() >= deadline) throw await this.failure(`was not ready within ${timeoutMs / 1000} s`);
       await wait(20);
     }
-    throw await this.failure('ended while it started');
+    throw await this.failure('exited during its start');
   }
 
   async stop(steps: readonly StopStep[]): Promise<void> {
@@ -92,7 +92,7 @@ export class ServerProcess {
       ]);
       giveUp.abort();
     }
-    if (!this.hasExited) throw await this.failure('did not end even after SIGKILL');
+    if (!this.hasExited) throw await this.failure('did not exit after SIGKILL');
   }
 
   private async failure(what: string): Promise<ServerStartError> {
@@ -101,7 +101,7 @@ export class ServerProcess {
   }
 }
 
-/** A server did not start or stop; the message carries the last lines of its log. */
+/** A server did not start or stop. The message has the last lines of its log. */
 export class ServerStartError extends Error {
   constructor(
     what: string,
@@ -113,7 +113,7 @@ export class ServerStartError extends Error {
   }
 }
 
-/** A server of an earlier run that may have outlived it. */
+/** A server that may still run although the run that started it has ended. */
 export interface Orphan {
   pid: number;
   program: string;
@@ -121,7 +121,7 @@ export interface Orphan {
   argument: string;
 }
 
-/** Stops the orphan if the pid still is that very program; never touches another one. */
+/** Stops the orphan if its pid still belongs to that program. Never signals another program. */
 export async function stopOrphan(
   orphan: Orphan,
   steps: readonly StopStep[],
@@ -129,13 +129,13 @@ export async function stopOrphan(
   const { pid, program, argument } = orphan;
   if (!(await isProgram(pid, program, argument))) return 'not-ours';
   for (const step of [...steps, KILL]) {
-    // Looked at again before each signal: meanwhile it may have ended and its pid been reused.
+    // Checked before each signal: the server may have ended, and its pid may belong to another program now.
     if (!(await isProgram(pid, program, argument))) return 'stopped';
     process.kill(pid, step.signal);
     if (await waitForEnd(pid, step.waitMs)) return 'stopped';
   }
   throw new Error(
-    `Process ${pid} (${program} on ${argument}) of an earlier run does not end. Stop it by hand.`,
+    `Process ${pid} (${program} on ${argument}) of an earlier run does not exit. Stop it yourself, then start again.`,
   );
 }
 
