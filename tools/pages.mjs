@@ -1,10 +1,10 @@
-// The pages under docs that have generated parts, between `<!-- generated: <what> -->` and `<!-- generated: end -->`.
+// Prints the generated parts of the pages in docs: those between `<!-- generated: <what> -->` and `<!-- generated: end -->`.
 import { readFileSync } from 'node:fs';
 import { root } from './prepare.mjs';
 
 const parts = /<!-- generated: (?!end)(?<what>.+) -->[^]*?<!-- generated: end -->/g;
 
-/** A page with its parts as they should be. */
+/** Returns a page with its generated parts up to date. */
 export async function printPage(path) {
   const page = readFileSync(path, 'utf8');
   const printed = await Promise.all([...page.matchAll(parts)].map(({ groups }) => printPart(groups.what)));
@@ -16,22 +16,35 @@ export async function printPage(path) {
 
 async function printPart(what) {
   if (what.startsWith('code ')) return printCode(what.slice('code '.length));
-  const print = { 'gap reasons': printGapReasons, 'close codes': printCloseCodes, limits: printLimits }[what];
-  if (!print) throw new Error(`nobody generates "${what}"`);
+  const print = {
+    filters: printFilters,
+    'gap reasons': printGapReasons,
+    'close codes': printCloseCodes,
+    limits: printLimits,
+  }[what];
+  if (!print) throw new Error(`no generator for "${what}" in tools/pages.mjs`);
   const prettier = await import('prettier');
   return (await prettier.format(await print(), { parser: 'markdown' })).trim();
 }
 
-/** An example, which a test runs. */
+/** Prints an example program, which a test runs. */
 function printCode(file) {
   const code = readFileSync(`${root}apps/all-in-one/e2e/consuming/${file}`, 'utf8');
   return `\`\`\`ts\n// ${file}\n${code}\`\`\``;
 }
 
+async function printFilters() {
+  const { eventFilters } = await import('../libs/contracts/dist/index.js');
+  return printTable(
+    ['filter', 'matches'],
+    Object.entries(eventFilters).map(([name, { description }]) => [`\`${name}\``, description]),
+  );
+}
+
 async function printGapReasons() {
   const { gapReasons } = await importLive('gap-reasons');
   return printTable(
-    ['reason', 'it means'],
+    ['reason', 'meaning'],
     Object.entries(gapReasons).map(([reason, text]) => [`\`${reason}\``, text]),
   );
 }
@@ -39,7 +52,7 @@ async function printGapReasons() {
 async function printCloseCodes() {
   const { closeCodes } = await importLive('close-codes');
   return printTable(
-    ['code', 'it means'],
+    ['code', 'meaning'],
     Object.values(closeCodes).map(({ code, text }) => [code, text]),
   );
 }
@@ -51,13 +64,13 @@ async function printLimits() {
   return printTable(
     ['what', 'limit'],
     [
-      ['connections of a token, at one gateway', print(connectionLimits.perToken)],
-      ['connections of a gateway', print(connectionLimits.connections)],
-      ['data that waits for a client that reads slowly', `${maxBufferedBytes / 1024 ** 2} MiB`],
+      ['connections per token and gateway', print(connectionLimits.perToken)],
+      ['connections per gateway', print(connectionLimits.connections)],
+      ['data that waits for a slow client', `${maxBufferedBytes / 1024 ** 2} MiB`],
       ['time between keep-alives', `${keepAliveMs / 1_000} s`],
-      ['time for a WebSocket to say its token', `${webSocketLimits.tokenMs / 1_000} s`],
-      ['WebSockets of a gateway that have not said their token', print(webSocketLimits.waiting)],
-      ['a message of a client', `${maxMessageBytes / 1024} KiB`],
+      ['time for a WebSocket client to send its token', `${webSocketLimits.tokenMs / 1_000} s`],
+      ['WebSockets per gateway that have not sent their token', print(webSocketLimits.waiting)],
+      ['size of a client’s message', `${maxMessageBytes / 1024} KiB`],
     ],
   );
 }

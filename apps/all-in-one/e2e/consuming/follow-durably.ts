@@ -1,21 +1,22 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { AckPolicy, DeliverPolicy, jetstream, jetstreamManager, type Consumer } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
-import { endWithEpoch, readEpoch, type EventRecord, type HandleEvent } from './event-stream.js';
+import type { EventRecord } from './event-record.js';
+import { endWithEpoch, readEpoch, type HandleEvent } from './event-stream.js';
 
 interface Options {
-  /** Of the consumer: all processes that use it share the events between them. */
+  /** Name of the consumer. All processes that use the same name share the events. */
   name: string;
-  /** A subject: `events.platform.>`. For another one, take another name. */
+  /** A subject, such as `events.platform.>`. Use another name for another filter. */
   filter: string;
-  /** An event that it throws at comes again. */
+  /** When it throws, the event is delivered again. */
   handle: HandleEvent;
   signal: AbortSignal;
 }
 
 const weekMs = 7 * 24 * 3_600_000;
 
-/** Hands on every event that is on the stream, also what came while nobody read, until the signal. */
+/** Handles every event on the stream, including those that arrived while no process read, until the signal aborts. */
 export async function followDurably(connection: NatsConnection, options: Options): Promise<void> {
   const { handle, signal } = options;
   while (!signal.aborted) {
@@ -29,18 +30,18 @@ export async function followDurably(connection: NatsConnection, options: Options
           await handle(message.json<EventRecord>(), message.headers?.get('Nats-Msg-Id') ?? '');
           message.ack();
         } catch (error) {
-          console.warn('an event could not be handled, and comes again', error);
+          console.warn('cannot handle an event, retrying in 1 s', error);
           message.nak(1_000);
         }
       }
     } catch (error) {
-      console.warn('events cannot be read at the moment', error);
+      console.warn('cannot read events, retrying in 1 s', error);
     }
     await wait(1_000, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** The consumer of this epoch, made when it is not there. One of an epoch that is over ends by itself. */
+/** Opens the consumer of this epoch, and creates it if necessary. The consumers of earlier epochs expire. */
 async function openConsumer(
   connection: NatsConnection,
   { name, filter, epoch }: Options & { epoch: string },
@@ -52,9 +53,9 @@ async function openConsumer(
     filter_subject: filter,
     deliver_policy: DeliverPolicy.All,
     ack_policy: AckPolicy.Explicit,
-    ack_wait: nanos(60_000), // in which a hundred events must be handled: what is not comes again
+    ack_wait: nanos(60_000), // handle 100 events within this time, or NATS delivers the rest again
     max_ack_pending: 1_000,
-    inactive_threshold: nanos(weekMs), // by then what it has not read has left the stream
+    inactive_threshold: nanos(weekMs), // by then, the events that it has not read have left the stream
   });
   return jetstream(connection).consumers.get('EVENTS', durable);
 }

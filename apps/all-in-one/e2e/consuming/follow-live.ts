@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { DeliverPolicy, jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { endWithEpoch, readEpoch, type EventRecord, type HandleEvent } from './event-stream.js';
+import type { EventRecord } from './event-record.js';
+import { endWithEpoch, readEpoch, type HandleEvent } from './event-stream.js';
 import { RecentIds } from './recent-ids.js';
 
-/** Hands on what comes from now on, until the signal. The filter is a subject: `events.platform.channel-raid.>`. */
+/** Handles new events until the signal aborts. The filter is a subject, such as `events.platform.channel-raid.>`. */
 export async function followLive(
   connection: NatsConnection,
   options: { filter: string; handle: HandleEvent; signal: AbortSignal },
@@ -25,7 +26,7 @@ export async function followLive(
         if (recent.add(id)) await handle(message.json<EventRecord>(), id);
       }
     } catch (error) {
-      console.warn('events cannot be read at the moment', error);
+      console.warn('cannot read events, retrying in 1 s', error);
     }
     await wait(1_000, undefined, { signal }).catch(() => undefined);
   }

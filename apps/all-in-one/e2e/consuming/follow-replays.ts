@@ -1,10 +1,11 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { EventRecord, HandleEvent } from './event-stream.js';
+import type { EventRecord } from './event-record.js';
+import type { HandleEvent } from './event-stream.js';
 
-/** Hands on events that go out once more, until the connection closes. Nothing keeps them for who is away. */
+/** Handles replays until the connection closes. A program that is disconnected misses them: nothing stores replays. */
 export async function followReplays(connection: NatsConnection, handle: HandleEvent): Promise<void> {
   for await (const message of connection.subscribe('live.replay.>')) {
-    // Some are meant for the live connections of a name only.
+    // This replay is only for the live connections of one name.
     if (message.headers?.has('Connection-Name')) continue;
     await handle(message.json<EventRecord>(), message.headers?.get('Nats-Msg-Id') ?? '');
   }

@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { followDurably } from './follow-durably.js';
 import { RaidsService } from './raids.service.js';
 
-/** Reads raids for as long as the application runs. */
+/** Reads raids while the application runs. */
 @Injectable()
 export class RaidsConsumer implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly ending = new AbortController();

@@ -1,10 +1,10 @@
-/** Remembers the last ids, to know an event that comes again. */
+/** Remembers the last ids, to recognize an event that is delivered twice. */
 export class RecentIds {
   private readonly ids = new Set<string>();
 
   constructor(private readonly limit = 10_000) {}
 
-  /** Whether the id is new. */
+  /** Adds an id. Returns whether the id is new. */
   add(id: string): boolean {
     if (this.ids.has(id)) return false;
     this.ids.add(id);

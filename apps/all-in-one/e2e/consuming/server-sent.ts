@@ -1,17 +1,17 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import type { EventRecord } from './event-stream.js';
+import type { EventRecord } from './event-record.js';
 
 interface Options {
   /** `http://127.0.0.1:8000` */
   server: string;
   token: string;
-  /** The last position that is known. */
+  /** The last position that you received. */
   after?: string;
   handle: (event: EventRecord, position: string | undefined) => void;
   signal: AbortSignal;
 }
 
-/** Hands on raids as they come, until the connection ends. In Chromium from 124 on, and in Firefox, it is the same. */
+/** Follows raids until the connection ends. Also runs in Firefox, and in Chromium 124 and newer. */
 export async function followServerSent({ server, token, after, handle, signal }: Options): Promise<void> {
   const response = await fetch(`${server}/api/v1/platform-events/stream?event_type=channel-raid`, {
     headers: { Authorization: `Token ${token}`, ...(after && { 'Last-Event-ID': after }) },
@@ -22,8 +22,8 @@ export async function followServerSent({ server, token, after, handle, signal }:
     .pipeThrough(new TextDecoderStream())
     .pipeThrough(new EventSourceParserStream());
   for await (const { event, data, id } of messages) {
-    if (event === 'gap') console.warn('events were missed:', data);
-    else if (event === 'closed') console.warn('the service ends the connection:', data);
-    else handle(JSON.parse(data) as EventRecord, id); // holds: messages without a type are records
+    if (event === 'gap') console.warn('missed events:', data);
+    else if (event === 'closed') console.warn('the service closes the connection:', data);
+    else handle(JSON.parse(data) as EventRecord, id); // holds: messages without `event` are records
   }
 }

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import type { EventRecord } from './event-stream.js';
+import type { EventRecord } from './event-record.js';
 
 interface Options {
   /** `ws://127.0.0.1:8000` */
@@ -9,9 +9,9 @@ interface Options {
   signal: AbortSignal;
 }
 
-/** Hands on raids as they come, and what was missed when the connection breaks, until the signal. */
+/** Follows raids until the signal aborts. Reconnects when the connection breaks, and receives what it missed. */
 export function followWebSocket({ server, token, handle, signal }: Options): void {
-  let after: string | undefined; // kept in a file, it resumes over restarts, too
+  let after: string | undefined; // save it in a file to resume after a restart too
 
   const connect = (): void => {
     if (signal.aborted) return;
@@ -22,10 +22,10 @@ export function followWebSocket({ server, token, handle, signal }: Options): voi
       socket.send(JSON.stringify({ token, event_type: ['channel-raid'], positions: true, after }));
     });
     socket.on('message', (data: Buffer) => {
-      // holds: these are the messages that positions bring
+      // holds: with positions, every message is an event or one of these controls
       const message = JSON.parse(data.toString()) as Partial<EventRecord> & Control;
-      if (message.event === 'gap') console.warn('events were missed:', message.reason);
-      else if (message.event === undefined) handle(message as EventRecord); // holds: no other message has no `event`
+      if (message.event === 'gap') console.warn('missed events:', message.reason);
+      else if (message.event === undefined) handle(message as EventRecord); // holds: only events lack `event`
       after = message.position ?? after;
     });
     socket.on('close', (code, reason) => {
@@ -33,7 +33,7 @@ export function followWebSocket({ server, token, handle, signal }: Options): voi
       if (code === 4400 || code === 4401) console.error('refused:', reason.toString());
       else setTimeout(connect, 1_000 + Math.random() * 1_000);
     });
-    socket.on('error', () => undefined); // it is closed then
+    socket.on('error', () => undefined); // `close` follows
   };
   connect();
 }

@@ -10,19 +10,19 @@ import { describeRecords } from './record-schemas.js';
 const asyncApiPath = '/api/asyncapi.json';
 
 /**
- * Describes what the service sends by itself: AsyncAPI 3.0, derived from the contracts, the live frames, and the event record
- * of the HTTP API.
+ * Describes the events that the service sends: AsyncAPI 3.0, derived from the contracts, the live frames, and the event record of
+ * the HTTP API.
  */
 export function describeStreams(openApi: OpenAPIObject): JsonObject {
   return {
     asyncapi: '3.0.0',
     info: {
-      title: 'Stream Event Service: events as they come',
+      title: 'Stream Event Service: live events and event stream',
       version: openApi.info.version,
       description:
-        'Every event of a streaming platform: on NATS for services, on a WebSocket for bots and overlays. Seen from the ' +
-        'service: it sends events, you receive them. How that is done: docs/events.md (NATS), docs/live.md (WebSocket). The ' +
-        'same as server-sent events is in the OpenAPI description, /api/openapi.json.',
+        'Every event of a streaming platform: on NATS for your own services, on a WebSocket for bots and overlays. Operations ' +
+        'are named from the service’s side: it sends events, you receive them. docs/events.md has examples for NATS, ' +
+        'docs/live.md for the WebSocket. The OpenAPI description, /api/openapi.json, describes server-sent events.',
     },
     defaultContentType: 'application/json',
     servers: describeServers(),
@@ -45,7 +45,7 @@ export function describeStreams(openApi: OpenAPIObject): JsonObject {
   };
 }
 
-/** Serves the description. */
+/** Serves the description, which is built on the first request. */
 export function serveStreamDescription(app: NestFastifyApplication): void {
   let text: string | undefined;
   app
@@ -68,7 +68,7 @@ function describeServers(): JsonObject {
       protocol: 'nats',
       title: 'NATS with JetStream',
       description:
-        'For services. `npm start` prints the address, and the file that holds the password of the user ' +
+        'For your own services. `npm start` prints the address and the file with the password of the user ' +
         `\`${natsUsers.subscriber.name}\`.`,
       security: [{ $ref: '#/components/securitySchemes/natsUser' }],
     },
@@ -76,7 +76,7 @@ function describeServers(): JsonObject {
       ...at('127.0.0.1:8000'),
       protocol: 'ws',
       title: 'Gateway',
-      description: 'For bots and overlays; `wss` where a proxy before it speaks TLS.',
+      description: 'For bots and overlays. Use `wss` if a proxy in front of the gateway terminates TLS.',
       security: [{ $ref: '#/components/securitySchemes/token' }],
     },
   };
@@ -86,14 +86,14 @@ function describeSecurity(): JsonObject {
   return {
     natsUser: {
       type: 'userPassword',
-      description: `The user \`${natsUsers.subscriber.name}\` reads the EVENTS stream, and replays, and can do nothing else.`,
+      description: `The user \`${natsUsers.subscriber.name}\` can read the EVENTS stream and replays, and nothing else.`,
     },
     token: {
       type: 'httpApiKey',
       in: 'header',
       name: 'Authorization',
       description:
-        '`Token <key>` on the handshake, or the key in the first message; never in the URL, which is logged',
+        '`Token <key>` on the handshake, or the key in the first message. Never in the URL, because URLs are logged',
     },
   };
 }

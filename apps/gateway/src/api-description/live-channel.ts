@@ -13,7 +13,8 @@ const examplePosition = { epoch: '1a2b3c4d', sequence: 4711, check: '6a1f0c11' }
 const position = {
   type: 'string',
   pattern: positionPattern.source,
-  description: 'A place on the stream. Give the last one that you have as `after` when you come back.',
+  description:
+    'Position in the stream. To resume after a disconnect, pass the last position you received as `after`.',
   examples: [printPosition(examplePosition)],
 };
 
@@ -21,7 +22,7 @@ const eventTypeList = {
   type: 'array',
   items: { type: 'string' },
   maxItems: maxEventTypes,
-  description: 'Any of these event types; in the query of the URL, repeated',
+  description: 'Any of these event types. In the query string, repeat the parameter',
   examples: [['channel-raid', 'channel-follow']],
 };
 
@@ -32,37 +33,37 @@ const filters = Object.fromEntries(
   }),
 );
 
-/** What a client may ask for, beside filters. */
-const wishes = {
-  positions: flag('Whether events have their `position`, and `ready` and `gap` are sent'),
+/** The options of a client, in addition to the filters. */
+const options = {
+  positions: flag('Adds `position` to each event, and sends the messages `ready` and `gap`'),
   after: {
     type: 'string',
     description:
-      'The last position that you have: what came after it comes first. Without it you get what comes from now on.',
+      'Position to resume after: the last one you received. Without a position, you receive new events only.',
     examples: position.examples,
   },
-  keep_alive: flag(`Whether \`keep_alive\` is sent every ${keepAliveMs / 1_000} seconds`),
+  keep_alive: flag(`Sends \`keep_alive\` every ${keepAliveMs / 1_000} seconds`),
   name: {
     type: 'string',
     maxLength: maxConnectionNameLength,
-    description: 'The name of the connection: a replay can be meant for the connections of one name',
+    description: 'Name of this connection. A replay can be limited to the connections with one name',
     examples: ['my-overlay'],
   },
 };
 
 const [exampleEvent] = natsMessages.event.examples;
 
-/** What goes over a live WebSocket, one JSON text for each message. */
+/** The messages on a live WebSocket. Each one is a JSON text. */
 export const liveMessages = {
   request: {
     title: 'Request',
-    summary: `The first message of a client that has sent no \`Authorization\`, within ${webSocketLimits.tokenMs / 1_000} seconds`,
+    summary: `The first message of a client without an \`Authorization\` header, within ${webSocketLimits.tokenMs / 1_000} seconds`,
     payload: {
       type: 'object',
       required: ['token'],
       properties: {
         token: { type: 'string', description: 'The key of your access token' },
-        ...wishes,
+        ...options,
         ...filters,
       },
     },
@@ -88,7 +89,7 @@ export const liveMessages = {
   },
   positionedEvent: {
     title: 'Event with its position',
-    summary: 'The same, for a client that asked for positions',
+    summary: 'An event that passes your filters, with its position. With `positions` only',
     payload: {
       allOf: [
         recordSchema('EventRecord'),
@@ -104,24 +105,24 @@ export const liveMessages = {
   },
   liveReplay: {
     title: 'Replay',
-    summary: 'An event that goes out once more; it has no position',
+    summary: 'A stored event that is sent again. It has no position',
     payload: recordSchema('ReplayedEventRecord'),
     examples: natsMessages.replay.examples.map(({ name, payload }) => ({ name, payload })),
   },
   ready: control('ready', {
-    summary: 'You have everything up to here; what follows is live. With positions only',
+    summary: 'You have received everything up to this position. Live events follow. With `positions` only',
     properties: { position },
     required: ['position'],
     frame: readyFrame(examplePosition, 'positioned'),
   }),
   gap: control('gap', {
-    summary: 'You missed events; list them over HTTP. With positions only',
+    summary: 'You missed events. List them over HTTP. With `positions` only',
     properties: { reason: { enum: Object.keys(gapReasons), description: printList(gapReasons) } },
     required: ['reason'],
     frame: gapFrame('expired', 'positioned'),
   }),
   keepAlive: control('keep_alive', {
-    summary: 'The connection is alive. For a client that asked for it; the position with positions only',
+    summary: 'The connection is alive. With `keep_alive` only; has a position with `positions` only',
     properties: { position },
     frame: keepAliveFrame(examplePosition, 'plain'),
   }),
@@ -132,9 +133,10 @@ export const liveChannel = {
   address: '/ws/platform-events/',
   title: 'Live events',
   description:
-    'Say your token in the first message, which also says what you want (as the query of the URL can, but for the token). Or ' +
-    'say it in `Authorization`: then no message of yours is read, and the query says what you want. Every event comes as its record and nothing else, unless you ask for more. With positions you ' +
-    'miss nothing over breaks of the connection and get nothing twice; where that is impossible you are told a `gap`.\n\n' +
+    'Send your token in the first message, together with your options. You can also pass the options, but not the token, in the ' +
+    'query string. If the handshake has an `Authorization` header, the service reads no message: pass the options in the query ' +
+    'string. The service sends each event as its record, and nothing else unless you ask for it. With `positions`, you can ' +
+    'reconnect without missing an event or receiving one twice. When that is impossible, you receive a `gap`.\n\n' +
     `Close codes:\n\n${printCloseCodes()}`,
   servers: [{ $ref: '#/servers/gateway' }],
   messages: Object.fromEntries(
@@ -147,7 +149,7 @@ export const liveChannel = {
         type: 'object',
         properties: { Authorization: { type: 'string', examples: ['Token <key>'] } },
       },
-      query: { type: 'object', properties: { ...wishes, ...filters } },
+      query: { type: 'object', properties: { ...options, ...filters } },
     },
   },
 };
@@ -156,13 +158,13 @@ interface Control {
   summary: string;
   properties: JsonObject;
   required?: string[];
-  /** An example. */
+  /** An example of the message. */
   frame: Buffer | undefined;
 }
 
-/** A message about the connection: an object that names itself as `event`. */
+/** Describes a message about the connection: an object with its name in `event`. */
 function control(name: string, { summary, properties, required = [], frame }: Control): JsonObject {
-  // These frames are short, so that their head has two bytes (RFC 6455 §5.2).
+  // These frames are short, so their header has two bytes (RFC 6455 §5.2).
   const payload: unknown = frame && JSON.parse(frame.subarray(2).toString());
   return {
     title: name,

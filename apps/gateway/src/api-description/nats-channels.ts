@@ -29,15 +29,15 @@ const messageIdHeader = 'Nats-Msg-Id';
 const messageId = {
   type: 'string',
   format: 'uuid',
-  description: 'The id of the event, also where the record has none: de-duplicate by it',
+  description: 'Id of the event, even if the record has none. Deduplicate by this header',
 };
 const exampleHeaders = { [messageIdHeader]: exampleEvent.id };
 
-/** What goes out on NATS. */
+/** The messages on NATS. */
 export const natsMessages = {
   event: {
     title: 'Event',
-    summary: 'An event, as the HTTP API shows it',
+    summary: 'An event, as the HTTP API returns it',
     headers: {
       type: 'object',
       required: [messageIdHeader],
@@ -47,7 +47,7 @@ export const natsMessages = {
           type: 'string',
           format: 'date-time',
           description:
-            'When it happened by the platform’s own clock; on events of the platform only. `created` is when it was received.',
+            'Time of the event on the platform’s clock. Events of the platform only. `created` is the time of receipt.',
         },
       },
     },
@@ -63,7 +63,7 @@ export const natsMessages = {
   },
   replay: {
     title: 'Replay',
-    summary: 'An event that goes out once more: as it was then, but for its origin',
+    summary: 'A stored event that is sent again, unchanged except for its origin',
     headers: {
       type: 'object',
       required: [messageIdHeader],
@@ -72,7 +72,7 @@ export const natsMessages = {
         [connectionNameHeader]: {
           type: 'string',
           description:
-            'The replay is meant for the live connections of this name; absent: for all, and for you',
+            'The replay is only for live connections with this name. Without this header, it is for everyone',
         },
       },
     },
@@ -86,38 +86,38 @@ export const natsMessages = {
 const parameters = {
   event_type: {
     description:
-      'The type of the event. All characters but `A-Z a-z 0-9 - _` are percent-encoded in UTF-8, since some mean something to ' +
-      `NATS; of a type that has more than 512 bytes then, there is \`${typeToken('x'.repeat(513))}\`. The record has it whole.`,
+      'Event type. All characters except `A-Z a-z 0-9 - _` are percent-encoded in UTF-8, because some have a meaning in NATS ' +
+      `subjects. An encoded type of more than 512 bytes becomes \`${typeToken('x'.repeat(513))}\`. The record has the full type.`,
     examples: ['channel-raid', 'stream.offline', 'größe'].map(typeToken),
   },
   broadcaster_user_id: {
     description:
-      'The id of the channel, if the event data name one that has 1 to 64 characters of `A-Z a-z 0-9 - _`; ' +
-      `else \`${broadcasterToken(null)}\`, as on raids, which name two channels`,
+      'Id of the channel, if the event data has one of 1 to 64 characters `A-Z a-z 0-9 - _`. ' +
+      `Otherwise \`${broadcasterToken(null)}\`, for example on raids, which name two channels`,
     examples: [exampleData.broadcaster_user_id, null].map(broadcasterToken),
   },
 };
 
-/** The subjects that other services read. */
+/** The subjects that your own services can read. */
 export const natsChannels = {
   events: {
     address: addressOf(eventsStreamSubjects, '{origin}.{event_type}.{broadcaster_user_id}'),
     title: `The ${eventsStreamName} stream`,
     description:
-      `Every stored event, tests too: on the JetStream stream \`${eventsStreamName}\`, from which you read by a consumer of your ` +
-      `own, for example of \`${eventSubject('platform', 'channel-raid', null).replace(/_$/, '>')}\`.\n\n` +
-      `**At least once**: an event may come twice, with the same \`${messageIdHeader}\`; de-duplicate by it. The order is that of ` +
-      `the stream, which is about that of arrival; \`${occurredAtHeader}\` says when an event happened.\n\n` +
-      '**Epochs**: sequences count within an epoch, 8 hexadecimal digits in the description of the stream ' +
-      `(\`${printStreamDescription({ platform: 'simulator', epoch: '1a2b3c4d' })}\`). A stream that was made anew or has lost ` +
-      'its end gets another one, and what it lost is published again: begin with a new consumer then.\n\n' +
-      '**Kept** for `EVENTS_MAX_AGE_DAYS`, and `EVENTS_MAX_GB` at most; what is older, the HTTP API lists.',
+      `Every stored event, including tests, on the JetStream stream \`${eventsStreamName}\`. Read it with a consumer of your own, ` +
+      `for example with the filter \`${eventSubject('platform', 'channel-raid', null).replace(/_$/, '>')}\`.\n\n` +
+      `**At least once**: an event can arrive twice, with the same \`${messageIdHeader}\`. Deduplicate by this header. Events ` +
+      `arrive in the order of the stream, approximately the order of arrival. \`${occurredAtHeader}\` has the time of the event.\n\n` +
+      '**Epochs**: sequences count within an epoch, the 8 hexadecimal digits in the description of the stream ' +
+      `(\`${printStreamDescription({ platform: 'simulator', epoch: '1a2b3c4d' })}\`). When the stream is recreated or loses its ` +
+      'tail, its epoch changes and the lost events are published again. Create a new consumer then.\n\n' +
+      '**Retention**: the stream keeps events for `EVENTS_MAX_AGE_DAYS`, and at most `EVENTS_MAX_GB`. The HTTP API lists older events.',
     servers: [{ $ref: '#/servers/nats' }],
     parameters: {
       origin: {
         enum: [...eventOrigins],
         description:
-          '`platform`: of the platform, or added by a client as if it were; `test`: a test, which must not be acted on',
+          '`platform`: an event of the platform, or one that a client added. `test`: a test event; do not act on it',
       },
       ...parameters,
     },
@@ -127,8 +127,7 @@ export const natsChannels = {
     address: addressOf(replaySubjects, '{event_type}.{broadcaster_user_id}'),
     title: 'Replays',
     description:
-      'Events that somebody has go out once more. On core NATS: whoever listens gets them, **at most once**, and nothing keeps ' +
-      'them.',
+      'Stored events that are sent again, on core NATS. Every subscriber receives a replay **at most once**. Nothing stores replays.',
     servers: [{ $ref: '#/servers/nats' }],
     parameters,
     messages: { replay: { $ref: '#/components/messages/replay' } },

@@ -23,13 +23,13 @@ export class EventReplayController {
     operationId: 'replayEvent',
     summary: 'Replay an event',
     description:
-      'It goes out again to all live connections whose filters it passes, with origin `replay` and without a position. ' +
-      'Nothing is stored, and no state changes. A connection that is slow at the moment may miss it. Takes no body.',
+      'Sends a stored event to all live connections whose filters it passes, with origin `replay` and without a position. ' +
+      'Stores nothing and changes no state. A connection that is too slow at that moment misses the replay. Takes no body.',
   })
   @DescribesEventId()
-  @Answers(200, 'The event as it went out', { type: ReplayedEventRecord })
+  @Answers(200, 'The event as it was sent', { type: ReplayedEventRecord })
   @RequiresToken()
-  @RefusesWith({ not_found: 'There is no such event' })
+  @RefusesWith({ not_found: 'The event does not exist' })
   async replay(@Param('id') id: string, @Req() request: FastifyRequest): Promise<string> {
     const event = await this.events.get(id, request.id);
     await this.channel.publish([event], null);

@@ -1,40 +1,40 @@
-/** How many events may go out: the credit grows with time, and each event takes one. */
+/** A token bucket for a replay: the credit grows with time, and each event costs one. */
 export interface Pacing {
-  /** Events a second. */
+  /** Events per second. */
   readonly rate: number;
   readonly credit: number;
-  /** When the credit was reckoned, in milliseconds of a clock that never goes back. */
+  /** When the credit was computed, in milliseconds of a monotonic clock. */
   readonly at: number;
 }
 
-// What a slow page or a busy process has held up goes out at once, up to so much of it; a longer pause is not made up for.
+// After a slow page or a busy event loop, events for up to this much time go out at once. A longer pause is not made up for.
 const maxCatchUpMs = 250;
-// At high rates some events go out together: a timer is no more precise, and each batch is a round trip to the broker.
+// At high rates, some events go out together: timers are not more precise, and each batch is a round trip to NATS.
 const minPauseMs = 20;
 
-/** Begins with one event, at once. */
+/** Starts with credit for one event. */
 export function beginPacing(rate: number, now: number): Pacing {
   return { rate, credit: 1, at: now };
 }
 
-/** The credit as it is now. */
+/** Updates the credit to the current time. */
 export function refill({ rate, credit, at }: Pacing, now: number): Pacing {
   const most = Math.max(1, (rate * maxCatchUpMs) / 1_000);
   return { rate, credit: Math.min(most, credit + (rate * (now - at)) / 1_000), at: now };
 }
 
-/** How many may go out at once. */
+/** Returns how many events may go out now. */
 export function countDue({ credit }: Pacing): number {
-  // What rounding has taken from a whole one must not cost it another pause.
+  // The tolerance keeps a rounding error from costing another pause.
   return Math.floor(credit + 1e-6);
 }
 
-/** After so many have gone out. */
+/** Takes the credit of the events that were sent. */
 export function spend(pacing: Pacing, count: number): Pacing {
   return { ...pacing, credit: pacing.credit - count };
 }
 
-/** How long to wait for the next one. */
+/** Returns how long to wait for the next event. */
 export function msUntilDue({ rate, credit }: Pacing): number {
   return Math.max(minPauseMs, ((1 - credit) * 1_000) / rate);
 }

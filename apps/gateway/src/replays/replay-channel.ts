@@ -12,7 +12,7 @@ import { CircuitBreaker, FailureLog, type Logger } from '@stream-events/service'
 import { deadline, headers, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import { LiveEvent } from '../live/stream/live-event.js';
 
-/** Gets events that go out again: for all live connections, or for those of a name. */
+/** Receives replays: for all live connections, or for those with a name. */
 export type ReplayListener = (event: LiveEvent, connectionName: string | undefined) => void;
 
 interface ReplayMessage {
@@ -21,15 +21,15 @@ interface ReplayMessage {
   headers: MsgHdrs;
 }
 
-// An owner who replays one event waits for it.
+// Kept short, because the caller who replays one event waits for it.
 const flushLimitMs = 2_000;
-// What a broker that is slow may hold in this process's memory: a page of each range that can run, and single events.
+// The most replays in memory while NATS is slow: a page of each range that can run, and single events.
 const maxPendingBytes = 16 * 1024 ** 2;
-// A broker that does not answer is asked once in a while only: what it is sent stays in memory until the connection is
-// given up.
+// While NATS does not respond, only one attempt per second: everything that is published stays in memory until the connection
+// is given up.
 const restMs = 1_000;
 
-/** Replays between gateways, on core NATS: what one sends, all deliver to their clients. Nothing keeps it. */
+/** Carries replays between gateways on core NATS: every gateway delivers them to its clients. Nothing stores them. */
 export class ReplayChannel {
   private connection: NatsConnection | undefined;
   private watch: ConnectionWatch | undefined;
@@ -45,17 +45,17 @@ export class ReplayChannel {
     this.failures = new FailureLog(logger);
   }
 
-  /** Connects, and hands over everything that any gateway replays from now on. */
+  /** Connects, and passes everything that any gateway replays from now on to the listener. */
   async connect(listener: ReplayListener): Promise<void> {
     this.connection = await connectNats(this.options);
     this.watch = new ConnectionWatch(this.connection);
     this.connection.subscribe(replaySubjects, {
       callback: (error, message) => {
-        if (error) this.logger.error({ err: error }, 'NATS lets this gateway deliver no replays');
+        if (error) this.logger.error({ err: error }, 'cannot receive replays from NATS');
         else this.hand(message, listener);
       },
     });
-    // Only then does the broker know of it; one that is away by now hears of it when it is back.
+    // After the flush, NATS has the subscription. If NATS is unavailable now, the client subscribes when it reconnects.
     await within(this.limitMs, this.connection.flush());
   }
 
@@ -64,14 +64,14 @@ export class ReplayChannel {
   }
 
   /**
-   * Sends events, in this order, to all live connections, or to those of a name. When this returns, the broker has them.
+   * Sends events, in this order, to all live connections, or to those with a name. When this resolves, NATS has the events.
    *
-   * @throws ServiceError `unavailable` when NATS is away, or has not said within 2 s that it has them, which leaves that in
-   * doubt; InvalidArgumentError for an event that is larger than the broker takes
+   * @throws ServiceError `unavailable` if NATS is unavailable or does not confirm the events within 2 s (then it is unknown
+   * whether they were sent); InvalidArgumentError for an event that is larger than the maximum payload of NATS
    */
   async publish(events: readonly StoredEvent[], connectionName: string | null): Promise<void> {
     const { connection } = this;
-    // The client would keep what is published now until NATS is back, without bound.
+    // Without a connection, the NATS client would keep everything in memory, without a bound.
     if (!connection || !this.watch?.isConnected || !this.circuit.permits) throw natsIsAway();
     const messages = events.map((event) => toMessage(event, connectionName));
     const bytes = messages.reduce((sum, { payload }) => sum + payload.length, 0);
@@ -90,25 +90,27 @@ export class ReplayChannel {
     }
   }
 
-  /** Hands a replay over; what is none is passed over: an error here would leave the connection dead for good. */
+  /** Passes a replay to the listener. Ignores other messages: an error thrown here would break the connection permanently. */
   private hand(message: Msg, listener: ReplayListener): void {
     try {
       listener(...readMessage(message));
     } catch (err) {
-      this.failures.warn('a message that is no replay was passed over', { err, subject: message.subject });
+      this.failures.warn('ignoring a message that is not a replay', { err, subject: message.subject });
     }
   }
 }
 
 function natsIsAway(cause?: unknown): ServiceError {
-  return new ServiceError('unavailable', 'NATS is not available. Try again soon.', { cause });
+  return new ServiceError('unavailable', 'NATS is unavailable. Retry after the time in `Retry-After`.', {
+    cause,
+  });
 }
 
 function toMessage(event: StoredEvent, connectionName: string | null): ReplayMessage {
   const { broadcasterUserId } = readEventColumns(event.eventType, event.eventData);
   const messageHeaders = headers();
   messageHeaders.set('Nats-Msg-Id', event.id);
-  // A header would lose spaces at the ends, and holds no line breaks.
+  // Encoded, because a header drops outer spaces and cannot hold line breaks.
   if (connectionName !== null) messageHeaders.set(connectionNameHeader, encodeURIComponent(connectionName));
   return {
     subject: replaySubject(event.eventType, broadcasterUserId),
@@ -121,7 +123,7 @@ function readMessage({ headers: given, data }: Msg): Parameters<ReplayListener> 
   const id = given?.get('Nats-Msg-Id');
   if (!id) throw new Error('the message has no Nats-Msg-Id');
   const name = given?.get(connectionNameHeader);
-  // The network's buffer is not copied: an event that goes out again is not kept.
+  // No copy of the network buffer is necessary, because replays are not kept.
   const record = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   return [new LiveEvent(id, record, '', 0), name ? decodeURIComponent(name) : undefined];
 }

@@ -9,20 +9,20 @@ import type { RequestClient } from '@stream-events/messaging';
 import { NIL } from 'uuid';
 import type { Replay } from './replay.entity.js';
 
-/** What comes next of a replay. */
+/** A page of the events to replay. */
 export interface ReplayPage {
-  /** Oldest first; perhaps none, although there is a next page. */
+  /** Oldest first. Can be empty although there is a next page. */
   events: StoredEvent[];
-  /** The id after which the next page begins; null at the end. */
+  /** The id after which the next page begins. Null: this is the last page. */
   next: string | null;
 }
 
 const pageSize = 100;
 
 /**
- * Reads the page of a replay that begins after this id, or the first one.
+ * Reads the page of a replay after this id, or the first page.
  *
- * @throws ServiceError `unavailable` while the events service is
+ * @throws ServiceError `unavailable` while the events service is unavailable
  */
 export async function readReplayPage(
   client: RequestClient,
@@ -31,13 +31,13 @@ export async function readReplayPage(
 ): Promise<ReplayPage> {
   const { since, until } = replay;
   const filters = { ...toEventFilters(replay), since: since.getTime(), until: until.getTime() };
-  // The first page begins where `since` says.
+  // The first page begins at `since`.
   const position: ListPosition =
     after === null
       ? { direction: 'newer', id: NIL, inclusive: true }
       : { direction: 'newer', id: after, inclusive: false };
   const page = await client.request(listEvents, { filters, pageSize, position });
-  // Pages are newest first whichever way they lead, and newer ones are before them.
+  // The events service sorts every page newest first, so the following, newer page is the `previous` one.
   return { events: page.events.reverse(), next: page.previous?.id ?? null };
 }
 

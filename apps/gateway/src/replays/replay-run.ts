@@ -8,7 +8,7 @@ import { readReplayPage } from './replay-page.js';
 import type { Replay } from './replay.entity.js';
 import type { Progress, ReplaysRepository } from './replays.repository.js';
 
-/** What a run works with. */
+/** The parts of the process that a run uses. */
 export interface ReplayParts {
   replays: ReplaysRepository;
   client: RequestClient;
@@ -16,13 +16,13 @@ export interface ReplayParts {
   failures: FailureLog;
 }
 
-// A cancelled replay ends within a second, and what goes out in this time may go out twice when a gateway dies.
-const noteEveryMs = 500;
+// Twice a second, so that a cancelled replay stops within a second. If the gateway dies, the events of this time go out twice.
+const saveEveryMs = 500;
 const minBackoffMs = 250;
 const maxBackoffMs = 2_000;
 
 /**
- * A replay that runs in this process, begun here or taken over.
+ * A replay that runs in this process, started here or taken over.
  *
  * ```
  *              page is read
@@ -30,22 +30,22 @@ const maxBackoffMs = 2_000;
  *    │ ▲ ▲                      │   ▲ │
  *    │ │ └────page is sent──────┘   │ │
  *    ▼ │                            │ ▼
- *  paused: the events service, NATS or the database is away
+ *  paused: the events service, NATS, or the database is unavailable
  *
- *  from everywhere: ended, when it was cancelled or is another gateway's by now, which noting its progress says;
- *                   stopped, for another gateway to go on; failed, when no waiting helps
+ *  from every state: ended, if the replay was cancelled or taken over (saving the progress shows this);
+ *                    stopped, so that another gateway continues; failed, if retrying cannot help
  * ```
  */
 export class ReplayRun {
-  /** Read, and not sent yet. */
+  /** Events that were read and not sent yet. */
   private waiting: StoredEvent[] = [];
-  /** After which id the next page begins; null: the first page, or none once the outcome is known. */
+  /** The id after which the next page begins. Null: the first page, or, once the outcome is known, no page. */
   private next: string | null;
-  /** How it ends once nothing waits; undefined while there is more to read. */
+  /** How the replay ends once all events are sent. Undefined while there is more to read. */
   private outcome: { error: string | null } | undefined;
   private progress: Progress;
   private pacing: Pacing;
-  private notedAt = -Infinity;
+  private savedAt = -Infinity;
 
   constructor(
     readonly replay: Replay,
@@ -57,12 +57,12 @@ export class ReplayRun {
     this.pacing = beginPacing(replay.rate, performance.now());
   }
 
-  /** How many events went out; of one that was taken over, by those before too. */
+  /** Number of events sent, including those that earlier gateways sent. */
   get replayed(): number {
     return this.progress.replayed;
   }
 
-  /** Goes on until it has ended, is another gateway's, or the signal. */
+  /** Runs until the replay ends, another gateway takes it over, or the signal aborts. */
   async run(stopping: AbortSignal): Promise<void> {
     let backoffMs = minBackoffMs;
     while (!stopping.aborted) {
@@ -77,18 +77,18 @@ export class ReplayRun {
         backoffMs = Math.min(2 * backoffMs, maxBackoffMs);
       }
     }
-    // Should this fail, a few events go out twice.
-    await this.note().catch((error: unknown) => this.takeFailure(toUnavailable(error)));
+    // If this fails, another gateway sends a few events again.
+    await this.saveProgress().catch((error: unknown) => this.takeFailure(toUnavailable(error)));
   }
 
-  /** Does what comes next; says how long to wait before the step after it, or undefined when there is none. */
+  /** Runs the next step. Returns how long to wait before the one after it, or undefined at the end. */
   private async step(): Promise<number | undefined> {
-    if (performance.now() >= this.notedAt + noteEveryMs && !(await this.note())) return undefined;
+    if (performance.now() >= this.savedAt + saveEveryMs && !(await this.saveProgress())) return undefined;
     if (this.waiting.length > 0) return this.send();
     if (!this.outcome) return this.read();
-    // Noted once more: an end without the last events would be wrong.
+    // Save first, so that the finished replay counts its last events.
     const { replays } = this.parts;
-    if (await this.note()) await replays.end(this.replay.id, this.gateway, this.outcome.error);
+    if (await this.saveProgress()) await replays.end(this.replay.id, this.gateway, this.outcome.error);
     return undefined;
   }
 
@@ -105,7 +105,7 @@ export class ReplayRun {
     this.pacing = refill(this.pacing, performance.now());
     const batch = this.waiting.slice(0, countDue(this.pacing));
     const last = batch.at(-1);
-    if (!last) return Math.min(msUntilDue(this.pacing), noteEveryMs);
+    if (!last) return Math.min(msUntilDue(this.pacing), saveEveryMs);
     await this.parts.channel.publish(batch, this.replay.connectionName);
     this.pacing = spend(this.pacing, batch.length);
     this.waiting = this.waiting.slice(batch.length);
@@ -118,19 +118,19 @@ export class ReplayRun {
     return 0;
   }
 
-  /** Notes how far it is; false when it was cancelled or is another gateway's. */
-  private async note(): Promise<boolean> {
+  /** Saves the progress. False if the replay was cancelled or taken over. */
+  private async saveProgress(): Promise<boolean> {
     const begunAt = performance.now();
-    const isOurs = await this.parts.replays.note(this.replay.id, this.gateway, this.progress);
-    this.notedAt = begunAt;
+    const isOurs = await this.parts.replays.saveProgress(this.replay.id, this.gateway, this.progress);
+    this.savedAt = begunAt;
     return isOurs;
   }
 
   private takeFailure(error: unknown): void {
     const isAway = error instanceof ServiceError && error.code === 'unavailable';
     const message = isAway
-      ? 'a replay waits for what it needs: it goes on by itself'
-      : 'a replay has failed: what it has not sent yet stays unsent';
+      ? 'cannot continue a replay, retrying'
+      : 'a replay failed, its remaining events are not sent';
     this.parts.failures.warn(message, { err: error, replay: this.replay.id });
     if (isAway) return;
     this.waiting = [];
@@ -139,7 +139,7 @@ export class ReplayRun {
 }
 
 function describe(error: unknown): string {
-  // Without `instanceof Error`: below Jest, the errors of Node come from another realm.
+  // Not `instanceof Error`: under Jest, Node's errors come from another realm.
   return typeof error === 'object' && error !== null && 'message' in error
     ? String(error.message)
     : String(error);

@@ -7,16 +7,16 @@ import { ReplayRun } from './replay-run.js';
 import type { Replay } from './replay.entity.js';
 import { ReplaysRepository, type ReplayOrder } from './replays.repository.js';
 
-// What another gateway has left goes on within this time after its lease.
+// Another gateway's replay continues within this time after its lease has expired.
 const takeOverEveryMs = 1_000;
 const maxBackoffMs = 5_000;
-// A batch is in flight for two seconds at most.
+// Sending a batch takes at most 2 s.
 const stopLimitMs = 3_000;
 
-/** Runs the replays of this gateway process, and those of others that have died. */
+/** Runs the replays of this gateway process, and takes over those of processes that died. */
 @Injectable()
 export class ReplayRunner {
-  /** This process, as the holder of leases. */
+  /** Id of this process as the holder of leases. */
   private readonly gateway = randomUUID();
   private readonly stopping = new AbortController();
   private readonly running = new Map<string, Promise<void>>();
@@ -35,28 +35,28 @@ export class ReplayRunner {
       idleMs: takeOverEveryMs,
       maxBackoffMs,
       onFailure: (error) =>
-        this.failures.warn('replays of other gateways cannot be looked for', { err: error }),
+        this.failures.warn('cannot look for replays to take over, retrying', { err: error }),
     });
   }
 
-  /** Takes over what others leave from now on. */
+  /** Starts to take over replays of other gateways. */
   start(): void {
     this.takingOver.start();
   }
 
-  /** Leaves what runs here to other gateways. */
+  /** Stops the running replays, and releases them to other gateways. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await within(stopLimitMs, this.takingOver.stop());
     await within(stopLimitMs, Promise.all(this.running.values()));
-    // Should this fail, they go on when the leases have ended.
+    // If this fails, other gateways continue the replays when the leases have expired.
     await within(stopLimitMs, this.replays.release(this.gateway));
   }
 
   /**
-   * Begins a replay.
+   * Starts a replay.
    *
-   * @throws ServiceError `conflict` when too many run already
+   * @throws ServiceError `conflict` if too many replays are running
    */
   async begin(order: ReplayOrder): Promise<Replay> {
     const replay = await this.replays.create(order, this.gateway);
@@ -75,7 +75,10 @@ export class ReplayRunner {
     const run = new ReplayRun(replay, this.gateway, { replays, client, channel, failures });
     const running = run.run(this.stopping.signal).finally(() => {
       this.running.delete(replay.id);
-      this.logger.info({ replay: replay.id, replayed: run.replayed }, 'a replay runs here no more');
+      this.logger.info(
+        { replay: replay.id, replayed: run.replayed },
+        'a replay stopped running in this gateway',
+      );
     });
     this.running.set(replay.id, running);
   }

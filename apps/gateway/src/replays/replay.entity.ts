@@ -7,7 +7,7 @@ export type ReplayedFilters = Partial<Record<TextFilterName, string>>;
 export const replayStatuses = ['running', 'done', 'cancelled', 'failed'] as const;
 export type ReplayStatus = (typeof replayStatuses)[number];
 
-/** Events of a range of time that go out again. */
+/** A replay of the events of a time range. */
 @Entity({ name: 'replays' })
 export class Replay {
   /** UUIDv7: the newest is the highest. */
@@ -26,41 +26,41 @@ export class Replay {
   @Column('timestamptz')
   until!: Date;
 
-  /** Events a second. */
+  /** Events per second. */
   @Column('integer')
   rate!: number;
 
-  /** The live connections that it is meant for; null: all. */
+  /** Name of the live connections that receive the replay. Null: all connections. */
   @Column('text', { name: 'connection_name', nullable: true })
   connectionName!: string | null;
 
-  /** How many events went out. */
+  /** Number of events sent. */
   @Column('integer')
   replayed!: number;
 
-  /** The id up to which the range is dealt with; null before the first. */
+  /** Id of the last event that was handled. Null before the first. */
   @Column('uuid', { nullable: true })
   position!: string | null;
 
   @Column('timestamptz', { name: 'created_at' })
   createdAt!: Date;
 
-  /** User name of the owner who wanted it. */
+  /** User name of the owner who started the replay. */
   @Column('text', { name: 'created_by' })
   createdBy!: string;
 
   @Column('timestamptz', { name: 'ended_at', nullable: true })
   endedAt!: Date | null;
 
-  /** Why it failed. */
+  /** Why the replay failed. */
   @Column('text', { nullable: true })
   error!: string | null;
 
-  /** The gateway process that does it. */
+  /** The gateway process that runs the replay. */
   @Column('uuid', { name: 'leased_by' })
   leasedBy!: string;
 
-  /** That gateway lives until then at least; after that, another one takes a running replay over. */
+  /** When the lease expires. After that, another gateway takes over a running replay. */
   @Column('timestamptz', { name: 'leased_until' })
   leasedUntil!: Date;
 }

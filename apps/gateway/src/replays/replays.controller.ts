@@ -18,8 +18,8 @@ import { ReplayRunner } from './replay-runner.service.js';
 import { ReplayBody, ReplayRecord, toReplayOrder, toReplayRecord } from './replays.dto.js';
 import { ReplaysRepository } from './replays.repository.js';
 
-const forbidden = { forbidden: 'The token is not an owner’s' };
-const missing = { ...forbidden, not_found: 'There is no such replay' };
+const forbidden = { forbidden: 'The token does not belong to an owner' };
+const missing = { ...forbidden, not_found: 'The replay does not exist' };
 
 @ApiTags('Replays')
 @AllowAccess('owner')
@@ -35,14 +35,17 @@ export class ReplaysController {
     operationId: 'createReplay',
     summary: 'Replay a range of events',
     description:
-      'Owners only. The stored events of the range that pass all the filters go out again, oldest first, like a replay of ' +
-      'each. It goes on when a gateway ends or a part of the service was down; a few events may go out twice then. ' +
-      'At most 10 run at a time. An unknown field is refused: a misspelt filter would send everything to everybody.',
+      'Owners only. Sends the stored events of a time range that match all filters to live clients again, oldest first. A ' +
+      'replay continues after a gateway restart or an outage; a few events can go out twice then. At most 10 replays run at a ' +
+      'time. Rejects unknown fields, because a misspelled filter would replay every event to every client.',
   })
   @Accepts(ReplayBody)
-  @Answers(201, 'It is running: ask for its progress', { type: ReplayRecord, location: true })
+  @Answers(201, 'The replay is running. `Location` shows its progress', {
+    type: ReplayRecord,
+    location: true,
+  })
   @RequiresToken()
-  @RefusesWith({ ...badBody, ...forbidden, conflict: '10 replays run already' })
+  @RefusesWith({ ...badBody, ...forbidden, conflict: '10 replays are already running' })
   async begin(
     @JsonBody(ReplayBody) body: ReplayBody,
     @CurrentUser() caller: Caller,
@@ -56,8 +59,8 @@ export class ReplaysController {
   @Get()
   @ApiOperation({
     operationId: 'listReplays',
-    summary: 'List replays of ranges, newest first',
-    description: 'Owners only. Those that run, and of the others the newest: 100 in all are kept.',
+    summary: 'List replays of ranges',
+    description: 'Owners only. Lists all replays, newest first. Running replays and the last 100 are kept.',
   })
   @Answers(200, 'The replays', { type: ReplayRecord, isArray: true })
   @RequiresToken()
@@ -69,8 +72,8 @@ export class ReplaysController {
   @Get(':id')
   @ApiOperation({
     operationId: 'getReplay',
-    summary: 'Show the progress of a replay of a range',
-    description: 'Owners only.',
+    summary: 'Get a replay of a range',
+    description: 'Owners only. Shows the progress of the replay.',
   })
   @DescribesId('The id of the replay')
   @Answers(200, 'The replay', { type: ReplayRecord })
@@ -86,12 +89,12 @@ export class ReplaysController {
   @HttpCode(204)
   @ApiOperation({
     operationId: 'deleteReplay',
-    summary: 'Cancel or remove a replay of a range',
+    summary: 'Cancel or delete a replay of a range',
     description:
-      'Owners only. One that runs is cancelled, and sends nothing more a second later; one that has ended is removed.',
+      'Owners only. Cancels a running replay, which stops within a second, or deletes a finished one.',
   })
   @DescribesId('The id of the replay')
-  @Answers(204, 'Cancelled, or removed')
+  @Answers(204, 'Cancelled or deleted')
   @RequiresToken()
   @RefusesWith(missing)
   async remove(@Id() id: string): Promise<void> {
@@ -100,5 +103,5 @@ export class ReplaysController {
 }
 
 function unknownReplay(id: string): ServiceError {
-  return new ServiceError('not_found', `There is no replay ${id}.`);
+  return new ServiceError('not_found', `The replay ${id} does not exist.`);
 }

@@ -116,7 +116,7 @@ describe(ReplayBody.name, () => {
     ['until itself', { since, until: since }],
     ['a time after until', { since, until: '2026-11-19T00:00:00Z' }],
   ])('refuses %s as since', (_, body) => {
-    expect(errorsOf(body)).toEqual({ since: ['must be in the past, and before until'] });
+    expect(errorsOf(body)).toEqual({ since: ['must be in the past and before until'] });
   });
 
   it.each([undefined, null, '', 5, '2026-02-30', 'yesterday'])('refuses %j as since', (value) => {

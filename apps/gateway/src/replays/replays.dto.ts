@@ -12,7 +12,7 @@ import { maxConnectionNameLength } from '../live/live-limits.js';
 const defaultRate = 20;
 const maxRate = 1_000;
 
-/** What a record says of a replay beyond what was asked for. */
+/** The fields of a record that the service sets. A body that repeats a record may contain them; they are ignored. */
 const readOnlyFields = [
   'id',
   'status',
@@ -25,9 +25,13 @@ const readOnlyFields = [
   'error',
 ] satisfies (keyof ReplayRecord)[];
 
-/** An event that goes out again. */
+/** A replayed event. */
 export class ReplayedEventRecord extends OmitType(EventRecord, ['origin']) {
-  @ApiProperty({ enum: [replayOrigin], description: 'Whatever it was before', example: replayOrigin })
+  @ApiProperty({
+    enum: [replayOrigin],
+    description: 'Always `replay`, whatever the origin of the stored event is',
+    example: replayOrigin,
+  })
   origin!: typeof replayOrigin;
 }
 
@@ -37,7 +41,7 @@ for (const { name } of textFilters) EventFilterField(name)(FilterFields.prototyp
 /** The filters of a replay. An event of the range is replayed when it matches all of them. */
 export class ReplayFilters extends FilterFields {}
 
-/** Body of `POST /api/v1/replays`: not even a field's name may be wrong, as without its filter everybody got everything. */
+/** Body of `POST /api/v1/replays`. Rejects unknown fields: a misspelled filter would replay every event to every client. */
 @RefusesUnknownFields(readOnlyFields)
 export class ReplayBody extends ReplayFilters {
   @ApiProperty({
@@ -50,7 +54,7 @@ export class ReplayBody extends ReplayFilters {
 
   @ApiProperty({
     required: false,
-    description: 'Events created before this ISO 8601 time; now by default, and at the latest',
+    description: 'Events created before this ISO 8601 time. Default and maximum: now',
     example: exampleTime,
   })
   @MayBeAbsent()
@@ -63,7 +67,7 @@ export class ReplayBody extends ReplayFilters {
     minimum: 1,
     maximum: maxRate,
     default: defaultRate,
-    description: 'Events a second',
+    description: 'Events per second',
     example: defaultRate,
   })
   @MayBeAbsent()
@@ -77,7 +81,8 @@ export class ReplayBody extends ReplayFilters {
     minLength: 1,
     maxLength: maxConnectionNameLength,
     default: null,
-    description: 'Only the live connections of this name get it; trimmed. Null: all get it',
+    description:
+      'Only live connections with this name receive the replay. Outer spaces are removed. Null: all connections',
     example: 'alerts-overlay',
   })
   @Trimmed()
@@ -87,8 +92,8 @@ export class ReplayBody extends ReplayFilters {
 }
 
 /**
- * A replay of a range, as the API shows one. What was asked for it says by the names of the body: one that is sent once more
- * is the same replay, whose filters do not get lost on the way.
+ * A replay of a range, as the API returns it. It has all fields of the body by the same names, so that a record sent as a new body
+ * starts the same replay with the same filters.
  */
 export class ReplayRecord extends ReplayFilters {
   @ApiProperty({
@@ -100,35 +105,35 @@ export class ReplayRecord extends ReplayFilters {
 
   @ApiProperty({
     enum: replayStatuses,
-    description: '`running` also while it waits for a part of the service that is down',
+    description: '`running` includes waiting for a part of the service that is down',
     example: 'running',
   })
   status!: ReplayStatus;
 
-  @ApiProperty({ description: 'Where the range begins', example: '2026-11-21T06:30:00+0000' })
+  @ApiProperty({ description: 'Start of the range', example: '2026-11-21T06:30:00+0000' })
   since!: string;
 
-  @ApiProperty({ description: 'Where the range ends', example: exampleTime })
+  @ApiProperty({ description: 'End of the range', example: exampleTime })
   until!: string;
 
-  @ApiProperty({ type: 'integer', description: 'Events a second', example: defaultRate })
+  @ApiProperty({ type: 'integer', description: 'Events per second', example: defaultRate })
   rate!: number;
 
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The live connections that get it; null: all',
+    description: 'Name of the live connections that receive the replay. Null: all connections',
     example: null,
   })
   connection!: string | null;
 
-  @ApiProperty({ type: 'integer', description: 'How many events went out', example: 412 })
+  @ApiProperty({ type: 'integer', description: 'Number of events sent', example: 412 })
   replayed!: number;
 
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The time up to which events have gone out; null before the first',
+    description: 'Creation time of the last event sent. Null before the first',
     example: '2026-11-21T06:47:12+0000',
   })
   replayed_until!: string | null;
@@ -137,30 +142,35 @@ export class ReplayRecord extends ReplayFilters {
     type: 'integer',
     minimum: 0,
     maximum: 100,
-    description: 'How much of the range’s time has been covered; 100 when it is done',
+    description: 'How much of the time range is done; 100 when the status is `done`',
     example: 28,
   })
   percent!: number;
 
-  @ApiProperty({ description: 'When it was begun', example: exampleTime })
+  @ApiProperty({ description: 'When the replay started', example: exampleTime })
   created!: string;
 
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'When it ended; null while it runs',
+    description: 'When the replay ended. Null while it is running',
     example: null,
   })
   finished!: string | null;
 
-  @ApiProperty({ description: 'User name of the owner who began it', example: 'admin' })
+  @ApiProperty({ description: 'User name of the owner who started the replay', example: 'admin' })
   created_by!: string;
 
-  @ApiProperty({ type: String, nullable: true, description: 'Why it failed', example: null })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Why the replay failed. Null if it did not',
+    example: null,
+  })
   error!: string | null;
 }
 
-/** What a body asks for, begun at `now`. */
+/** Converts a body into an order that starts at `now`. */
 export function toReplayOrder(body: ReplayBody, createdBy: string, now = Date.now()): ReplayOrder {
   const { since, until, rate = defaultRate, connection = null } = body;
   const filters = textFilters.flatMap(({ name }) => (body[name] ? [[name, body[name]]] : []));
@@ -175,7 +185,7 @@ export function toReplayOrder(body: ReplayBody, createdBy: string, now = Date.no
   };
 }
 
-/** Shows a replay as the API does. */
+/** Converts a replay into its record in the API. */
 export function toReplayRecord(replay: Replay): ReplayRecord {
   const { id, status, filters, rate, replayed, error } = replay;
   const reachedAt = reachedTime(replay);
@@ -211,9 +221,9 @@ function IsTime(): PropertyDecorator {
   return satisfies('isTime', timeFault, (value) => toTime(value) !== undefined);
 }
 
-/** Wants something to be between a time and the body's `until`, or now; what is no time is another fault. */
+/** Requires a time before the body's `until` and before now. `IsTime` reports values that are not times. */
 function IsBeforeUntil(): PropertyDecorator {
-  return satisfies('isBeforeUntil', 'must be in the past, and before until', (value, body) => {
+  return satisfies('isBeforeUntil', 'must be in the past and before until', (value, body) => {
     const now = Date.now();
     return (toTime(value) ?? -Infinity) < Math.min(toTime(body.until) ?? now, now);
   });

@@ -4,7 +4,7 @@ import { DataSource, In } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { Replay, type ReplayStatus } from './replay.entity.js';
 
-/** What somebody wants to be replayed. */
+/** What to replay, and how. */
 export type ReplayOrder = Pick<
   Replay,
   'filters' | 'since' | 'until' | 'rate' | 'connectionName' | 'createdBy'
@@ -13,31 +13,31 @@ export type ReplayOrder = Pick<
 /** How far a replay is. */
 export type Progress = Pick<Replay, 'replayed' | 'position'>;
 
-// Each reads pages and sends as much as it may: at most 10,000 events a second in all.
+// Limits all replays together to 10,000 events per second (10 replays of at most 1,000).
 const maxRunning = 10;
-// Ended ones are kept as long as they are among the newest.
+// Finished replays are kept while they are among this many newest replays.
 const maxKept = 100;
-// It is renewed twice a second, but a page may take 5 s to fail, and a pause 2 s: a gateway that is silent for longer has died.
+// A run renews its lease twice a second. Reading a page can take 5 s to fail, and a pause takes 2 s: after 10 s, the gateway is dead.
 const lease = "interval '10 seconds'";
 
-/** Keeps account of replays of ranges, so that any gateway shows and cancels them, and another goes on when one dies. */
+/** Stores the replays of ranges, so that every gateway can show and cancel them, and take over those of a gateway that died. */
 @Injectable()
 export class ReplaysRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Notes a replay, which is leased to the gateway that begins it.
+   * Stores a new replay, leased to the gateway that starts it.
    *
-   * @throws ServiceError `conflict` when too many run already
+   * @throws ServiceError `conflict` if too many replays are running
    */
   async create(order: ReplayOrder, gateway: string): Promise<Replay> {
     return this.dataSource.transaction(async (manager) => {
-      // One at a time: the limit is one for all gateways together.
+      // One insert at a time, because the limit counts the replays of all gateways.
       await manager.query('LOCK TABLE replays IN SHARE ROW EXCLUSIVE MODE');
       if ((await manager.countBy(Replay, { status: 'running' })) >= maxRunning)
         throw new ServiceError(
           'conflict',
-          `${maxRunning} replays run, which is the most. Cancel one, or wait.`,
+          `${maxRunning} replays are already running, the maximum. Cancel one or wait until one has finished.`,
         );
       const id = uuidV7();
       const { filters, since, until, rate, connectionName, createdBy } = order;
@@ -55,7 +55,7 @@ export class ReplaysRepository {
     });
   }
 
-  /** The newest, and all that run. */
+  /** Lists all stored replays, newest first. */
   async list(): Promise<Replay[]> {
     return this.dataSource.manager.find(Replay, { order: { id: 'DESC' } });
   }
@@ -64,7 +64,7 @@ export class ReplaysRepository {
     return this.dataSource.manager.findOneBy(Replay, { id });
   }
 
-  /** Cancels one that runs, removes one that has ended; false when there is none. */
+  /** Cancels a running replay, or deletes a finished one. False if there is no such replay. */
   async cancelOrRemove(id: string): Promise<boolean> {
     const [, cancelled] = await this.dataSource.query<[unknown, number]>(
       `UPDATE replays SET status = 'cancelled', ended_at = now() WHERE id = $1 AND status = 'running'`,
@@ -79,8 +79,8 @@ export class ReplaysRepository {
   }
 
   /**
-   * Leases to a gateway what should run and nobody renews, but for those that it runs itself: they renew their leases once
-   * they can again.
+   * Leases the running replays whose leases have expired to a gateway. Skips the replays that this gateway runs itself: they renew
+   * their leases when they can again.
    */
   async takeOver(gateway: string, running: readonly string[]): Promise<Replay[]> {
     const [rows] = await this.dataSource.query<[{ id: string }[], number]>(
@@ -94,8 +94,8 @@ export class ReplaysRepository {
     return this.dataSource.manager.findBy(Replay, { id: In(rows.map(({ id }) => id)) });
   }
 
-  /** Notes how far a gateway's replay is, and renews its lease; false when it was cancelled, or is another gateway's now. */
-  async note(id: string, gateway: string, { replayed, position }: Progress): Promise<boolean> {
+  /** Saves the progress of a gateway's replay and renews its lease. False if the replay was cancelled or taken over. */
+  async saveProgress(id: string, gateway: string, { replayed, position }: Progress): Promise<boolean> {
     const [rows] = await this.dataSource.query<[{ status: ReplayStatus }[], number]>(
       `UPDATE replays SET replayed = $3, position = $4, leased_until = now() + ${lease}
        WHERE id = $1 AND leased_by = $2 RETURNING status`,
@@ -104,7 +104,7 @@ export class ReplaysRepository {
     return rows[0]?.status === 'running';
   }
 
-  /** Ends a gateway's replay: well, or with the reason why not. */
+  /** Ends a gateway's replay: as done, or as failed with an error. */
   async end(id: string, gateway: string, error: string | null): Promise<void> {
     await this.dataSource.query(
       `UPDATE replays SET status = $3, error = $4, ended_at = now()
@@ -113,7 +113,7 @@ export class ReplaysRepository {
     );
   }
 
-  /** Gives up a gateway's leases: another takes over at once. */
+  /** Releases a gateway's leases, so that another gateway takes over at once. */
   async release(gateway: string): Promise<void> {
     await this.dataSource.query('UPDATE replays SET leased_until = now() WHERE leased_by = $1', [gateway]);
   }

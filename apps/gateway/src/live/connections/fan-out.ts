@@ -2,18 +2,18 @@ import { frameOf, type FrameFormat } from './frames.js';
 import type { LiveEvent } from '../stream/live-event.js';
 import { compileFilter, describeFilter, type LiveFilter } from './live-filter.js';
 
-/** Who gets events as they come. */
+/** A recipient of live events. */
 export interface Member {
   readonly filter: LiveFilter;
   readonly format: FrameFormat;
-  /** Gets the frames of some events at once, the first of which has this sequence. */
+  /** Takes the frames of one or more events. `firstSequence` is the sequence of the first event. */
   deliver(frames: Buffer, firstSequence: number): void;
 }
 
-// What comes within one turn of the event loop goes out as one write; but not more than this.
+// All events of one event-loop turn go out as one write, up to this size.
 const maxPendingBytes = 64 * 1024;
 
-/** Members who want the same events. */
+/** The members with the same filter. */
 class Audience {
   private readonly passes: ((event: LiveEvent) => boolean) | undefined;
   private readonly members = new Map<FrameFormat, Set<Member>>();
@@ -35,7 +35,7 @@ class Audience {
     return this.pendingBytes >= maxPendingBytes;
   }
 
-  /** Whether the event waits for the next flush now. */
+  /** Keeps the event for the next flush if it passes the filter. Returns whether it does. */
   take(event: LiveEvent): boolean {
     if (this.passes && !this.passes(event)) return false;
     this.pending.push(event);
@@ -43,7 +43,7 @@ class Audience {
     return true;
   }
 
-  /** @returns how many events went out, each counted for each member */
+  /** Sends the pending events. Returns the number of deliveries: events times members. */
   flush(): number {
     const [events, first] = [this.pending, this.pending[0]];
     if (!first) return 0;
@@ -52,7 +52,7 @@ class Audience {
     let delivered = 0;
     for (const [format, members] of this.members) {
       const frames = Buffer.concat(events.map((event) => frameOf(event, format)));
-      // One that cannot take them leaves, which a set allows while it is walked.
+      // A member that cannot take the frames leaves during this loop, which a Set allows.
       for (const member of members) member.deliver(frames, first.sequence);
       delivered += members.size * events.length;
     }
@@ -71,17 +71,17 @@ class Audience {
   }
 }
 
-/** Hands each event to those who want it: filters are asked once for all who have the same, frames are made once. */
+/** Delivers each event to the members whose filters it passes. Evaluates each distinct filter once, and makes each frame once. */
 export class FanOut {
   private readonly audiences = new Map<string, Audience>();
-  /** The same audiences by the broadcaster that they filter by, so that an event need not ask all of them. */
+  /** The audiences by the broadcaster that they filter by (null: any), so that an event is tested only against a few of them. */
   private readonly byBroadcaster = new Map<string | null, Set<Audience>>();
   private readonly dirty = new Set<Audience>();
   private flushing: NodeJS.Immediate | undefined;
 
   constructor(private readonly onDelivered: (count: number) => void) {}
 
-  /** Takes an event, which goes out with all that come in the same turn of the event loop. */
+  /** Takes an event, and sends it together with all other events of this event-loop turn. */
   publish(event: LiveEvent): void {
     this.offer(event, this.byBroadcaster.get(null));
     const hasOthers = this.byBroadcaster.size > (this.byBroadcaster.has(null) ? 1 : 0);
@@ -90,7 +90,7 @@ export class FanOut {
     if (this.dirty.size > 0) this.flushing ??= setImmediate(() => this.flush());
   }
 
-  /** Sends what waits. */
+  /** Sends all pending events now. */
   flush(): void {
     clearImmediate(this.flushing);
     this.flushing = undefined;
@@ -100,11 +100,11 @@ export class FanOut {
     this.onDelivered(delivered);
   }
 
-  /** From now on the member gets every event that is published: nothing that waits from before. */
+  /** Adds a member. It receives every event published from now on, and none that is already pending. */
   join(member: Member): void {
     const key = describeFilter(member.filter);
     this.onDelivered(this.audiences.get(key)?.flush() ?? 0);
-    // Only now: an audience whose last member has left, because it could not take that, is gone.
+    // After the flush: it removes the audience if the last member could not take the frames and left.
     const audience = this.audiences.get(key) ?? this.addAudience(key, member.filter);
     audience.add(member);
   }

@@ -3,7 +3,7 @@ import { positionOf, printPosition, type Position } from '../stream/position.js'
 import type { GapReason } from '../gap-reasons.js';
 
 /**
- * What a client gets:
+ * The messages that a client receives, by format:
  *
  * ```
  *              plain WebSocket │ WebSocket with positions          │ server-sent events
@@ -14,11 +14,11 @@ import type { GapReason } from '../gap-reasons.js';
  * keep-alive   keep_alive      │ keep_alive with `position`        │ id: <position>, no data
  * ```
  *
- * `keep_alive` is `{"event":"keep_alive"}`, and only for a client that asked for it; on server-sent events always.
+ * `keep_alive` is `{"event":"keep_alive"}`. A WebSocket receives it on request only, server-sent events always do.
  */
 export type FrameFormat = 'plain' | 'positioned' | 'server_sent';
 
-/** An event in a format; made once, for all who get it. */
+/** Returns the frame of an event in a format. Each frame is made once, for all clients. */
 export function frameOf(event: LiveEvent, format: FrameFormat): Buffer {
   const made = event.frames.get(format);
   if (made) return made;
@@ -27,21 +27,21 @@ export function frameOf(event: LiveEvent, format: FrameFormat): Buffer {
   return frame;
 }
 
-/** Says where the client stands, so that it can resume before the first event has come; undefined where formats have none. */
+/** Reports the current position, so that a client can resume even before its first event. Undefined for the plain format. */
 export function readyFrame(position: Position, format: FrameFormat): Buffer | undefined {
   if (format === 'plain') return undefined;
   if (format === 'server_sent') return Buffer.from(`id: ${printPosition(position)}\n\n`);
   return textFrame(JSON.stringify({ event: 'ready', position: printPosition(position) }));
 }
 
-/** Says that events were missed. */
+/** Reports that the client missed events. Undefined for the plain format. */
 export function gapFrame(reason: GapReason, format: FrameFormat): Buffer | undefined {
   if (format === 'plain') return undefined;
   if (format === 'server_sent') return Buffer.from(`event: gap\ndata: ${JSON.stringify({ reason })}\n\n`);
   return textFrame(JSON.stringify({ event: 'gap', reason }));
 }
 
-/** Says that the connection is alive, and how far the client is, although perhaps nothing passed its filter. */
+/** Shows that the connection is alive, and reports the position, which also advances while no event passes the filter. */
 export function keepAliveFrame(position: Position, format: FrameFormat): Buffer {
   if (format === 'server_sent') return Buffer.from(`id: ${printPosition(position)}\n\n`);
   const withPosition = format === 'positioned' && { position: printPosition(position) };
@@ -52,23 +52,23 @@ function makeFrame(event: LiveEvent, format: FrameFormat): Buffer {
   const position = event.sequence === 0 ? undefined : printPosition(positionOf(event));
   if (format === 'server_sent') return serverSentFrame(event.record, position);
   if (format === 'plain' || position === undefined) return textFrame(event.record);
-  // The record is an object: its last byte is the brace that closes it.
+  // The record is a JSON object, so its last byte is the closing brace.
   const body = event.record.subarray(0, -1);
   return textFrame(Buffer.concat([body, Buffer.from(`,"position":"${position}"}`)]));
 }
 
-/** A line of `data:` for each line of the record: event data is kept as sent, and may have line breaks between its parts. */
+/** Writes one `data:` line for each line of the record: event data is stored as sent and may contain line breaks. */
 function serverSentFrame(record: Buffer, position: string | undefined): Buffer {
   const lines = record.toString().split(/\r\n|\r|\n/);
   const data = lines.map((line) => `data: ${line}\n`).join('');
   return Buffer.from(`${position === undefined ? '' : `id: ${position}\n`}${data}\n`);
 }
 
-/** A whole WebSocket text frame of a server, which is not masked (RFC 6455 §5.2): the same bytes for every client. */
+/** Makes a complete WebSocket text frame. Server frames are not masked (RFC 6455 §5.2), so all clients get the same bytes. */
 export function textFrame(payload: Buffer | string): Buffer {
   const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload;
   const head = Buffer.alloc(headLength(bytes.length));
-  head[0] = 0x81; // the only frame of its message, text
+  head[0] = 0x81; // FIN and opcode 1: a text message of one frame
   if (head.length === 2) head[1] = bytes.length;
   else if (head.length === 4) {
     head[1] = 126;

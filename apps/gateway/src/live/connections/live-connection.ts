@@ -13,59 +13,59 @@ import type { CloseReason } from '../close-codes.js';
 import type { GapReason } from '../gap-reasons.js';
 import { maxBufferedBytes } from '../live-limits.js';
 
-/** What a client asks for when it connects. */
+/** The options with which a client connects. */
 export interface LiveRequest {
   filter: LiveFilter;
-  /** The last position that it has; without one it gets what comes from now on. */
+  /** The last position that the client received. Without one, it receives new events only. */
   after?: string | undefined;
-  /** Whether it wants to be told regularly that the connection is alive. */
+  /** Whether it receives keep-alives. */
   keepAlive: boolean;
-  /** What it calls itself: replays can be meant for the connections of a name. */
+  /** Name of the connection. A replay can be limited to the connections with one name. */
   name?: string | undefined;
 }
 
-/** What a connection works with. */
+/** The parts of the process that a connection uses. */
 export interface LiveSurroundings extends EventReaders {
   fanOut: FanOut;
-  /** After it has ended, whoever ended it. */
+  /** Called once, after the connection has ended. `left`: the client ended it. */
   onClosed(connection: LiveConnection, reason: CloseReason | 'left'): void;
 }
 
-// A piece of what is caught up on. The client takes it before it gets the next one.
+// While a client catches up, events go out in pieces of this size. The client must take a piece before it gets the next one.
 const pieceBytes = 64 * 1024;
 const ringBufferPage = 128;
-// A page of large events has up to 32 MiB, and a client that is slow keeps it in memory until it has taken it.
+// A page of large events has up to 32 MiB. A slow client would keep all of it in memory, so a longer page is cut here.
 const heldBytes = 512 * 1024;
 const retryMs = 500;
 
 type EventsPage = Extract<HistoryPage, { kind: 'events' }>;
 
 /**
- * One client's live connection.
+ * The live connection of one client.
  *
  * ```
- *                           position is no use: gap
+ *                          cannot resume there: gap
  *                         ┌──────────────────────────┐
- *  opened ── locating ──▶ catching up ──at the end──▶ live ──▶ closed (from everywhere)
+ *  opened ── locating ──▶ catching up ──caught up──▶ live ──▶ closed (from every state)
  *                           ▲  │  ▲                    │
  *             next piece    └──┘  └────────────────────┘
- *             when the last       it has not taken 1 MiB, or
- *             one is taken        the stream was interrupted: gap
+ *             when the client     1 MiB waits for the client, or
+ *             took the last one   the stream was interrupted: gap
  * ```
  *
- * A client that catches up is slower than the others, and in nobody's way. It is cut when it takes nothing for ten seconds,
- * or was live and falls behind all that the ring has.
+ * A client that catches up reads at its own pace and does not slow down other clients. Its connection is closed when it takes
+ * nothing for ten seconds, or when it was live and falls behind the ring buffer.
  */
 export class LiveConnection implements Member {
   readonly filter: LiveFilter;
   private readonly passes: ((event: LiveEvent) => boolean) | undefined;
   private readonly ending = new AbortController();
-  /** While it catches up: the next sequence that the client has not been sent. 0: not located yet. */
+  /** While catching up: the sequence to send next. 0: not located yet. */
   private cursor = 0;
-  /** The place of the last event before the cursor, once it has come by one. */
+  /** The position of the last event before the cursor. Undefined until there is one. */
   private reached: Position | undefined;
   private isLive = false;
-  /** Which try to locate or to catch up it is: whatever was begun in an earlier one ends when it sees that. */
+  /** Number of the current attempt to locate or catch up. Work of an earlier attempt stops when it sees another number. */
   private turn = 0;
 
   constructor(
@@ -81,7 +81,7 @@ export class LiveConnection implements Member {
     return this.sink.format;
   }
 
-  /** Begins to deliver; done when the client is live, or gone. */
+  /** Starts to deliver. Resolves when the client is live or has left. */
   async start(): Promise<void> {
     const turn = (this.turn += 1);
     const found = await this.findStart();
@@ -91,7 +91,7 @@ export class LiveConnection implements Member {
     await this.catchUp(false);
   }
 
-  /** Gets events as they come. */
+  /** Takes live events from the fan-out. */
   deliver(frames: Buffer, firstSequence: number): void {
     if (!this.isLive) return;
     if (this.sink.bufferedBytes + frames.length <= maxBufferedBytes) {
@@ -103,7 +103,7 @@ export class LiveConnection implements Member {
     }
   }
 
-  /** Gets an event once more, out of the order of positions; it is dropped for a client that is slow at the moment. */
+  /** Sends a replay, outside the order of positions. Drops it if too much data already waits for the client. */
   replay(event: LiveEvent): 'sent' | 'dropped' | 'not wanted' {
     if (this.passes && !this.passes(event)) return 'not wanted';
     const frame = frameOf(event, this.format);
@@ -112,10 +112,10 @@ export class LiveConnection implements Member {
     return 'sent';
   }
 
-  /** The stream does not go on where the client is. */
+  /** Handles an interruption: the stream does not continue where the client is. */
   interrupt({ reason, nextSequence }: Interruption): void {
     if (this.ending.signal.aborted) return;
-    // One that is being located is not anywhere yet: what was found so far may be wrong now.
+    // The client is still being located. What was found so far may be wrong now: start again.
     if (this.cursor === 0) {
       void this.start();
     } else {
@@ -125,8 +125,8 @@ export class LiveConnection implements Member {
   }
 
   /**
-   * Tells a client that wants to know that the connection is alive, and where it is: at the head, when it is live. One that
-   * catches up, and wants little of very much, would take the silence for the end, and begin at its old position again.
+   * Sends a keep-alive with the client's position. A live client is at the head. A client that catches up gets keep-alives too:
+   * if its filter passes few of many events, it would take the silence for a dead connection and resume at its old position.
    */
   keepAlive(head: Position): void {
     const isWanted = this.request.keepAlive || this.format === 'server_sent';
@@ -135,7 +135,7 @@ export class LiveConnection implements Member {
       this.sink.write(keepAliveFrame(position, this.format));
   }
 
-  /** Ends it; `left`: the client has gone. */
+  /** Ends the connection. `left`: the client has closed it. */
   close(reason: CloseReason | 'left', text?: string): void {
     if (this.ending.signal.aborted) return;
     this.ending.abort();
@@ -144,7 +144,7 @@ export class LiveConnection implements Member {
     this.surroundings.onClosed(this, reason);
   }
 
-  /** Where the client reads on, or why it cannot; waits for as long as the broker is away. */
+  /** Finds where the client resumes, or why it cannot. Waits while NATS is unavailable. */
   private async findStart(): Promise<number | GapReason> {
     const { feed } = this.surroundings;
     const { after } = this.request;
@@ -156,14 +156,14 @@ export class LiveConnection implements Member {
           ? feed.nextSequence
           : await findResumeSequence(after, this.surroundings, signal);
       } catch {
-        // The history says in the log why.
+        // EventHistory logs the reason.
         await this.pause();
       }
     }
     return feed.nextSequence;
   }
 
-  /** Sends everything from the cursor on, at the client's pace, until there is no more; then it is live. */
+  /** Sends everything from the cursor on, at the client's pace. The client is live when it has caught up. */
   private async catchUp(wasLive: boolean): Promise<void> {
     this.endTurn();
     const { turn } = this;
@@ -181,12 +181,12 @@ export class LiveConnection implements Member {
       if (turn !== this.turn) return;
       if (page?.kind === 'events') await this.send(page, turn);
       else if (page) this.skipTo(feed.nextSequence, page.kind);
-      // Others have their turn, too.
+      // Let other connections have their turn of the event loop.
       await nextTurn();
     }
   }
 
-  /** Waits until the client has taken what it was sent; false when this catching up is over. */
+  /** Waits until the client has taken what it was sent. False if this attempt to catch up is over. */
   private async isReady(turn: number): Promise<boolean> {
     const isDrained = await this.sink.drained();
     if (turn !== this.turn) return false;
@@ -194,7 +194,7 @@ export class LiveConnection implements Member {
     return isDrained;
   }
 
-  /** What comes next; undefined while the broker does not say. */
+  /** Reads the next events. Undefined while NATS is unavailable. */
   private async readPage(): Promise<HistoryPage | undefined> {
     const { feed, history } = this.surroundings;
     const { ringBuffer, nextSequence } = feed;
@@ -209,7 +209,7 @@ export class LiveConnection implements Member {
       const page = await history.read(place, this.ending.signal);
       return page.kind === 'events' ? shorten(page) : page;
     } catch {
-      // The history says in the log why.
+      // EventHistory logs the reason.
       await this.pause();
       return undefined;
     }
@@ -249,7 +249,7 @@ export class LiveConnection implements Member {
     if (gap) this.sink.write(gap);
   }
 
-  /** Ends whatever it does: being located, catching up, or being live. */
+  /** Ends the current state: locating, catching up, or live. */
   private endTurn(): void {
     this.turn += 1;
     if (this.isLive) this.surroundings.fanOut.leave(this);
@@ -261,7 +261,7 @@ export class LiveConnection implements Member {
   }
 }
 
-/** As much of a page as a client may keep; what comes behind that is read again. */
+/** Cuts a page to the size that may wait in memory for one client. The rest is read again later. */
 function shorten(page: EventsPage): EventsPage {
   let bytes = 0;
   const end = page.events.findIndex(({ record }) => (bytes += record.length) >= heldBytes);

@@ -10,11 +10,11 @@ import type { LiveSink } from './live-sink.js';
 import type { CloseReason } from '../close-codes.js';
 import { type ConnectionLimits, connectionLimits, keepAliveMs } from '../live-limits.js';
 
-/** Who connects. */
+/** The client of a new connection. */
 export interface LiveClient {
-  /** SHA-256 of its token, in hexadecimal digits. */
+  /** SHA-256 of the client's token, in hexadecimal digits. */
   tokenHash: string;
-  /** Makes the client's end, once it is let in. */
+  /** Creates the sink, once the connection is accepted. */
   makeSink(): LiveSink;
 }
 
@@ -37,25 +37,25 @@ export class LiveConnections {
   ) {
     const deliveredTotal = new Counter({
       name: 'live_events_delivered_total',
-      help: 'Events that were sent to live clients as they came, each counted for each client',
+      help: 'Events that were sent live, counted once per client',
       registers: [metrics],
     });
     this.replayedTotal = new Counter({
       name: 'live_replays_total',
-      help: 'Events that went out to live clients once more, each counted for each client: sent, or dropped as it was slow',
+      help: 'Replayed events, counted once per client: sent, or dropped because the client was too slow',
       labelNames: ['result'],
       registers: [metrics],
     });
     this.closedTotal = new Counter({
       name: 'live_connections_closed_total',
-      help: 'Live connections that ended, by reason; left: by the client',
+      help: 'Live connections that ended, by reason; left: closed by the client',
       labelNames: ['reason'],
       registers: [metrics],
     });
     const { connections } = this;
     new Gauge({
       name: 'live_connections',
-      help: 'Live connections',
+      help: 'Open live connections',
       registers: [metrics],
       collect() {
         this.set(connections.size);
@@ -66,20 +66,20 @@ export class LiveConnections {
       onEvent: (event) => this.fanOut.publish(event),
       onInterrupted: (interruption) => this.interrupt(interruption),
     });
-    // What only describes the API makes this, too, and is not to be kept from ending.
+    // unref(): the program that prints the API description creates this service too, and must be able to exit.
     this.keepAliveTimer = setInterval(() => this.keepAlive(), keepAliveMs).unref();
   }
 
-  /** The tokens of all connections, each once. */
+  /** The hashes of the tokens of all connections, each once. */
   get tokenHashes(): string[] {
     return [...this.perToken.keys()];
   }
 
   /**
-   * Lets a client in, and begins to deliver.
+   * Opens a connection and starts to deliver.
    *
-   * @throws ServiceError `too_many_requests` when its token has too many connections; `unavailable` when the process has,
-   * or stops
+   * @throws ServiceError `too_many_requests` if the token has too many connections; `unavailable` if the process has too many
+   * or is stopping
    */
   open(request: LiveRequest, client: LiveClient): LiveConnection {
     this.refuseTooMany(client.tokenHash);
@@ -95,7 +95,7 @@ export class LiveConnections {
     return connection;
   }
 
-  /** Delivers an event once more: to all connections, or to those of a name. */
+  /** Sends a replay to all connections, or to those with a name. */
   replay(event: LiveEvent, name?: string): void {
     for (const connection of this.connections.keys()) {
       if (name !== undefined && connection.request.name !== name) continue;
@@ -104,13 +104,13 @@ export class LiveConnections {
     }
   }
 
-  /** Ends the connections of tokens that are valid no more. */
+  /** Closes the connections of these tokens. */
   closeTokens(tokenHashes: ReadonlySet<string>): void {
     for (const [connection, tokenHash] of this.connections)
       if (tokenHashes.has(tokenHash)) connection.close('unauthenticated');
   }
 
-  /** Ends all connections, and lets nobody in any more. */
+  /** Closes all connections and rejects new ones. */
   stop(): void {
     this.isStopped = true;
     clearInterval(this.keepAliveTimer);
@@ -119,20 +119,21 @@ export class LiveConnections {
   }
 
   private refuseTooMany(tokenHash: string): void {
-    if (this.isStopped) throw new ServiceError('unavailable', 'The service restarts. Try again soon.');
+    if (this.isStopped)
+      throw new ServiceError('unavailable', 'The service is restarting. Try again in a few seconds.');
     if (this.connections.size >= this.limits.connections)
-      throw new ServiceError('unavailable', 'Too many live connections. Try again soon.');
+      throw new ServiceError('unavailable', 'This gateway has too many live connections. Try again later.');
     const { perToken } = this.limits;
     if ((this.perToken.get(tokenHash) ?? 0) < perToken) return;
     throw new ServiceError(
       'too_many_requests',
-      `This token has ${perToken} live connections, which is the most. Close some, or use another token.`,
+      `This token already has ${perToken} live connections, the maximum. Close a connection or use another token.`,
       { retryAfterSeconds: 10 },
     );
   }
 
   private interrupt(interruption: Interruption): void {
-    // What was published before goes out before.
+    // Send pending events first: they come before the interruption.
     this.fanOut.flush();
     for (const connection of this.connections.keys()) connection.interrupt(interruption);
   }
@@ -140,7 +141,7 @@ export class LiveConnections {
   private keepAlive(): void {
     const { head } = this.feed;
     if (!head) return;
-    // Positions say what was sent: nothing may wait that lies before them.
+    // A keep-alive's position covers everything before it: send pending events first.
     this.fanOut.flush();
     for (const connection of this.connections.keys()) connection.keepAlive(head);
   }

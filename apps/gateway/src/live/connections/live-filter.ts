@@ -1,15 +1,15 @@
 import { foldCase, textFilters, type EventFilters } from '@stream-events/contracts';
 import type { LiveEvent, RecordFields } from '../stream/live-event.js';
 
-/** What a client wants of the live events: the filters of the list, but several types. All given ones must match. */
+/** The filter of a live connection: the filters of the event list, with any number of types. An event must match all of them. */
 export interface LiveFilter extends Omit<EventFilters, 'eventType'> {
-  /** One of these; any when empty or absent. */
+  /** The event must have one of these types. Empty or absent: any type. */
   eventTypes?: readonly string[];
 }
 
 type Condition = (event: LiveEvent) => boolean;
 
-/** Makes the test of a filter; undefined when every event passes, so that no record needs to be read. */
+/** Compiles a filter into a test. Undefined if every event passes: then no record has to be parsed. */
 export function compileFilter(filter: LiveFilter): Condition | undefined {
   const { eventTypes = [], since = -Infinity, until = Infinity } = filter;
   const types = new Set(eventTypes);
@@ -35,7 +35,7 @@ function wantedValues(filter: LiveFilter): WantedValue[] {
   });
 }
 
-/** The same text for filters that let the same events pass. */
+/** Returns a key that is equal for filters that let the same events pass. */
 export function describeFilter(filter: LiveFilter): string {
   const { eventTypes = [], ...rest } = filter;
   return JSON.stringify([[...new Set(eventTypes)].sort(), Object.entries(rest).sort()]);

@@ -1,15 +1,15 @@
 import type { FrameFormat } from './frames.js';
 import type { CloseReason } from '../close-codes.js';
 
-/** The client's end of a live connection: a WebSocket or a response of server-sent events. */
+/** The sending side of a live connection: a WebSocket or a response of server-sent events. */
 export interface LiveSink {
   readonly format: FrameFormat;
-  /** Bytes that the client has not taken yet. */
+  /** Bytes that wait for the client. */
   readonly bufferedBytes: number;
-  /** Sends whole frames. Nothing happens when it is closed. */
+  /** Sends whole frames. Does nothing after the connection is closed. */
   write(frames: Buffer): void;
-  /** Waits until the client has taken nearly everything; false when it takes nothing for ten seconds, or is gone. */
+  /** Waits until the client has taken nearly everything. False if it takes nothing for ten seconds or has left. */
   drained(): Promise<boolean>;
-  /** Ends it. What the client does not take within seconds is dropped. `text` says more than the reason does. */
+  /** Closes the connection. Drops what the client does not take within 5 s. `text` replaces the reason's own text. */
   close(reason: CloseReason, text?: string): void;
 }

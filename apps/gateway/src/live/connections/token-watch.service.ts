@@ -3,10 +3,10 @@ import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import { AccessTokens } from '../../users/access-tokens.service.js';
 import { LiveConnections } from './live-connections.service.js';
 
-// A rotated token or a disabled user loses open connections within a second: a round takes milliseconds.
+// Connections of a rotated token or a disabled user close within a second: a check takes milliseconds.
 const intervalMs = 800;
 
-/** Ends the live connections of tokens that are valid no more. */
+/** Closes the live connections of tokens that are no longer valid. */
 @Injectable()
 export class TokenWatch implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly failures: FailureLog;
@@ -29,7 +29,7 @@ export class TokenWatch implements OnApplicationBootstrap, OnModuleDestroy {
     clearInterval(this.timer);
   }
 
-  /** While the database does not answer, connections stay open, and one question is enough. */
+  /** While the database does not respond, connections stay open and no second check starts. */
   private async check(): Promise<void> {
     const { tokenHashes } = this.connections;
     if (this.isChecking || tokenHashes.length === 0) return;
@@ -37,7 +37,7 @@ export class TokenWatch implements OnApplicationBootstrap, OnModuleDestroy {
     try {
       this.connections.closeTokens(new Set(await this.tokens.findEnded(tokenHashes)));
     } catch (err) {
-      this.failures.warn('tokens of live connections could not be checked', { err });
+      this.failures.warn('cannot check the tokens of live connections, retrying in 0.8 s', { err });
     } finally {
       this.isChecking = false;
     }

@@ -461,7 +461,9 @@ describe(EventFeed.name, () => {
 
       clock.mockReturnValue(now + 30_000);
       await eventually(() =>
-        expect(listening.feed.check()).rejects.toThrow(/not read for 30 s: there is no EVENTS stream/),
+        expect(listening.feed.check()).rejects.toThrow(
+          /could not be read for 30 s: the EVENTS stream does not exist/,
+        ),
       );
       clock.mockRestore();
 

@@ -14,30 +14,30 @@ import { StreamReader } from './stream-reader.js';
 import { untilAborted } from './until-aborted.js';
 import type { GapReason } from '../gap-reasons.js';
 
-/** The stream does not go on where it was read up to. */
+/** The stream does not continue where it was read up to. */
 export interface Interruption {
   reason: GapReason;
-  /** The sequence, of the new ring, where reading goes on. */
+  /** The sequence in the new ring buffer at which clients continue. */
   nextSequence: number;
 }
 
-/** What the feed tells. */
+/** Receives what the feed reads. */
 export interface FeedListener {
-  /** A new event, which the ring has already. */
+  /** A new event. It is already in the ring buffer. */
   onEvent(event: LiveEvent): void;
-  /** There is another ring. What it has already is not told of one by one: it is read from there. */
+  /** There is a new ring buffer. `onEvent` is not called for the events that it already contains: read them from it. */
   onInterrupted(interruption: Interruption): void;
 }
 
-// Soon after a short failure, and no burden to a broker that starts.
+// Short enough for a brief failure, and long enough not to burden a NATS server that starts.
 const minBackoffMs = 250;
 const maxBackoffMs = 2_000;
-// A new epoch does not disturb the consumer: nothing tells of it but the stream's info.
-const lookIntervalMs = 1_000;
+// A consumer does not notice a new epoch. Only the stream's info shows it.
+const checkIntervalMs = 1_000;
 const stopLimitMs = 3_000;
 
-// The broker goes on behind messages that left the stream before it sent them, without a word.
-const missing = 'messages are missing: the stream is looked at anew, since they may have left it unread';
+// When messages leave the stream before a consumer has delivered them, nats-server continues after them without a notice.
+const missing = 'messages are missing and may have left the stream unread: checking the stream';
 
 type Reading = Exclude<ReadingPlan, { kind: 'wait' }>;
 
@@ -46,15 +46,15 @@ type Reading = Exclude<ReadingPlan, { kind: 'wait' }>;
  *
  * ```
  *          ┌────────── wait 0.25 s … 2 s ◀──────────┐
- *          ▼                                        │ no stream, no epoch, no answer;
- *  look at the stream (planReading) ────────────────┤ its end is lost
+ *          ▼                                        │ no stream, no epoch, no response;
+ *  check the stream (planReading) ──────────────────┤ the stream lost its tail
  *          │ go on │ begin                          │
  *          ▼       ▼                                │ connection lost, consumer gone or silent,
- *       read by a consumer of its own ──────────────┘ a hole in what it delivers or in the stream,
- *                                                     another message than the one known, another epoch
+ *       read with a new consumer ───────────────────┘ a hole in the deliveries or in the stream,
+ *                                                     an unexpected message, another epoch
  * ```
  *
- * Each disturbance ends the consumer. Meanwhile everything stays as it was, clients too.
+ * Each disturbance ends the consumer. Until the next one reads, clients stay connected and keep their positions.
  */
 @Injectable()
 export class EventFeed {
@@ -68,7 +68,7 @@ export class EventFeed {
   private track: FeedTrack | undefined;
   private reader: StreamReader | undefined;
   private backoffMs = minBackoffMs;
-  /** What `readToEnd` waits for. */
+  /** The sequence that `readToEnd` waits for. */
   private goal: { sequence: number; settle: (isReached: boolean) => void } | undefined;
 
   constructor(
@@ -81,12 +81,12 @@ export class EventFeed {
     this.metrics = new FeedMetrics(registry, () => this.health.isFailing);
   }
 
-  /** The newest events; undefined until the stream was read for the first time. */
+  /** The newest events. Undefined until the stream has been read for the first time. */
   get ringBuffer(): EventRingBuffer | undefined {
     return this.track?.ringBuffer;
   }
 
-  /** The place of the newest event that was read; undefined like `ring`. */
+  /** The position of the newest event that was read. Undefined as long as `ringBuffer` is. */
   get head(): Position | undefined {
     return this.track?.head;
   }
@@ -96,30 +96,30 @@ export class EventFeed {
     return this.track?.nextSequence ?? 1;
   }
 
-  /** Tells of everything from now on. */
+  /** Adds a listener. It receives everything from now on. */
   listen(listener: FeedListener): void {
     this.listeners.push(listener);
   }
 
-  /** Begins to read; returns at once. */
+  /** Starts to read in the background. */
   start(): void {
     this.running = this.run();
   }
 
   async stop(): Promise<void> {
     this.stopping.abort();
-    this.reader?.end('the service stops');
+    this.reader?.end('the service is stopping');
     this.settleGoal(false);
     await within(stopLimitMs, this.running);
   }
 
-  /** @throws when the stream could not be read for half a minute */
+  /** Health check. @throws if the stream could not be read for 30 s */
   check(): Promise<void> {
     return this.health.check();
   }
 
   /**
-   * Waits until everything is read that was on the stream when this was called; for as long as the stream cannot be read.
+   * Waits until everything has been read that is on the stream now. Also waits while the stream cannot be read.
    *
    * @throws the signal's reason
    */
@@ -141,9 +141,9 @@ export class EventFeed {
     }
   }
 
-  /** @returns why it has ended, or could not begin */
+  /** Reads until a disturbance. Returns the reason why reading ended or could not start. */
   private async readUntilDisturbed(): Promise<string> {
-    if (!this.stream.isConnected) return 'NATS is away';
+    if (!this.stream.isConnected) return 'NATS is unavailable';
     const plan = planReading(this.track, await this.stream.find());
     if (plan.kind === 'wait') return plan.cause;
     const track = plan.kind === 'go_on' ? plan.track : new FeedTrack(plan.epoch, plan.from, this.track);
@@ -153,15 +153,15 @@ export class EventFeed {
       onIdle: (sequence) => this.onIdle(track, sequence, plan),
     });
     this.reader = reader;
-    if (this.isStopped()) reader.end('the service stops');
+    if (this.isStopped()) reader.end('the service is stopping');
     this.adoptWhenLoaded(track, plan);
-    // Else the first message says whether the stream is still what was read.
+    // If the plan starts earlier, the first message shows whether the stream is still the one that was read.
     if (plan.from === track.nextSequence) this.onProgress(track);
-    const looking = setInterval(() => void this.lookAgain(track, reader), lookIntervalMs);
+    const checking = setInterval(() => void this.checkStream(track, reader), checkIntervalMs);
     try {
       return await reader.ended;
     } finally {
-      clearInterval(looking);
+      clearInterval(checking);
     }
   }
 
@@ -172,7 +172,7 @@ export class EventFeed {
     const event = track.take(message);
     this.metrics.noteRead();
     if (message.id === undefined)
-      this.failureLog.warn('a message on the EVENTS stream has no id of an event: it is passed over', {
+      this.failureLog.warn('ignoring a message on the EVENTS stream that has no event id', {
         sequence: message.sequence,
       });
     if (isSilent) this.adoptWhenLoaded(track, plan);
@@ -187,18 +187,18 @@ export class EventFeed {
     this.onProgress(track);
   }
 
-  /** What has not been adopted yet begins wherever the stream does. */
+  /** Whether messages are missing. A track that is not adopted yet can begin anywhere. */
   private isMissingBefore(track: FeedTrack, sequence: number): boolean {
     return track === this.track && track.isMissingBefore(sequence);
   }
 
-  /** From now on it is what was read; where it is not the first, clients learn of it. */
+  /** Makes this the current track when it is loaded. If it replaces another one, clients get the interruption. */
   private adoptWhenLoaded(track: FeedTrack, plan: Reading): void {
     if (track === this.track || plan.kind !== 'begin' || track.nextSequence <= plan.silentUntil) return;
     const { epoch, reason, from } = plan;
     this.track = track;
     this.settleGoal(false);
-    this.logger.info({ epoch, from, nextSequence: track.nextSequence, reason }, 'live events are read');
+    this.logger.info({ epoch, from, nextSequence: track.nextSequence, reason }, 'reading live events');
     if (!reason) return;
     this.metrics.noteInterruption(reason);
     this.tell((listener) => listener.onInterrupted({ reason, nextSequence: from }));
@@ -210,12 +210,13 @@ export class EventFeed {
     if (this.goal && track === this.track && track.nextSequence > this.goal.sequence) this.settleGoal(true);
   }
 
-  /** Looks for what the consumer does not notice; when the broker does not answer, it notices that. */
-  private async lookAgain(track: FeedTrack, reader: StreamReader): Promise<void> {
+  /** Checks for what the consumer does not notice. If NATS does not respond, the consumer notices that. */
+  private async checkStream(track: FeedTrack, reader: StreamReader): Promise<void> {
     const readBefore = track.nextSequence - 1;
-    const found = await this.stream.find().catch(() => 'no answer' as const);
-    if (found === 'no answer') return;
-    if (!isStillThere(track, found, readBefore)) reader.end('the EVENTS stream is not what it was');
+    const found = await this.stream.find().catch(() => 'no response' as const);
+    if (found === 'no response') return;
+    if (!isStillThere(track, found, readBefore))
+      reader.end('the EVENTS stream was replaced or has lost its tail');
     else this.metrics.noteLag(Math.max(0, found.lastSequence - (track.nextSequence - 1)));
   }
 
@@ -226,19 +227,19 @@ export class EventFeed {
       if (end === undefined) await pause(minBackoffMs, signal);
       else if (await this.hasRead(end)) return;
     }
-    throw new Error('the service stops');
+    throw new Error('the service is stopping');
   }
 
-  /** The last sequence of the stream; undefined while the stream is not what is read. */
+  /** Returns the last sequence of the stream. Undefined while the stream is not the one that is being read. */
   private async findEnd(): Promise<number | undefined> {
     const { track } = this;
     if (!track || this.health.isFailing || !this.stream.isConnected) return undefined;
     const readBefore = track.nextSequence - 1;
-    const found = await this.stream.find().catch(() => undefined); // it is asked again
+    const found = await this.stream.find().catch(() => undefined); // the caller retries
     return track === this.track && isStillThere(track, found, readBefore) ? found.lastSequence : undefined;
   }
 
-  /** Waits until what was read goes up to a sequence; false when it never will, because something else is read now. */
+  /** Waits until everything up to a sequence has been read. False if that will never happen because another track replaced this one. */
   private hasRead(sequence: number): Promise<boolean> {
     if (this.nextSequence > sequence) return Promise.resolve(true);
     return new Promise((settle) => {
@@ -257,20 +258,20 @@ export class EventFeed {
       try {
         what(listener);
       } catch (err) {
-        this.failureLog.warn('an event could not be handed to live clients', { err });
+        this.failureLog.warn('cannot deliver an event to live clients', { err });
       }
     }
   }
 
   private async backOff(): Promise<void> {
-    // Looking whether the connection is back costs nothing.
+    // Without a connection, the next attempt is only a local check: keep the wait short.
     const backoffMs = this.stream.isConnected ? this.backoffMs : minBackoffMs;
     if (this.stream.isConnected) this.backoffMs = Math.min(2 * backoffMs, maxBackoffMs);
     await pause(backoffMs, this.stopping.signal);
   }
 }
 
-/** Whether the stream has at least what was read of it before it was asked. */
+/** Whether the stream still has everything that was read from it before the request. */
 function isStillThere(
   track: FeedTrack,
   found: StreamState | undefined,

@@ -255,13 +255,13 @@ describe(EventHistory.name, () => {
     it('says in the log why a page cannot be read', async () => {
       await broker.publish(newIds(10));
       broker.hold(true);
-      await expect(readOnce(5, 10)).rejects.toThrow('NATS is away');
+      await expect(readOnce(5, 10)).rejects.toThrow('NATS is unavailable');
       broker.hold(false);
 
       expect(logged).toMatchObject([
         [
-          { err: { message: 'NATS is away' }, from: 1 },
-          'a page of older events cannot be read for live clients',
+          { err: { message: 'NATS is unavailable' }, from: 1 },
+          'cannot read a page of older events for live clients, retrying',
         ],
       ]);
     });

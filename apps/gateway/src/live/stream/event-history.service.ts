@@ -8,37 +8,37 @@ import { PageReaders } from './page-readers.js';
 import { untilAborted } from './until-aborted.js';
 import { maxRingBufferBytes } from '../live-limits.js';
 
-/** What comes next on the stream from a sequence on. */
+/** The next events on the stream from a sequence on. */
 export type HistoryPage =
   | {
       kind: 'events';
-      /** In order; perhaps none. */
+      /** In order. Can be empty. */
       events: readonly LiveEvent[];
-      /** Where to read on. */
+      /** The sequence at which to continue. */
       next: number;
     }
-  /** It has left the stream, which begins here now. */
+  /** The events have left the stream, which now begins at `firstSequence`. */
   | { kind: 'expired'; firstSequence: number }
-  /** The stream is of another epoch by now. */
+  /** The stream has another epoch now. */
   | { kind: 'other_epoch' };
 
-/** Where to read. */
+/** The range to read. */
 interface Place {
   epoch: string;
   from: number;
-  /** The stream is known to have this sequence. */
+  /** A sequence that the stream is known to have. */
   until: number;
 }
 
-// After a crash the relay publishes again what it cannot know to be on the stream: its last second or so. The second copy of
-// an event, up to so many pages behind the first, is for nobody: whoever comes by it has come by the first one.
+// After a crash, the relay republishes the events that may be missing on the stream: those of its last second or so. A second
+// copy of an event, up to this many pages after the first, is dropped: a client that reads this far has received the first copy.
 const pagesOfRepetitions = 8;
-// A page takes milliseconds, and waits for those before it.
+// Reading a page takes milliseconds, plus the wait for the pages before it.
 const readLimitMs = 5_000;
 
 /**
- * Reads what is older than the ring, with few consumers for any number of clients: in pages that begin at fixed sequences
- * (1, 129, 257, …), so that those who read the same part of the stream read the same pages, once.
+ * Reads events that are older than the ring buffer, with a few consumers for any number of clients. Pages begin at fixed sequences
+ * (1, 129, 257, …), so that clients that read the same part of the stream share the same pages.
  */
 @Injectable()
 export class EventHistory {
@@ -57,16 +57,16 @@ export class EventHistory {
     this.readers = new PageReaders(stream);
     this.pagesTotal = new Counter({
       name: 'live_history_pages_total',
-      help: 'Pages of older events that live clients were sent: read from the stream, or from memory (shared)',
+      help: 'Pages of older events for live clients, by source: read from the stream, or shared from memory',
       labelNames: ['source'],
       registers: [metrics],
     });
   }
 
   /**
-   * Events from `from` on, a page of a hundred or so; never beyond `until`, which the stream is known to have.
+   * Reads up to a page of events from `from` on, never beyond `until`.
    *
-   * @throws when the broker does not answer, or the signal's reason
+   * @throws if NATS does not respond; the signal's reason
    */
   async read(place: Place, signal: AbortSignal): Promise<HistoryPage> {
     const { epoch, from } = place;
@@ -83,30 +83,33 @@ export class EventHistory {
       const loading = this.loading.get(key) ?? this.load(key, { epoch, from: start, until: last });
       const page = await untilAborted(loading, signal);
       if (!page) return { kind: 'other_epoch' };
-      // Who began to read it may have known less of the stream: then it is read again.
+      // The caller that started this read may have known fewer sequences of the stream: then read the page again.
       if (page.lastSequence >= last) return cut(page, from, last);
     }
   }
 
-  /** Reads a page, once for all who ask for it meanwhile; undefined when the stream is of another epoch. */
+  /** Reads a page once for all callers that wait for it. Undefined if the stream has another epoch. */
   private load(key: string, place: Place): Promise<EventPage | undefined> {
     const signal = AbortSignal.timeout(readLimitMs);
     const page = untilAborted(this.readPage(place, signal), signal).finally(() => this.loading.delete(key));
     this.loading.set(key, page);
-    // Here, once for all who wait for it: they only try again, and perhaps nobody waits any more.
+    // Log here, once for all callers: they only retry, and perhaps none waits any more.
     page.catch((err: unknown) =>
-      this.failures.warn('a page of older events cannot be read for live clients', { err, from: place.from }),
+      this.failures.warn('cannot read a page of older events for live clients, retrying', {
+        err,
+        from: place.from,
+      }),
     );
     return page;
   }
 
   private async readPage(place: Place, signal: AbortSignal): Promise<EventPage | undefined> {
-    if (!this.stream.isConnected) throw new Error('NATS is away');
+    if (!this.stream.isConnected) throw new Error('NATS is unavailable');
     return this.readers.use(place.from, signal, async (reader) => {
       const found = await reader.read(place.from + pageLength - 1);
-      // Only now: had the stream been replaced before, these might be messages of the other one.
+      // Check after reading: if the stream was replaced meanwhile, these can be messages of the new one.
       const state = await this.stream.find();
-      if (!state) throw new Error('there is no EVENTS stream');
+      if (!state) throw new Error('the EVENTS stream does not exist');
       this.pagesTotal.inc({ source: 'stream' });
       if (state.epoch !== place.epoch) return undefined;
       const page = toPage(place, {
@@ -119,7 +122,7 @@ export class EventHistory {
     });
   }
 
-  /** Keeps a page in memory, and takes second copies of its events from those behind it that were read before it. */
+  /** Caches a page, and removes second copies of its events from the later pages that were read before it. */
   private keep({ epoch, from }: Place, page: EventPage): void {
     const ids = new Set(page.events.map(({ id }) => id));
     for (let count = 1; count <= pagesOfRepetitions; count += 1) {
@@ -131,7 +134,7 @@ export class EventHistory {
     this.cache.set(`${epoch}-${from}`, page);
   }
 
-  /** Ids of the events right before a page, as far as they are in memory: for those who read on, they are. */
+  /** Returns the ids of the events right before a page, as far as those pages are cached. For a client that reads on, they are. */
   private idsBefore({ epoch, from }: Place): Set<string> {
     const ids = new Set<string>();
     for (let count = 1; count <= pagesOfRepetitions; count += 1) {
@@ -153,13 +156,13 @@ function toPage(
 ): EventPage {
   return {
     events: messages.flatMap((message) => toEvent(epoch, message)).filter(({ id }) => addNew(ids, id)),
-    // Between the page's beginning and its first message there may be a hole, which is complete, too.
+    // There can be a hole between the start of the page and its first message. The page is complete there too.
     firstSequence: streamBegins <= from ? from : findBeginning(messages, streamBegins),
     lastSequence: isEnd ? Math.max(until, messages.at(-1)?.sequence ?? 0) : from + pageLength - 1,
   };
 }
 
-/** What was read before it left the stream counts as far as nothing is missing between it and the rest. */
+/** Finds where the page is complete from. Messages that have left the stream since they were read count, if no hole follows them. */
 function findBeginning(messages: readonly StreamMessage[], streamBegins: number): number {
   const sequences = new Set(messages.map(({ sequence }) => sequence));
   let first = streamBegins;
@@ -167,7 +170,7 @@ function findBeginning(messages: readonly StreamMessage[], streamBegins: number)
   return first;
 }
 
-/** Whether it was not there yet. */
+/** Adds an id. Returns whether the id is new. */
 function addNew(ids: Set<string>, id: string): boolean {
   return ids.size < ids.add(id).size;
 }

@@ -1,20 +1,20 @@
 import type { LiveEvent } from './live-event.js';
 import { maxRingBufferBytes, maxRingBufferEvents } from '../live-limits.js';
 
-/** The newest events of one epoch of the EVENTS stream, in order: without a hole but for events that came twice. */
+/** The newest events of one epoch of the EVENTS stream, in order and without holes, except where an event repeated an earlier one. */
 export class EventRingBuffer {
   private events: LiveEvent[] = [];
-  /** Index of the oldest one: shifting at each event would move all of them. */
+  /** Index of the oldest event. Dropping it by `shift()` would move all others each time. */
   private oldest = 0;
   private bytes = 0;
 
   constructor(
     readonly epoch: string,
-    /** The place before everything that the ring has had. */
+    /** The sequence before the first event of the ring buffer. */
     private before: number,
   ) {}
 
-  /** The sequence from which on the ring has everything. */
+  /** The sequence from which on the ring buffer is complete. */
   get firstSequence(): number {
     return this.before + 1;
   }
@@ -23,7 +23,7 @@ export class EventRingBuffer {
     return this.events.at(-1);
   }
 
-  /** The event at this very sequence. */
+  /** Returns the event at exactly this sequence. */
   at(sequence: number): LiveEvent | undefined {
     const event = this.events[this.indexOf(sequence)];
     return event?.sequence === sequence ? event : undefined;
@@ -36,7 +36,7 @@ export class EventRingBuffer {
       this.dropOldest();
   }
 
-  /** Up to `limit` events from this sequence on. */
+  /** Returns up to `limit` events from this sequence on. */
   slice(from: number, limit: number): LiveEvent[] {
     const index = this.indexOf(from);
     return this.events.slice(index, index + limit);
@@ -48,7 +48,7 @@ export class EventRingBuffer {
     this.oldest += 1;
     this.before = event.sequence;
     this.bytes -= event.record.length;
-    // Not at each event; but what is dropped must not stay in memory for long either, where few large events fit.
+    // Copying at each event would be slow. Waiting too long would keep dropped events in memory, where only few large ones fit.
     if (this.oldest < 1_024 && this.oldest < this.events.length / 2) return;
     this.events = this.events.slice(this.oldest);
     this.oldest = 0;

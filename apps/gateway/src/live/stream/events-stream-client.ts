@@ -18,37 +18,37 @@ import {
   isStreamNotFound,
 } from '@stream-events/messaging';
 
-/** What the broker says of the stream. */
+/** The state of the stream on the NATS server. */
 export interface StreamState {
-  /** Undefined: the events service has not given it one (yet). */
+  /** Undefined until the events service has set one. */
   epoch: string | undefined;
-  /** Of the oldest message; one more than the last when there is none. */
+  /** Sequence of the oldest message. `lastSequence` + 1 if the stream is empty. */
   firstSequence: number;
   lastSequence: number;
 }
 
-/** A message of the stream. Its data is part of the network's buffer: whoever keeps it copies it. */
+/** A message of the stream. Its data is part of the network buffer: copy it to keep it. */
 export interface StreamMessage {
   sequence: number;
-  /** The event's, a UUIDv7; undefined for what is no event. */
+  /** Id of the event, a UUIDv7. Undefined if the message is not an event. */
   id: string | undefined;
   data: Uint8Array;
 }
 
 const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** What a consumer of the stream has got. */
+/** Converts a message that a consumer received. */
 export function toStreamMessage({ info, headers, data }: JsMsg): StreamMessage {
   const id = headers?.get('Nats-Msg-Id') ?? '';
   return { sequence: info.streamSequence, id: idPattern.test(id) ? id : undefined, data };
 }
 
-// A broker that works answers within milliseconds, one of a cluster that elects a leader within seconds.
+// NATS responds within milliseconds, or within seconds while a cluster elects a leader.
 const requestLimitMs = 2_000;
-// A consumer that a crash leaves behind is gone after this time.
+// NATS deletes a consumer that a crash left behind after this time.
 const consumerLifeMs = 30_000;
 
-/** The EVENTS stream, as live delivery reads it. */
+/** Reads the state of the EVENTS stream, and creates consumers for live delivery. The events service owns the stream. */
 export class EventsStreamClient {
   private connection: NatsConnection | undefined;
   private watch: ConnectionWatch | undefined;
@@ -56,7 +56,7 @@ export class EventsStreamClient {
 
   constructor(private readonly options: NatsOptions) {}
 
-  /** False while the broker is away: what is asked then would wait in memory. */
+  /** False while NATS is unavailable: requests would wait in memory. */
   get isConnected(): boolean {
     return this.watch?.isConnected ?? false;
   }
@@ -82,30 +82,30 @@ export class EventsStreamClient {
   }
 
   /**
-   * The state of the stream; undefined when there is none.
+   * Reads the state of the stream. Undefined if the stream does not exist.
    *
-   * @throws when the broker does not answer
+   * @throws if NATS does not respond
    */
   async find(): Promise<StreamState | undefined> {
     const info = await this.readInfo();
     if (!info) return undefined;
     const { first_seq, last_seq } = info.state;
     const description = parseStreamDescription(info.config.description ?? '');
-    // A stream that never had a message says that the first one is 0.
+    // A stream that never had a message reports 0 as its first sequence.
     return { epoch: description?.epoch, firstSequence: Math.max(first_seq, 1), lastSequence: last_seq };
   }
 
   /**
-   * Makes a consumer that begins at a sequence; it needs no acknowledgements, and is gone when the broker restarts.
+   * Creates a consumer that starts at a sequence. It takes no acknowledgements, and disappears when NATS restarts.
    *
-   * @throws when there is no stream, or the broker does not answer
+   * @throws if the stream does not exist, or NATS does not respond
    */
   async addConsumer(from: number): Promise<Consumer> {
     const { consumers } = await this.manage();
     const info = await consumers.add(eventsStreamName, {
-      // In the subject of the request, by which the broker permits it; random, so that no subscriber can find it.
+      // The name is in the request's subject, which permissions match. It is random, so that no other user can guess it.
       name: `live-${nuid.next()}`,
-      description: `reads for live clients: ${this.options.name}`,
+      description: `live delivery: ${this.options.name}`,
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: from,
       ack_policy: AckPolicy.None,
@@ -116,7 +116,7 @@ export class EventsStreamClient {
     return jetstream(this.reach(), { timeout: requestLimitMs }).consumers.getConsumerFromInfo(info);
   }
 
-  /** Deletes a consumer that is of no use any more. One that cannot be deleted now soon ends by itself. */
+  /** Deletes a consumer. If that fails, the consumer expires after 30 s. */
   async deleteConsumer(consumer: Consumer): Promise<void> {
     if (this.isConnected) await consumer.delete().catch(() => false);
   }
@@ -136,7 +136,7 @@ export class EventsStreamClient {
   }
 
   private reach(): NatsConnection {
-    if (!this.connection || !this.isConnected) throw new Error('NATS is away');
+    if (!this.connection || !this.isConnected) throw new Error('NATS is unavailable');
     return this.connection;
   }
 }

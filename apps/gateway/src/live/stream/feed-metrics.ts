@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from '@stream-events/service';
 import type { GapReason } from '../gap-reasons.js';
 
-/** What is measured of the feed. */
+/** Metrics of the feed. */
 export class FeedMetrics {
   private readonly readTotal: Counter;
   private readonly interruptionsTotal: Counter<'reason'>;
@@ -11,23 +11,23 @@ export class FeedMetrics {
     const registers = [registry];
     this.readTotal = new Counter({
       name: 'live_feed_messages_total',
-      help: 'Messages of the EVENTS stream that were read for live clients',
+      help: 'Messages of the EVENTS stream that live delivery has read',
       registers,
     });
     this.interruptionsTotal = new Counter({
       name: 'live_feed_interruptions_total',
-      help: 'How often the stream did not go on where it was read up to, which live clients were told, by reason',
+      help: 'Interruptions: the EVENTS stream did not continue where it had been read, so live clients got a gap; by reason',
       labelNames: ['reason'],
       registers,
     });
     this.lag = new Gauge({
       name: 'live_feed_lag_messages',
-      help: 'Messages that were on the EVENTS stream and not read yet, when it was last looked at',
+      help: 'Messages on the EVENTS stream that live delivery had not read at the last check',
       registers,
     });
     new Gauge({
       name: 'live_feed_in_doubt',
-      help: '1 while the EVENTS stream cannot be read for live clients, or has lost its end; else 0',
+      help: '1 while live delivery cannot read the EVENTS stream, or the stream has lost its tail; otherwise 0',
       registers,
       collect() {
         this.set(isFailing() ? 1 : 0);

@@ -5,21 +5,21 @@ import { checkOfStart, positionOf, type Position } from './position.js';
 import { RecentIds } from './recent-ids.js';
 import { maxRingBufferEvents } from '../live-limits.js';
 
-// After an epoch changed, the events service publishes what it cannot know to be on the stream: after a restored backup up
-// to a day, so that it takes some minutes. Old events are repetitions until none has come for so long.
+// After a change of epoch, the events service republishes every event that may be missing on the stream: up to a day after a
+// restored backup, which takes minutes. Old events count as repetitions until none has arrived for this long.
 const repetitionMs = 60_000;
 
-/** What was read of one epoch of the stream, and how far. */
+/** Tracks what was read from one epoch of the stream, and up to where. */
 export class FeedTrack {
   readonly ringBuffer: EventRingBuffer;
-  /** What was delivered, in former epochs too: the events service publishes some of it again. */
+  /** The ids of delivered events, of earlier epochs too: the events service publishes some events again. */
   private readonly ids: RecentIds;
-  /** Events that are older than the oldest one known when the epoch began... */
+  /** Events older than this id, the oldest one known when the epoch began... */
   private readonly oldestId: string;
-  /** ...are repetitions until then. */
+  /** ...count as repetitions until this time. */
   private repetitionsUntil: number;
   private next: number;
-  /** Where it stood when the stream was looked at the last time, and had lost nothing from there on. */
+  /** The next sequence at the time of the last check, which found that the stream had lost nothing from there on. */
   private lookedAt: number;
   /** The last message that was read. */
   private lastSequence = 0;
@@ -27,10 +27,10 @@ export class FeedTrack {
 
   constructor(
     readonly epoch: string,
-    /** Where it begins. */
+    /** The first sequence to read. */
     from: number,
     former?: FeedTrack,
-    /** Milliseconds of a clock that never goes back. */
+    /** Monotonic time in milliseconds. */
     private readonly now: () => number = () => performance.now(),
   ) {
     this.ringBuffer = new EventRingBuffer(epoch, from - 1);
@@ -41,39 +41,39 @@ export class FeedTrack {
     this.lookedAt = from;
   }
 
-  /** The sequence after all that was read. */
+  /** The sequence after the last one that was read. */
   get nextSequence(): number {
     return this.next;
   }
 
-  /** The sequence to begin at after a disturbance: that of the last message, which must be the same one then. */
+  /** Where to start after a disturbance: at the last message, to check that the stream still has the same one there. */
   get resumeSequence(): number {
     return this.lastId === undefined ? this.next : this.lastSequence;
   }
 
-  /** The place of the last event that was read. */
+  /** The position of the last event that was read. */
   get head(): Position {
     const { epoch, lastSequence: sequence, lastId: id } = this;
     if (id === undefined) return { epoch, sequence: this.next - 1, check: checkOfStart };
     return positionOf({ epoch, sequence, id });
   }
 
-  /** Whether a message shows that the stream is not any more what was read. */
+  /** Whether a message proves that the stream is no longer the one that was read. */
   isContradictedBy({ sequence, id }: StreamMessage): boolean {
     return sequence < this.lastSequence || (sequence === this.lastSequence && id !== this.lastId);
   }
 
-  /** Notes that the stream still begins at or before the sequence that is read next. */
+  /** Records that the stream still begins at or before the next sequence. */
   noteLook(): void {
     this.lookedAt = this.next;
   }
 
-  /** Whether what is missing before a sequence may have left the stream unread. Else it was removed from between others. */
+  /** Whether messages before this sequence may have left the stream unread. If not, they were removed from between others. */
   isMissingBefore(sequence: number): boolean {
     return sequence > this.next && this.next !== this.lookedAt;
   }
 
-  /** Takes the next message; answers the event when it is a new one. */
+  /** Takes the next message. Returns its event if the event is new. */
   take({ sequence, id, data }: StreamMessage): LiveEvent | undefined {
     if (sequence < this.next) return undefined;
     this.next = sequence + 1;
@@ -87,12 +87,12 @@ export class FeedTrack {
     return event;
   }
 
-  /** Notes that there is nothing more up to a sequence. */
+  /** Records that the stream has no more messages up to this sequence. */
   passTo(sequence: number): void {
     this.next = Math.max(this.next, sequence + 1);
   }
 
-  /** Ids are in the order of time, as text too. */
+  /** Compares ids as text: UUIDv7 sort by time. */
   private isRepetition(id: string): boolean {
     if (id >= this.oldestId || this.now() > this.repetitionsUntil) return false;
     this.repetitionsUntil = this.now() + repetitionMs;
@@ -100,7 +100,7 @@ export class FeedTrack {
   }
 }
 
-/** Memory of its own: a part of a pool that is shared with others would keep all of it. */
+/** Copies into memory of its own. A slice of a shared pool would keep the whole pool in memory. */
 function copy(data: Uint8Array): Buffer {
   const own = Buffer.allocUnsafeSlow(data.length);
   own.set(data);

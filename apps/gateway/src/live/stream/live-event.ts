@@ -6,7 +6,7 @@ import {
   type JsonObject,
 } from '@stream-events/contracts';
 
-/** What filters look at, read from a record. */
+/** The fields of a record that filters test. */
 export interface RecordFields extends EventColumns {
   eventId: unknown;
   eventType: string;
@@ -14,23 +14,23 @@ export interface RecordFields extends EventColumns {
   origin: unknown;
 }
 
-/** An event on its way to clients: its record is read only where a filter asks, and once for all. */
+/** An event on its way to clients. Its record is parsed only if a filter needs it, and only once. */
 export class LiveEvent {
-  /** It as it goes out, by the formats that were asked for so far. */
+  /** The frames of this event that were made so far, by format. */
   readonly frames = new Map<string, Buffer>();
   private readFields: RecordFields | undefined;
 
   constructor(
-    /** UUIDv7, also of a test event, whose record names none. */
+    /** UUIDv7. A test event has one too, although its record has no id. */
     readonly id: string,
     /** The record as it was published: JSON text in UTF-8. */
     readonly record: Buffer,
-    /** Its place on the EVENTS stream; a replay has none: epoch '' and sequence 0. */
+    /** The epoch of its position on the EVENTS stream. A replay has no position: epoch '' and sequence 0. */
     readonly epoch: string,
     readonly sequence: number,
   ) {}
 
-  /** When it was received, in milliseconds since 1970. */
+  /** Time when the event was received, in milliseconds since 1970. */
   get receivedAt(): number {
     return receivedAt(this.id);
   }
@@ -53,7 +53,7 @@ function parseRecord(record: Buffer): JsonObject {
     const parsed: unknown = JSON.parse(record.toString());
     return isJsonObject(parsed) ? parsed : {};
   } catch {
-    // Not from the events service: no filter lets it pass. It must not end the process, at each start again.
+    // Not a record of the events service. No filter lets it pass, but it must not crash the process at every start.
     return {};
   }
 }

@@ -1,19 +1,22 @@
 import type { LiveEvent } from './live-event.js';
 
-/** What the stream had at the sequences of a page. */
+/** The events at the sequences of a page. */
 export interface EventPage {
   events: readonly LiveEvent[];
-  /** It is complete from here... */
+  /** The page is complete from this sequence... */
   firstSequence: number;
-  /** ...up to here. */
+  /** ...to this one. */
   lastSequence: number;
 }
 
-// Beside its record each event takes some memory, and each page.
+// Estimated memory of an event in addition to its record, and of a page.
 const eventBytes = 256;
 const pageBytes = 1_024;
 
-/** The pages that were used last, as many as fit, or a large one. Frames made of their events come on top: up to three times as much. */
+/**
+ * Caches the pages that were used last, up to a number of bytes, or one page that is larger. The frames made from the events come
+ * on top: up to three times as much.
+ */
 export class PageCache {
   private readonly pages = new Map<string, EventPage>();
   private bytes = 0;
@@ -27,7 +30,7 @@ export class PageCache {
   get(key: string): EventPage | undefined {
     const page = this.pages.get(key);
     if (!page) return undefined;
-    // A map keeps the order of insertion: this one is the last to go now.
+    // A Map keeps the order of insertion: this page is now the last to be evicted.
     this.pages.delete(key);
     this.pages.set(key, page);
     return page;
@@ -38,7 +41,7 @@ export class PageCache {
     this.pages.set(key, page);
     this.bytes += sizeOf(page);
     for (const oldest of this.pages.keys()) {
-      // The newest one is kept however large it is: it is read in pieces.
+      // Keep the newest page however large it is: clients read it in pieces.
       if (this.bytes <= this.maxBytes || oldest === key) return;
       this.delete(oldest);
     }

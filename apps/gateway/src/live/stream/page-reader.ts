@@ -1,48 +1,48 @@
 import type { Consumer } from '@nats-io/jetstream';
 import { toStreamMessage, type EventsStreamClient, type StreamMessage } from './events-stream-client.js';
 
-/** What a reader finds up to the end of a page. */
+/** The messages up to the end of a page. */
 export interface FoundMessages {
   messages: StreamMessage[];
-  /** Whether there was nothing more on the stream. */
+  /** Whether the stream had no more messages. */
   isEnd: boolean;
 }
 
-/** Sequences of a page. Events have up to 256 KiB: not more than a broker may have waiting for a client. */
+/** Number of sequences in a page. With events of up to 256 KiB, a page stays below what nats-server holds for one client. */
 export const pageLength = 128;
 
-// A broker that works sends a page within milliseconds.
+// NATS sends a page within milliseconds.
 const fetchMs = 2_000;
 const heartbeatMs = 500;
-// Below the 30 s after which the broker forgets a consumer that nobody uses.
+// Less than the 30 s after which NATS deletes an unused consumer.
 const maxIdleMs = 20_000;
 
-/** Reads pages one after the other, by a consumer of its own. */
+/** Reads consecutive pages with its own consumer. */
 export class PageReader {
   private usedAt = performance.now();
-  /** Messages that the consumer has delivered. */
+  /** Number of messages that the consumer has delivered. */
   private delivered = 0;
-  /** Those of them that belong to later pages: where the stream has holes, a fetch brings more than a page. */
+  /** Delivered messages that belong to later pages. Where the stream has holes, a fetch returns more than one page. */
   private ahead: StreamMessage[] = [];
 
   private constructor(
     private readonly stream: EventsStreamClient,
     private readonly consumer: Consumer,
-    /** The first sequence that was not asked for yet. */
+    /** The first sequence that was not requested yet. */
     private next: number,
-    /** Messages that the consumer has yet to deliver, as far as it has said. */
+    /** Number of messages that the consumer has still to deliver, by its last report. */
     private pending: number,
   ) {}
 
-  /** @throws when there is no stream, or the broker does not answer */
+  /** @throws if the stream does not exist, or NATS does not respond */
   static async open(stream: EventsStreamClient, from: number): Promise<PageReader> {
     const consumer = await stream.addConsumer(from);
     const { num_pending } = await consumer.info(true);
     return new PageReader(stream, consumer, from, num_pending);
   }
 
-  /** Whether the next page is the one that begins here. */
-  standsAt(from: number): boolean {
+  /** Whether this reader can read the page that starts here next. */
+  isAt(from: number): boolean {
     const isFresh = performance.now() < this.usedAt + maxIdleMs;
     return this.next === from && this.pending > 0 && isFresh;
   }
@@ -50,7 +50,7 @@ export class PageReader {
   /**
    * Reads up to a sequence.
    *
-   * @throws when the broker does not answer; then the reader is of no use any more
+   * @throws if NATS does not respond. Discard the reader then
    */
   async read(end: number): Promise<FoundMessages> {
     this.usedAt = performance.now();
@@ -63,12 +63,12 @@ export class PageReader {
     return { messages, isEnd: !isComplete };
   }
 
-  /** Lets the broker forget it. */
+  /** Deletes the consumer. */
   close(): void {
     void this.stream.deleteConsumer(this.consumer);
   }
 
-  /** As many messages as a page has at most, or all that there are. */
+  /** Fetches as many messages as a page can have, or all that are left. */
   private async fetch(): Promise<void> {
     const options = { max_messages: pageLength, expires: fetchMs, idle_heartbeat: heartbeatMs };
     const fetching = await this.consumer.fetch(options);
@@ -77,13 +77,13 @@ export class PageReader {
       const { info, data } = message;
       this.delivered += 1;
       if (info.deliverySequence !== this.delivered)
-        throw new Error('the consumer has lost messages on their way');
+        throw new Error('messages of the consumer were lost in transit');
       this.ahead.push({ ...toStreamMessage(message), data: new Uint8Array(data) });
       this.pending = info.pending;
       count += 1;
       if (this.pending === 0) break;
     }
     if (count < pageLength && this.pending > 0)
-      throw new Error('the broker did not send a page of events in time');
+      throw new Error(`NATS did not send a page of events within ${fetchMs / 1_000} s`);
   }
 }

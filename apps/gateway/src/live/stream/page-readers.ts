@@ -1,33 +1,33 @@
 import type { EventsStreamClient } from './events-stream-client.js';
 import { PageReader } from './page-reader.js';
 
-/** However many clients there are. */
+/** The most readers, for any number of clients. */
 const maxReaders = 4;
 
-/** The few readers that all pages are read by: one that goes on where it stands, where there is one. */
+/** A pool of page readers. Prefers the reader that is already at the requested sequence. */
 export class PageReaders {
   private idle: PageReader[] = [];
   private busy = 0;
   private readonly waiting: (() => void)[] = [];
 
   constructor(private readonly stream: EventsStreamClient) {
-    // No consumer outlives a broker; those of one that is only out of reach end by themselves.
+    // Consumers do not survive a restart of NATS. If NATS was only unreachable, the old consumers expire.
     stream.onDisconnected(() => {
       this.idle = [];
     });
   }
 
   /**
-   * Has a reader do some work, from a sequence on, when one is free.
+   * Waits for a free reader and runs the work with it, at a sequence.
    *
-   * @throws the signal's reason, when it is too late by then; what the work throws
+   * @throws the signal's reason, if it aborts before a reader is free; whatever the work throws
    */
   async use<T>(from: number, signal: AbortSignal, work: (reader: PageReader) => Promise<T>): Promise<T> {
     if (this.busy < maxReaders) this.busy += 1;
-    // Whoever is done hands its place on.
+    // A caller that finishes passes its place to the next one.
     else await new Promise<void>((resolve) => this.waiting.push(resolve));
     try {
-      // Work that nobody waits for any more must not take the time of the work behind it.
+      // Do not spend a reader on work that no caller waits for.
       signal.throwIfAborted();
       const reader = this.take(from) ?? (await this.open(from));
       return await this.run(reader, work);
@@ -50,13 +50,13 @@ export class PageReaders {
   }
 
   private take(from: number): PageReader | undefined {
-    const reader = this.idle.find((each) => each.standsAt(from));
+    const reader = this.idle.find((each) => each.isAt(from));
     this.idle = this.idle.filter((each) => each !== reader);
     return reader;
   }
 
   private async open(from: number): Promise<PageReader> {
-    // The busy ones, this one counted, and the idle ones are four at most. The first one was used the longest ago.
+    // At most four readers in all, busy (including this one) and idle. The first idle one is the least recently used.
     if (this.busy + this.idle.length > maxReaders) this.idle.shift()?.close();
     return PageReader.open(this.stream, from);
   }

@@ -1,8 +1,9 @@
 import type { LiveEvent } from './live-event.js';
 
 /**
- * A place on the EVENTS stream: `<epoch>-<sequence>-<check>`. Sequences count within their epoch only. The check, the last
- * 8 hex digits of the id of the event at the place, tells a stream that has lost its end and gone on from the one that was.
+ * A position in the EVENTS stream: `<epoch>-<sequence>-<check>`. Sequences count within their epoch. The check is the last 8
+ * hex digits of the id of the event at this sequence. It detects a stream that lost its tail and then used the same sequences
+ * for other events.
  */
 export interface Position {
   epoch: string;
@@ -11,17 +12,17 @@ export interface Position {
   check: string;
 }
 
-/** What a printed position looks like. */
+/** The format of a printed position. */
 export const positionPattern = /^([0-9a-f]{8})-(0|[1-9]\d{0,15})-([0-9a-f]{8})$/;
 
-/** The check of the place before the first event. */
+/** The check of the position before the first event. */
 export const checkOfStart = '00000000';
 
 export function printPosition({ epoch, sequence, check }: Position): string {
   return `${epoch}-${sequence}-${check}`;
 }
 
-/** Reads what `printPosition` printed; undefined when it is no such text. */
+/** Parses a position that `printPosition` printed. Undefined if the text is not valid. */
 export function parsePosition(text: string): Position | undefined {
   const [, epoch, digits, check] = positionPattern.exec(text) ?? [];
   const sequence = Number(digits);
@@ -29,7 +30,7 @@ export function parsePosition(text: string): Position | undefined {
   return { epoch, sequence, check };
 }
 
-/** The place of an event. */
+/** Returns the position of an event. */
 export function positionOf({ epoch, sequence, id }: Pick<LiveEvent, 'epoch' | 'sequence' | 'id'>): Position {
   return { epoch, sequence, check: id.slice(-8) };
 }

@@ -3,40 +3,40 @@ import type { FeedTrack } from './feed-track.js';
 import type { GapReason } from '../gap-reasons.js';
 import { maxRingBufferEvents } from '../live-limits.js';
 
-/** How to go on reading. */
+/** How to continue reading. */
 export type ReadingPlan =
-  /** Not now: because of this. */
+  /** Cannot read now, for this reason. */
   | { kind: 'wait'; cause: string }
-  /** Where it was left: with what was read. */
+  /** Continue after the last message, with the same track. */
   | { kind: 'go_on'; track: FeedTrack; from: number }
-  /** Anew: up to a sequence in silence, after which clients are told of the interruption, where it is one. */
+  /** Start over: read up to `silentUntil` without delivering, then report the interruption to clients, if there is a reason. */
   | { kind: 'begin'; epoch: string; from: number; silentUntil: number; reason: GapReason | undefined };
 
-// Enough for clients that come back after a restart of this process, and read within a second.
+// Enough for the clients that reconnect after a restart of this process, and read within a second.
 const preloaded = 5_000;
-// What was not delivered yet may be anywhere in what a ring has.
+// The events that were not delivered yet can be anywhere in a full ring buffer.
 const reloaded = maxRingBufferEvents;
 
-/** Why nothing is read while the stream does not have what was read from it. */
+/** Why nothing is read while the stream ends before the last message that was read. */
 export const lostEnd =
-  'the EVENTS stream has lost its end: waiting for the events service to give it a new epoch';
+  'the EVENTS stream has lost its tail: waiting for the events service to set a new epoch';
 
 /**
- * Compares the stream with what was read of it.
+ * Compares the stream with what was read from it. E is an epoch.
  *
  * ```
- * read │ stream                     │ plan
- * any  │ none, or without an epoch  │ wait
- * -    │ E                          │ begin at its newest 5,000, silently: the first start
- * E    │ another epoch              │ begin at its newest 20,000, silently, then other_epoch
- * E    │ E, ends before what        │ wait: the events service has not noticed yet what it has lost
- * E    │   was read                 │
- * E    │ E, begins after that       │ begin where it begins: expired
- * E    │ E                          │ go on, from the last message that was read
+ * read │ stream                          │ plan
+ * any  │ missing, or without an epoch    │ wait
+ * -    │ E                               │ begin at the newest 5,000 messages, silently (first start)
+ * E    │ another epoch                   │ begin at the newest 20,000 messages, silently, then other_epoch
+ * E    │ E, ends before the last message │ wait: the events service has not noticed the loss yet
+ * E    │   that was read                 │
+ * E    │ E, begins after the next one    │ begin at its first message, then expired
+ * E    │ E                               │ continue with the last message that was read
  * ```
  */
 export function planReading(read: FeedTrack | undefined, found: StreamState | undefined): ReadingPlan {
-  if (!found) return { kind: 'wait', cause: 'there is no EVENTS stream (yet)' };
+  if (!found) return { kind: 'wait', cause: 'the EVENTS stream does not exist (yet)' };
   const { epoch, firstSequence, lastSequence } = found;
   if (epoch === undefined) return { kind: 'wait', cause: 'the EVENTS stream has no epoch (yet)' };
   if (epoch !== read?.epoch) {

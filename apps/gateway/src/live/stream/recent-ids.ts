@@ -1,7 +1,7 @@
-/** The ids of the newest events, of which it holds a bounded number. */
+/** The ids of the newest events, up to a fixed number. */
 export class RecentIds {
   private readonly ids = new Set<string>();
-  /** The same in the order of their arrival; when all places are taken, the oldest one's is next. */
+  /** The same ids in a ring: when all places are taken, the next id replaces the oldest. */
   private readonly places: string[] = [];
   private nextPlace = 0;
 
@@ -12,7 +12,7 @@ export class RecentIds {
     for (const id of others?.inOrder() ?? []) this.add(id);
   }
 
-  /** The one that came before all others. */
+  /** The oldest id. */
   get oldest(): string | undefined {
     return this.places.length < this.capacity ? this.places[0] : this.places[this.nextPlace];
   }
@@ -21,7 +21,7 @@ export class RecentIds {
     return this.ids.has(id);
   }
 
-  /** Adds one that it does not have. */
+  /** Adds a new id. */
   add(id: string): void {
     const leaving = this.places[this.nextPlace];
     if (leaving !== undefined) this.ids.delete(leaving);

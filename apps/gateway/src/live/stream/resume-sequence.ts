@@ -3,24 +3,24 @@ import type { EventFeed } from './event-feed.service.js';
 import type { EventHistory } from './event-history.service.js';
 import type { GapReason } from '../gap-reasons.js';
 
-/** What a connection reads from. */
+/** The sources of events for a connection: the live feed and older events. */
 export interface EventReaders {
   feed: Pick<EventFeed, 'ringBuffer' | 'head' | 'nextSequence' | 'untilCurrent'>;
   history: Pick<EventHistory, 'read'>;
 }
 
 /**
- * Finds where a client that gives its last position reads on: the next sequence, or why that is not possible.
+ * Finds the sequence at which a client resumes after its last position, or why it cannot resume.
  *
  * ```
- * position                                   │
- * not one; beyond the end; check differs     │ unknown_position
- * of another epoch                           │ other_epoch
- * what came next has left the stream         │ expired
- * else                                       │ its sequence + 1
+ * position                                             │ result
+ * not valid; beyond the end; the check does not match  │ unknown_position
+ * of another epoch                                     │ other_epoch
+ * the events after it have left the stream             │ expired
+ * otherwise                                            │ its sequence + 1
  * ```
  *
- * @throws when the broker does not answer, or the signal's reason
+ * @throws if NATS does not respond; the signal's reason
  */
 export async function findResumeSequence(
   after: string,
@@ -29,7 +29,7 @@ export async function findResumeSequence(
 ): Promise<number | GapReason> {
   const position = parsePosition(after);
   if (!position) return 'unknown_position';
-  // Another gateway may be further than this one.
+  // The client may have received later events from another gateway than this one has read.
   await feed.untilCurrent(signal);
   const { ringBuffer, nextSequence } = feed;
   const { epoch, sequence, check } = position;

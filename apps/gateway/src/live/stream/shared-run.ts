@@ -1,18 +1,18 @@
-/** Work that is done once for all who ask for it together: by a run that begins after they have asked. */
+/** Shares runs of some work: all callers that wait together share one run, which starts after their calls. */
 export class SharedRun {
   private running: Promise<void> = Promise.resolve();
   private next: Promise<void> | undefined;
 
   constructor(private readonly work: () => Promise<void>) {}
 
-  /** Done with a run that begins after this call. */
+  /** Resolves after a run that starts after this call. */
   join(): Promise<void> {
     this.next ??= this.runAfter(this.running);
     return this.next;
   }
 
   private async runAfter(previous: Promise<void>): Promise<void> {
-    // Its failure is for those who wait for it.
+    // A failure of the previous run concerns only its own callers.
     await previous.catch(() => undefined);
     this.running = this.next ?? Promise.resolve();
     this.next = undefined;

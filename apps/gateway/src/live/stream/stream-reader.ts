@@ -1,31 +1,30 @@
 import type { Consumer, ConsumerMessages, ConsumerNotification, JsMsg } from '@nats-io/jetstream';
 import { toStreamMessage, type EventsStreamClient, type StreamMessage } from './events-stream-client.js';
 
-/** Whom a reader tells, at once and in order. */
+/** Receives messages synchronously and in order. */
 export interface ReaderListener {
   onMessage(message: StreamMessage): void;
-  /** Nothing is on the stream, up to this sequence, that was not told of. */
+  /** The stream has no undelivered message up to this sequence. */
   onIdle(sequence: number): void;
 }
 
-// How much the broker may send ahead. Events have up to 256 KiB, and a broker drops the connection of a client that it has
-// 64 MiB waiting for.
+// The most messages that NATS may send ahead. Events have up to 256 KiB, and nats-server drops a client for which 64 MiB wait.
 const maxMessages = 200;
 const pullMs = 10_000;
-// Two that are missing end the reader: a consumer that has gone in silence is noticed after so long.
+// Two missing heartbeats end the reader, so a consumer that disappears silently is noticed within about 2 s.
 const heartbeatMs = 1_000;
 
 /**
- * Reads the stream from a sequence on, by a consumer of its own. It ends at the first sign that the consumer is not what
- * it was; then nobody knows what it would deliver next, and the stream is to be looked at anew.
+ * Reads the stream from a sequence on, with its own consumer. The reader ends at the first sign that its consumer is lost or was
+ * changed, because the next delivery is uncertain then. The caller checks the stream and opens a new reader.
  */
 export class StreamReader {
-  /** Why it has ended. */
+  /** Resolves with the reason when the reader ends. */
   readonly ended: Promise<string>;
   private isEnded = false;
   private resolveEnded: (reason: string) => void = () => undefined;
   private messages: ConsumerMessages | undefined;
-  /** How many messages the consumer has delivered. */
+  /** Number of messages that the consumer has delivered. */
   private delivered = 0;
   private readonly ignoreConnection: () => void;
 
@@ -37,10 +36,10 @@ export class StreamReader {
     this.ended = new Promise((resolve) => {
       this.resolveEnded = resolve;
     });
-    this.ignoreConnection = stream.onDisconnected(() => this.end('the connection to NATS is lost'));
+    this.ignoreConnection = stream.onDisconnected(() => this.end('the connection to NATS was lost'));
   }
 
-  /** @throws when there is no stream, or the broker does not answer */
+  /** @throws if the stream does not exist, or NATS does not respond */
   static async open(
     stream: EventsStreamClient,
     from: number,
@@ -56,7 +55,7 @@ export class StreamReader {
     return reader;
   }
 
-  /** Nothing more is told. */
+  /** Ends the reader. The listener receives nothing more. */
   end(reason: string): void {
     if (this.isEnded) return;
     this.isEnded = true;
@@ -68,12 +67,12 @@ export class StreamReader {
 
   private async begin(): Promise<void> {
     const messages = await this.consumer.consume({
-      // Not an iterator, which makes a promise for each message.
+      // A callback, because an iterator creates a promise per message.
       callback: (message) => this.onMessage(message),
       max_messages: maxMessages,
       expires: pullMs,
       idle_heartbeat: heartbeatMs,
-      // The client would go on with whatever it finds; this ends instead.
+      // The NATS client would continue with whatever consumer it finds. End instead.
       bind: true,
       abort_on_missing_resource: true,
     });
@@ -87,7 +86,7 @@ export class StreamReader {
     if (this.isEnded) return;
     this.delivered += 1;
     if (message.info.deliverySequence !== this.delivered)
-      return this.end('the consumer has lost messages on their way');
+      return this.end('messages of the consumer were lost in transit');
     this.listener.onMessage(toStreamMessage(message));
   }
 
@@ -100,7 +99,7 @@ export class StreamReader {
     switch (notification.type) {
       case 'heartbeat':
         if (notification.lastConsumerSequence > this.delivered)
-          return this.end('the consumer has lost messages on their way');
+          return this.end('messages of the consumer were lost in transit');
         return this.listener.onIdle(notification.lastStreamSequence);
       case 'heartbeats_missed':
       case 'consumer_deleted':
@@ -108,9 +107,9 @@ export class StreamReader {
       case 'stream_not_found':
       case 'no_responders':
       case 'exceeded_limits':
-        return this.end(`the consumer is gone or does not answer: ${notification.type}`);
+        return this.end(`the consumer is gone or does not respond: ${notification.type}`);
       default:
-      // Of no interest: pulls that are sent and expire.
+      // Pulls that are sent and expire: nothing to do.
     }
   }
 }

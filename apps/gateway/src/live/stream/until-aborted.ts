@@ -1,13 +1,13 @@
 /**
- * Waits for work that others wait for, too, and that goes on when this one has had enough.
+ * Waits for shared work until the signal aborts. The work continues for its other callers.
  *
- * @throws the signal's reason; what the work throws
+ * @throws the signal's reason; whatever the work throws
  */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   let onAbort: () => void = () => undefined;
   const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason as Error); // holds: it throws what throwIfAborted() would
+    onAbort = () => reject(signal.reason as Error); // holds: the same value that throwIfAborted() throws
     signal.addEventListener('abort', onAbort);
   });
   try {

@@ -2,13 +2,13 @@ import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { stallLimitMs } from '../live-limits.js';
 
-/** What a client has still to take of what was written to it: the common half of all sinks. */
+/** The output to a client, and how much of it the client has yet to take. Shared by all sinks. */
 export class ClientOutput {
   private writtenBytes = 0;
 
   constructor(
     private readonly stream: Writable,
-    /** What the stream writes to, or is. */
+    /** The socket that the stream writes to, or the stream itself. */
     private readonly socket: Socket,
     private readonly stallMs = stallLimitMs,
   ) {}
@@ -17,14 +17,14 @@ export class ClientOutput {
     return this.stream.writableLength;
   }
 
-  /** Nothing happens when the stream has ended. */
+  /** Writes, or does nothing if the stream has ended. */
   write(bytes: Buffer | string): void {
     if (this.isGone) return;
     this.writtenBytes += Buffer.byteLength(bytes);
     this.stream.write(bytes);
   }
 
-  /** Waits until everything is taken; false when the client takes nothing for the time of the limit, or is gone. */
+  /** Waits until the client has taken everything. False if it takes nothing for `stallMs` or has left. */
   async drained(): Promise<boolean> {
     if (!this.isGone && this.stream.writableNeedDrain) await this.untilDrainedOrStalled();
     return !this.isGone && !this.stream.writableNeedDrain;
@@ -55,8 +55,8 @@ export class ClientOutput {
   }
 
   /**
-   * What the client's system has taken. Node counts a write as one thing, however large, until all of it is; a client on
-   * a slow line may need a minute for that. The handle knows how much of it is left: `Socket.setTimeout` looks there, too.
+   * Returns how many bytes the client's system has taken. Node counts a large write as pending until all of it is sent, which
+   * takes minutes on a slow line. The handle knows how much of the write is left; `Socket.setTimeout` reads it there too.
    */
   private takenBytes(): number {
     const handle: unknown = '_handle' in this.socket ? this.socket._handle : undefined;

@@ -1,6 +1,6 @@
 import type { RawData, WebSocket } from 'ws';
 
-/** The text of the first message; undefined when none comes in time, it is no text, or the client leaves before. */
+/** Waits for the first message and returns its text. Undefined if it is not text or does not arrive in time, or if the client leaves. */
 export function untilFirstMessage(webSocket: WebSocket, limitMs: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const settle = (text?: string): void => {
@@ -9,7 +9,7 @@ export function untilFirstMessage(webSocket: WebSocket, limitMs: number): Promis
       resolve(text);
     };
     const onMessage = (data: RawData, isBinary: boolean): void => {
-      // holds: of the kinds of data only this one comes unless ws is told otherwise
+      // holds: without another `binaryType`, ws passes each message as a Buffer
       settle(isBinary ? undefined : (data as Buffer).toString());
     };
     const onClose = (): void => settle();

@@ -3,33 +3,31 @@ import { ApiQuery } from '@nestjs/swagger';
 import { DescribesText, filterParameters } from '../../events/event-filter-parameters.js';
 import { keepAliveMs, maxEventTypes } from '../live-limits.js';
 
-/** Describes the query of a stream of server-sent events. */
+/** Describes the query parameters of server-sent events. */
 export function ServerSentEventsParameters(): MethodDecorator {
   return applyDecorators(
     DescribesEventTypes(),
     ...filterParameters.filter(({ name }) => name !== 'event_type').map(DescribesText),
     DescribesText({
       name: 'after',
-      description: 'The last position that the client has: what came after it is sent first',
+      description:
+        'Position to resume after: the last one you received. Without a position, you receive new events only',
       example: '5f3a9c1e-1041-6a1f0c11',
     }),
     DescribesText({
       name: 'name',
-      description: 'The name of the connection: a replay can be meant for the connections of one name',
+      description: 'Name of this connection. A replay can be limited to the connections with one name',
       example: 'my-overlay',
     }),
   );
 }
 
-/** Describes the query of a WebSocket, which is also what its first message may have. */
+/** Describes the query parameters of a WebSocket, which are also the fields of its first message. */
 export function WebSocketParameters(): MethodDecorator {
   return applyDecorators(
     ServerSentEventsParameters(),
-    DescribesFlag('positions', 'Whether records have their `position`, and `ready` and `gap` are sent'),
-    DescribesFlag(
-      'keep_alive',
-      `Whether \`{"event":"keep_alive"}\` is sent every ${keepAliveMs / 1_000} seconds`,
-    ),
+    DescribesFlag('positions', 'Adds `position` to each record, and sends the messages `ready` and `gap`'),
+    DescribesFlag('keep_alive', `Sends \`{"event":"keep_alive"}\` every ${keepAliveMs / 1_000} seconds`),
   );
 }
 
@@ -37,7 +35,7 @@ function DescribesEventTypes(): MethodDecorator {
   return ApiQuery({
     name: 'event_type',
     required: false,
-    description: 'Event type, exactly; repeated: any of them',
+    description: 'Event type; exact match. Repeat the parameter to match any of several types',
     explode: true,
     schema: {
       type: 'array',

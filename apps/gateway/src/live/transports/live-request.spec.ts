@@ -165,7 +165,7 @@ describe(parseLiveFields.name, () => {
   it('refuses more event types than it takes', () => {
     const event_type = Array.from({ length: maxEventTypes + 1 }, String);
 
-    expect(errorsOf({ event_type })).toEqual({ event_type: ['must be at most 100 event types'] });
+    expect(errorsOf({ event_type })).toEqual({ event_type: ['must have at most 100 event types'] });
   });
 
   it.each(['a\0', '\ud800', 'x'.repeat(256)])('refuses the name %j', (name) => {

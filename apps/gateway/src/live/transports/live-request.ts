@@ -13,13 +13,13 @@ import type { LiveRequest } from '../connections/live-connection.js';
 import type { LiveFilter } from '../connections/live-filter.js';
 import { maxConnectionNameLength, maxEventTypes } from '../live-limits.js';
 
-/** What a client says when it connects, by the names of the API: the parameters of its URL, or its first message. */
+/** The options that a client sends, by the names of the API: query parameters, or the fields of the first message. */
 export type LiveFields = Readonly<Record<string, unknown>>;
 
-/** What a client asks for, and how it wants to get it. */
+/** The parsed options of a client. */
 export interface LiveOptions {
   request: LiveRequest;
-  /** Whether a WebSocket gets positions. */
+  /** Whether a WebSocket client receives positions. */
   positions: boolean;
 }
 
@@ -30,14 +30,17 @@ const flagValues = new Map<string, boolean>([
 ]);
 
 /**
- * The fields in a URL's query: all event types of a repeated `event_type`, the last of anything else.
+ * Reads the options in a URL's query. A repeated `event_type` gives all its values, any other parameter its last one.
  *
- * @throws ServiceError `unauthenticated` for a token, which does not belong there
+ * @throws ServiceError `unauthenticated` if the query contains a token
  */
 export function readLiveQuery(url: string): LiveFields {
   const query = queryOf(url);
   if (query.has('token'))
-    throw new ServiceError('unauthenticated', 'A token is not taken from the URL, because URLs are logged.');
+    throw new ServiceError(
+      'unauthenticated',
+      'The service does not accept a token in the URL, because URLs are logged. Send it in the `Authorization` header.',
+    );
   const fields: Record<string, unknown> = Object.fromEntries(query);
   if (query.has('event_type')) fields.event_type = query.getAll('event_type');
   for (const flag of flags) {
@@ -47,7 +50,7 @@ export function readLiveQuery(url: string): LiveFields {
   return fields;
 }
 
-/** The fields of a client's first message; undefined when it is not the JSON text of an object. */
+/** Reads the options in a client's first message. Undefined if the message is not a JSON object. */
 export function readLiveMessage(text: string): LiveFields | undefined {
   try {
     const message: unknown = JSON.parse(text);
@@ -58,9 +61,9 @@ export function readLiveMessage(text: string): LiveFields | undefined {
 }
 
 /**
- * Reads what a client asks for. An empty value counts as none; unknown fields are ignored.
+ * Parses the options of a client. Ignores empty values and unknown fields.
  *
- * @throws ServiceError `invalid` with every fault by field
+ * @throws ServiceError `invalid` with the errors by field
  */
 export function parseLiveFields(fields: LiveFields): LiveOptions {
   const faults = new ParameterFaults();
@@ -93,7 +96,7 @@ function readEventTypes(value: unknown): string[] {
   if (!types.every((type) => typeof type === 'string'))
     throw ServiceError.onField('event_type', 'must be text or a list of texts');
   if (types.length > maxEventTypes)
-    throw ServiceError.onField('event_type', `must be at most ${maxEventTypes} event types`);
+    throw ServiceError.onField('event_type', `must have at most ${maxEventTypes} event types`);
   return types;
 }
 
@@ -105,7 +108,7 @@ function readText(fields: LiveFields, name: string): string | undefined {
 }
 
 function readName(fields: LiveFields): string | undefined {
-  // Trimmed as in a replay: a name with a space at its end could not be meant.
+  // Trimmed like `connection` of a replay, which could not match a name with outer spaces.
   const name = readText(fields, 'name')?.trim() || undefined;
   if (name === undefined || isTextWithin(name, 1, maxConnectionNameLength)) return name;
   throw ServiceError.onField('name', `must be text of 1 to ${maxConnectionNameLength} characters`);
@@ -113,7 +116,7 @@ function readName(fields: LiveFields): string | undefined {
 
 function readTime(fields: LiveFields, name: string): number | undefined {
   const value = fields[name];
-  // What is not even text is no time either, and is told in the same words.
+  // A value that is not a string gets the same error as text that is not a time.
   return isEmpty(value) ? undefined : parseTime(name, typeof value === 'string' ? value : '');
 }
 

@@ -29,27 +29,28 @@ export class LiveController {
   @Get('api/v1/platform-events/stream')
   @ApiOperation({
     operationId: 'streamEvents',
-    summary: 'Get events live, as server-sent events',
+    summary: 'Stream live events as server-sent events',
     description:
-      'Each event is a message whose `data` is its record and whose `id` is its position; a replay has no id. Connect again ' +
-      'with the last id to get what was missed: in order, without gaps or duplicates. Where that is impossible, a message of ' +
-      'type `gap` says so, with a `reason`. Messages with an id only say where the stream is. Before the service ends the ' +
-      'stream, a message of type `closed` says why, with a `code`. Browsers: use fetch, since EventSource cannot send the token.',
+      'Messages without an `event` field carry an event: `data` is the record, `id` the position. A replay has no id. To resume, ' +
+      'reconnect with the last id: you receive the missed events in order, without gaps or duplicates. When that is impossible, ' +
+      '`event: gap` reports missed events with a `reason`. A message that only has an `id` reports the current position. ' +
+      '`event: closed` says with a `code` why the service ends the stream. In browsers, use `fetch`: `EventSource` cannot send ' +
+      'the token.',
   })
   @ApiHeader({
     name: 'Last-Event-ID',
     required: false,
     schema: { type: 'string' },
-    description: 'The last position that the client has; it wins over `after`',
+    description: 'Position to resume after: the last one you received. Takes precedence over `after`',
   })
   @ServerSentEventsParameters()
-  @Answers(200, 'Events, for as long as the client reads', {
+  @Answers(200, 'The stream of events, which stays open', {
     example: exampleStream,
     mediaType: 'text/event-stream',
   })
   @RequiresToken()
   @RefusesWith({
-    invalid: 'A parameter is wrong',
+    invalid: 'A parameter is invalid',
     too_many_requests: 'The token has too many live connections',
   })
   stream(
@@ -60,12 +61,15 @@ export class LiveController {
   ): void {
     const query = readLiveQuery(request.url);
     const options = parseLiveFields({ ...query, ...(lastEventId && { after: lastEventId }) });
-    // Its client has gone while the token was looked up.
+    // The client left while the token was checked.
     if (reply.raw.destroyed) return void reply.hijack();
     if (request.method === 'HEAD') return void beginStream(reply).end();
-    // What waits behind a stream would wait for ever, and one that waits itself can be sent nothing.
+    // A pipelined request behind the stream would wait forever, and a stream behind another response could send nothing.
     if (!isAlone(request))
-      throw new ServiceError('invalid', 'A stream needs a connection on which no other request waits.');
+      throw new ServiceError(
+        'invalid',
+        'Open the event stream on its own connection: another request is still pending on this one.',
+      );
     const connection = this.connections.open(options.request, {
       tokenHash,
       makeSink: () => new ServerSentSink(beginStream(reply)),
@@ -73,7 +77,7 @@ export class LiveController {
     keepOpen(request);
     const { raw: response } = reply;
     response.once('close', () => connection.close('left'));
-    // Also when so little is waiting that it would never be looked at.
+    // Covers a client that stalls while so little waits that LiveConnection never checks it.
     response.setTimeout(stallLimitMs, () => {
       if (response.writableLength > 0) connection.close('too_slow');
     });
@@ -83,36 +87,36 @@ export class LiveController {
   @AllowAccess('public')
   @ApiOperation({
     operationId: 'openWebSocket',
-    summary: 'Get events live, over a WebSocket',
+    summary: 'Stream live events over a WebSocket',
     description:
-      `The first message is \`{"token": "<key>"}\`, within ${webSocketLimits.tokenMs / 1_000} seconds. It may also have the ` +
-      'parameters below, by the same names, which win over those of the URL. When the handshake has the header ' +
-      '`Authorization`, no message is read, and the parameters stand in the URL. Then every message is the record of an ' +
-      `event.\n\nClose codes:\n\n${printCloseCodes()}`,
+      `Send \`{"token": "<key>"}\` as the first message, within ${webSocketLimits.tokenMs / 1_000} seconds. This message can also ` +
+      'contain the parameters below, by the same names. Its values take precedence over the query string. If the handshake has ' +
+      'an `Authorization` header, the service reads no message: put the parameters in the query string. Every message from ' +
+      `the service is then the record of an event.\n\nClose codes:\n\n${printCloseCodes()}`,
   })
   @WebSocketParameters()
-  @Answers(101, 'The connection is a WebSocket now')
+  @Answers(101, 'The connection is now a WebSocket')
   @RefusesWith({
-    invalid: 'The handshake is wrong',
-    upgrade_required: 'The request asks for no WebSocket',
-    unavailable: 'Too many connections wait for their token, or the service restarts',
+    invalid: 'The handshake is invalid',
+    upgrade_required: 'The request is not a WebSocket handshake',
+    unavailable: 'Too many connections have not sent their token yet, or the service is restarting',
   })
   webSocket(): never {
     throw new ServiceError(
       'upgrade_required',
-      'This path is for WebSockets: connect with a WebSocket client.',
+      'This path accepts WebSockets only: connect with a WebSocket client.',
     );
   }
 }
 
-/** Begins an answer that stays open, with the headers that the reply has got so far. */
+/** Starts a response that stays open, with the headers that the reply already has. */
 function beginStream(reply: FastifyReply): ServerResponse {
   reply.headers({
     'content-type': 'text/event-stream',
     'cache-control': 'no-store',
-    // Proxies of this family collect answers otherwise.
+    // Without this header, nginx buffers the response.
     'x-accel-buffering': 'no',
-    // When the stream ends, nothing else is on its way here.
+    // No other request follows on this connection after the stream.
     connection: 'close',
   });
   reply.hijack();

@@ -4,14 +4,14 @@ import { type LiveSink } from '../connections/live-sink.js';
 import { closeCodes, type CloseReason } from '../close-codes.js';
 import { closeLimitMs } from '../live-limits.js';
 
-/** A response of server-sent events. */
+/** Sends server-sent events in an HTTP response. */
 export class ServerSentSink implements LiveSink {
   readonly format = 'server_sent';
   private readonly output: ClientOutput;
 
   constructor(private readonly response: ServerResponse) {
     const { socket } = response;
-    if (!socket) throw new Error('the response has ended already');
+    if (!socket) throw new Error('the response has already ended');
     this.output = new ClientOutput(response, socket);
   }
 

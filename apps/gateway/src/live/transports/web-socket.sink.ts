@@ -5,10 +5,10 @@ import type { FrameFormat } from '../connections/frames.js';
 import { type LiveSink } from '../connections/live-sink.js';
 import { closeCodes, type CloseReason } from '../close-codes.js';
 
-/** The most bytes of a close reason: a control frame holds 125, two of which are the code (RFC 6455 §5.5). */
+/** The most bytes in a close reason: a control frame holds 125 bytes, two of which are the code (RFC 6455 §5.5). */
 const maxReasonBytes = 123;
 
-/** A WebSocket, for which frames come ready made: they go to its socket directly, between those that `ws` writes itself. */
+/** Sends to a WebSocket. Frames are already encoded, so they go to the socket directly, between those that `ws` writes. */
 export class WebSocketSink implements LiveSink {
   private readonly output: ClientOutput;
 
@@ -25,7 +25,7 @@ export class WebSocketSink implements LiveSink {
   }
 
   write(frames: Buffer): void {
-    // After a close frame of either side nothing may follow.
+    // No frame may follow a close frame of either side.
     if (this.webSocket.readyState === WebSocket.OPEN) this.output.write(frames);
   }
 
@@ -38,13 +38,13 @@ export class WebSocketSink implements LiveSink {
   }
 }
 
-/** Sends a close frame behind what was written; the server's `closeTimeout` limits how long the client may take. */
+/** Sends a close frame after everything that was written. The server's `closeTimeout` limits how long the client may take. */
 export function closeWebSocket(webSocket: WebSocket, reason: CloseReason, text?: string): void {
   const { code, text: usualText } = closeCodes[reason];
   webSocket.close(code, fitReason(text ?? usualText));
 }
 
-/** As much of a text as a close frame holds, in whole characters. */
+/** Cuts a text to what a close frame holds, at a character boundary. */
 function fitReason(text: string): Buffer {
   const room = Buffer.alloc(maxReasonBytes);
   const { written } = new TextEncoder().encodeInto(text, room);

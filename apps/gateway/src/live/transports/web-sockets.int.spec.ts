@@ -266,7 +266,10 @@ describe(WebSockets.name, () => {
       await edges.untilLive(1);
       const second = await edges.connect({ token });
 
-      expect(await second.closed).toMatchObject({ code: 1013, reason: expect.stringContaining('Too many') });
+      expect(await second.closed).toMatchObject({
+        code: 1013,
+        reason: expect.stringContaining('too many live connections'),
+      });
     });
 
     it('closes with 1013 while the database does not answer, and keeps open what is open', async () => {
@@ -279,7 +282,7 @@ describe(WebSockets.name, () => {
       try {
         const other = await edges.connect({ token: 'b'.repeat(40) });
         expect(await other.closed).toMatchObject({ code: 1013 });
-        await eventually(() => expect(edges.logLines.join()).toContain('could not be checked'));
+        await eventually(() => expect(edges.logLines.join()).toContain('cannot check the tokens'));
         expect(open.socket.readyState).toBe(WebSocket.OPEN);
       } finally {
         query.mockRestore();

@@ -16,12 +16,13 @@ import { closeWebSocket, WebSocketSink } from './web-socket.sink.js';
 import type { CloseReason } from '../close-codes.js';
 import { closeLimitMs, maxMessageBytes, type WebSocketLimits, webSocketLimits } from '../live-limits.js';
 
-/** Where WebSockets connect; aliases come on top. */
+/** The path of WebSockets, without its aliases. */
 export const webSocketPath = '/ws/platform-events';
 
+// A client sends its message in a few pieces, unless it means to waste memory.
 const maxMessagePieces = 256;
 
-// A constant of its own, since some options are newer than the types.
+// A separate constant, because @types/ws does not know some of these options yet.
 const serverOptions = {
   noServer: true,
   clientTracking: false,
@@ -39,7 +40,7 @@ const reasonByCode: Partial<Record<ErrorCode, CloseReason>> = {
 };
 
 /**
- * Live events over WebSockets: lets clients in.
+ * Accepts WebSocket clients for live events.
  *
  * ```
  *                     first message, or
@@ -52,7 +53,7 @@ const reasonByCode: Partial<Record<ErrorCode, CloseReason>> = {
 @Injectable()
 export class WebSockets {
   private readonly server = new WebSocketServer(serverOptions);
-  /** Those that have not shown a valid token yet, or are being turned away, and since when; the oldest first. */
+  /** Sockets that have not sent a valid token yet, or are being rejected, with their start time; the oldest first. */
   private readonly waiting = new Map<WebSocket, number>();
   private readonly failures: FailureLog;
   private isStopped = false;
@@ -65,18 +66,25 @@ export class WebSockets {
   ) {
     this.failures = new FailureLog(logger);
     this.server.on('wsClientError', (error, socket) =>
-      refuse(socket, new ServiceError('invalid', `The WebSocket handshake is wrong: ${error.message}.`)),
+      refuse(socket, new ServiceError('invalid', `The WebSocket handshake is invalid: ${error.message}.`)),
     );
   }
 
-  /** Takes the upgrades of an HTTP server. */
+  /** Handles the WebSocket upgrades of an HTTP server. */
   attach(server: Server): void {
     takeWebSocketUpgrades(server, webSocketPath, (request, socket, head) => {
-      if (this.isStopped) return refuse(socket, new ServiceError('unavailable', 'The service restarts.'));
+      if (this.isStopped)
+        return refuse(
+          socket,
+          new ServiceError('unavailable', 'The service is restarting. Try again in a few seconds.'),
+        );
       if (!this.makeRoom())
         return refuse(
           socket,
-          new ServiceError('unavailable', 'Too many connections at once. Try again soon.'),
+          new ServiceError(
+            'unavailable',
+            'Too many connections have not sent their token yet. Try again in a few seconds.',
+          ),
         );
       this.server.handleUpgrade(request, socket, head, (webSocket) => {
         void this.welcome(webSocket, socket, request);
@@ -84,15 +92,15 @@ export class WebSockets {
     });
   }
 
-  /** Ends what is not live yet, and lets nobody in any more. */
+  /** Closes the sockets that are not live yet, and rejects new ones. */
   stop(): void {
     this.isStopped = true;
     for (const webSocket of this.waiting.keys()) closeWebSocket(webSocket, 'shutting_down');
   }
 
   /**
-   * Whether one more may wait. Where there is no room, the socket that has been silent the longest is ended for it: clients
-   * say their token at once, and only those that mean to keep others out do not.
+   * Whether another socket may wait. When all places are taken, closes the one that has waited longest: clients send their token
+   * at once, and only an attacker does not.
    */
   private makeRoom(): boolean {
     if (this.waiting.size < this.limits.waiting) return true;
@@ -106,7 +114,7 @@ export class WebSockets {
   }
 
   private async welcome(webSocket: WebSocket, socket: Duplex, request: IncomingMessage): Promise<void> {
-    // Every fault of the protocol is answered by ws itself with its close code.
+    // ws itself closes the connection with the right code when the client breaks the protocol.
     webSocket.on('error', () => undefined);
     this.waiting.set(webSocket, performance.now());
     webSocket.once('close', () => this.waiting.delete(webSocket));
@@ -123,7 +131,7 @@ export class WebSockets {
     const { token, fields } = await this.readIntroduction(webSocket, request.headers.authorization);
     if (!(await this.tokens.identify(token))) throw new ServiceError('unauthenticated', 'Invalid token.');
     const { request: liveRequest, positions } = parseLiveFields({ ...query, ...fields });
-    // It may have left meanwhile, or the process begun to stop.
+    // The client may have left meanwhile, or the process may be stopping.
     if (webSocket.readyState !== WebSocket.OPEN) return;
     if (!(socket instanceof Socket)) throw new Error('the HTTP server listens on TCP sockets only');
     const connection = this.connections.open(liveRequest, {
@@ -134,7 +142,7 @@ export class WebSockets {
     webSocket.once('close', () => connection.close('left'));
   }
 
-  /** The token, and what else the first message says; no message is waited for when the handshake has brought a token. */
+  /** Reads the token and the options of the first message. Waits for no message if the handshake has a token. */
   private async readIntroduction(
     webSocket: WebSocket,
     authorization: string | undefined,
@@ -146,7 +154,7 @@ export class WebSockets {
     if (typeof fields?.token === 'string') return { token: fields.token, fields };
     throw new ServiceError(
       'unauthenticated',
-      `The first message must be {"token": "<key>"}, within ${this.limits.tokenMs / 1_000} seconds.`,
+      `Send {"token": "<key>"} as the first message within ${this.limits.tokenMs / 1_000} seconds.`,
     );
   }
 
@@ -159,26 +167,26 @@ export class WebSockets {
 
   private log(error: ServiceError): void {
     const details = { err: error.cause ?? error };
-    // In an outage all fail for one reason.
-    if (error.code === 'unavailable') this.failures.warn('live connections refused', details);
+    // In an outage, all connections fail for the same reason: log it once.
+    if (error.code === 'unavailable') this.failures.warn('refusing live connections', details);
     else this.logger.error(details, 'live connection failed');
   }
 }
 
-/** What was wrong, in the little room that a close frame has: the faults by field, if there are any. */
+/** Describes an error within the little space of a close frame: the errors by field, if there are any. */
 function describe({ detail, errors }: ServiceError): string {
   const faults = Object.entries(errors ?? {}).map(([field, texts]) => `${field}: ${texts.join(', ')}`);
   return faults.length > 0 ? faults.join('; ') : detail;
 }
 
-/** Answers a handshake with an error. */
+/** Rejects a handshake with an error response. */
 function refuse(socket: Duplex, error: ServiceError): void {
   socket.once('error', () => socket.destroy());
   socket.once('finish', () => socket.destroy());
   socket.end(printProblem(error));
 }
 
-/** Pings a socket regularly, and ends it when a ping has no answer by the next. */
+/** Pings a socket regularly, and terminates it if a ping has no answer when the next one is due. */
 function endWhenSilent(webSocket: WebSocket, pingMs: number): void {
   let isAlive = true;
   webSocket.on('pong', () => {
