@@ -41,6 +41,11 @@ const folderOrders = {
     ...['live', 'replays', 'api-description'],
   ],
   'apps/events/src': ['relay', 'store', 'event-list', 'dead-letters', 'ingest'],
+  'apps/streamer-monitor/src': ['streams', 'polling', 'streamers', 'stream-events', 'rebuild'],
+  'apps/platform-connector/src': [
+    ...['platform', 'look-up', 'subscriptions', 'event-types'],
+    ...['reconciliation', 'revocations', 'status'],
+  ],
   'tools/boundary-probe/folders': ['lower', 'upper'],
 };
 

@@ -10,6 +10,7 @@ import {
   verificationFailed,
   waiting,
   type OwnSubscription,
+  type RowChanges,
 } from '../subscriptions/own-subscription.js';
 import type { WantedSubscription } from './wanted-subscriptions.js';
 
@@ -29,12 +30,6 @@ export interface PlanInput {
   newId: () => string;
 }
 
-/** A subscription before and after a change. */
-export interface Change {
-  before: OwnSubscription;
-  after: OwnSubscription;
-}
-
 /** An action on the platform. */
 export type Action =
   | { kind: 'create'; own: OwnSubscription; cost: number }
@@ -42,10 +37,7 @@ export type Action =
   | { kind: 'delete'; subscriptionId: string; own: OwnSubscription | null; after: OwnSubscription | null };
 
 /** A plan: rows to save first, then actions to execute. */
-export interface Plan {
-  add: OwnSubscription[];
-  update: Change[];
-  remove: OwnSubscription[];
+export interface Plan extends RowChanges {
   /** May run in any order, several at a time: every subset keeps the cost within the limit. */
   actions: Action[];
   foreignCost: number;

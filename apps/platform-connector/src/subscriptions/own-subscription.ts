@@ -22,6 +22,19 @@ export interface OwnSubscription {
   statusSince: number;
 }
 
+/** A subscription before and after a change. */
+export interface Change {
+  before: OwnSubscription;
+  after: OwnSubscription;
+}
+
+/** The rows that a plan adds, updates, and removes. */
+export interface RowChanges {
+  add: OwnSubscription[];
+  update: Change[];
+  remove: OwnSubscription[];
+}
+
 export const waiting = 'waiting';
 export const limitReached = 'limit_reached';
 export const refused = 'refused';

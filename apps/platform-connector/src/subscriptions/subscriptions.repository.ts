@@ -1,7 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { enabled, ended, isLive, subscriptionKey, type OwnSubscription } from './own-subscription.js';
-import type { Change, Plan } from '../reconciliation/subscription-plan.js';
+import {
+  enabled,
+  ended,
+  isLive,
+  subscriptionKey,
+  type OwnSubscription,
+  type Change,
+  type RowChanges,
+} from './own-subscription.js';
 
 /** The number and total cost of the subscriptions in a status. */
 export interface StatusCount {
@@ -30,7 +37,7 @@ export class SubscriptionsRepository {
   }
 
   /** Saves a plan in one transaction. */
-  async apply({ add, update, remove }: Pick<Plan, 'add' | 'update' | 'remove'>): Promise<void> {
+  async apply({ add, update, remove }: RowChanges): Promise<void> {
     if (add.length + update.length + remove.length === 0) return;
     await this.dataSource.transaction(async (manager) => {
       for (const part of partsOf(add)) await insert(manager, part);
