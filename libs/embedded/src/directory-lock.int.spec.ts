@@ -31,7 +31,7 @@ describe(lockDirectory.name, () => {
   it('refuses a second lock and names the pid of the holder', async () => {
     await lockDirectory(directory);
 
-    await expect(lockDirectory(directory)).rejects.toThrow(`in use by process ${process.pid}`);
+    await expect(lockDirectory(directory)).rejects.toThrow(`Process ${process.pid} is using the data`);
   });
 
   it('can be locked again after a release, and leaves one file behind', async () => {

@@ -100,8 +100,8 @@ describe('a start after SIGKILL of the parent', () => {
     expect(await Promise.all(orphans.map(isRunning))).toEqual([false, false]);
     expect(await query(postgres.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
     expect(log).toEqual([
-      expect.stringContaining(`PostgreSQL server (pid ${orphans[0]})`),
-      expect.stringContaining(`nats-server (pid ${orphans[1]})`),
+      expect.stringContaining(`PostgreSQL: stopped a server (pid ${orphans[0]})`),
+      expect.stringContaining(`NATS: stopped a server (pid ${orphans[1]})`),
     ]);
   });
 
@@ -121,7 +121,7 @@ describe('a start after SIGKILL of the parent', () => {
     await startParent();
     const pids = await readPids();
 
-    await expect(startBoth()).rejects.toThrow(`in use by process ${parent.pid}`);
+    await expect(startBoth()).rejects.toThrow(`Process ${parent.pid} is using the data`);
 
     expect(await Promise.all(pids.map(isRunning))).toEqual([true, true]);
   });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DiscardPolicy, jetstreamManager, type StreamAPI } from '@nats-io/jetstream';
@@ -54,6 +55,11 @@ function newMessages(count: number, overrides: Partial<OutgoingMessage> = {}): O
     return { subject, messageId: String(lastId), payload: '{}', ...overrides };
   });
 }
+
+const binary = process.env.TEST_NATS_BINARY;
+/** Version of the nats-server that these tests start, like `2.9.10`; undefined when it runs in a container. */
+const version =
+  binary && /v(\d+\.\d+\.\d+)/.exec(execFileSync(binary, ['--version'], { encoding: 'utf8' }))?.[1];
 
 describe(StreamPublisher.name, () => {
   describe('publish', () => {
@@ -142,10 +148,15 @@ describe(StreamPublisher.name, () => {
     for (const batch of publishing) await expect(batch).rejects.toThrow(reason);
   });
 
+  const title =
+    'throws StreamFilesGoneError when the broker has lost the files of the stream, at the next file';
+  const isAffected = version === undefined || version.startsWith('2.9.');
+  const reason = isAffected
+    ? ''
+    : ` (skipped: only nats-server 2.9 replies with this error, this is ${version})`;
   // With a server of its own: a test must not find one whose files are gone.
-  it('throws StreamFilesGoneError when the broker has lost the files of the stream, at the next file', async () => {
+  (isAffected ? it : it.skip)(title + reason, async () => {
     const directory = await createGuardedDirectory();
-    const binary = process.env.TEST_NATS_BINARY;
     const embedded = await startEmbeddedNats({
       directory: directory.path,
       users: Object.values(natsUsers),
