@@ -17,6 +17,7 @@ export * from './json-object.js';
 export * from './json-text.js';
 export * from './list-page.js';
 export * from './nats-users.js';
+export { parseJson } from './parse-json.js';
 export * from './platform/look-up.contract.js';
 export * from './platform/platform-status.contract.js';
 export * from './platform/subscriptions.contract.js';

@@ -2,6 +2,7 @@ import { anyCharacter } from '@stream-events/testing';
 import fc from 'fast-check';
 import { ServiceError } from './errors.js';
 import { maxNesting, readJsonObject } from './json-text.js';
+import { parseJson } from './parse-json.js';
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 const read = (text: string) => readJsonObject(encode(text));
@@ -89,10 +90,17 @@ describe(readJsonObject.name, () => {
         const json = read(`{${print(members)}}`);
 
         for (const name of Object.keys(json.value)) {
-          expect(JSON.parse(json.memberText(name) ?? '')).toEqual(json.value[name]);
+          expect(parseJson(json.memberText(name) ?? '')).toEqual(json.value[name]);
         }
       }),
     );
+  });
+
+  it('reads an escaped name after a name with a backslash (nodejs/node#63785)', () => {
+    // Node 24 remembers which name followed the name `first`, and confuses the next one that follows it.
+    read('{"first":1,"event\\\\u005":1}');
+
+    expect(read('{"first":1,"event\\u005ftype":"a"}').value).toEqual({ first: 1, event_type: 'a' });
   });
 
   it('keeps __proto__ as a member of its own', () => {

@@ -2,6 +2,7 @@ import {
   isJsonObject,
   isTextWithin,
   occurredAtHeader,
+  parseJson,
   receivedAt,
   type StoredEvent,
 } from '@stream-events/contracts';
@@ -37,7 +38,7 @@ type EventParts = Pick<StoredEvent, 'id' | 'eventId' | 'eventType' | 'origin' | 
  * @throws UnreadableEventError
  */
 export function parseStreamMessage(message: Pick<JsMsg, 'headers' | 'string'>): StreamEvent | null {
-  const record = parseJson(message.string());
+  const record = parse(message.string());
   if (!isJsonObject(record)) throw new UnreadableEventError('the message is not a JSON object');
   const { id, event_id: eventId, event_type: eventType, origin } = record;
   if (origin !== 'platform' || eventId === null) return null;
@@ -54,7 +55,7 @@ export function parseStreamMessage(message: Pick<JsMsg, 'headers' | 'string'>): 
  */
 export function parseStoredEvent({ eventData, ...event }: StoredEvent): StreamEvent | null {
   if (event.origin !== 'platform' || event.eventId === null) return null;
-  return readStreamEvent({ ...event, data: parseJson(eventData) });
+  return readStreamEvent({ ...event, data: parse(eventData) });
 }
 
 function readStreamEvent({ id: eventId, eventType, occurredAt, data }: EventParts): StreamEvent | null {
@@ -85,9 +86,9 @@ function readStreamEvent({ id: eventId, eventType, occurredAt, data }: EventPart
   return { ...common, kind: 'online', stream };
 }
 
-function parseJson(text: string): unknown {
+function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     throw new UnreadableEventError('the event is not valid JSON', { cause: error });
   }

@@ -28,6 +28,14 @@ function familiesFrom(first: number): Record<string, unknown> {
 }
 
 describe(readEventColumns.name, () => {
+  it('reads a key that is written with an escape, whatever was read before (nodejs/node#63785)', () => {
+    // Node 24 remembers which name followed the name `first`, and confuses the next one that follows it.
+    readEventColumns('channel-follow', '{"first":1,"user\\\\u0":1}');
+    const data = '{"first":1,"user\\u005fid":"7"}';
+
+    expect(readEventColumns('channel-follow', data)).toEqual({ ...none, userId: '7' });
+  });
+
   it.each([
     [0, 'user_*', '1', 'one'],
     [1, 'chatter_user_*', '2', 'two'],

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../json-object.js';
+import { parseJson } from '../parse-json.js';
 import { foldCase, isTextWithin } from '../text.js';
 import { derivedFilters, type DerivedFilter, type EventColumns } from './event-filters.js';
 
@@ -86,7 +87,7 @@ function folded(value: unknown): string | null {
 
 function parseObject(text: string): JsonObject {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJson(text);
     return isJsonObject(value) ? value : {};
   } catch {
     // Not JSON: the database rejects the event with a better message.

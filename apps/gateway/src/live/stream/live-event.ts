@@ -1,5 +1,6 @@
 import {
   isJsonObject,
+  parseJson,
   pickEventColumns,
   receivedAt,
   type EventColumns,
@@ -50,7 +51,7 @@ function readFields(record: Buffer): RecordFields {
 
 function parseRecord(record: Buffer): JsonObject {
   try {
-    const parsed: unknown = JSON.parse(record.toString());
+    const parsed = parseJson(record.toString());
     return isJsonObject(parsed) ? parsed : {};
   } catch {
     // Not a record of the events service. No filter lets it pass, but it must not crash the process at every start.

@@ -1,6 +1,7 @@
 import {
   isJsonObject,
   isTextWithin,
+  parseJson,
   ServiceError,
   textFilters,
   timeFilters,
@@ -53,7 +54,7 @@ export function readLiveQuery(url: string): LiveFields {
 /** Reads the options in a client's first message. Undefined if the message is not a JSON object. */
 export function readLiveMessage(text: string): LiveFields | undefined {
   try {
-    const message: unknown = JSON.parse(text);
+    const message = parseJson(text);
     return isJsonObject(message) ? message : undefined;
   } catch {
     return undefined;
