@@ -85,6 +85,24 @@ describe('streams', () => {
   const pollNow = (streamer: StreamerRecord): Promise<unknown> =>
     stack.query('UPDATE streamer_monitor.streamers SET next_poll_at = now() WHERE id = $1', [streamer.id]);
 
+  /** In how many seconds the streamer is due for a poll. */
+  const secondsUntilPoll = async (streamer: StreamerRecord): Promise<number> => {
+    const [row] = await stack.query<{ seconds: number }>(
+      'SELECT extract(epoch FROM next_poll_at - now())::float AS seconds FROM streamer_monitor.streamers WHERE id = $1',
+      [streamer.id],
+    );
+    return row!.seconds;
+  };
+
+  /** When polls first missed the streamer's streams, in the API's form. */
+  const missesOf = async (streamer: StreamerRecord): Promise<string[]> => {
+    const rows = await stack.query<{ missed_at: Date }>(
+      'SELECT missed_at FROM streamer_monitor.streams WHERE streamer_id = $1 AND missed_at IS NOT NULL',
+      [streamer.id],
+    );
+    return rows.map(({ missed_at }) => `${missed_at.toISOString().slice(0, 19)}+0000`);
+  };
+
   it('begin and end within seconds of what happens on the platform, as it says', async () => {
     const { user, streamer } = await monitor();
     expect(await readStreams(stack, streamer.id)).toEqual([]);
@@ -153,12 +171,29 @@ describe('streams', () => {
   it('are found by polling when every notification is lost', async () => {
     const { user, streamer } = await monitor();
     const { id, started_at } = await platform.goLive(user.id, { notify: false });
-    const running = await untilLive(streamer, afterPolling);
+    expect(await secondsUntilPoll(streamer)).toBeLessThan(50); // 45 s
+    await pollNow(streamer);
+    const running = await untilLive(streamer);
     expect(running).toMatchObject({ stream_id: id, started_at: `${started_at.slice(0, 19)}+0000` });
+
     await platform.goOffline(user.id, { notify: false });
-    await untilOffline(streamer, afterPolling);
+    await pollNow(streamer);
+    await eventually(async () => expect(await missesOf(streamer)).not.toEqual([]));
+    expect(await secondsUntilPoll(streamer)).toBeLessThan(30); // 25 s, to confirm the miss
+    expect(await readStreamer(stack, streamer.id)).toMatchObject({ streaming: true });
+    // A second miss confirms the first one 20 s later: let the first one be that old.
+    await stack.query(
+      `UPDATE streamer_monitor.streams SET missed_at = missed_at - interval '20 s' WHERE streamer_id = $1`,
+      [streamer.id],
+    );
+    const [firstMiss] = await missesOf(streamer);
+    await pollNow(streamer);
+    const ended = await untilOffline(streamer);
+    // A stream does not end before it starts.
+    const startedAt = running.started_at;
+    expect(ended.ended_at).toBe(firstMiss! > startedAt ? firstMiss : startedAt);
     expect(await readStreams(stack, streamer.id)).toHaveLength(1);
-  }, 300_000);
+  });
 
   it('are the same when notifications come twice, late and in the wrong order', async () => {
     await platform.setFaults({ notifications: { duplicate: 0.5, reorder: 0.5 } });
