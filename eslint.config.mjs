@@ -37,7 +37,7 @@ function allow(sourceTag, ...tags) {
 const folderOrders = {
   'apps/gateway/src': [
     ...['http', 'paging', 'users', 'health'],
-    ...['scopes', 'api-endpoints', 'dead-letters', 'streamers', 'events', 'platform', 'webhook'],
+    ...['scopes', 'api-endpoints', 'seeds', 'dead-letters', 'streamers', 'events', 'platform', 'webhook'],
     ...['live', 'replays', 'api-description'],
   ],
   'apps/events/src': ['relay', 'store', 'event-list', 'dead-letters', 'ingest'],

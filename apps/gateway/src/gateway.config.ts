@@ -23,38 +23,38 @@ export const passwordLength = { min: 10, max: 1_000 };
 
 const trustProxy: Variable<TrustProxy> = {
   description:
-    'Whose `X-Forwarded-*` headers count: `false` (nobody), the addresses and networks of your proxies separated by commas, or `true` (everybody: only where a proxy replaces what clients send)',
+    'Clients whose `X-Forwarded-*` headers the gateway trusts: `false` (none), the addresses and networks of your proxies, separated by commas, or `true` (all; safe only if a proxy replaces these headers)',
   defaultValue: false,
   isSecret: false,
   parse: (value) =>
     value === 'true' || value === 'false' ? value === 'true' : value.split(',').map((item) => item.trim()),
 };
 
-/** The environment of the gateway. */
+/** The gateway's environment variables. */
 export const gatewayVariables = {
   HOST: sharedVariables.HOST,
   PORT: integer('Port of the HTTP API', [0, 65_535], { default: 8000 }),
   ADMIN_PORT: adminPort(9000),
   PUBLIC_URL: sharedVariables.PUBLIC_URL,
   TRUST_PROXY: trustProxy,
-  CORS_ORIGINS: list('Origins of web pages that may call the API, separated by commas; `*` is all', {
+  CORS_ORIGINS: list('Origins of web pages that may call the API, separated by commas; `*` allows all', {
     default: ['*'],
   }),
   DATABASE_URL: sharedVariables.DATABASE_URL,
   NATS_URL: sharedVariables.NATS_URL,
   SECRET_KEY: sharedVariables.SECRET_KEY,
-  OWNER_USERNAME: optionalText('User name of the first owner, made at the first start', usernameRule),
-  OWNER_PASSWORD: optionalText('Password of the first owner, at least 10 characters', {
+  OWNER_USERNAME: optionalText('User name of the first owner, created at the first start', usernameRule),
+  OWNER_PASSWORD: optionalText(`Password of the first owner, at least ${passwordLength.min} characters`, {
     pattern: new RegExp(`^.{${passwordLength.min},${passwordLength.max}}$`, 'su'),
     fault: `must have ${passwordLength.min} to ${passwordLength.max} characters`,
     secret: true,
   }),
-  REGISTRATION: oneOf('Who may register users: owners, or anybody (`open`)', ['owner', 'open'], {
+  REGISTRATION: oneOf('Who may register users: owners (`owner`) or anybody (`open`)', ['owner', 'open'], {
     default: 'owner',
   }),
   PLATFORM_WEBHOOK_SECRET: sharedVariables.PLATFORM_WEBHOOK_SECRET,
   INGEST_FALLBACK: oneOf(
-    'Whether platform messages that cannot be stored are accepted onto the INGEST stream, which a power cut may lose, and stored later; `off`: they are refused, and the platform sends them again',
+    'What happens to platform messages while the event store is unavailable. `on`: the gateway accepts them onto the INGEST stream, and the events service stores them later (a power failure may lose them). `off`: the gateway rejects them, and the platform retries',
     ['on', 'off'],
     { default: 'on' },
   ),

@@ -1,9 +1,10 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { errorResponses, tokenScheme } from '../http/api-decorators.js';
+import { pathAliases } from '../http/paths.js';
 import { Problem } from '../http/problem.dto.js';
 
-/** Where the description is served. */
+/** The paths of the description. */
 const docsPath = 'api/docs';
 const openApiPath = 'api/openapi.json';
 
@@ -18,13 +19,13 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     .setOpenAPIVersion('3.1.0')
     .setTitle('Stream Event Service')
     .setDescription(
-      'Stores every event of a streaming platform once, lists and filters events, delivers them live; monitors streamers and ' +
-        'their streams. What it sends on WebSockets and on NATS is described in [/api/asyncapi.json](/api/asyncapi.json). Send ' +
-        '`Authorization: Token <key>`; a token comes from `POST /api-token-auth`. Every path takes one optional trailing slash. ' +
-        'Paths with the platform’s brand in place of `platform` (`/api/v1/twitch-events`, `/api/v1/twitch/scopes`, ' +
-        '`/api/v1/twitch/helix-endpoints`) are the same. ' +
-        'Errors are problem documents (RFC 9457); beside those of each path, a wrong method is 405 with `Allow`, an unknown path ' +
-        '404. Every GET answers HEAD too. Every answer has an `X-Request-Id`, which the logs name.',
+      'Stores every event of a streaming platform once, lists and filters events, and delivers them live. Monitors streamers ' +
+        'and their streams. For the messages on WebSockets and on NATS, see [/api/asyncapi.json](/api/asyncapi.json).\n\n' +
+        '**Authentication:** get a token from `POST /api-token-auth`, and send it as `Authorization: Token <key>`.\n\n' +
+        '**Paths:** every path accepts one optional trailing slash, and every path with GET also accepts HEAD. Aliases: ' +
+        `${printAliases()}.\n\n` +
+        '**Errors:** errors are problem documents (RFC 9457). Any path can also return 404 (unknown path), 405 with `Allow` ' +
+        '(unsupported method), and 500. Every response has an `X-Request-Id`, which the logs contain.',
     )
     .setVersion('1')
     .addServer('/', 'This gateway')
@@ -32,22 +33,22 @@ export function describeApi(app: INestApplication): OpenAPIObject {
       { type: 'apiKey', in: 'header', name: 'Authorization', description: '`Token <key>`' },
       tokenScheme,
     )
-    .addTag('Events', 'What happened on the platform, and what clients added')
-    .addTag('Live', 'Events as they come, to any number of clients')
-    .addTag('Replays', 'Events that go out to live clients once more')
-    .addTag('Dead letters', 'Events that the database refused, kept aside until an owner decides')
-    .addTag('Streamers', 'Who is monitored, and their streams')
+    .addTag('Events', 'Events from the platform, and events that clients add')
+    .addTag('Live', 'Events delivered to clients as they happen')
+    .addTag('Replays', 'Stored events that are sent to live clients again')
+    .addTag('Dead letters', 'Events that the database rejected, kept until an owner stores or discards them')
+    .addTag('Streamers', 'The monitored streamers and their streams')
     .addTag(
       'Platform',
-      'The connection to the platform: its state, its subscriptions, and where the platform sends its messages',
+      'The connection to the platform: its state, its subscriptions, and the webhook callback',
     )
     .addTag('Scopes', 'Permissions that users of the platform can grant')
     .addTag(
       'API endpoints',
-      'The endpoints of the platform’s API, each with the token and the scope that it takes',
+      'The endpoints of the platform’s API, each with the token and the scope that it needs',
     )
-    .addTag('Users', 'Who may use the API')
-    .addTag('Health', 'For monitoring')
+    .addTag('Users', 'Users of the API and their tokens')
+    .addTag('Health', 'Probes and metrics for monitoring')
     .build();
   const document = SwaggerModule.createDocument(app, config, { extraModels: [Problem] });
   delete document.info.contact;
@@ -57,12 +58,16 @@ export function describeApi(app: INestApplication): OpenAPIObject {
   return document;
 }
 
-/** Says explicitly that an operation needs no authentication, instead of leaving it to a missing field. */
+/** Adds `security: []` to an operation without authentication: generators read a missing field in different ways. */
 function markAsPublic(operation: { security?: unknown[] } | undefined): void {
   if (operation) operation.security ??= [];
 }
 
-/** Serves the description as JSON and as a page for people. */
+function printAliases(): string {
+  return pathAliases.map(([alias, canonical]) => `\`${alias}\` for \`${canonical}\``).join(', ');
+}
+
+/** Serves the description as JSON and as a web page. */
 export function serveApiDescription(app: INestApplication): void {
   SwaggerModule.setup(docsPath, app, () => describeApi(app), {
     jsonDocumentUrl: openApiPath,

@@ -2,10 +2,10 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { eventOrigins, isJsonObject, replayOrigin, type JsonObject } from '@stream-events/contracts';
 import { EventRecord } from '../events/events.dto.js';
 
-/** The event record of the HTTP API, as events and replays have it: AsyncAPI's schemas, from OpenAPI's, by the same names. */
+/** The AsyncAPI schemas of events and replays, derived from the OpenAPI schema of the event record. */
 export function describeRecords(openApi: OpenAPIObject): JsonObject {
   const schema = openApi.components?.schemas?.[EventRecord.name];
-  if (!isJsonObject(schema)) throw new Error(`the OpenAPI description has no ${EventRecord.name}`);
+  if (!isJsonObject(schema)) throw new Error(`The OpenAPI description has no schema ${EventRecord.name}.`);
   const record = toAsyncSchema(schema);
   return {
     EventRecord: withOrigin(record, { enum: [...eventOrigins], examples: [eventOrigins[0]] }),
@@ -18,7 +18,7 @@ export function recordSchema(name: 'EventRecord' | 'ReplayedEventRecord'): JsonO
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** AsyncAPI 3.0 is JSON Schema of draft 7, which has a list of examples where OpenAPI's decorators give one. */
+/** Converts a schema to JSON Schema draft 7, as AsyncAPI 3.0 requires: it has a list of examples, OpenAPI's decorators one. */
 function toAsyncSchema({ example, properties, ...schema }: JsonObject): JsonObject {
   return {
     ...schema,

@@ -6,10 +6,10 @@ import { AllowAccess } from '../users/access.guard.js';
 @AllowAccess('public')
 @Controller()
 export class RootController {
-  /** Leads people who open the printed address in a browser to the page that describes the API. */
+  /** Shows the API description to people who open the printed address in a browser. */
   @Get()
   @Redirect('/api/docs/', 302)
   redirectToDocs(): void {
-    // The decorator says it all.
+    // The decorator redirects.
   }
 }

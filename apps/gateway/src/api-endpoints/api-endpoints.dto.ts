@@ -7,23 +7,24 @@ import { MayBeAbsent, Trimmed } from '../http/json-body.decorator.js';
 import type { ApiEndpoint } from './api-endpoint.entity.js';
 
 const texts = {
-  description: { maxLength: 255, description: 'What it does', example: 'Start a raid' },
+  description: { maxLength: 255, description: 'What the endpoint does', example: 'Start a raid' },
   endpoint: {
     maxLength: 255,
-    description: 'Its path, relative to the base URL of the platform’s API',
+    description: 'The path, relative to the base URL of the platform’s API',
     example: 'raids',
   },
-  method: { maxLength: 16, description: 'Its HTTP method', example: 'POST' },
+  method: { maxLength: 16, description: 'The HTTP method', example: 'POST' },
   reference_url: {
     maxLength: 255,
-    description: 'Where the platform explains it',
+    description: 'URL of the platform’s documentation',
     example: 'https://platform.example/docs/api#start-a-raid',
   },
 };
 
 const tokenType = {
   enum: [...tokenTypes],
-  description: 'Whose token it takes: `OA`, a user’s OAuth token, or `AP`, the app’s own',
+  description:
+    'The token that the endpoint takes: `OA` for a user’s OAuth token, `AP` for the app’s own token',
   example: 'AP',
 };
 
@@ -31,7 +32,7 @@ const scope = {
   type: String,
   nullable: true,
   format: 'uuid',
-  description: 'The id of the scope that it needs; null when it needs none',
+  description: 'The id of the scope that the endpoint needs. Null if it needs none',
   example: '0bd92a09-59b5-536f-880a-7140fc066e18',
 };
 
@@ -39,7 +40,7 @@ const scope = {
 function IsTextField(field: keyof typeof texts, required: boolean): PropertyDecorator {
   const { maxLength, description, example } = texts[field];
   return applyDecorators(
-    ApiProperty({ required, minLength: 1, maxLength, description: `${description}; trimmed`, example }),
+    ApiProperty({ required, minLength: 1, maxLength, description: `${description}. Trimmed`, example }),
     Trimmed(),
     ...(required ? [] : [MayBeAbsent()]),
     IsText(1, maxLength),
@@ -55,7 +56,7 @@ function IsTokenType(required: boolean): PropertyDecorator {
   );
 }
 
-/** Null, or what may be the id of a scope; whether there is such a scope, its service knows. */
+/** Null or a UUID. The service checks whether the scope exists. */
 function IsScopeOrNull(): PropertyDecorator {
   return applyDecorators(
     ApiProperty({ required: false, ...scope }),
@@ -70,7 +71,7 @@ function IsScopeOrNull(): PropertyDecorator {
   );
 }
 
-/** Body of `POST /api/v1/platform/api-endpoints` and of PUT; a scope that is left out is null. */
+/** Body of `POST /api/v1/platform/api-endpoints` and of PUT. A scope that is left out is null. */
 export class ApiEndpointBody {
   @IsTextField('description', true)
   description!: string;
@@ -91,7 +92,7 @@ export class ApiEndpointBody {
   scope?: string | null;
 }
 
-/** Body of PATCH; fields that are left out stay as they are. */
+/** Body of PATCH. Fields that are left out keep their values. */
 export class ApiEndpointChangesBody {
   @IsTextField('description', false)
   description?: string;
@@ -112,7 +113,7 @@ export class ApiEndpointChangesBody {
   scope?: string | null;
 }
 
-/** An endpoint of the platform's API, as this API shows one. */
+/** An endpoint of the platform's API, as this API returns it. */
 export class ApiEndpointRecord {
   @ApiProperty({
     format: 'uuid',
@@ -140,7 +141,7 @@ export class ApiEndpointRecord {
   scope!: string | null;
 }
 
-/** Shows an API endpoint as the API does. */
+/** Converts an API endpoint to its form in the API. */
 export function toApiEndpointRecord(apiEndpoint: ApiEndpoint): ApiEndpointRecord {
   return {
     id: apiEndpoint.id,

@@ -9,11 +9,11 @@ import { printTime } from '../http/time.js';
 
 const exampleId = '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11';
 
-/** A dead letter, as owners see it in the list. */
+/** A dead letter in the list. */
 export class DeadLetterItem {
   @ApiProperty({
     format: 'uuid',
-    description: 'The id that the event gets once it is stored',
+    description: 'The id of the dead letter. The event keeps this id when it is stored',
     example: exampleId,
   })
   id!: string;
@@ -21,37 +21,40 @@ export class DeadLetterItem {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The platform’s message id, or the id of a test event; null on events that a client added',
+    description: 'The platform’s message id, or the id of a test event. Null on events that a client added',
     example: 'f8a34c0f-53b5-4f1d-9d6f-0c8d1f3c2b10',
   })
   event_id!: string | null;
 
-  @ApiProperty({ description: 'Kind of event', example: 'channel-raid' })
+  @ApiProperty({ description: 'The type of the event', example: 'channel-raid' })
   event_type!: string;
 
-  @ApiProperty({ description: 'Where it comes from', example: 'PlatformSub' })
+  @ApiProperty({ description: 'The source of the event', example: 'PlatformSub' })
   event_source!: string;
 
-  @ApiProperty({ enum: eventOrigins, description: 'As on events', example: 'platform' })
+  @ApiProperty({ enum: eventOrigins, description: 'The origin of the event', example: 'platform' })
   origin!: EventOrigin;
 
-  @ApiProperty({ description: 'PostgreSQL’s code of the last refusal (SQLSTATE)', example: '23514' })
+  @ApiProperty({ description: 'The SQLSTATE code of the last rejection', example: '23514' })
   sql_state!: string;
 
   @ApiProperty({
-    description: 'PostgreSQL’s words for it',
+    description: 'PostgreSQL’s error message for the last rejection',
     example: 'new row for relation "events_2026_11" violates check constraint "events_event_data_check"',
   })
   reason!: string;
 
-  @ApiProperty({ description: 'When it was refused first', example: '2026-11-21T07:30:00+0000' })
+  @ApiProperty({
+    description: 'Time of the first rejection, UTC, to the second',
+    example: '2026-11-21T07:30:00+0000',
+  })
   failed_at!: string;
 }
 
 /** A dead letter with its payload. */
 export class DeadLetterRecord extends DeadLetterItem {
   @ApiProperty({
-    description: 'The payload as text, exactly as it was received: it may be no JSON',
+    description: 'The payload as text, exactly as received. May be invalid JSON',
     example: '[{"broadcaster_user_id":"47019283"}]',
   })
   event_data!: string;
@@ -63,20 +66,21 @@ export class DeadLetterPage {
     type: String,
     format: 'uri',
     nullable: true,
-    description: 'The page of older ones; null means the end',
+    description: 'URL of the page with older dead letters. Null on the last page',
     example: 'http://127.0.0.1:8000/api/v1/dead-letters?cursor=AQABmqPBf158wp1cOxpqHwwR3q2-7wAAAAA',
   })
   next!: string | null;
 
-  @ApiProperty({ type: [DeadLetterItem], description: 'Newest first' })
+  @ApiProperty({ type: [DeadLetterItem], description: 'The dead letters of this page, newest first' })
   results!: DeadLetterItem[];
 }
 
-/** What became of a dead letter. */
+/** The outcome of a retry. */
 export class RetryReply {
   @ApiProperty({
     enum: ['stored', 'known'],
-    description: '`stored`, or `known`: the same message came again and was stored before',
+    description:
+      '`stored`: the event is stored. `known`: the platform redelivered the message, so the event was already stored',
     example: 'stored',
   })
   outcome!: 'stored' | 'known';
@@ -85,7 +89,7 @@ export class RetryReply {
   id!: string;
 }
 
-/** Shows a dead letter as the list does. */
+/** Converts a dead letter to its form in the list. */
 export function toDeadLetterItem(message: DeadLetterSummary): DeadLetterItem {
   return {
     id: message.id,
@@ -99,7 +103,7 @@ export function toDeadLetterItem(message: DeadLetterSummary): DeadLetterItem {
   };
 }
 
-/** Shows a dead letter with its payload. */
+/** Converts a dead letter with its payload. */
 export function toDeadLetterRecord(message: DeadLetterDetail): DeadLetterRecord {
   return { ...toDeadLetterItem(message), event_data: message.eventData };
 }

@@ -1,7 +1,12 @@
-/** Fields of bodies in the contract's branded spelling, by their canonical, neutral name (those of paths: `paths.ts`). */
+/** Branded names of fields, which the contract requires, by the neutral name (for paths, see `paths.ts`). */
 const aliases: ReadonlyMap<string, string> = new Map([['platform_username', 'twitch_username']]);
 
-/** The name by which a body brings a field along: its own, which wins, or its alias; undefined when it does not. */
+/** The alias of a field, if it has one. */
+export function aliasOf(field: string): string | undefined {
+  return aliases.get(field);
+}
+
+/** The name under which a body has a field: the field's own name, which takes precedence, or its alias. Undefined if neither. */
 export function sentNameOf(field: string, body: object): string | undefined {
   if (Object.hasOwn(body, field)) return field;
   const alias = aliases.get(field);

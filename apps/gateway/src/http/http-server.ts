@@ -12,30 +12,31 @@ import { canonicalUrl } from './paths.js';
 import { printAnswer, sendProblem, toProblem, toServiceError } from './problem.js';
 import { limitRequests } from './requests-in-progress.js';
 
-/** The largest body that is taken: 256 KiB, far above any message of a platform. */
+/** The largest accepted body: 256 KiB, far above any message of a platform. */
 const maxBodyBytes = 256 * 1024;
 
 /**
- * The most requests that are answered at a time. A little more than the events that may wait for the store (4,096) and
- * are on the way to it (768), which have a refusal of their own; with the largest bodies these are 1.25 GiB.
+ * The most requests in progress. Slightly more than the events that may wait for the store (4,096) or are on the way to it
+ * (768), because exceeding those limits has an error of its own. With the largest bodies, 5,000 requests take 1.25 GiB.
  */
 const maxRequestsInProgress = 5_000;
 
-// Each is a file descriptor and some 20 KiB. Beyond it Node closes new ones without a word, for there is no request yet
-// to answer: far above what a gateway can serve, it only keeps idle connections from using up the machine.
+// A connection takes a file descriptor and about 20 KiB. Node closes connections above the limit without a response, because
+// there is no request yet. The limit is far above what a gateway can serve: it only stops idle connections from exhausting the
+// machine.
 const maxConnections = 20_000;
 
-// While it closes, the server waits so long for open connections without a request: a client that uses its connection often
-// sends one within this time, and its answer tells it that the connection ends.
+// While closing, the server waits this long for open connections without a request. A client that uses its connection often
+// sends a request in this time, and the response tells it that the connection closes.
 const idleGraceMs = 1_000;
 
-// A turn of the event loop without work takes microseconds. Under a load that leaves none, any turn must do at some time.
+// An idle turn of the event loop takes microseconds. Under constant load no turn is idle, so the number of turns is limited.
 const shortTurnMs = 0.2;
 const maxTurns = 500;
 
 const newline = Buffer.from('\n');
 
-/** Makes the HTTP server: aliases and trailing slashes, raw bodies, limits, and errors as problem documents. */
+/** Creates the HTTP server: aliases and trailing slashes, raw bodies, limits, and errors as problem documents. */
 export function createHttpServer(
   trustProxy: TrustProxy,
   maxRequests = maxRequestsInProgress,
@@ -43,12 +44,12 @@ export function createHttpServer(
   const options: FastifyHttpOptions<Server> = {
     trustProxy,
     bodyLimit: maxBodyBytes,
-    // A client that sends its request drop by drop must not hold a connection for ever.
+    // A client that sends its request byte by byte must not hold a connection forever.
     requestTimeout: 30_000,
-    // Nor one that does not take its answer.
+    // The same for a client that does not read its response.
     connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
-    // While the server closes, open connections still get their real answers.
+    // While the server closes, open connections still get real responses.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     genReqId: () => randomUUID(),
@@ -56,21 +57,21 @@ export function createHttpServer(
     routerOptions: {
       // An event type of 255 emoji, percent-encoded, has 3,060 characters.
       maxParamLength: 4_096,
-      // The last of a repeated parameter wins; the prototype is never touched.
+      // The last value of a repeated parameter wins. A parameter named __proto__ does not change the prototype.
       querystringParser: (query) => Object.fromEntries(new URLSearchParams(query)),
     },
     frameworkErrors: (error, _request, reply) => {
       sendProblem(reply, toServiceError(error));
     },
-    // Node would refuse a request without a host with an empty answer; see `refuseWithoutHost`.
+    // Node would reject a request without a host with an empty response; see `refuseWithoutHost`.
     http: { requireHostHeader: false },
     clientErrorHandler: (error, socket) => {
       if (socket.writable) socket.end(printClientError(error.code));
-      // Ended is not closed: until the client ends it too, the socket stays. A second is enough to read the answer.
+      // The socket stays open until the client ends it too. One second is enough to read the response.
       setTimeout(() => socket.destroy(), 1_000).unref();
     },
   };
-  // Nothing here uses Express-style middleware: requests need not go through its engine.
+  // The gateway uses no Express-style middleware, so requests skip its engine.
   const adapter = new FastifyAdapter({ ...options, skipMiddie: true });
   adapter.getInstance().server.maxConnections = maxConnections;
   takeRawBodies(adapter.getInstance());
@@ -83,7 +84,7 @@ export function createHttpServer(
   return adapter;
 }
 
-/** Handlers get bodies as bytes: signatures are made over them, and event data is handed on as text. */
+/** Handlers get bodies as bytes: signatures cover the bytes, and event data is passed on as text. */
 function takeRawBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
@@ -101,7 +102,7 @@ function endJsonWithNewline(fastify: FastifyInstance): void {
   });
 }
 
-/** Leaves text as it is that already ends with a newline: the largest lists do, and are not copied. */
+/** Appends a newline unless there is one. The largest lists bring their own, so they are not copied. */
 function withNewline(payload: unknown): unknown {
   if (typeof payload === 'string') return payload.endsWith('\n') ? payload : `${payload}\n`;
   if (payload instanceof Uint8Array && payload.at(-1) !== newline[0])
@@ -110,9 +111,9 @@ function withNewline(payload: unknown): unknown {
 }
 
 /**
- * While the server closes, an answer ends its connection: a client that keeps it open would keep the server waiting.
- * Fastify does so only for requests that arrive after that. And it would cut idle connections at once, also those on which a
- * request is already on its way.
+ * While the server closes, each response closes its connection: otherwise a client that keeps its connection open would keep
+ * the server waiting. Fastify only does this for requests that arrive after closing has started, and it closes idle
+ * connections immediately, including those on which a request is already on its way.
  */
 function endConnectionsOnClose(fastify: FastifyInstance): void {
   let isClosing = false;
@@ -123,13 +124,13 @@ function endConnectionsOnClose(fastify: FastifyInstance): void {
   });
   fastify.addHook('preClose', async () => {
     isClosing = true;
-    await untilConnectionsAreTaken();
+    await untilConnectionsAreAccepted();
     const closed = new Promise((resolve) => {
-      // Not the HTTP server's own close, which cuts idle connections: this one only stops listening.
+      // The close of the HTTP server would close idle connections; that of its base class only stops listening.
       NetServer.prototype.close.call(fastify.server, resolve);
     });
     await within(idleGraceMs, closed);
-    // Neither Node nor Fastify counts a connection as idle before its first byte: such a connection would hold up the end.
+    // Neither Node nor Fastify counts a connection as idle before its first byte, so such a connection would block the close.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
   });
   fastify.addHook('onSend', (_request, reply, payload, done) => {
@@ -139,11 +140,12 @@ function endConnectionsOnClose(fastify: FastifyInstance): void {
 }
 
 /**
- * Waits for a moment in which hardly any connection can be there that the system has made and this process has not taken
- * yet, since those are reset when it stops listening: the end of a short turn of the event loop, which takes all of them.
+ * Waits until the process has accepted nearly all connections that the operating system has established, because the others
+ * are reset when the server stops listening. The end of a short turn of the event loop is such a moment: each turn accepts all
+ * pending connections.
  */
-async function untilConnectionsAreTaken(): Promise<void> {
-  await setImmediate(); // the rest of the turn that has brought us here
+async function untilConnectionsAreAccepted(): Promise<void> {
+  await setImmediate(); // ends the current turn
   for (let turns = 0; turns < maxTurns; turns += 1) {
     const startedAt = performance.now();
     await setImmediate();
@@ -151,7 +153,7 @@ async function untilConnectionsAreTaken(): Promise<void> {
   }
 }
 
-/** Gives each request an id that its answer, its log lines and its messages to other services carry. */
+/** Gives each request an id, which its response, its log lines, and its messages to other services carry. */
 function correlate(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header('X-Request-Id', request.id);
@@ -159,7 +161,7 @@ function correlate(fastify: FastifyInstance): void {
   });
 }
 
-/** RFC 9112 §3.2 wants 400 for a request of HTTP/1.1 without a host. */
+/** RFC 9112 §3.2 requires 400 for an HTTP/1.1 request without a host. */
 function refuseWithoutHost(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     if (request.headers.host !== undefined || request.raw.httpVersion !== '1.1') done();
@@ -167,17 +169,17 @@ function refuseWithoutHost(fastify: FastifyInstance): void {
   });
 }
 
-/** Expectations but 100-continue may be ignored (RFC 9110 §10.1.1); Node would answer 417 with nothing in it. */
+/** Ignores expectations other than 100-continue, as RFC 9110 §10.1.1 allows. Node would respond with an empty 417. */
 function ignoreExpectations(fastify: FastifyInstance): void {
   fastify.server.on('checkExpectation', (request, response) => {
     fastify.server.emit('request', request, response);
   });
 }
 
-/** An answer to what is not even a request, written by hand because there is none to reply to. */
+/** The response to bytes that are not an HTTP request. Printed here because there is no Fastify reply. */
 function printClientError(code: string): string {
   const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
   const title = STATUS_CODES[status] ?? 'Bad Request';
-  const problem = toProblem(new ServiceError('invalid', 'The request could not be read as HTTP.'));
+  const problem = toProblem(new ServiceError('invalid', 'The request is not valid HTTP.'));
   return printAnswer({ ...problem, status, title });
 }

@@ -4,12 +4,13 @@ import type { FastifyRequest } from 'fastify';
 import { validate as isUuid } from 'uuid';
 
 /**
- * An id of the path, of the parameter `id` unless another is named: a UUID, in lower case. A malformed one is as unknown as any
- * other: 404.
+ * An id from the path (parameter `id` by default): a UUID, in lower case. A malformed id gets the same 404 as an unknown
+ * one.
  */
 export const Id = createParamDecorator((parameter: string | undefined, context: ExecutionContext): string => {
   const { params } = context.switchToHttp().getRequest<FastifyRequest<{ Params: Record<string, string> }>>();
   const id = params[parameter ?? 'id'];
-  if (id === undefined || !isUuid(id)) throw new ServiceError('not_found', 'There is nothing with this id.');
+  if (id === undefined || !isUuid(id))
+    throw new ServiceError('not_found', 'Nothing exists with this id: the id is not a UUID.');
   return id.toLowerCase();
 });

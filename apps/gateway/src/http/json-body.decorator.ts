@@ -13,10 +13,10 @@ import { JsonText } from './json-text.dto.js';
 
 const trimmedFields = new WeakMap<object, Set<string>>();
 const readOnlyFields = new WeakMap<object, readonly string[]>();
-// A body may bring thousands of fields; the answer stays readable.
+// A body may have thousands of unknown fields. The response stays readable.
 const maxUnknownFieldsNamed = 10;
 
-/** Marks a text field of a body that is trimmed before it is validated. */
+/** Marks a text field of a body that is trimmed before validation. */
 export function Trimmed(): PropertyDecorator {
   return (target, property) => {
     const fields = trimmedFields.get(target) ?? new Set();
@@ -24,20 +24,20 @@ export function Trimmed(): PropertyDecorator {
   };
 }
 
-/** Marks a field that may be left out; null is not left out, but a value of the wrong type. */
+/** Marks a field that may be left out. Null does not count as left out: it is a value of the wrong type. */
 export function MayBeAbsent(): PropertyDecorator {
   return ValidateIf((_body: object, value: unknown) => value !== undefined);
 }
 
 /**
- * Marks a body of which no field may be unknown, as a misspelt one would change what is done; the read-only fields of the
- * record that answers it are let through, so that a record may be sent back.
+ * Marks a body that rejects unknown fields, because a misspelled field would change the outcome. The read-only fields of the
+ * record are accepted, so that clients can send a record back.
  */
 export function RefusesUnknownFields(readOnly: readonly string[]): ClassDecorator {
   return (type) => void readOnlyFields.set(type, readOnly);
 }
 
-/** The request's body as a validated instance of a class: unknown fields are ignored or refused, nothing is coerced. */
+/** The request's body as a validated instance of a class. Unknown fields are ignored or rejected; nothing is coerced. */
 export const JsonBody = createParamDecorator(
   (type: MessageClass<object>, context: ExecutionContext): object => {
     const request = context.switchToHttp().getRequest<FastifyRequest<{ Body: Buffer | undefined }>>();
@@ -46,9 +46,9 @@ export const JsonBody = createParamDecorator(
 );
 
 /**
- * Makes a validated instance of a flat class from a JSON object.
+ * Creates a validated instance of a flat class from a JSON object.
  *
- * @throws ServiceError `invalid` with every fault by field
+ * @throws ServiceError `invalid` with all errors by field
  */
 export function parseBody<T extends object>(type: MessageClass<T>, json: JsonObjectText): T {
   const instance = new type();
@@ -76,11 +76,11 @@ function unknownFieldsOf(type: MessageClass<object>, json: JsonObjectText): Vali
 function readField(json: JsonObjectText, name: string, isToTrim: boolean): unknown {
   const value = json.value[name];
   if (typeof value === 'string' && isToTrim) return value.trim();
-  // Objects are kept as text: none of the API's bodies looks into one.
+  // Objects stay text, because no body of the API looks into them.
   return isJsonObject(value) ? new JsonText(json.memberText(name) ?? '{}') : value;
 }
 
-/** Whether a class, or one that it extends, marks the field as trimmed. */
+/** Whether a class, or a class that it extends, marks the field as trimmed. */
 function isTrimmed(prototype: object | null, field: string): boolean {
   if (prototype === null) return false;
   return (
@@ -89,7 +89,7 @@ function isTrimmed(prototype: object | null, field: string): boolean {
   );
 }
 
-/** The fields that a class validates. Only these are taken: `__proto__`, `constructor` and the like never are. */
+/** The fields that a class validates. Only these are read, so `__proto__`, `constructor`, and the like never are. */
 function fieldsOf(type: MessageClass<object>): Set<string> {
   const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
   return new Set(rules.map((rule) => rule.propertyName));

@@ -1,11 +1,11 @@
 import { ValidateBy } from 'class-validator';
 
-/** The text of a JSON object, exactly as it was sent. */
+/** The text of a JSON object, exactly as sent. */
 export class JsonText {
   constructor(readonly text: string) {}
 }
 
-/** Accepts a JSON object, whatever is in it. */
+/** Accepts any JSON object. */
 export function IsJsonObject(): PropertyDecorator {
   return ValidateBy({
     name: 'isJsonObject',

@@ -1,5 +1,5 @@
-/** Paths of the contract's branded spelling and their canonical, neutral form: same handlers, same bodies. */
-const aliases: readonly (readonly [alias: string, canonical: string])[] = [
+/** Alternative paths, which the contract requires, and their canonical form: same handlers, same bodies. */
+export const pathAliases: readonly (readonly [alias: string, canonical: string])[] = [
   ['/api/v1/twitch-events', '/api/v1/platform-events'],
   ['/api/v1/twitch/scopes', '/api/v1/platform/scopes'],
   ['/api/v1/twitch/helix-endpoints', '/api/v1/platform/api-endpoints'],
@@ -7,7 +7,7 @@ const aliases: readonly (readonly [alias: string, canonical: string])[] = [
   ['/users', '/api/v1/users'],
 ];
 
-/** The URL that is routed: aliases resolved, one trailing slash of the path dropped, the query untouched. */
+/** The URL to route: with aliases resolved, without one trailing slash of the path, and with the query unchanged. */
 export function canonicalUrl(url: string): string {
   const queryAt = url.indexOf('?');
   const path = queryAt === -1 ? url : url.slice(0, queryAt);
@@ -21,13 +21,13 @@ export function pathOf(url: string): string {
   return queryAt === -1 ? url : url.slice(0, queryAt);
 }
 
-/** The query of a URL, with every value of repeated parameters. */
+/** The query of a URL, with all values of repeated parameters. */
 export function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(url.slice(pathOf(url).length));
 }
 
 function resolveAlias(path: string): string {
-  for (const [alias, canonical] of aliases) {
+  for (const [alias, canonical] of pathAliases) {
     if (path === alias || path.startsWith(`${alias}/`)) return canonical + path.slice(alias.length);
   }
   return path;

@@ -6,7 +6,7 @@ import { pathOf } from './paths.js';
 import { sendProblem, toServiceError } from './problem.js';
 import { RouteMethods } from './route-methods.js';
 
-/** Answers every failed request, routed or not, with a problem document. */
+/** Responds to every failed request, routed or not, with a problem document. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter<unknown> {
   private readonly refusals: FailureLog;
@@ -26,14 +26,14 @@ export class ProblemFilter implements ExceptionFilter<unknown> {
     if (!reply.sent) sendProblem(reply, error);
   }
 
-  /** A path that exists with other methods is 405, not 404. */
+  /** Converts 404 to 405 when the path exists with other methods. */
   private explainUnrouted(error: ServiceError, request: FastifyRequest): ServiceError {
     if (error.code !== 'not_found' || !request.is404) return error;
     const allow = this.routes.methodsOf(pathOf(request.url));
     if (allow.length === 0) return error;
     return new ServiceError(
       'method_not_allowed',
-      `This path has no ${request.method}, only ${allow.join(', ')}.`,
+      `This path does not support ${request.method}. It supports ${allow.join(', ')}.`,
       { allow },
     );
   }
@@ -47,8 +47,8 @@ export class ProblemFilter implements ExceptionFilter<unknown> {
       status,
       err: error.cause ?? error,
     };
-    // In an outage every request fails, thousands a second, for one reason.
-    if (error.code === 'unavailable') this.refusals.warn('requests refused', details);
+    // In an outage, thousands of requests per second fail for one reason.
+    if (error.code === 'unavailable') this.refusals.warn('cannot serve requests', details);
     else this.logger[logLevel](details, 'request failed');
   }
 }

@@ -39,12 +39,7 @@ describe(toServiceError.name, () => {
   );
 
   it.each([
-    [
-      'an unknown path',
-      new NotFoundException('Cannot GET /a'),
-      'not_found',
-      /^There is nothing at this path/,
-    ],
+    ['an unknown path', new NotFoundException('Cannot GET /a'), 'not_found', /^Nothing exists at this path/],
     ['a wrong method', new MethodNotAllowedException(), 'method_not_allowed', /./],
     [
       'a wrong type',

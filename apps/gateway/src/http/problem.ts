@@ -7,40 +7,44 @@ import type { Problem } from './problem.dto.js';
 const codes = Object.keys(errorCatalogue) as ErrorCode[]; // holds: the catalogue's keys are the codes
 const codeByStatus = new Map<number, ErrorCode>(codes.map((code) => [errorCatalogue[code].status, code]));
 
-// What Fastify and Node say about a request before it reaches a handler, in our words.
+// Errors of Fastify and Node from before a request reaches a handler, in the API's words.
 const detailByFastifyCode: Record<string, string> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The body must be sent with the header Content-Type: application/json.',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Send the body with the header Content-Type: application/json.',
   FST_ERR_CTP_BODY_TOO_LARGE: 'The body is larger than 256 KiB.',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The body is not as long as its Content-Length says.',
-  FST_ERR_BAD_URL: 'The URL is not validly encoded.',
-  FST_ERR_MAX_PARAM_LENGTH: 'A part of the path is too long.',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The length of the body differs from its Content-Length.',
+  FST_ERR_BAD_URL: 'The URL has an invalid percent-encoding.',
+  FST_ERR_MAX_PARAM_LENGTH: 'A segment of the path is too long.',
 };
 
-// The same once Nest has made an exception of its own of it, which has the status only.
+// The same errors after Nest has converted them to its own exceptions, which only have the status.
 const detailByCode: Partial<Record<ErrorCode, string | undefined>> = {
   unsupported_media_type: detailByFastifyCode.FST_ERR_CTP_INVALID_MEDIA_TYPE,
   too_large: detailByFastifyCode.FST_ERR_CTP_BODY_TOO_LARGE,
-  not_found: 'There is nothing at this path.',
+  not_found: 'Nothing exists at this path. See /api/docs/ for all paths.',
 };
 
-/** The error of ours that anything thrown while a request was handled amounts to. */
+/** Converts anything that a handler throws to a ServiceError. */
 export function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
   const status = statusOf(thrown);
   if (status >= 400 && status < 500) {
     const code = codeByStatus.get(status) ?? 'invalid';
-    // Without its cause, which would be logged: it may repeat the URL, and a URL may hold a token by mistake.
+    // Without the cause, which would be logged: it may contain the URL, and a client may put a token there by mistake.
     return new ServiceError(code, detailOf(thrown, code));
   }
-  // Only what is nobody's answer yet may be the database's: other messages repeat what clients wrote, "timeout" too.
+  // Only now look for database errors: the messages of other errors may repeat words of clients, such as "timeout".
   const error = toUnavailable(thrown);
   if (error instanceof ServiceError) return error;
-  return new ServiceError('internal', 'The service failed unexpectedly. The fault is logged.', {
-    cause: error,
-  });
+  return new ServiceError(
+    'internal',
+    'The service failed unexpectedly. The logs have the details under the X-Request-Id.',
+    {
+      cause: error,
+    },
+  );
 }
 
-/** The body of an error's answer. */
+/** The problem document of an error. */
 export function toProblem(error: ServiceError): Problem {
   const { status, title } = errorCatalogue[error.code];
   return {
@@ -52,7 +56,7 @@ export function toProblem(error: ServiceError): Problem {
   };
 }
 
-/** Answers a request with an error. */
+/** Responds to a request with an error. */
 export function sendProblem(reply: FastifyReply, error: ServiceError): void {
   void reply
     .code(errorCatalogue[error.code].status)
@@ -60,12 +64,12 @@ export function sendProblem(reply: FastifyReply, error: ServiceError): void {
     .send(printProblemBody(toProblem(error)));
 }
 
-/** An error's whole answer as text, for a socket that no reply writes to; the connection ends with it. */
+/** Prints the whole HTTP response for an error, for a socket without a Fastify reply. The response closes the connection. */
 export function printProblem(error: ServiceError): string {
   return printAnswer(toProblem(error), problemHeaders(error));
 }
 
-/** A problem document as the text of an answer that ends its connection. */
+/** Prints a whole HTTP response with a problem document. The response closes the connection. */
 export function printAnswer(problem: Problem, headers: Record<string, string> = {}): string {
   const body = printProblemBody(problem);
   const allHeaders = {

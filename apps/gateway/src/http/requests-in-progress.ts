@@ -5,25 +5,25 @@ import { sendProblem } from './problem.js';
 
 /** A connection of a client. */
 interface Connection {
-  /** Ends the progress of each request that is not answered yet. */
+  /** One callback per request without a response yet. Calling it ends the request's progress. */
   readonly waiting: Set<() => void>;
-  /** Whether the answer that is on its way stays open. */
+  /** Whether a response stays open on the connection. */
   isTaken: boolean;
 }
 
-// Hardly any client sends requests ahead of answers. Without a limit a few connections could take the places of all.
+// Few clients pipeline requests. Without this limit, a few connections could occupy the places of all clients.
 const maxPerConnection = 16;
 
 const connections = new WeakMap<Socket, Connection>();
 const progressEnds = new WeakMap<FastifyRequest, () => void>();
 
-/** Refuses what is too much at once, before its body is read: what waits in memory is bounded. */
+/** Rejects requests above a limit before their bodies are read. This bounds the memory of waiting requests. */
 export function limitRequests(fastify: FastifyInstance, maxRequests: number): void {
   let inProgress = 0;
   fastify.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw;
     const { waiting, isTaken } = connectionOf(socket);
-    // It would wait for an answer that stays open, and Node would not notice any more that the client has gone.
+    // The request would wait behind a response that stays open, and Node would no longer notice when the client leaves.
     if (isTaken) return void socket.destroy();
     const isRefused = inProgress >= maxRequests || waiting.size >= maxPerConnection;
     if (!isRefused) inProgress += 1;
@@ -32,22 +32,28 @@ export function limitRequests(fastify: FastifyInstance, maxRequests: number): vo
     };
     waiting.add(end);
     progressEnds.set(request, end);
-    // Also when the client has gone before its answer.
+    // Also emitted when the client leaves before the response.
     reply.raw.once('close', end);
     if (isRefused)
-      sendProblem(reply, new ServiceError('unavailable', 'Too many requests at once. Try again soon.'));
+      sendProblem(
+        reply,
+        new ServiceError(
+          'unavailable',
+          'Too many requests are in progress. Retry after the time in `Retry-After`.',
+        ),
+      );
     else done();
   });
 }
 
-/** Whether no other request of the connection waits for its answer: answers come in the order of the requests. */
+/** Whether no other request of the connection waits for a response: responses go out in the order of the requests. */
 export function isAlone(request: FastifyRequest): boolean {
   return connectionOf(request.raw.socket).waiting.size === 1;
 }
 
 /**
- * Lets an answer stay open: it is counted no more among those in progress, since such answers have a limit of their own, and
- * its connection is for no other request.
+ * Lets a response stay open. It no longer counts as in progress, because open responses have a limit of their own, and its
+ * connection accepts no other request.
  */
 export function keepOpen(request: FastifyRequest): void {
   connectionOf(request.raw.socket).isTaken = true;
@@ -59,7 +65,7 @@ function connectionOf(socket: Socket): Connection {
   if (known) return known;
   const connection: Connection = { waiting: new Set(), isTaken: false };
   connections.set(socket, connection);
-  // Answers that wait for the one before them are not told that their connection has ended.
+  // A response that waits behind another one gets no event when the connection closes.
   socket.once('close', () => {
     for (const end of connection.waiting) end();
   });

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 
-/** Knows which methods each path has, to tell a wrong method (405) from a wrong path (404). */
+/** Records the methods of each path, to distinguish a wrong method (405) from a wrong path (404). */
 @Injectable()
 export class RouteMethods {
   private readonly routes: { pattern: RegExp; methods: string[] }[] = [];
 
-  /** Notes every route that is added from now on. */
+  /** Records every route that is added from now on. */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', (route) => {
       if (route.url.includes('*')) return;
@@ -14,7 +14,7 @@ export class RouteMethods {
     });
   }
 
-  /** The methods of a path, sorted; none when there is no such path. */
+  /** The methods of a path, sorted. Empty when the path does not exist. */
   methodsOf(path: string): string[] {
     const methods = this.routes.filter((route) => route.pattern.test(path)).flatMap((route) => route.methods);
     return [...new Set(methods)].sort();

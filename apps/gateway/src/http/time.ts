@@ -1,30 +1,30 @@
 import { ServiceError } from '@stream-events/contracts';
 
-/** Prints a time, in milliseconds since 1970, as the API does: UTC, to the second. */
+/** Prints a time (in milliseconds since 1970) in the API's format: UTC, to the second. */
 export function printTime(time: number): string {
   return `${new Date(time).toISOString().slice(0, 19)}+0000`;
 }
 
-/** The same for a time that may be missing. */
+/** The same for a time that may be null. */
 export function printTimeOrNull(time: number | null): string | null {
   return time === null ? null : printTime(time);
 }
 
-/** A time as the API prints it, for its description. */
+/** An example of a time, for the API description. */
 export const exampleTime = '2026-11-21T07:30:00+0000';
 
 const timePattern =
   /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}(?::\d{2})?)(?:[.,](\d{1,9}))?([Zz]|[+-]\d{2}:?\d{2})?)?$/;
 
-/** What is wrong with a time that `readTime` does not read. */
+/** The error message for text that `readTime` does not accept. */
 export const timeFault = 'must be an ISO 8601 time, for example 2026-11-21T07:30:00Z';
 
 /**
- * Milliseconds since 1970 of an ISO 8601 time (UTC where it names no offset), parts of a millisecond rounded up; undefined
- * when it is none.
+ * Parses an ISO 8601 time (UTC if it has no offset) to milliseconds since 1970, rounded up. Undefined when the text is not a
+ * time.
  */
 export function readTime(value: string): number | undefined {
-  // A + that was not percent-encoded arrives as a space: the times that the API prints end in +0000.
+  // A + that is not percent-encoded arrives as a space, and the times that the API prints end in +0000.
   const match = timePattern.exec(
     value
       .trim()
@@ -38,7 +38,7 @@ export function readTime(value: string): number | undefined {
 }
 
 /**
- * The time of a parameter, as `readTime` reads it.
+ * Parses the time of a parameter with `readTime`.
  *
  * @throws ServiceError `invalid` on the parameter
  */
@@ -48,7 +48,7 @@ export function parseTime(parameter: string, value: string): number {
   return time;
 }
 
-/** Whether the calendar has this day: Date.parse takes February 30 for March 2. */
+/** Whether the day exists: Date.parse reads February 30 as March 2. */
 function isDay(date: string | undefined): boolean {
   const day = new Date(`${date}T00:00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().slice(0, 10) === date;

@@ -2,42 +2,42 @@ import { ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { canonicalUrl, pathOf } from './paths.js';
 
-/** Takes the socket of a request that asks for a WebSocket; `head` is what it has already sent beyond the request. */
+/** Takes over the socket of a WebSocket request. `head` holds the bytes that the client already sent after the request. */
 type TakeSocket = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /**
- * Hands over the requests for a WebSocket at a path, which is canonical. All others that would upgrade their connection are
- * answered as if they had not asked, which a server may do (RFC 9110 §7.8): several HTTP clients ask for HTTP/2 with each
- * first request, and Node keeps these from their routes as soon as anybody listens for upgrades.
+ * Passes WebSocket requests for a (canonical) path to `take`. Serves all other upgrade requests as ordinary requests, which
+ * RFC 9110 §7.8 allows: several HTTP clients ask for HTTP/2 with each first request, and Node no longer routes such requests
+ * once the server has an upgrade listener.
  */
 export function takeWebSocketUpgrades(server: Server, path: string, take: TakeSocket): void {
   server.on('upgrade', (request, socket, head) => {
     const isWebSocket = request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket';
-    onceAnswered(socket, () => {
+    afterEarlierResponses(socket, () => {
       if (isWebSocket && pathOf(canonicalUrl(request.url ?? '/')) === path) take(request, socket, head);
-      else answerWithoutUpgrade(server, { request, socket, head });
+      else serveWithoutUpgrade(server, { request, socket, head });
     });
   });
 }
 
-/** Goes on when the answers to earlier requests on the connection are out; not at all when it ends before. */
-function onceAnswered(socket: Duplex, goOn: () => void): void {
-  // Node keeps it there for itself, and has no other word for it.
+/** Continues when the responses to earlier requests on the connection are sent. Never continues if the connection closes first. */
+function afterEarlierResponses(socket: Duplex, goOn: () => void): void {
+  // Node's private field for the response in progress. Node has no public one.
   const answer: unknown = '_httpMessage' in socket ? socket._httpMessage : undefined;
   if (!(answer instanceof ServerResponse)) return goOn();
-  // Nobody else listens meanwhile.
+  // The socket has no other error listener in the meantime.
   const onError = (): void => void socket.destroy();
   socket.on('error', onError);
   answer.once('close', () => {
-    // What has ended may still have its error to tell.
+    // A destroyed socket may still emit its error, so the listener stays.
     if (socket.destroyed) return;
     socket.off('error', onError);
-    onceAnswered(socket, goOn);
+    afterEarlierResponses(socket, goOn);
   });
 }
 
-/** Puts the request back on its socket without the header, and the socket back on the server. */
-function answerWithoutUpgrade(
+/** Writes the request back to its socket without the Upgrade header, and returns the socket to the server. */
+function serveWithoutUpgrade(
   server: Server,
   { request, socket, head }: { request: IncomingMessage; socket: Duplex; head: Buffer },
 ): void {
@@ -47,7 +47,7 @@ function answerWithoutUpgrade(
     const name = rawHeaders[index] ?? '';
     if (name.toLowerCase() !== 'upgrade') lines.push(`${name}: ${rawHeaders[index + 1]}\r\n`);
   }
-  // Node reads the lines of a request as Latin-1.
+  // Node decodes the head of a request as Latin-1.
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('')}\r\n`, 'latin1'), head]));
   server.emit('connection', socket);
 }

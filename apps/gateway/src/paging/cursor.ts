@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ServiceError, type ListPosition } from '@stream-events/contracts';
 import { parse as parseUuid, validate as isUuid } from 'uuid';
 
-// version (1 byte) | flags (1) | id (16) | checksum over these and what it is bound to (8)
+// version (1 byte) | flags (1) | id (16) | checksum over these and the list (8)
 const version = 1;
 const newerFlag = 1;
 const inclusiveFlag = 2;
@@ -10,8 +10,8 @@ const checksumAt = 18;
 const cursorBytes = 26;
 
 /**
- * Prints a position as a cursor: opaque, URL-safe, and bound to the list it came from (its path and filters), so that it
- * is not followed through another one.
+ * Prints a position as an opaque, URL-safe cursor. The cursor is bound to its list (the path and the filters): another list
+ * rejects it instead of returning a page that makes no sense.
  */
 export function printCursor(position: ListPosition, list: string): string {
   const flags = (position.direction === 'newer' ? newerFlag : 0) | (position.inclusive ? inclusiveFlag : 0);
@@ -19,7 +19,7 @@ export function printCursor(position: ListPosition, list: string): string {
   return Buffer.concat([bytes, checksumOf(bytes, list)]).toString('base64url');
 }
 
-/** @throws ServiceError `invalid` on `cursor` for one that is broken, or of another list */
+/** @throws ServiceError `invalid` on `cursor` when the cursor is broken or belongs to another list */
 export function parseCursor(cursor: string, list: string): ListPosition {
   const bytes = Buffer.from(cursor, 'base64url');
   const isWhole =
@@ -28,7 +28,7 @@ export function parseCursor(cursor: string, list: string): ListPosition {
   if (!isWhole || flags > (newerFlag | inclusiveFlag))
     throw ServiceError.onField('cursor', 'is not a cursor of this service');
   if (!bytes.subarray(checksumAt).equals(checksumOf(bytes.subarray(0, checksumAt), list)))
-    throw ServiceError.onField('cursor', 'is broken, or belongs to another list or other filters');
+    throw ServiceError.onField('cursor', 'is broken, or comes from another list or other filters');
   const id = printId(bytes.subarray(2, checksumAt));
   return { direction: flags & newerFlag ? 'newer' : 'older', id, inclusive: (flags & inclusiveFlag) !== 0 };
 }

@@ -5,12 +5,12 @@ import { pathOf, queryOf } from '../http/paths.js';
 import { PublicUrl } from '../http/public-url.js';
 import { printCursor } from './cursor.js';
 
-/** Builds the `next` and `previous` links of a list: the request's own URL, in the form it was written, with a cursor. */
+/** Builds the `next` and `previous` links of a list: the request's own URL as the client wrote it, with a cursor. */
 @Injectable()
 export class ListLinks {
   constructor(private readonly publicUrl: PublicUrl) {}
 
-  /** The absolute URL of the page at a position; `list` is what its cursors are bound to. */
+  /** The absolute URL of the page at a position. `list` is the list that the cursor is bound to. */
   of(request: FastifyRequest, list: string, position: ListPosition): string {
     const path = pathOf(request.originalUrl);
     const parameters = queryOf(request.originalUrl);

@@ -8,14 +8,14 @@ export function PageParameters(items: string): MethodDecorator {
     ApiQuery({
       name: 'cursor',
       required: false,
-      description: 'From a link of a page',
+      description: 'The cursor from the `next` or `previous` link of a page',
       type: String,
       example: 'AQABof0cQRV3Q4At-ib5JbxMmDUC9fyzwJk',
     }),
     ApiQuery({
       name: 'page_size',
       required: false,
-      description: `${items} a page at most`,
+      description: `Maximum number of ${items.toLowerCase()} per page`,
       schema: { type: 'integer', minimum: 1, maximum: maxPageSize, default: defaultPageSize },
     }),
   );

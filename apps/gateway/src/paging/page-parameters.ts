@@ -4,21 +4,21 @@ import { parseCursor } from './cursor.js';
 export const defaultPageSize = 50;
 export const maxPageSize = 100;
 
-/** The parameters of a query; of a repeated one, the last. */
+/** The parameters of a query. The last value of a repeated parameter wins. */
 export type Parameters = Readonly<Record<string, string | undefined>>;
 
-/** The page of a list that was asked for. */
+/** The requested page of a list. */
 export interface Page {
   pageSize: number;
-  /** Where it begins; the first page without it. */
+  /** Where the page starts. The first page has no position. */
   position?: ListPosition;
 }
 
-/** Gathers what is wrong with parameters, to refuse a query for all of its faults at once. */
+/** Collects the errors of a query's parameters, to report all of them in one response. */
 export class ParameterFaults {
   private readonly errors: FieldErrors = {};
 
-  /** What `read` returns; undefined when it refuses the parameter, which is noted. */
+  /** Returns the result of `read`. When `read` rejects the parameter, records the error and returns undefined. */
   attempt<T>(read: () => T): T | undefined {
     try {
       return read();
@@ -29,7 +29,7 @@ export class ParameterFaults {
     }
   }
 
-  /** @throws ServiceError `invalid` with every fault by parameter, when there is one */
+  /** @throws ServiceError `invalid` with all errors by parameter, if there are any */
   throwIfAny(): void {
     const names = Object.keys(this.errors);
     if (names.length > 0)
@@ -37,7 +37,7 @@ export class ParameterFaults {
   }
 }
 
-/** Reads `page_size` and `cursor`; the cursor must be of this list (see `printCursor`). Empty values count as none. */
+/** Parses `page_size` and `cursor`. The cursor must come from this list (see `printCursor`). Ignores empty values. */
 export function parsePage(parameters: Parameters, list: string, faults: ParameterFaults): Page {
   const pageSize = faults.attempt(() => parsePageSize(parameters.page_size)) ?? defaultPageSize;
   const { cursor } = parameters;

@@ -1,29 +1,29 @@
 import { ServiceError } from '@stream-events/contracts';
 
-/** One page of a list: records as the API shows them, and where the next page begins; null means the end. */
+/** One page of a list: records in their form in the API, and where the next page starts. Null means the end. */
 export interface ListPage<Position = string> {
   records: readonly object[];
   next: Position | null;
 }
 
-/** Asks for a page: the first one, or the one that begins at `next` of the page before. */
+/** Reads a page: the first one, or the page after `next` of the previous page. */
 export type ReadPage<Position = string> = (
   after: Position | undefined,
   correlationId: string,
 ) => Promise<ListPage<Position>>;
 
-// A quarter of a million streamers. Two lists are in memory at most, and what slow clients have not taken yet.
+// Enough for 250,000 streamers. At most two lists are in memory, plus what slow clients have not read yet.
 const maxListBytes = 64 * 1024 * 1024;
-// Many times what such a list takes; clients that wait for the next reading wait twice as long.
+// Many times the duration of the longest reading. Clients that wait for the next reading wait up to twice as long.
 const maxReadingMs = 15_000;
 
 /**
- * A list that the API answers whole, gathered from the pages of the service that keeps it. However many clients ask, it is read
- * once at a time: those who come meanwhile share the next reading, so that nobody gets a list from before the own request.
+ * A list that the API returns as a whole, collected from pages. However many clients ask, only one reading runs at a time.
+ * Clients that arrive during a reading share the next one, so that no client gets a list older than its request.
  *
  * ```
- * idle ──read──▶ reading ──read──▶ reading, and the next is promised ◀─┐ read: the same promise
- *   ▲               │ end            │ end        └────────────────────┘
+ * idle ──read──▶ reading ──read──▶ reading, next one promised ◀─┐ read: the same promise
+ *   ▲               │ end            │ end        └─────────────┘
  *   └───────────────┘◀── reading ◀───┘
  * ```
  */
@@ -34,9 +34,9 @@ export class WholeList<Position = string> {
   constructor(private readonly readPage: ReadPage<Position>) {}
 
   /**
-   * The list as JSON, in UTF-8. The correlation id of whoever begins a reading is that of its requests.
+   * The list as JSON, in UTF-8. A reading uses the correlation id of the request that starts it.
    *
-   * @throws ServiceError as the pages' service does; `unavailable` for a list that is too large or takes too long
+   * @throws ServiceError from reading a page; `unavailable` when the list is too large or takes too long
    */
   read(correlationId: string): Promise<Buffer> {
     if (!this.reading) return this.begin(correlationId);
@@ -70,7 +70,10 @@ async function gather<Position>(
   let after: Position | undefined;
   do {
     if (bytes > maxListBytes || performance.now() > deadline)
-      throw new ServiceError('unavailable', 'The list is too long to be answered now.');
+      throw new ServiceError(
+        'unavailable',
+        'The list is larger than 64 MiB, or reading it took longer than 15 s.',
+      );
     const { records, next } = await readPage(after);
     if (records.length > 0) {
       const part = Buffer.from(records.map((record) => JSON.stringify(record)).join(','));

@@ -1,23 +1,24 @@
 import type { EventTypeMessage } from '@stream-events/contracts';
 
-/** How the subscriptions of an event type stand, in one word; the first that applies. */
+/** The state of an event type's subscriptions. The first status that applies is used. */
 export const eventTypeStatuses = {
-  unsupported: 'it cannot be made active; `unsupported` says why',
-  inactive: 'nobody is subscribed to it',
-  enabled: 'all of its subscriptions are enabled',
-  partly: 'some of them are enabled, others are not, or not yet',
-  failed: 'none is enabled, and the platform has refused or revoked some',
-  limited: 'none is enabled, and some have no room under the platform’s limit',
-  waiting: 'none is enabled yet: there are no streamers, or the platform has yet to create or verify them',
+  unsupported: 'the event type cannot be activated; `unsupported` has the reason',
+  inactive: 'no streamer is subscribed',
+  enabled: 'all subscriptions are enabled',
+  partly: 'some subscriptions are enabled, others are not, or not yet',
+  failed: 'no subscription is enabled, and the platform rejected or revoked some',
+  limited: 'no subscription is enabled, and some exceed the platform’s limit',
+  waiting:
+    'no subscription is enabled yet: there are no streamers, or the platform has not created or verified the subscriptions yet',
 } as const;
 
 export type EventTypeStatus = keyof typeof eventTypeStatuses;
 
-// Any other status but these and `enabled` is a failure; the platform may add some without notice.
+// Every other status except `enabled` is a failure. The platform may add statuses without notice.
 const waitingStatuses = ['waiting', 'webhook_callback_verification_pending'];
 const limitedStatus = 'limit_reached';
 
-/** The word for an event type, from how many of its subscriptions are in each status. */
+/** Derives the status of an event type from the number of its subscriptions in each status. */
 export function eventTypeStatus(
   eventType: Pick<EventTypeMessage, 'active' | 'subscriptions' | 'unsupported'>,
 ): EventTypeStatus {

@@ -6,17 +6,17 @@ import { eventTypeStatus, eventTypeStatuses, type EventTypeStatus } from './even
 
 /** Body of `PUT /api/v1/platform/event-types/<type>`. */
 export class EventTypeStateBody {
-  @ApiProperty({ description: 'Whether every streamer is subscribed to it', example: true })
+  @ApiProperty({ description: 'Whether to subscribe every streamer to the event type', example: true })
   @IsBoolean({ message: 'must be true or false' })
   active!: boolean;
 }
 
-/** A type of event that the platform has, in one version. */
+/** One version of an event type of the platform. */
 export class EventTypeRecord {
-  @ApiProperty({ description: 'As the platform writes it', example: 'stream.online' })
+  @ApiProperty({ description: 'The type as the platform writes it', example: 'stream.online' })
   type!: string;
 
-  @ApiProperty({ description: 'As events have it', example: 'stream-online' })
+  @ApiProperty({ description: 'The type as events have it', example: 'stream-online' })
   event_type!: string;
 
   @ApiProperty({ description: 'Version', example: '1' })
@@ -24,7 +24,7 @@ export class EventTypeRecord {
 
   @ApiProperty({
     type: [String],
-    description: 'What a subscription must name',
+    description: 'The fields that the condition of a subscription must have',
     example: ['broadcaster_user_id'],
   })
   condition!: string[];
@@ -32,20 +32,22 @@ export class EventTypeRecord {
   @ApiProperty({
     type: 'array',
     items: { type: 'array', items: { type: 'string' } },
-    description: 'Groups of scopes: of each group, the streamer must have granted one',
+    description: 'Groups of scopes. The streamer must have granted one scope of each group',
     example: [],
   })
   scopes!: string[][];
 
-  @ApiProperty({ description: 'What it tells', example: 'A channel went live' })
+  @ApiProperty({ description: 'What the event reports', example: 'A channel went live' })
   description!: string;
 
-  @ApiProperty({ description: 'Whether every streamer is subscribed to it', example: true })
+  @ApiProperty({ description: 'Whether every streamer is subscribed to the event type', example: true })
   active!: boolean;
 
   @ApiProperty({
     enum: Object.keys(eventTypeStatuses),
-    description: `How its subscriptions stand; the first that applies: ${Object.entries(eventTypeStatuses)
+    description: `The state of the subscriptions, as the first of these that applies: ${Object.entries(
+      eventTypeStatuses,
+    )
       .map(([status, meaning]) => `\`${status}\`: ${meaning}`)
       .join('; ')}`,
     example: 'enabled',
@@ -55,7 +57,7 @@ export class EventTypeRecord {
   @ApiProperty({
     type: Object,
     additionalProperties: { type: 'integer' },
-    description: 'How many of its subscriptions are in each status',
+    description: 'Number of subscriptions by status',
     example: { enabled: 120, limit_reached: 3 },
   })
   subscriptions!: Record<string, number>;
@@ -63,13 +65,13 @@ export class EventTypeRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Why it cannot be made active; null when it can',
+    description: 'Why the event type cannot be activated. Null if it can',
     example: null,
   })
   unsupported!: string | null;
 }
 
-/** Shows an event type as the API does. */
+/** Converts an event type to its form in the API. */
 export function toEventTypeRecord(eventType: EventTypeMessage): EventTypeRecord {
   return {
     type: eventType.type,

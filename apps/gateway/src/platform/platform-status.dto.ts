@@ -5,7 +5,7 @@ import { exampleTime, printTime, printTimeOrNull } from '../http/time.js';
 
 class CredentialsState {
   @ApiProperty({
-    description: 'Whether client id and secret are configured; they are never shown',
+    description: 'Whether the client id and the client secret are configured. The API never shows them',
     example: true,
   })
   present!: boolean;
@@ -13,7 +13,7 @@ class CredentialsState {
   @ApiProperty({
     type: Boolean,
     nullable: true,
-    description: 'Whether the platform has accepted them; null while it was not asked',
+    description: 'Whether the platform accepts the credentials. Null until the service has used them',
     example: true,
   })
   valid!: boolean | null;
@@ -21,43 +21,53 @@ class CredentialsState {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'When the access token ends, which is renewed before; null while there is none',
+    description:
+      'When the access token expires. The service renews it before that. Null if there is no token',
     example: exampleTime,
   })
   token_expires!: string | null;
 }
 
 class RateBudget {
-  @ApiProperty({ type: 'integer', description: 'Calls a minute that the platform grants', example: 800 })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Number of calls per minute that the platform allows',
+    example: 800,
+  })
   limit!: number;
 
-  @ApiProperty({ type: 'integer', description: 'How many are left', example: 641 })
+  @ApiProperty({ type: 'integer', description: 'Number of calls left', example: 641 })
   remaining!: number;
 
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Until when none is made, as the platform said that there were too many; null: they go on',
+    description:
+      'The service makes no calls until this time, because the platform reported too many. Null if calls are not blocked',
     example: null,
   })
   blocked_until!: string | null;
 }
 
 class SubscriptionCost {
-  @ApiProperty({ type: 'integer', description: 'What the subscriptions cost together', example: 240 })
+  @ApiProperty({ type: 'integer', description: 'Total cost of all subscriptions', example: 240 })
   total!: number;
 
-  @ApiProperty({ type: 'integer', description: 'What they may cost', example: 10000 })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Maximum total cost that the platform allows',
+    example: 10000,
+  })
   max!: number;
 }
 
 class StreamerCoverage {
-  @ApiProperty({ type: 'integer', description: 'Streamers that are not disabled', example: 123 })
+  @ApiProperty({ type: 'integer', description: 'Number of streamers that are not disabled', example: 123 })
   monitored!: number;
 
   @ApiProperty({
     type: 'integer',
-    description: 'Of whom the platform tells by itself when they go on and off',
+    description: 'Number of streamers with subscriptions: the platform reports when they go live and offline',
     example: 120,
   })
   subscribed!: number;
@@ -65,42 +75,44 @@ class StreamerCoverage {
   @ApiProperty({
     type: 'integer',
     description:
-      'Who are only polled: there is no room under the platform’s limit, it refuses, or it was not told where to send',
+      'Number of streamers that are only polled: their subscriptions exceed the platform’s limit or were rejected, or ' +
+      'PUBLIC_URL is not set',
     example: 3,
   })
   polled_only!: number;
 }
 
 class PlatformFailure {
-  @ApiProperty({ description: 'UTC, to the second', example: exampleTime })
+  @ApiProperty({ description: 'Time of the failure, UTC, to the second', example: exampleTime })
   at!: string;
 
-  @ApiProperty({ description: 'What failed, and how', example: 'The platform did not answer in time.' })
+  @ApiProperty({ description: 'What failed, and why', example: 'The platform did not answer in time.' })
   message!: string;
 }
 
-/** How things stand with the platform. */
+/** The state of the connection to the platform. */
 export class PlatformStatus {
   @ApiProperty({
     enum: platformNames,
-    description: 'Which platform; with `simulator` all of its events are simulated',
+    description: 'The connected platform. With `simulator`, all platform events are simulated',
     example: 'simulator',
   })
   platform!: PlatformStatusReply['platform'];
 
-  @ApiProperty({ type: CredentialsState, description: 'Of your application on the platform' })
+  @ApiProperty({ type: CredentialsState, description: 'The credentials of your application on the platform' })
   credentials!: CredentialsState;
 
   @ApiProperty({
     type: RateBudget,
     nullable: true,
-    description: 'The platform’s rate limit, by its own word; null until it has said it',
+    description: 'The rate limit that the platform reported. Null until the first report',
   })
   budget!: RateBudget | null;
 
   @ApiProperty({
     enum: ['closed', 'open'],
-    description: '`open`: calls have failed so often that the connector that answers makes none for a while',
+    description:
+      'The circuit breaker of the connector that responded. `open`: it makes no calls for a while, after repeated failures',
     example: 'closed',
   })
   circuit!: PlatformStatusReply['circuit'];
@@ -108,7 +120,7 @@ export class PlatformStatus {
   @ApiProperty({
     type: Object,
     additionalProperties: { type: 'integer' },
-    description: 'How many subscriptions are in each status',
+    description: 'Number of subscriptions by status',
     example: { enabled: 240, limit_reached: 6 },
   })
   subscriptions!: Record<string, number>;
@@ -116,18 +128,18 @@ export class PlatformStatus {
   @ApiProperty({
     type: SubscriptionCost,
     nullable: true,
-    description: 'The platform’s limit on subscriptions, by its own word; null until it has said it',
+    description: 'The limit on subscriptions that the platform reported. Null until the first report',
   })
   cost!: SubscriptionCost | null;
 
-  @ApiProperty({ type: StreamerCoverage, description: 'How the service learns of streams' })
+  @ApiProperty({ type: StreamerCoverage, description: 'How the service learns about streams' })
   streamers!: StreamerCoverage;
 
   @ApiProperty({
     type: String,
     nullable: true,
     description:
-      'Where the platform sends its messages; null when it was not told, and all streamers are polled',
+      'The URL to which the platform sends its messages. Null without PUBLIC_URL: then all streamers are polled',
     example: 'https://events.example.org/api/v1/platform-events/webhook',
   })
   callback!: string | null;
@@ -135,12 +147,12 @@ export class PlatformStatus {
   @ApiProperty({
     type: PlatformFailure,
     nullable: true,
-    description: 'The latest failure, of whichever connector; null: none',
+    description: 'The latest failure of any connector. Null if there was none',
   })
   last_error!: PlatformFailure | null;
 }
 
-/** Shows the status as the API does. */
+/** Converts the status to its form in the API. */
 export function toPlatformStatus(status: PlatformStatusReply): PlatformStatus {
   const { credentials, budget, cost, streamers, lastError } = status;
   return {

@@ -1,17 +1,17 @@
 import { ServiceError, type ListSubscriptionsRequest } from '@stream-events/contracts';
 import { ParameterFaults, parsePage, type Parameters } from '../paging/page-parameters.js';
 
-/** A list that was asked for: the request to the platform connector, and what its cursors are bound to. */
+/** A parsed query: the request to the platform connector, and the list that its cursors are bound to. */
 export interface SubscriptionListQuery {
   request: ListSubscriptionsRequest;
-  /** Path and filter. */
+  /** The path and the filter. */
   list: string;
 }
 
 /**
- * Reads the query of the list of subscriptions. An empty status is no filter; unknown parameters are ignored.
+ * Parses the query of the list of subscriptions. Treats an empty status as no filter and ignores unknown parameters.
  *
- * @throws ServiceError `invalid` with every fault by parameter
+ * @throws ServiceError `invalid` with all errors, by parameter
  */
 export function parseSubscriptionListQuery(parameters: Parameters): SubscriptionListQuery {
   const faults = new ParameterFaults();
@@ -22,10 +22,10 @@ export function parseSubscriptionListQuery(parameters: Parameters): Subscription
   return { list, request: { ...(status !== undefined && { status }), ...page } };
 }
 
-/** The platform may add statuses without notice, but all are of this form. */
+/** Checks only the form, because the platform may add statuses without notice. */
 function parseStatus(value: string | undefined): string | undefined {
   if (!value) return undefined;
   if (!/^\w{1,255}$/.test(value))
-    throw ServiceError.onField('status', 'must be a status: letters, digits and underscores');
+    throw ServiceError.onField('status', 'must be 1 to 255 letters, digits, or underscores');
   return value;
 }

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { SubscriptionMessage } from '@stream-events/contracts';
 import { exampleTime, printTime } from '../http/time.js';
 
-/** A subscription on the platform that is wanted, as the API shows one. */
+/** A subscription that the service wants on the platform. */
 export class SubscriptionRecord {
   @ApiProperty({
     format: 'uuid',
@@ -14,30 +14,30 @@ export class SubscriptionRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The platform’s id of it; null while it has none',
+    description: 'The platform’s id of the subscription. Null until the platform assigns one',
     example: '26b1c993-bfcf-44d9-b876-379dacafe75a',
   })
   subscription_id!: string | null;
 
-  @ApiProperty({ description: 'Event type, as the platform writes it', example: 'stream.online' })
+  @ApiProperty({ description: 'The event type as the platform writes it', example: 'stream.online' })
   type!: string;
 
-  @ApiProperty({ description: 'Version of the event type', example: '1' })
+  @ApiProperty({ description: 'The version of the event type', example: '1' })
   version!: string;
 
   @ApiProperty({
     type: Object,
     additionalProperties: { type: 'string' },
-    description: 'What it is about',
+    description: 'The condition of the subscription',
     example: { broadcaster_user_id: '47019283' },
   })
   condition!: Record<string, string>;
 
   @ApiProperty({
     description:
-      'The platform’s word (`enabled`, `webhook_callback_verification_pending`, `authorization_revoked`, …), or the service’s: ' +
-      '`waiting` (to be created), `limit_reached` (no room under the platform’s limit: the streamer is polled), `refused` (the ' +
-      'platform said no; it is asked again)',
+      'A status of the platform (`enabled`, `webhook_callback_verification_pending`, `authorization_revoked`, …) or of the ' +
+      'service: `waiting` (not created yet), `limit_reached` (exceeds the platform’s limit; the streamer is polled), `refused` ' +
+      '(the platform rejected it; the service tries again)',
     example: 'enabled',
   })
   status!: string;
@@ -45,7 +45,7 @@ export class SubscriptionRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Why the status is what it is; null when there is nothing to say',
+    description: 'The reason for the status. Null if there is nothing to report',
     example: null,
   })
   reason!: string | null;
@@ -53,28 +53,28 @@ export class SubscriptionRecord {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'What it counts of the platform’s limit; null while that is not known',
+    description: 'The cost that counts toward the platform’s limit. Null until the platform reports it',
     example: 1,
   })
   cost!: number | null;
 
-  @ApiProperty({ description: 'UTC, to the second', example: exampleTime })
+  @ApiProperty({ description: 'Creation time, UTC, to the second', example: exampleTime })
   created!: string;
 
-  @ApiProperty({ description: 'UTC, to the second', example: exampleTime })
+  @ApiProperty({ description: 'Time of the last change, UTC, to the second', example: exampleTime })
   updated!: string;
 }
 
 /** One page of the subscriptions. */
 export class SubscriptionPage {
-  @ApiProperty({ type: 'integer', description: 'How many match in all', example: 1 })
+  @ApiProperty({ type: 'integer', description: 'Number of subscriptions on all pages', example: 1 })
   count!: number;
 
   @ApiProperty({
     type: String,
     format: 'uri',
     nullable: true,
-    description: 'The page of older ones; null means the end',
+    description: 'URL of the page with older subscriptions. Null on the last page',
     example: null,
   })
   next!: string | null;
@@ -83,16 +83,16 @@ export class SubscriptionPage {
     type: String,
     format: 'uri',
     nullable: true,
-    description: 'The page of newer ones; null when there are none',
+    description: 'URL of the page with newer subscriptions. Null on the first page',
     example: null,
   })
   previous!: string | null;
 
-  @ApiProperty({ type: [SubscriptionRecord], description: 'Newest first' })
+  @ApiProperty({ type: [SubscriptionRecord], description: 'The subscriptions of this page, newest first' })
   results!: SubscriptionRecord[];
 }
 
-/** Shows a subscription as the API does. */
+/** Converts a subscription to its form in the API. */
 export function toSubscriptionRecord(subscription: SubscriptionMessage): SubscriptionRecord {
   return {
     id: subscription.id,

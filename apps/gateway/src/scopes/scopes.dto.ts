@@ -6,13 +6,13 @@ import type { Scope } from './scope.entity.js';
 
 const exampleScope = 'channel:read:subscriptions';
 
-/** Body of PATCH; fields that are left out stay as they are. */
+/** Body of PATCH. Fields that are left out keep their values. */
 export class ScopeChangesBody {
   @ApiProperty({
     required: false,
     minLength: 1,
     maxLength: 255,
-    description: 'Trimmed',
+    description: 'The permission’s name on the platform. Trimmed',
     example: exampleScope,
   })
   @Trimmed()
@@ -20,7 +20,7 @@ export class ScopeChangesBody {
   @IsText(1, 255)
   scope?: string;
 
-  @ApiProperty({ required: false, description: 'Whether users must grant it', example: false })
+  @ApiProperty({ required: false, description: 'Whether users must grant the permission', example: false })
   @MayBeAbsent()
   @IsBoolean({ message: 'must be true or false' })
   required?: boolean;
@@ -31,7 +31,7 @@ export class ScopeBody {
   @ApiProperty({
     minLength: 1,
     maxLength: 255,
-    description: 'The permission’s name on the platform; trimmed',
+    description: 'The permission’s name on the platform. Trimmed',
     example: exampleScope,
   })
   @Trimmed()
@@ -41,7 +41,7 @@ export class ScopeBody {
   @ApiProperty({
     required: false,
     default: false,
-    description: 'Whether users must grant it',
+    description: 'Whether users must grant the permission',
     example: false,
   })
   @MayBeAbsent()
@@ -49,7 +49,7 @@ export class ScopeBody {
   required?: boolean;
 }
 
-/** A permission that users of the platform can grant, as the API shows one. */
+/** A scope in the API. */
 export class ScopeRecord {
   @ApiProperty({
     format: 'uuid',
@@ -61,11 +61,11 @@ export class ScopeRecord {
   @ApiProperty({ description: 'The permission’s name on the platform', example: exampleScope })
   scope!: string;
 
-  @ApiProperty({ description: 'Whether users must grant it', example: false })
+  @ApiProperty({ description: 'Whether users must grant the permission', example: false })
   required!: boolean;
 }
 
-/** Shows a scope as the API does. */
+/** Converts a scope to its form in the API. */
 export function toScopeRecord({ id, scope, required }: Scope): ScopeRecord {
   return { id, scope, required };
 }

@@ -2,28 +2,32 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { RebuildReply } from '@stream-events/contracts';
 import { exampleTime, printTimeOrNull } from '../http/time.js';
 
-/** How far the latest rebuilding of streams from the events is. */
+/** The progress of the latest rebuild of streams from the events. */
 export class RebuildRecord {
   @ApiProperty({
     enum: ['none', 'running', 'done', 'failed'],
-    description: '`none`: there was none since the service was started',
+    description: '`none`: no rebuild has run since the service started',
     example: 'running',
   })
   state!: RebuildReply['state'];
 
-  @ApiProperty({ type: 'integer', description: 'How many streamers are done', example: 1200 })
+  @ApiProperty({ type: 'integer', description: 'Number of streamers that are finished', example: 1200 })
   streamers_done!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Of how many', example: 10000 })
+  @ApiProperty({ type: 'integer', description: 'Number of all streamers', example: 10000 })
   streamers_total!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Streams that were added, changed or removed', example: 3 })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Number of streams that were added, changed, or removed',
+    example: 3,
+  })
   streams_changed!: number;
 
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'UTC, to the second; null: never',
+    description: 'Start time, UTC, to the second. Null if no rebuild has run',
     example: exampleTime,
   })
   started_at!: string | null;
@@ -31,16 +35,16 @@ export class RebuildRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'UTC, to the second; null: not yet',
+    description: 'End time, UTC, to the second. Null until the rebuild ends',
     example: null,
   })
   ended_at!: string | null;
 
-  @ApiProperty({ type: String, nullable: true, description: 'Why it failed', example: null })
+  @ApiProperty({ type: String, nullable: true, description: 'Why the rebuild failed', example: null })
   error!: string | null;
 }
 
-/** Shows a rebuilding as the API does. */
+/** Converts a rebuild to its form in the API. */
 export function toRebuildRecord(rebuild: RebuildReply): RebuildRecord {
   return {
     state: rebuild.state,

@@ -1,16 +1,18 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { platformUsername, type StreamerMessage } from '@stream-events/contracts';
 import { IsBoolean, Matches } from 'class-validator';
+import { aliasOf } from '../http/field-aliases.js';
 import { MayBeAbsent, Trimmed } from '../http/json-body.decorator.js';
 import { printTime } from '../http/time.js';
 
 const exampleName = 'Mira_Plays';
+const aliasNote = `\`${aliasOf('platform_username')}\` is an alias of this field`;
 const isTrueOrFalse = { message: 'must be true or false' };
 
 class StreamerStateBody {
   @ApiProperty({
     required: false,
-    description: 'Whether the streamer is live, as far as you know; the platform’s word replaces it',
+    description: 'Whether the streamer is live, as far as you know. The platform’s information replaces this',
     example: false,
   })
   @MayBeAbsent()
@@ -19,7 +21,7 @@ class StreamerStateBody {
 
   @ApiProperty({
     required: false,
-    description: 'A disabled streamer is not monitored, and keeps its streams',
+    description: 'Whether to stop monitoring the streamer. A disabled streamer keeps its streams',
     example: false,
   })
   @MayBeAbsent()
@@ -27,13 +29,13 @@ class StreamerStateBody {
   disabled?: boolean;
 }
 
-/** Body of `POST /api/v1/streamers` and of PUT; booleans that are left out are false. */
+/** Body of `POST /api/v1/streamers` and of PUT. Booleans that are left out are false. */
 export class StreamerBody extends StreamerStateBody {
   @ApiProperty({
     minLength: 1,
     maxLength: 64,
     pattern: platformUsername.pattern.source,
-    description: 'The user’s name on the platform, in any case; trimmed. `twitch_username` is the same',
+    description: `The user’s name on the platform (upper and lower case are equal). Trimmed. ${aliasNote}`,
     example: exampleName,
   })
   @Trimmed()
@@ -41,14 +43,14 @@ export class StreamerBody extends StreamerStateBody {
   platform_username!: string;
 }
 
-/** Body of PATCH; fields that are left out stay as they are. */
+/** Body of PATCH. Fields that are left out keep their values. */
 export class StreamerChangesBody extends StreamerStateBody {
   @ApiProperty({
     required: false,
     minLength: 1,
     maxLength: 64,
     pattern: platformUsername.pattern.source,
-    description: 'Another name of the same user on the platform; trimmed. `twitch_username` is the same',
+    description: `A new name of the same user on the platform. Trimmed. ${aliasNote}`,
     example: exampleName,
   })
   @Trimmed()
@@ -57,7 +59,7 @@ export class StreamerChangesBody extends StreamerStateBody {
   platform_username?: string;
 }
 
-/** A monitored streamer, as the API shows one. */
+/** A monitored streamer in the API. */
 export class StreamerRecord {
   @ApiProperty({
     format: 'uuid',
@@ -67,28 +69,31 @@ export class StreamerRecord {
   id!: string;
 
   @ApiProperty({
-    description: 'As it was sent; it follows when the user takes another name on the platform',
+    description: 'The name as sent. Changes when the user takes another name on the platform',
     example: exampleName,
   })
   platform_username!: string;
 
-  @ApiProperty({ description: 'The platform’s id of the user, which stays the same', example: '47019283' })
+  @ApiProperty({ description: 'The platform’s id of the user. Never changes', example: '47019283' })
   platform_id!: string;
 
   @ApiProperty({ description: 'Whether the streamer is live', example: false })
   streaming!: boolean;
 
-  @ApiProperty({ description: 'Whether the streamer is not monitored', example: false })
+  @ApiProperty({ description: 'Whether the service does not monitor the streamer', example: false })
   disabled!: boolean;
 
-  @ApiProperty({ description: 'UTC, to the second', example: '2026-11-21T07:30:00+0000' })
+  @ApiProperty({ description: 'Creation time, UTC, to the second', example: '2026-11-21T07:30:00+0000' })
   created!: string;
 
-  @ApiProperty({ description: 'UTC, to the second', example: '2026-11-21T07:30:00+0000' })
+  @ApiProperty({
+    description: 'Time of the last change, UTC, to the second',
+    example: '2026-11-21T07:30:00+0000',
+  })
   updated!: string;
 }
 
-/** Shows a streamer as the API does. */
+/** Converts a streamer to its form in the API. */
 export function toStreamerRecord(streamer: StreamerMessage): StreamerRecord {
   return {
     id: streamer.id,

@@ -5,7 +5,7 @@ import { exampleTime, printTime, printTimeOrNull } from '../http/time.js';
 const exampleTitle = 'Speedrunning all evening';
 const game = { id: '493057', name: 'Celeste' };
 
-/** A stream of a streamer, as the API shows one. */
+/** A stream of a streamer in the API. */
 export class StreamRecord {
   @ApiProperty({
     format: 'uuid',
@@ -23,50 +23,50 @@ export class StreamRecord {
   @ApiProperty({ description: 'The streamer’s login on the platform', example: 'mira_plays' })
   user_login!: string;
 
-  @ApiProperty({ description: 'The same as it is shown', example: 'Mira_Plays' })
+  @ApiProperty({ description: 'The streamer’s display name on the platform', example: 'Mira_Plays' })
   user_name!: string;
 
   @ApiProperty({
-    description: 'The platform’s id of the category; empty when there is none',
+    description: 'The platform’s id of the category. Empty if the stream has none',
     example: game.id,
   })
   game_id!: string;
 
-  @ApiProperty({ description: 'The category; empty when there is none', example: game.name })
+  @ApiProperty({ description: 'The name of the category. Empty if the stream has none', example: game.name })
   game_name!: string;
 
-  @ApiProperty({ description: 'Kind of stream', example: 'live' })
+  @ApiProperty({ description: 'The type of the stream', example: 'live' })
   type!: string;
 
   @ApiProperty({
-    description: 'The latest title; empty until the platform lists the new stream',
+    description: 'The latest title. Empty until the platform lists the new stream',
     example: exampleTitle,
   })
   title!: string;
 
   @ApiProperty({
     type: 'integer',
-    description: 'The latest number of viewers; 0 until the platform lists the new stream',
+    description: 'The latest number of viewers. 0 until the platform lists the new stream',
     example: 312,
   })
   viewer_count!: number;
 
-  @ApiProperty({ description: 'UTC, to the second', example: exampleTime })
+  @ApiProperty({ description: 'Start time, UTC, to the second', example: exampleTime })
   started_at!: string;
 
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'UTC, to the second; null while the stream is running',
+    description: 'End time, UTC, to the second. Null while the stream is live',
     example: null,
   })
   ended_at!: string | null;
 
-  @ApiProperty({ description: 'Language code', example: 'en' })
+  @ApiProperty({ description: 'The language code of the stream', example: 'en' })
   language!: string;
 
   @ApiProperty({
-    description: 'Put a size in place of `{width}` and `{height}`',
+    description: 'URL of a preview image. Replace `{width}` and `{height}` with a size in pixels',
     example: 'https://thumbnails.example/mira_plays-{width}x{height}.jpg',
   })
   thumbnail_url!: string;
@@ -74,25 +74,25 @@ export class StreamRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Null where the platform has none',
+    description: 'Always null on platforms without tag ids',
     example: null,
   })
   tag_ids!: string | null;
 
-  @ApiProperty({ description: 'Whether it is for adults', example: false })
+  @ApiProperty({ description: 'Whether the stream is for adults only', example: false })
   is_mature!: boolean;
 }
 
 /** One page of a streamer's streams. */
 export class StreamPage {
-  @ApiProperty({ type: 'integer', description: 'How many streams the streamer has in all', example: 1 })
+  @ApiProperty({ type: 'integer', description: 'Number of streams on all pages', example: 1 })
   count!: number;
 
   @ApiProperty({
     type: String,
     format: 'uri',
     nullable: true,
-    description: 'The page of older streams; null means the end',
+    description: 'URL of the page with older streams. Null on the last page',
     example: null,
   })
   next!: string | null;
@@ -101,37 +101,37 @@ export class StreamPage {
     type: String,
     format: 'uri',
     nullable: true,
-    description: 'The page of newer streams; null when there are none',
+    description: 'URL of the page with newer streams. Null on the first page',
     example: null,
   })
   previous!: string | null;
 
-  @ApiProperty({ type: [StreamRecord], description: 'The one that began last comes first' })
+  @ApiProperty({ type: [StreamRecord], description: 'The streams of this page, newest first' })
   results!: StreamRecord[];
 }
 
-/** What a stream looked like at a moment, for charts. */
+/** The state of a stream at one time, for charts. */
 export class StreamSample {
-  @ApiProperty({ description: 'UTC, to the second', example: exampleTime })
+  @ApiProperty({ description: 'Time of the sample, UTC, to the second', example: exampleTime })
   at!: string;
 
-  @ApiProperty({ type: 'integer', description: 'How many watched', example: 312 })
+  @ApiProperty({ type: 'integer', description: 'Number of viewers', example: 312 })
   viewer_count!: number;
 
   @ApiProperty({ description: 'The title', example: exampleTitle })
   title!: string;
 
   @ApiProperty({
-    description: 'The platform’s id of the category; empty when there is none',
+    description: 'The platform’s id of the category. Empty if the stream has none',
     example: game.id,
   })
   game_id!: string;
 
-  @ApiProperty({ description: 'The category; empty when there is none', example: game.name })
+  @ApiProperty({ description: 'The name of the category. Empty if the stream has none', example: game.name })
   game_name!: string;
 }
 
-/** Shows a stream as the API does. */
+/** Converts a stream to its form in the API. */
 export function toStreamRecord(stream: StreamMessage): StreamRecord {
   return {
     id: stream.id,
@@ -153,7 +153,7 @@ export function toStreamRecord(stream: StreamMessage): StreamRecord {
   };
 }
 
-/** Shows a sample as the API does. */
+/** Converts a sample to its form in the API. */
 export function toStreamSample(sample: StreamSampleMessage): StreamSample {
   return {
     at: printTime(sample.at),
