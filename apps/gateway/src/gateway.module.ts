@@ -48,7 +48,7 @@ export class GatewayModule {
     const client = new RequestClient({ urls, name: 'gateway' });
     const ingest = IngestModule.register(
       { urls, name: 'gateway-ingest' },
-      { hasFallback: INGEST_FALLBACK === 'on' },
+      { service: 'gateway', hasFallback: INGEST_FALLBACK === 'on' },
     );
     const shared = ShellModule.register(shell, [
       { provide: DataSource, useValue: dataSource },

@@ -21,6 +21,7 @@ function setUp({ circuitRestMs = 60_000 } = {}) {
   const client = { request } as unknown as RequestClient; // holds: EventIngest only sends requests
   const metrics = new Registry();
   const ingest = new EventIngest(client, createLogger('test', 'silent'), metrics, {
+    service: 'gateway',
     hasFallback: false,
     circuitRestMs,
   });
@@ -30,7 +31,7 @@ function setUp({ circuitRestMs = 60_000 } = {}) {
       (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
     );
   const isDegraded = async (): Promise<boolean> =>
-    (await metrics.getSingleMetric('ingest_degraded')?.get())?.values[0]?.value === 1;
+    (await metrics.getSingleMetric('gateway_ingest_degraded')?.get())?.values[0]?.value === 1;
   return { batches, service, store, isDegraded };
 }
 

@@ -60,10 +60,10 @@ export class EventIngest {
     private readonly client: RequestClient,
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
-    @Inject(INGEST_OPTIONS) { circuitRestMs = defaultCircuitRestMs }: IngestOptions,
+    @Inject(INGEST_OPTIONS) { service, circuitRestMs = defaultCircuitRestMs }: IngestOptions,
   ) {
     this.circuit = new CircuitBreaker({ restMs: () => circuitRestMs, now: () => performance.now() });
-    this.measure(metrics);
+    this.measure(metrics, service);
   }
 
   /**
@@ -181,11 +181,11 @@ export class EventIngest {
     }
   }
 
-  private measure(metrics: Registry): void {
+  private measure(metrics: Registry, service: string): void {
     const isDegraded = (): boolean => !this.circuit.isClosed;
     const countWaiting = (): number => this.waiting.length;
     new Gauge({
-      name: 'ingest_degraded',
+      name: `${service}_ingest_degraded`,
       help: '1 while the events service is unavailable and new events are rejected or diverted immediately, else 0',
       registers: [metrics],
       collect() {
@@ -193,7 +193,7 @@ export class EventIngest {
       },
     });
     new Gauge({
-      name: 'ingest_waiting_events',
+      name: `${service}_ingest_waiting_events`,
       help: 'Events waiting to be sent to the events service',
       registers: [metrics],
       collect() {

@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto';
-import { ingestSubject, isJsonObject, printIngestMessage, type NewEvent } from '@stream-events/contracts';
-import { closeNats, connectNats, type NatsOptions } from '@stream-events/messaging';
+import { ingestSubject, printIngestMessage, type NewEvent } from '@stream-events/contracts';
+import {
+  AcknowledgementTimeoutError,
+  closeNats,
+  connectNats,
+  ConnectionWatch,
+  natsConnectionOptions,
+  StreamPublisher,
+  type NatsOptions,
+} from '@stream-events/messaging';
 import { CircuitBreaker } from '@stream-events/service';
-import { headers, TimeoutError, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 
 // The platform gives up after a few seconds, and may have waited for the events service before.
 const acknowledgementTimeoutMs = 2_000;
@@ -15,7 +23,8 @@ const restMs = 1_000;
 /** Publishes events to the INGEST stream. */
 export class IngestPublisher {
   private connection: NatsConnection | undefined;
-  private isConnected = false;
+  private watch: ConnectionWatch | undefined;
+  private stream: StreamPublisher | undefined;
   private pendingBytes = 0;
   private readonly circuit = new CircuitBreaker({ restMs: () => restMs, now: () => performance.now() });
 
@@ -24,11 +33,13 @@ export class IngestPublisher {
   /** Connects. The service does not start without this connection. */
   async connect(): Promise<void> {
     this.connection = await connectNats(this.options);
-    this.isConnected = true;
-    void this.watch(this.connection);
+    this.watch = new ConnectionWatch(this.connection);
+    const { inboxPrefix } = natsConnectionOptions(this.options);
+    this.stream = new StreamPublisher(this.connection, { inboxPrefix, timeoutMs: acknowledgementTimeoutMs });
   }
 
   async close(): Promise<void> {
+    this.stream?.close();
     if (this.connection) await closeNats(this.connection);
   }
 
@@ -40,40 +51,22 @@ export class IngestPublisher {
    */
   async publish(event: NewEvent): Promise<void> {
     // The client would buffer published messages until NATS is back, without a limit.
-    if (!this.connection || !this.isConnected) throw new Error('NATS is not connected');
+    if (!this.stream || !this.watch?.isConnected) throw new Error('NATS is not connected');
     if (!this.circuit.permits) throw new Error('NATS does not reply');
     const payload = Buffer.from(printIngestMessage(event));
     if (this.pendingBytes + payload.length > maxPendingBytes)
       throw new Error('NATS is too slow: 32 MiB of messages wait for an acknowledgement');
     this.pendingBytes += payload.length;
-    try {
-      const reply = await this.request(this.connection, event, payload);
-      expectAcknowledgement(reply.json());
-    } finally {
-      this.pendingBytes -= payload.length;
-    }
-  }
-
-  private async request(connection: NatsConnection, event: NewEvent, payload: Uint8Array): Promise<Msg> {
-    const messageHeaders = headers();
-    messageHeaders.set('Nats-Msg-Id', messageIdOf(event));
     const begunAt = this.circuit.begin();
     try {
-      const options = { timeout: acknowledgementTimeoutMs, headers: messageHeaders };
-      const reply = await connection.request(ingestSubject, payload, options);
+      await this.stream.publish([{ subject: ingestSubject, messageId: messageIdOf(event), payload }]);
       this.circuit.succeed();
-      return reply;
     } catch (error) {
-      if (error instanceof TimeoutError) this.circuit.fail(begunAt);
+      if (error instanceof AcknowledgementTimeoutError) this.circuit.fail(begunAt);
       else this.circuit.succeed(); // rejected immediately, by the broker or the client
       throw error;
-    }
-  }
-
-  private async watch(connection: NatsConnection): Promise<void> {
-    for await (const { type } of connection.status()) {
-      if (type === 'disconnect') this.isConnected = false;
-      if (type === 'reconnect') this.isConnected = true;
+    } finally {
+      this.pendingBytes -= payload.length;
     }
   }
 }
@@ -83,12 +76,4 @@ function messageIdOf({ id, eventId }: NewEvent): string {
   return createHash('sha256')
     .update(eventId ?? id)
     .digest('hex');
-}
-
-/** `{"stream":"INGEST","seq":7}`, or `{"error":{"description":"maximum bytes exceeded"}}`. */
-function expectAcknowledgement(reply: unknown): void {
-  if (!isJsonObject(reply)) throw new Error('the stream sent no acknowledgement');
-  const { error, seq } = reply;
-  if (isJsonObject(error)) throw new Error(`the stream rejected the message: ${String(error.description)}`);
-  if (typeof seq !== 'number') throw new Error('the stream sent no acknowledgement');
 }

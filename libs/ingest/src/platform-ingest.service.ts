@@ -39,7 +39,7 @@ export class PlatformIngest {
   ) {
     const isInUse = (): boolean => this.outage !== undefined;
     new Gauge({
-      name: 'ingest_fallback_in_use',
+      name: `${options.service}_ingest_fallback_in_use`,
       help: '1 while platform messages go to the INGEST stream because the event store is unavailable, else 0',
       registers: [metrics],
       collect() {
