@@ -35,7 +35,7 @@ const texts = [
 ] as const;
 
 describe(ApiEndpointBody.name, () => {
-  it('is all fields, trimmed; read-only and unknown ones are ignored', () => {
+  it('accepts all fields, which it trims, and ignores read-only and unknown ones', () => {
     const padded = Object.fromEntries(Object.entries(valid).map(([field, value]) => [field, ` ${value}\n`]));
 
     expect({ ...parse(ApiEndpointBody, { ...padded, scope: scopeId, id: 'mine', unknown: 1 }) }).toEqual(
@@ -43,7 +43,7 @@ describe(ApiEndpointBody.name, () => {
     );
   });
 
-  it('needs all but the scope, and reports all faults at once', () => {
+  it('requires all fields except the scope, and reports all errors at once', () => {
     const { scope: _, ...needed } = valid;
 
     expect({ ...parse(ApiEndpointBody, needed) }).toEqual(needed);
@@ -53,7 +53,7 @@ describe(ApiEndpointBody.name, () => {
     );
   });
 
-  it.each(texts)('takes a %s of 1 to %d characters', (field, max) => {
+  it.each(texts)('accepts a %s of 1 to %d characters', (field, max) => {
     const fault = { [field]: [expect.stringMatching(`^must be text of 1 to ${max} characters`)] };
 
     for (const value of ['a', '😀'.repeat(max)]) {
@@ -66,7 +66,7 @@ describe(ApiEndpointBody.name, () => {
     }
   });
 
-  it.each([null, 1, '', 'oa', 'OAP', 'OA AP', ['OA'], {}])('takes %j for no token type', (token_type) => {
+  it.each([null, 1, '', 'oa', 'OAP', 'OA AP', ['OA'], {}])('rejects %j as a token type', (token_type) => {
     const fault = { token_type: ['must be OA or AP'] };
 
     expect(errorsOf(ApiEndpointBody, { ...valid, token_type })).toEqual(fault);
@@ -74,7 +74,7 @@ describe(ApiEndpointBody.name, () => {
   });
 
   it.each([1, true, '', 'raids', `${scopeId}x`, [scopeId], { id: scopeId }])(
-    'takes %j for no id of a scope',
+    'rejects %j as the id of a scope',
     (scope) => {
       const fault = { scope: ['must be the id of a scope, or null'] };
 
@@ -85,7 +85,7 @@ describe(ApiEndpointBody.name, () => {
 });
 
 describe(ApiEndpointChangesBody.name, () => {
-  it('is only what is given; null takes the scope away', () => {
+  it('has only the given fields; null removes the scope', () => {
     expect({ ...parse(ApiEndpointChangesBody, {}) }).toEqual({});
     expect({ ...parse(ApiEndpointChangesBody, { scope: null, method: ' PUT ' }) }).toEqual({
       scope: null,

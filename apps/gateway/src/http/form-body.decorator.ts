@@ -12,7 +12,7 @@ declare module 'fastify' {
 
 const formType = 'application/x-www-form-urlencoded';
 
-/** Lets a route accept forms besides JSON. The route reads them with `FormOrJsonBody`. */
+/** Lets a route accept forms in addition to JSON. The route reads them with `FormOrJsonBody`. */
 export function AcceptsForms(): MethodDecorator {
   return RouteConfig({ acceptsForms: true });
 }

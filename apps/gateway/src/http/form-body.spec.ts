@@ -14,7 +14,7 @@ describe(readForm.name, () => {
     });
   });
 
-  it('reads empty parts like a browser sends them', () => {
+  it('reads empty names and values', () => {
     expect(read('')).toEqual({});
     expect(read('&a&&b=&=c&')).toEqual({ a: '', b: '', '': 'c' });
   });
@@ -23,7 +23,7 @@ describe(readForm.name, () => {
     expect(read('a=1&a=2')).toEqual({ a: '2' });
   });
 
-  it('takes __proto__ for a field', () => {
+  it('treats __proto__ as an ordinary field', () => {
     const fields = read('__proto__=x');
 
     expect(Object.keys(fields)).toEqual(['__proto__']);
@@ -38,7 +38,7 @@ describe(readForm.name, () => {
     expect(() => readForm(Buffer.from([0x61, 0x3d, 0xff]))).toThrow('The body is not valid UTF-8.');
   });
 
-  it('reads whatever URLSearchParams prints', () => {
+  it('reads everything that URLSearchParams prints', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' })),

@@ -6,7 +6,7 @@ import { keepOpen } from './requests-in-progress.js';
 
 const limit = 3;
 
-/** A server that takes on three requests at a time, whose `/slow` answers on `release()`. */
+/** A server that allows three requests in progress. Its `/slow` responds on `release()`. */
 async function startServer(maxRequests = limit) {
   const fastify = createHttpServer(false, maxRequests).getInstance();
   const waiting: (() => void)[] = [];
@@ -37,7 +37,7 @@ async function startServer(maxRequests = limit) {
 }
 
 describe(createHttpServer.name, () => {
-  it('refuses at once what is more than it takes on, with 503 and Retry-After, until that is done', async () => {
+  it('rejects requests above the limit with 503 and Retry-After until others finish', async () => {
     const { url, waiting, release, close } = await startServer();
     const slow = Array.from({ length: limit }, () => fetch(`${url}/slow`, { method: 'POST' }));
     await eventually(() => expect(waiting).toHaveLength(limit));
@@ -56,12 +56,12 @@ describe(createHttpServer.name, () => {
 
     release();
     expect((await Promise.all(slow)).map(({ status }) => status)).toEqual(slow.map(() => 200));
-    // The end of an answer is known here before it is there.
+    // The client sees the end of a response before the server counts it.
     await eventually(async () => expect((await fetch(`${url}/fast`)).status).toBe(200));
     await close();
   });
 
-  it('counts requests no more whose clients have gone', async () => {
+  it('stops counting requests whose clients have disconnected', async () => {
     const { url, port, waiting, release, close } = await startServer();
     const sockets = Array.from({ length: limit }, () => connect(port, '127.0.0.1'));
     for (const socket of sockets) socket.write('POST /slow HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -78,7 +78,7 @@ describe(createHttpServer.name, () => {
     await close();
   });
 
-  it('counts requests no more that waited for the answers before them when their client has gone', async () => {
+  it('stops counting pipelined requests when their client disconnects', async () => {
     const { url, port, waiting, release, close } = await startServer();
     const socket = connect(port, '127.0.0.1');
     const slow = 'POST /slow HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -93,7 +93,7 @@ describe(createHttpServer.name, () => {
     await close();
   });
 
-  it('lets no connection take the places of all', async () => {
+  it('limits the requests in progress per connection', async () => {
     const { url, port, waiting, release, close } = await startServer(20);
     const socket = connect(port, '127.0.0.1');
     socket.write('POST /slow HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(50));
@@ -105,7 +105,7 @@ describe(createHttpServer.name, () => {
     await close();
   });
 
-  it('ends connections of clients that do not take their answers', async () => {
+  it('closes connections of clients that do not read their responses', async () => {
     const { url, port, server, close } = await startServer();
     const ends: Socket[] = [];
     server.on('connection', (end: Socket) => ends.push(end));
@@ -117,7 +117,7 @@ describe(createHttpServer.name, () => {
     await eventually(() => expect(ends.filter((end) => end.writableLength > 0)).toHaveLength(limit));
     expect((await fetch(`${url}/fast`)).status).toBe(503);
 
-    // A minute later.
+    // One minute later.
     for (const end of ends.slice(0, limit)) {
       expect(end.timeout).toBe(60_000);
       end.emit('timeout');
@@ -128,7 +128,7 @@ describe(createHttpServer.name, () => {
     await close();
   });
 
-  it('does not count answers that stay open, before and after their end', async () => {
+  it('does not count responses that stay open, before and after they end', async () => {
     const { url, port, waiting, release, close } = await startServer();
     const sockets = Array.from({ length: limit + 1 }, () => connect(port, '127.0.0.1'));
     for (const socket of sockets) {
@@ -152,7 +152,7 @@ describe(createHttpServer.name, () => {
     await close();
   });
 
-  it('answers a request on an open connection while it closes, and ends the connection with it', async () => {
+  it('responds to a request on an open connection while closing, and closes the connection with the response', async () => {
     const { url, port, server, close } = await startServer();
     const socket = connect(port, '127.0.0.1').setEncoding('utf8');
     const answer = async (): Promise<string> => {
@@ -163,7 +163,7 @@ describe(createHttpServer.name, () => {
     expect(await answer()).toMatch(/^HTTP\/1.1 200 [^]*connection: keep-alive/i);
 
     const closed = close();
-    // From then on it waits for a second.
+    // From now on, the server waits for one second.
     await eventually(() => expect(server.listening).toBe(false), { intervalMs: 1 });
 
     expect(await answer()).toMatch(/^HTTP\/1.1 200 [^]*connection: close/i);
@@ -172,7 +172,7 @@ describe(createHttpServer.name, () => {
     await closed;
   });
 
-  it('does not wait for connections that stay silent while it closes', async () => {
+  it('does not wait for silent connections while closing', async () => {
     const { port, close } = await startServer();
     const socket = connect(port, '127.0.0.1');
     socket.write('GET /fast HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -181,7 +181,7 @@ describe(createHttpServer.name, () => {
     await Promise.all([close(), once(socket, 'close')]);
   });
 
-  it('does not wait for connections without a request while it closes, such as those that browsers open ahead', async () => {
+  it('does not wait for connections without a request while closing (browsers open such connections in advance)', async () => {
     const { port, server, close } = await startServer();
     const taken = once(server, 'connection');
     const socket = connect(port, '127.0.0.1').resume();

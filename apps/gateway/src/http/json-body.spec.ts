@@ -43,7 +43,7 @@ function errorsOf(read: () => unknown): Record<string, string[]> | undefined {
 }
 
 describe(parseBody.name, () => {
-  it('makes an instance of the class with the fields that it validates, and no others', () => {
+  it('creates an instance of the class with only the fields that the class validates', () => {
     const body = parse('{"text":"a","flag":false,"data":{ "n": 1.0 },"id":"mine","text2":"b"}');
 
     expect(body).toBeInstanceOf(Body);
@@ -51,7 +51,7 @@ describe(parseBody.name, () => {
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'method', 'valueOf'])(
-    'ignores a member %s',
+    'ignores a field named %s',
     (name) => {
       const evil = { validate: true, text: 'evil', flag: false, data: {}, isBoolean: true };
       const body = parse(`{"${name}":${JSON.stringify(evil)},${JSON.stringify(valid).slice(1)}`);
@@ -65,13 +65,13 @@ describe(parseBody.name, () => {
     },
   );
 
-  it('does not take a field from the prototype that a body brings along', () => {
+  it('does not read a field from a prototype in the body', () => {
     const errors = errorsOf(() => parse(`{"__proto__":${JSON.stringify(valid)}}`));
 
     expect(Object.keys(errors ?? {}).sort()).toEqual(['data', 'flag', 'text']);
   });
 
-  it('reports every fault at once, by field', () => {
+  it('reports all errors at once, by field', () => {
     const errors = errorsOf(() => parse('{"text":1,"flag":"true","data":[],"word":"two words"}'));
 
     expect(errors).toEqual({
@@ -97,23 +97,23 @@ describe(parseBody.name, () => {
     ['word', '1'],
     ['word', '["a"]'],
     ['word', '{}'],
-  ])('coerces nothing: %s as %s is a fault', (field, value) => {
+  ])('coerces nothing: rejects %s as %s', (field, value) => {
     const json = `{${JSON.stringify(valid).slice(1, -1)},"${field}":${value}}`;
 
     expect(Object.keys(errorsOf(() => parse(json)) ?? {})).toEqual([field]);
   });
 
-  it('trims what is marked, before it is validated', () => {
+  it('trims marked fields before validation', () => {
     expect(parse(JSON.stringify({ ...valid, word: ' \n\u00a0one\t' })).word).toBe('one');
   });
 
-  it('keeps the space of what is not marked', () => {
+  it('does not trim other fields', () => {
     expect(parse(JSON.stringify({ ...valid, text: ' a ' })).text).toBe(' a ');
   });
 });
 
 describe('bodies of the API', () => {
-  it('trims an event type but neither its source nor anything in its data', () => {
+  it('trims the event type, but not the source or the data', () => {
     const json = '{"event_type":" raid ","event_source":" mine ","event_data":{ "a" : " b " }}';
     const body = parseBody(CreateEventBody, readJsonObject(Buffer.from(json)));
 
@@ -121,7 +121,7 @@ describe('bodies of the API', () => {
     expect(body.event_data.text).toBe('{ "a" : " b " }');
   });
 
-  it('refuses an event type of white space only', () => {
+  it('rejects an event type of only white space', () => {
     const json = '{"event_type":" \\n ","event_source":"a","event_data":{}}';
 
     expect(errorsOf(() => parseBody(CreateEventBody, readJsonObject(Buffer.from(json))))).toEqual({
@@ -129,7 +129,7 @@ describe('bodies of the API', () => {
     });
   });
 
-  it('trims the names of a registration, also those that it inherits, but not the password', () => {
+  it('trims the names of a registration, including inherited fields, but not the password', () => {
     const fields = {
       username: ' ada ',
       password: ' ten characters ',

@@ -17,23 +17,23 @@ describe(canonicalUrl.name, () => {
     expect(canonicalUrl(`${alias}?a=/b/`)).toBe(`${canonical}?a=/b/`);
   });
 
-  it.each(aliases)('leaves alone what only begins like %s', (alias) => {
+  it.each(aliases)('does not resolve paths that only start with the text %s', (alias) => {
     for (const url of [`${alias}x`, `${alias}x/`, `${alias}-x/y`, `/x${alias}`, `${alias}%2Fa`]) {
       expect(canonicalUrl(url)).toBe(url.replace(/\/$/, ''));
     }
   });
 
-  it('leaves an alias inside of a path alone', () => {
+  it('does not resolve an alias inside a path', () => {
     expect(canonicalUrl('/api/v1/platform-events/users')).toBe('/api/v1/platform-events/users');
   });
 
-  it('drops one trailing slash, not two', () => {
+  it('removes one trailing slash, not two', () => {
     expect(canonicalUrl('/api-token-auth/')).toBe('/api-token-auth');
     expect(canonicalUrl('/api-token-auth//')).toBe('/api-token-auth/');
     expect(canonicalUrl('/')).toBe('/');
   });
 
-  it('never touches the query', () => {
+  it('never changes the query', () => {
     fc.assert(
       fc.property(fc.webPath(), fc.string(), (path, query) => {
         const url = canonicalUrl(`${path}?${query}`);
@@ -43,7 +43,7 @@ describe(canonicalUrl.name, () => {
     );
   });
 
-  it('is the same again when it is done again, but for further slashes', () => {
+  it('is idempotent, except for further trailing slashes', () => {
     fc.assert(
       fc.property(fc.constantFrom(...aliases.flat()), fc.webPath(), (start, path) => {
         const url = canonicalUrl((start + path).replace(/\/+$/, ''));

@@ -19,15 +19,15 @@ function databaseError(code: string): Error {
 }
 
 describe(toServiceError.name, () => {
-  it('keeps an error of ours as it is', () => {
+  it('returns a ServiceError unchanged', () => {
     const error = new ServiceError('conflict', 'The user name ada is taken.');
 
     expect(toServiceError(error)).toBe(error);
   });
 
-  // What clients send stands in messages: no word in it may make an error look like a broken connection.
+  // Messages contain text from clients. No such text may make an error look like a lost connection.
   it.each(['timeout', 'Connection', 'ECONNRESET', 'terminated', 'EPIPE', 'not established'])(
-    'is not misled by a client that writes %s',
+    'is not misled by the text %s from a client',
     (word) => {
       const conflict = new ServiceError('conflict', `The user name ${word} is taken.`);
 
@@ -59,21 +59,18 @@ describe(toServiceError.name, () => {
 
     expect(error.code).toBe(code);
     expect(error.detail).toMatch(detail);
-    // What is logged must not repeat what the client sent: tokens stand in URLs by mistake.
+    // The cause would be logged, and a client may put a token in the URL by mistake.
     expect(error.cause).toBeUndefined();
   });
 
-  it.each(['08006', '57P01', '53300', '57014', '25006'])(
-    'calls the service unavailable when the database fails with %s',
-    (state) => {
-      expect(toServiceError(databaseError(state))).toMatchObject({
-        code: 'unavailable',
-        retryAfterSeconds: 1,
-      });
-    },
-  );
+  it.each(['08006', '57P01', '53300', '57014', '25006'])('maps SQLSTATE %s to unavailable', (state) => {
+    expect(toServiceError(databaseError(state))).toMatchObject({
+      code: 'unavailable',
+      retryAfterSeconds: 1,
+    });
+  });
 
-  it('calls the service unavailable when the connection to the database is lost', () => {
+  it('maps a lost connection to the database to unavailable', () => {
     expect(toServiceError(new Error('Connection terminated unexpectedly')).code).toBe('unavailable');
   });
 
@@ -87,7 +84,7 @@ describe(toServiceError.name, () => {
     null,
     42,
     { statusCode: 400 },
-  ])('calls %p internal, tells nothing of it, and keeps it for the log', (thrown) => {
+  ])('maps %p to internal, hides it from the client, and keeps it as the cause for the log', (thrown) => {
     const error = toServiceError(thrown);
 
     expect(error.code).toBe('internal');
@@ -104,13 +101,13 @@ describe(sendProblem.name, () => {
       headers: (headers: Record<string, string>) => ((answer.headers = headers), reply),
       send: (body: string) => ((answer.body = body), reply),
     };
-    // holds: these three are all that is asked of a reply
+    // holds: sendProblem only calls these three methods
     sendProblem(reply as unknown as FastifyReply, error);
     return { ...answer, problem: JSON.parse(answer.body) as Record<string, unknown> };
   }
 
   it.each(Object.keys(errorCatalogue) as ErrorCode[])(
-    'answers %s with its status as a problem document',
+    'responds to %s with a problem document and its status',
     (code) => {
       const { status, headers, problem } = send(new ServiceError(code, 'what happened'));
 
@@ -126,24 +123,24 @@ describe(sendProblem.name, () => {
     },
   );
 
-  it('adds the faults by field', () => {
+  it('adds the errors by field', () => {
     expect(send(ServiceError.onField('cursor', 'is broken')).problem.errors).toEqual({
       cursor: ['is broken'],
     });
   });
 
-  it('names the scheme to authenticate by', () => {
+  it('names the authentication scheme', () => {
     expect(send(new ServiceError('unauthenticated', 'no')).headers['www-authenticate']).toBe('Token');
   });
 
-  it('says in whole seconds when to come back', () => {
+  it('gives Retry-After in whole seconds', () => {
     const error = new ServiceError('too_many_requests', 'wait', { retryAfterSeconds: 1.2 });
 
     expect(send(error).headers['retry-after']).toBe('2');
     expect(send(new ServiceError('unavailable', 'wait')).headers['retry-after']).toBe('1');
   });
 
-  it('names the methods that a path has', () => {
+  it('lists the methods of the path in Allow', () => {
     const error = new ServiceError('method_not_allowed', 'no', { allow: ['GET', 'HEAD'] });
 
     expect(send(error).headers.allow).toBe('GET, HEAD');

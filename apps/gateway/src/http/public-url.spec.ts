@@ -12,20 +12,20 @@ function urlFor(
   localAddress = '127.0.0.1',
 ): string {
   const request = { protocol, host, socket: { localAddress, localPort: 8000 } };
-  // holds: these members are all that is read
+  // holds: PublicUrl only reads these members
   const sut = new PublicUrl({ PUBLIC_URL: publicUrl } as GatewayConfig);
   return sut.of(request as unknown as FastifyRequest, path);
 }
 
 describe(PublicUrl.name, () => {
-  it('builds on PUBLIC_URL when it is set, whatever the client says', () => {
+  it('uses PUBLIC_URL if set, whatever the client sends', () => {
     expect(urlFor('http', 'evil.example', 'https://events.example/base')).toBe(
       `https://events.example/base${path}`,
     );
   });
 
   it.each(['localhost', 'events.example:8443', '127.0.0.1:8000', '[::1]:8000', '[::ffff:127.0.0.1]'])(
-    'builds on the host %s that the client used',
+    'uses the host %s of the request',
     (host) => {
       expect(urlFor('http', host)).toBe(`http://${host}${path}`);
       expect(urlFor('https', host)).toBe(`https://${host}${path}`);
@@ -43,11 +43,11 @@ describe(PublicUrl.name, () => {
     'evil.example?',
     '[::1',
     'x\ny',
-  ])('repeats no host that is none: %j', (host) => {
+  ])('ignores the invalid host %j', (host) => {
     expect(urlFor('http', host)).toBe(`http://127.0.0.1:8000${path}`);
   });
 
-  it('puts an address of IPv6 in brackets', () => {
+  it('puts an IPv6 address in brackets', () => {
     expect(urlFor('http', undefined, undefined, '::1')).toBe(`http://[::1]:8000${path}`);
   });
 

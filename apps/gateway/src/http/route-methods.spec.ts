@@ -11,7 +11,7 @@ function setup(routes: [method: string | string[], url: string][]): RouteMethods
     },
   };
   const sut = new RouteMethods();
-  // holds: adding a hook is all that is asked of Fastify
+  // holds: RouteMethods only adds a hook
   sut.watch(fastify as unknown as FastifyInstance);
   for (const [method, url] of routes) listener?.({ method, url });
   return sut;
@@ -29,23 +29,23 @@ describe(RouteMethods.name, () => {
     ['GET', '/docs/*'],
   ]);
 
-  it('knows the methods of a path, sorted and once each', () => {
+  it('returns the methods of a path, sorted and without duplicates', () => {
     expect(sut.methodsOf('/events')).toEqual(['GET', 'HEAD', 'POST']);
   });
 
-  it('takes a parameter for one part of a path', () => {
+  it('matches a parameter with one segment of a path', () => {
     expect(sut.methodsOf('/events/1')).toEqual(['GET', 'HEAD']);
     expect(sut.methodsOf('/events/stream.online/test')).toEqual(['POST']);
     expect(sut.methodsOf('/events/a/b/test')).toEqual([]);
     expect(sut.methodsOf('/events/')).toEqual([]);
   });
 
-  it('takes a dot for a dot', () => {
+  it('matches a dot literally', () => {
     expect(sut.methodsOf('/docs/openapi.json')).toEqual(['GET']);
     expect(sut.methodsOf('/docs/openapi-json')).toEqual([]);
   });
 
-  it('knows nothing of other paths, whatever is served below a wildcard', () => {
+  it('returns nothing for unknown paths and for paths below a wildcard', () => {
     expect(sut.methodsOf('/nothing')).toEqual([]);
     expect(sut.methodsOf('/docs/anything')).toEqual([]);
     expect(sut.methodsOf('')).toEqual([]);

@@ -30,7 +30,7 @@ describe(takeWebSocketUpgrades.name, () => {
 
   afterAll(() => close());
 
-  /** What comes back for these bytes until `end` is in it. */
+  /** Sends bytes and returns what the server sends, up to `end`. */
   async function exchange(pieces: string[], end: string): Promise<string> {
     const socket: Socket = connect(port, '127.0.0.1').setEncoding('utf8').setNoDelay();
     let answer = '';
@@ -48,7 +48,7 @@ describe(takeWebSocketUpgrades.name, () => {
   }
 
   it.each(['/ws/platform-events', '/ws/platform-events/?a=b', '/ws/twitch-events'])(
-    'hands over a request for a WebSocket at %s',
+    'passes on a WebSocket request for %s',
     async (path) => {
       const headers = { connection: 'upgrade', upgrade: 'WebSocket' };
       const [answer] = (await once(ask({ port, path, headers }).end(), 'response')) as [IncomingMessage]; // holds: the event's argument
@@ -58,7 +58,7 @@ describe(takeWebSocketUpgrades.name, () => {
     },
   );
 
-  it('answers a client that asks for HTTP/2 as if it had not', async () => {
+  it('responds over HTTP/1.1 to a client that asks for HTTP/2', async () => {
     const answer = await exchange([`GET /there HTTP/1.1\r\nHost: x\r\n${h2c}\r\n`], '\r\n\r\nthere');
 
     expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n/);
@@ -69,7 +69,7 @@ describe(takeWebSocketUpgrades.name, () => {
     ['at once', (head: string, body: string) => [head + body]],
     ['later', (head: string, body: string) => [head, body]],
     ['in pieces', (head: string, body: string) => [head + body.slice(0, 5), body.slice(5)]],
-  ])('takes its body %s, and further requests on the connection', async (_, split) => {
+  ])('reads the body %s, and further requests on the connection', async (_, split) => {
     const body = '{"a": "größer"}';
     const head = `POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${h2c}\r\n`;
     const next = `GET /there HTTP/1.1\r\nHost: x\r\n${h2c}\r\n`;

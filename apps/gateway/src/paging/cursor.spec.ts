@@ -25,7 +25,7 @@ function refusalOf(cursor: string, ofList = list): ServiceError | undefined {
 const onCursor = { code: 'invalid', errors: { cursor: [expect.any(String)] } };
 
 describe(printCursor.name, () => {
-  it('prints what parses to the same position', () => {
+  it('prints a cursor that parses to the same position', () => {
     fc.assert(
       fc.property(position, fc.string(), (given, anyList) => {
         expect(parseCursor(printCursor(given, anyList), anyList)).toEqual(given);
@@ -43,14 +43,14 @@ describe(printCursor.name, () => {
 });
 
 describe(parseCursor.name, () => {
-  it('refuses a cursor of another list', () => {
+  it('rejects a cursor of another list', () => {
     const cursor = printCursor(somewhere, list);
 
     expect(refusalOf(cursor, '["platform-events","raid"]')).toMatchObject(onCursor);
     expect(refusalOf(cursor, '')).toMatchObject(onCursor);
   });
 
-  it('refuses a cursor in which any one bit was flipped', () => {
+  it('rejects a cursor with any flipped bit', () => {
     const bytes = Buffer.from(printCursor(somewhere, list), 'base64url');
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       const flipped = Buffer.from(bytes);
@@ -60,7 +60,7 @@ describe(parseCursor.name, () => {
     }
   });
 
-  it('refuses a cursor in which any one character was changed, left out or put in', () => {
+  it('rejects a cursor with any changed, missing, or added character', () => {
     const characters = 'AZaz09-_=+/. %\0é'.split('');
     fc.assert(
       fc.property(position, fc.nat(40), fc.constantFrom(...characters), (given, nat, character) => {
@@ -78,7 +78,7 @@ describe(parseCursor.name, () => {
     );
   });
 
-  it('refuses every beginning of a cursor', () => {
+  it('rejects every truncated cursor', () => {
     const cursor = printCursor(somewhere, list);
     for (let length = 0; length < cursor.length; length += 1) {
       expect(refusalOf(cursor.slice(0, length))).toMatchObject(onCursor);
@@ -91,11 +91,11 @@ describe(parseCursor.name, () => {
     ['itself again', (cursor: string) => cursor + cursor],
     ['a NUL', (cursor: string) => `${cursor}\0`],
     ['100,000 characters', (cursor: string) => cursor.padEnd(100_000, 'A')],
-  ])('refuses a cursor with %s', (_what, change) => {
+  ])('rejects a cursor with %s', (_what, change) => {
     expect(refusalOf(change(printCursor(somewhere, list)))).toMatchObject(onCursor);
   });
 
-  it('refuses any other text', () => {
+  it('rejects any other text', () => {
     const text = fc.oneof(
       fc.string({ unit: anyCharacter }),
       fc

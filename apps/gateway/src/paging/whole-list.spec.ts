@@ -2,7 +2,7 @@ import { ServiceError } from '@stream-events/contracts';
 import { jest } from '@jest/globals';
 import { WholeList, type ListPage } from './whole-list.js';
 
-/** A list whose pages come when the test lets them. */
+/** A list whose pages the test provides. */
 function setup() {
   const asked: {
     after: string | undefined;
@@ -16,7 +16,7 @@ function setup() {
   );
   const read = async (correlationId = 'a'): Promise<unknown> =>
     JSON.parse((await list.read(correlationId)).toString()) as unknown;
-  /** Answers the latest request once the code under test has made it. */
+  /** Provides the page that the code under test requested last. */
   const answer = async (page: ListPage): Promise<void> => {
     asked.at(-1)?.answer(page);
     await new Promise(setImmediate);
@@ -29,7 +29,7 @@ const page = (...numbers: number[]): ListPage => ({ records: numbers.map((n) => 
 describe(WholeList.name, () => {
   afterEach(() => jest.restoreAllMocks());
 
-  it('gathers all pages in their order', async () => {
+  it('collects all pages in order', async () => {
     const { asked, read, answer } = setup();
     const reading = read('request-1');
     await answer({ ...page(1, 2), next: 'two' });
@@ -41,7 +41,7 @@ describe(WholeList.name, () => {
     expect(asked.map(({ correlationId }) => correlationId)).toEqual(['request-1', 'request-1', 'request-1']);
   });
 
-  it('is an empty array when there is nothing', async () => {
+  it('returns an empty array for an empty list', async () => {
     const { read, answer } = setup();
     const reading = read();
     await answer(page());
@@ -49,7 +49,7 @@ describe(WholeList.name, () => {
     expect(await reading).toEqual([]);
   });
 
-  it('reads again for whoever comes after a reading', async () => {
+  it('reads again for a client that arrives after a reading', async () => {
     const { read, answer } = setup();
     const first = read();
     await answer(page(1));
@@ -60,7 +60,7 @@ describe(WholeList.name, () => {
     expect(await second).toEqual([{ n: 2 }]);
   });
 
-  it('gives all who come during a reading the next one, which begins when it has ended', async () => {
+  it('shares the next reading among the clients that arrive during a reading', async () => {
     const { asked, list, read, answer } = setup();
     const first = read();
     const [second, third] = [list.read('b'), list.read('c')];
@@ -74,13 +74,13 @@ describe(WholeList.name, () => {
     await answer(page(3));
     const shared = await second;
     expect(shared.toString()).toBe('[{"n":3}]\n');
-    // The very same bytes: a hundred clients at once cost the memory of one list.
+    // The same buffer: a hundred parallel clients cost the memory of one list.
     expect(await third).toBe(shared);
     expect(await fourth).toBe(shared);
     expect(asked).toHaveLength(3);
   });
 
-  it('goes on after a failure, which only those get who shared it', async () => {
+  it('continues after a failure, which only its own clients get', async () => {
     const { asked, read, answer } = setup();
     const first = read();
     const second = read();
@@ -94,7 +94,7 @@ describe(WholeList.name, () => {
     expect(await third).toEqual([{ n: 2 }]);
   });
 
-  it('gives up on a list that has no end, in size or in time', async () => {
+  it('stops reading a list that is too large or takes too long', async () => {
     const long = { text: 'x'.repeat(1024 * 1024) };
     const endless = new WholeList(() => Promise.resolve({ records: [long], next: 'more' }));
     await expect(endless.read('a')).rejects.toMatchObject({ code: 'unavailable' });

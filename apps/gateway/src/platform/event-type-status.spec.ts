@@ -26,14 +26,14 @@ describe(eventTypeStatus.name, () => {
   });
 
   it.each(cases)(
-    'is inactive for an inactive type, and unsupported for such a one (%s, %j)',
+    'is inactive for an inactive type and unsupported for an unsupported type (%s, %j)',
     (_, subscriptions) => {
       expect(eventTypeStatus({ active: false, unsupported: null, subscriptions })).toBe('inactive');
       expect(eventTypeStatus({ active: false, unsupported: 'why', subscriptions })).toBe('unsupported');
     },
   );
 
-  it('has a case for each word', () => {
+  it('has a case for each status', () => {
     const words = new Set<string>([...cases.map(([word]) => word), 'inactive', 'unsupported']);
 
     expect([...words].sort()).toEqual(Object.keys(eventTypeStatuses).sort());

@@ -6,7 +6,7 @@ const time = Date.parse('2026-11-21T07:30:00.500Z');
 const printed = '2026-11-21T07:30:00+0000';
 
 describe(toSubscriptionRecord.name, () => {
-  it('shows a subscription', () => {
+  it('returns a subscription', () => {
     const subscription = {
       id: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
       subscriptionId: null,
@@ -36,7 +36,7 @@ describe(toSubscriptionRecord.name, () => {
 });
 
 describe(toEventTypeRecord.name, () => {
-  it('shows an event type with the name that its events have, and its state in one word', () => {
+  it('returns an event type with the type of its events and its status', () => {
     const eventType = {
       type: 'channel.channel_points_custom_reward_redemption.add',
       version: '1',
@@ -69,7 +69,7 @@ describe(toPlatformStatus.name, () => {
     lastError: { at: time, message: 'no answer' },
   };
 
-  it('shows all that is known', () => {
+  it('returns all known values', () => {
     expect(toPlatformStatus(status)).toEqual({
       platform: 'twitch',
       credentials: { present: true, valid: true, token_expires: printed },
@@ -83,7 +83,7 @@ describe(toPlatformStatus.name, () => {
     });
   });
 
-  it('shows what is not known as null', () => {
+  it('returns null for unknown values', () => {
     const nothing = {
       ...status,
       platform: 'none' as const,
@@ -103,7 +103,7 @@ describe(toPlatformStatus.name, () => {
     });
   });
 
-  it('shows no field that it does not know: a secret would be one', () => {
+  it('returns no unknown fields, which could be secrets', () => {
     const leaky = { ...status, credentials: { ...status.credentials, secret: 'hush' }, token: 'hush' };
 
     expect(JSON.stringify(toPlatformStatus(leaky))).not.toContain('hush');

@@ -17,21 +17,21 @@ function faultsOf(parameters: Record<string, string>): string[] {
 }
 
 describe(parseSubscriptionListQuery.name, () => {
-  it('asks for the newest 50 of any status when nothing is said', () => {
+  it('requests the newest 50 of any status by default', () => {
     expect(parseSubscriptionListQuery({}).request).toEqual({ pageSize: 50 });
     expect(parseSubscriptionListQuery({ status: '', cursor: '', page_size: '', other: 'x' })).toEqual(
       parseSubscriptionListQuery({}),
     );
   });
 
-  it('takes a status, also one that the platform has added', () => {
+  it('accepts any status, because the platform may add some', () => {
     expect(parseSubscriptionListQuery({ status: 'brand_new_1', page_size: '7' }).request).toEqual({
       status: 'brand_new_1',
       pageSize: 7,
     });
   });
 
-  it('takes its own cursor with the same status and another page size, and no other', () => {
+  it('accepts a cursor of the same status with any page size, and no other cursor', () => {
     const { list } = parseSubscriptionListQuery({ status: 'enabled' });
     const cursor = printCursor(position, list);
 
@@ -45,11 +45,11 @@ describe(parseSubscriptionListQuery.name, () => {
     expect(faultsOf({ status: 'null', cursor })).toEqual(['cursor']);
   });
 
-  it.each(['a b', 'a-b', 'a\0', '\ud800', 'ä', "'", 'a'.repeat(256)])('refuses %j as a status', (status) => {
+  it.each(['a b', 'a-b', 'a\0', '\ud800', 'ä', "'", 'a'.repeat(256)])('rejects %j as a status', (status) => {
     expect(faultsOf({ status })).toEqual(['status']);
   });
 
-  it('reports every fault at once', () => {
+  it('reports all errors at once', () => {
     expect(faultsOf({ status: '-', page_size: '0', cursor: 'x' })).toEqual(['cursor', 'page_size', 'status']);
   });
 });

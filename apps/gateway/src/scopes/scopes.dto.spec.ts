@@ -17,13 +17,13 @@ function errorsOf(type: MessageClass<object>, body: unknown): FieldErrors | unde
 }
 
 describe(ScopeBody.name, () => {
-  it('is a name, trimmed, and may say whether it is required', () => {
+  it('accepts a name, which it trims, and an optional flag', () => {
     expect({ ...parse(ScopeBody, { scope: ' chat:read ', id: 1 }) }).toEqual({ scope: 'chat:read' });
     expect({ ...parse(ScopeBody, { scope: 'x', required: true }) }).toEqual({ scope: 'x', required: true });
     expect({ ...parse(ScopeChangesBody, { required: false }) }).toEqual({ required: false });
   });
 
-  it('coerces nothing, and reports all faults at once', () => {
+  it('coerces nothing and reports all errors at once', () => {
     const faults = {
       scope: [expect.stringMatching(/^must be text of 1 to 255 characters/)],
       required: ['must be true or false'],

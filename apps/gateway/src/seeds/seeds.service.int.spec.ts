@@ -8,7 +8,7 @@ const [firstScope, secondScope] = platformSeeds.scopes;
 const [firstEndpoint, secondEndpoint] = platformSeeds.apiEndpoints;
 if (!firstScope || !secondScope || !firstEndpoint || !secondEndpoint) throw new Error('there are no seeds');
 
-/** A version whose seeds are these few. */
+/** A version with few seeds. */
 const smallVersion: PlatformSeeds = {
   scopes: [firstScope],
   apiEndpoints: [{ ...firstEndpoint, scope: firstScope.id }],
@@ -18,7 +18,7 @@ describe(Seeds.name, () => {
   let database: TestDatabase;
   let dataSource: DataSource;
 
-  // Each test begins with a new installation.
+  // Each test starts with a new installation.
   beforeEach(async () => {
     database = await createTestDatabase();
     dataSource = await connectGateway(database, 5);
@@ -37,7 +37,7 @@ describe(Seeds.name, () => {
   const sortById = <T extends { id: string }>(rows: readonly T[]): T[] =>
     [...rows].sort((a, b) => (a.id < b.id ? -1 : 1));
 
-  it('fills a new installation with all seeds, the endpoints in their order', async () => {
+  it('adds all seeds to a new installation, with the endpoints in order', async () => {
     await new Seeds(dataSource).apply();
 
     const expected = platformSeeds.scopes.map((seed) => ({ ...seed, required: false }));
@@ -45,7 +45,7 @@ describe(Seeds.name, () => {
     expect(await endpoints()).toEqual(platformSeeds.apiEndpoints);
   });
 
-  it('changes nothing when it is done again', async () => {
+  it('changes nothing when applied again', async () => {
     await new Seeds(dataSource).apply();
     const before = [await scopes(), await endpoints()];
     await new Seeds(dataSource).apply();
@@ -53,7 +53,7 @@ describe(Seeds.name, () => {
     expect([await scopes(), await endpoints()]).toEqual(before);
   });
 
-  it('leaves deleted what users have deleted, and changed what they have changed', async () => {
+  it('keeps deletions and changes of users', async () => {
     await new Seeds(dataSource).apply();
     await dataSource.query('DELETE FROM api_endpoints WHERE id = $1', [firstEndpoint.id]);
     await dataSource.query(`UPDATE api_endpoints SET description = 'mine', scope = NULL WHERE id = $1`, [
@@ -69,7 +69,7 @@ describe(Seeds.name, () => {
     expect(await endpoints()).toHaveLength(platformSeeds.apiEndpoints.length - 1);
   });
 
-  it('adds with a new version what is new in it, after what is there, and nothing else', async () => {
+  it('adds only the new seeds of a new version, after the existing rows', async () => {
     await new Seeds(dataSource).apply(smallVersion);
     await dataSource.query('DELETE FROM api_endpoints');
     await dataSource.query('DELETE FROM scopes');
@@ -83,7 +83,7 @@ describe(Seeds.name, () => {
     );
   });
 
-  it('adds a new endpoint without its scope when users have deleted that', async () => {
+  it('adds a new endpoint without its scope if users deleted the scope', async () => {
     await new Seeds(dataSource).apply({ scopes: smallVersion.scopes, apiEndpoints: [] });
     await dataSource.query('DELETE FROM scopes');
     await new Seeds(dataSource).apply(smallVersion);
@@ -91,8 +91,8 @@ describe(Seeds.name, () => {
     expect(await endpoints()).toEqual([{ ...firstEndpoint, scope: null }]);
   });
 
-  it('keeps nothing of a list that cannot be added, so that the next start tries again', async () => {
-    const broken = [firstEndpoint, { ...secondEndpoint, tokenType: 'XX' as 'OA' }]; // not what the type says: that is the point
+  it('adds nothing of a list that fails, so that the next start retries', async () => {
+    const broken = [firstEndpoint, { ...secondEndpoint, tokenType: 'XX' as 'OA' }]; // deliberately violates the type
     await expect(
       new Seeds(dataSource).apply({ scopes: platformSeeds.scopes, apiEndpoints: broken }),
     ).rejects.toMatchObject({ constraint: 'api_endpoints_token_type_check' });
@@ -102,7 +102,7 @@ describe(Seeds.name, () => {
     expect(await endpoints()).toEqual(platformSeeds.apiEndpoints);
   });
 
-  it('adds everything once when several instances start at once, of two versions', async () => {
+  it('adds every seed once when instances of two versions start together', async () => {
     const reversed: PlatformSeeds = {
       scopes: platformSeeds.scopes.toReversed(),
       apiEndpoints: platformSeeds.apiEndpoints.toReversed(),

@@ -19,7 +19,7 @@ function errorsOf(type: MessageClass<object>, body: unknown): FieldErrors | unde
 const badName = { platform_username: ['must be 1 to 64 letters, digits and underscores'] };
 
 describe(StreamerBody.name, () => {
-  it('is a name, trimmed, and may say more; read-only and unknown fields are ignored', () => {
+  it('accepts a name, which it trims, and optional flags; ignores read-only and unknown fields', () => {
     expect({ ...parse(StreamerBody, { platform_username: ' Mira_Plays\n' }) }).toEqual({
       platform_username: 'Mira_Plays',
     });
@@ -28,7 +28,7 @@ describe(StreamerBody.name, () => {
     expect({ ...parse(StreamerBody, { ...sent, ...readOnly }) }).toEqual(sent);
   });
 
-  it('takes the name under its branded spelling too; its own wins', () => {
+  it('also accepts the alias of the name, which has lower precedence', () => {
     expect(parse(StreamerBody, { twitch_username: ' a ' }).platform_username).toBe('a');
     expect(parse(StreamerBody, { twitch_username: 'a', platform_username: 'b' }).platform_username).toBe('b');
     expect(errorsOf(StreamerBody, { twitch_username: 'a', platform_username: 1 })).toEqual(badName);
@@ -36,14 +36,14 @@ describe(StreamerBody.name, () => {
   });
 
   it.each([undefined, null, 1, true, [], ['a'], {}, '', ' ', 'a b', 'ä', 'a-b', 'a\0', 'a'.repeat(65)])(
-    'refuses %j as a name',
+    'rejects %j as a name',
     (platform_username) => {
       expect(errorsOf(StreamerBody, { platform_username })).toEqual(badName);
     },
   );
 
   it.each([null, 1, 0, 'true', '', [], {}])(
-    'takes %j for no boolean, and reports all faults at once',
+    'rejects %j as a boolean and reports all errors at once',
     (value) => {
       const fault = ['must be true or false'];
 
@@ -61,19 +61,19 @@ describe(StreamerBody.name, () => {
 });
 
 describe(StreamerChangesBody.name, () => {
-  it('is only what is given', () => {
+  it('has only the given fields', () => {
     expect({ ...parse(StreamerChangesBody, {}) }).toEqual({});
     expect({ ...parse(StreamerChangesBody, { disabled: true }) }).toEqual({ disabled: true });
     expect({ ...parse(StreamerChangesBody, { twitch_username: ' a ' }) }).toEqual({ platform_username: 'a' });
   });
 
-  it('takes null for no name', () => {
+  it('rejects null as a name', () => {
     expect(errorsOf(StreamerChangesBody, { platform_username: null })).toEqual(badName);
   });
 });
 
 describe(toStreamerRecord.name, () => {
-  it('shows a streamer with the fields of the contract, and no others', () => {
+  it('returns only the fields of the contract', () => {
     const streamer = {
       id: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
       platformUsername: 'Mira_Plays',

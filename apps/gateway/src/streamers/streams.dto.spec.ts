@@ -42,11 +42,11 @@ describe(toStreamRecord.name, () => {
     is_mature: false,
   };
 
-  it('shows a running stream with the fields of the contract', () => {
+  it('returns a live stream with the fields of the contract', () => {
     expect(toStreamRecord(stream)).toEqual(record);
   });
 
-  it('shows when a stream ended, and the tags that it had', () => {
+  it('returns the end time and the tags of a stream', () => {
     expect(toStreamRecord({ ...stream, endedAt: time, tagIds: '["a"]' })).toEqual({
       ...record,
       ended_at: printed,
@@ -56,7 +56,7 @@ describe(toStreamRecord.name, () => {
 });
 
 describe(toStreamSample.name, () => {
-  it('shows a moment of a stream', () => {
+  it('returns a sample', () => {
     expect(toStreamSample({ at: time, viewerCount: 0, title: '', gameId: '1', gameName: 'Chess' })).toEqual({
       at: printed,
       viewer_count: 0,
@@ -68,7 +68,7 @@ describe(toStreamSample.name, () => {
 });
 
 describe(toRebuildRecord.name, () => {
-  it('shows how far it is', () => {
+  it('returns the progress', () => {
     const rebuild = { state: 'failed' as const, streamersDone: 1, streamersTotal: 2, streamsChanged: 3 };
 
     expect(toRebuildRecord({ ...rebuild, startedAt: time, endedAt: null, error: 'why' })).toEqual({

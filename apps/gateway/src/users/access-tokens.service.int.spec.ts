@@ -25,12 +25,12 @@ describe(AccessTokens.name, () => {
     await database.drop();
   });
 
-  /** The tokens of one gateway: several of them share the database. */
+  /** The service of one gateway. Several gateways share the database. */
   function setup(secretKeys = [secretKey]): AccessTokens {
     return new AccessTokens(dataSource, { SECRET_KEY: secretKeys });
   }
 
-  /** A user with a token, without the time that hashing a password takes. */
+  /** Creates a user with a token, without spending time on hashing a password. */
   async function register(): Promise<{ id: string; username: string; token: string }> {
     names += 1;
     const [id, username] = [uuidV7(), `user-${names}`];
@@ -48,7 +48,7 @@ describe(AccessTokens.name, () => {
     return { id, username, token: await setup().issue(id) };
   }
 
-  it('knows a key, and no other text', async () => {
+  it('identifies a key and no other text', async () => {
     const tokens = setup();
     const { id, username, token } = await register();
 
@@ -65,7 +65,7 @@ describe(AccessTokens.name, () => {
     }
   });
 
-  it('ends the old key when a new one is issued, also here where it was remembered', async () => {
+  it('invalidates the old key when it issues a new one, also in its cache', async () => {
     const tokens = setup();
     const { id, token } = await register();
     await tokens.identify(token);
@@ -77,7 +77,7 @@ describe(AccessTokens.name, () => {
     expect(await tokens.reveal(id)).toBe(rotated);
   });
 
-  it('forgets a key within a second that another gateway has ended', async () => {
+  it('rejects a key within a second after another gateway invalidates it', async () => {
     const tokens = setup();
     const { id, token } = await register();
     const elsewhere = setup();
@@ -94,7 +94,7 @@ describe(AccessTokens.name, () => {
     }
   });
 
-  it('asks the database once for a key that comes again and again', async () => {
+  it('reads a repeated key from the cache', async () => {
     const tokens = setup();
     const { token } = await register();
     const query = jest.spyOn(dataSource, 'query');
@@ -109,7 +109,7 @@ describe(AccessTokens.name, () => {
     }
   });
 
-  it('refuses the key of a disabled user and takes it again when enabled', async () => {
+  it('rejects the key of a disabled user and accepts it again when the user is enabled', async () => {
     const tokens = setup();
     const { id, token } = await register();
     await tokens.identify(token);
@@ -121,7 +121,7 @@ describe(AccessTokens.name, () => {
     expect(await tokens.identify(token)).toMatchObject({ id });
   });
 
-  it('finds the tokens that have ended, whatever it remembers of them', async () => {
+  it('finds ended tokens despite its cache', async () => {
     const tokens = setup();
     const [kept, rotated, disabled, deleted] = await Promise.all(Array.from({ length: 4 }, register));
     const hashes = [kept!, rotated!, disabled!, deleted!].map(({ token }) => hashToken(token));
@@ -136,7 +136,7 @@ describe(AccessTokens.name, () => {
     expect(ended.sort()).toEqual([...hashes.slice(1), hashToken('never issued')].sort());
   });
 
-  it('keeps no key in clear', async () => {
+  it('stores no key in plain text', async () => {
     const { token } = await register();
     const rows = await dataSource.query<{ row: string }[]>(
       `SELECT row_to_json(access_tokens)::text || encode(key_hash, 'escape') AS row FROM access_tokens`,
@@ -148,7 +148,7 @@ describe(AccessTokens.name, () => {
     expect(texts).not.toContain(Buffer.from(token, 'hex').toString('base64'));
   });
 
-  it('reveals a key after SECRET_KEY was rotated, as long as the old one is in the list', async () => {
+  it('decrypts a key after a rotation of SECRET_KEY while the old key is in the list', async () => {
     const { id, token } = await register();
     const added = 'a newer secret key of the tests, long';
 
@@ -156,7 +156,7 @@ describe(AccessTokens.name, () => {
     await expect(setup([added]).reveal(id)).rejects.toThrow(/SECRET_KEY/);
   });
 
-  it('does not reveal a key that was moved to another user', async () => {
+  it('does not decrypt a key that was copied to another user', async () => {
     const [one, two] = [await register(), await register()];
     await dataSource.query(
       `UPDATE access_tokens SET key_encrypted = (SELECT key_encrypted FROM access_tokens WHERE user_id = $1)
@@ -167,7 +167,7 @@ describe(AccessTokens.name, () => {
     await expect(setup().reveal(two.id)).rejects.toThrow(/SECRET_KEY/);
   });
 
-  it('has one key when several are issued at once', async () => {
+  it('keeps one key when several are issued in parallel', async () => {
     const tokens = setup();
     const { id } = await register();
     const keys = await Promise.all(Array.from({ length: 5 }, () => tokens.issue(id)));

@@ -39,7 +39,7 @@ describe(readToken.name, () => {
     expect(readToken(header)).toBeUndefined();
   });
 
-  it('reads any key without white space, whatever it is', () => {
+  it('reads any key without white space', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (text) => {
         const given = text.replaceAll(/\s/g, '') || 'x';
@@ -49,7 +49,7 @@ describe(readToken.name, () => {
     );
   });
 
-  it('is done with a long header at once', () => {
+  it('rejects a long header immediately', () => {
     expect(readToken(`Token ${'a '.repeat(100_000)}`)).toBeUndefined();
     expect(readToken(`Token${' '.repeat(100_000)}`)).toBeUndefined();
   });
@@ -96,7 +96,7 @@ const callers: Record<string, Caller> = {
   user: { id: '2', username: 'bob', role: 'user' },
 };
 
-/** The outcome of a request: whether it passes, or the code that it is refused with. */
+/** The outcome of a request: true if it passes, or the code of the error. */
 async function attempt({
   route,
   of = Routes,
@@ -112,7 +112,7 @@ async function attempt({
   };
   const sut = new AccessGuard(
     new Reflector(),
-    // holds: these members are all that the guard asks for
+    // holds: the guard only uses these members
     tokens as unknown as AccessTokens,
     { REGISTRATION: registration } as GatewayConfig,
   );
@@ -144,18 +144,18 @@ describe(AccessGuard.name, () => {
     expect(await attempt({ route, ...(authorization && { authorization }) })).toBe(outcome);
   });
 
-  it('lets everybody register where registration is open', async () => {
+  it('lets everybody register if registration is open', async () => {
     expect(await attempt({ route: 'registers', registration: 'open' })).toBe('passes');
   });
 
-  it('opens nothing else where registration is open', async () => {
+  it('opens no other route if registration is open', async () => {
     expect(await attempt({ route: 'byDefault', registration: 'open' })).toBe('unauthenticated');
     expect(await attempt({ route: 'ownersOnly', registration: 'open', authorization: 'Token user' })).toBe(
       'forbidden',
     );
   });
 
-  it('asks the route before its controller', async () => {
+  it('prefers the access of the route to that of its controller', async () => {
     expect(await attempt({ route: 'byDefault', of: OpenRoutes })).toBe('passes');
     expect(await attempt({ route: 'ownersOnly', of: OpenRoutes })).toBe('unauthenticated');
   });

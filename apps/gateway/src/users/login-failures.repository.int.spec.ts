@@ -21,18 +21,18 @@ describe(LoginFailures.name, () => {
     await database.drop();
   });
 
-  /** A pair of address and user name that no other test has used. */
+  /** An address and a user name that no other test uses. */
   function newPair(): Pair {
     pairs += 1;
     return [`192.0.2.${pairs}`, `user-${pairs}`];
   }
 
-  /** Runs a test in one transaction: in it the database's clock stands still, so waits are exact. */
+  /** Runs a test in one transaction, in which the database's clock stands still, so that waits are exact. */
   const withStoppedClock = (test: (setup: Setup) => Promise<void>) => (): Promise<void> =>
     dataSource.transaction((manager) => test(new Setup(manager)));
 
   it(
-    'lets five attempts pass and makes the sixth wait',
+    'allows five attempts and blocks the sixth',
     withStoppedClock(async (setup) => {
       const pair = newPair();
 
@@ -42,7 +42,7 @@ describe(LoginFailures.name, () => {
   );
 
   it(
-    'does not count an attempt that it refuses, so that nobody waits longer for asking',
+    'does not count blocked attempts, so that they do not extend the wait',
     withStoppedClock(async (setup) => {
       const pair = newPair();
       await setup.attempt(15, pair);
@@ -52,7 +52,7 @@ describe(LoginFailures.name, () => {
   );
 
   it(
-    'doubles the wait with each further failure, up to a quarter of an hour',
+    'doubles the wait with each further failure, up to 15 minutes',
     withStoppedClock(async (setup) => {
       const pair = newPair();
       await setup.attempt(5, pair);
@@ -68,7 +68,7 @@ describe(LoginFailures.name, () => {
   );
 
   it(
-    'refuses until the very end of the wait, and says how long that is',
+    'blocks until the end of the wait, and reports the remaining time',
     withStoppedClock(async (setup) => {
       const pair = newPair();
       await setup.attempt(5, pair);
@@ -84,7 +84,7 @@ describe(LoginFailures.name, () => {
   );
 
   it(
-    'forgets everything after an hour',
+    'resets the count after an hour',
     withStoppedClock(async (setup) => {
       const pair = newPair();
       await setup.attempt(5, pair);
@@ -97,7 +97,7 @@ describe(LoginFailures.name, () => {
   );
 
   it(
-    'counts each address and each user name for itself, so that nobody can lock another out',
+    'counts each pair of address and user name separately, so that nobody can lock out others',
     withStoppedClock(async (setup) => {
       const pair = newPair();
       await setup.attempt(6, pair);
@@ -108,7 +108,7 @@ describe(LoginFailures.name, () => {
   );
 
   it(
-    'takes a user name for the same however it is written, as the login does',
+    'treats all spellings of a user name as the same name, like the login',
     withStoppedClock(async (setup) => {
       const [address, username] = newPair();
       const spellings = [
@@ -125,7 +125,7 @@ describe(LoginFailures.name, () => {
   );
 
   it(
-    'forgets a pair after a login that worked, and no other',
+    'resets only the pair of a successful login',
     withStoppedClock(async (setup) => {
       const [pair, other] = [newPair(), newPair()];
       await setup.attempt(6, pair);
@@ -138,7 +138,7 @@ describe(LoginFailures.name, () => {
   );
 
   it(
-    'takes any address that a proxy may write, and any user name',
+    'accepts any address that a proxy may send, and any user name',
     withStoppedClock(async (setup) => {
       const address = randomBytes(6_000).toString('base64');
 
@@ -149,7 +149,7 @@ describe(LoginFailures.name, () => {
   );
 
   it(
-    'deletes what is older than an hour and keeps the rest',
+    'deletes failures older than an hour and keeps the rest',
     withStoppedClock(async (setup) => {
       const [old, fresh] = [newPair(), newPair()];
       await setup.attempt(1, old);
@@ -164,7 +164,7 @@ describe(LoginFailures.name, () => {
   );
 
   it(
-    'keeps no user name that was tried',
+    'does not store attempted user names',
     withStoppedClock(async (setup) => {
       const [address] = newPair();
       await setup.sut.countAttempt(address, 'a password typed into the wrong field');
@@ -178,7 +178,7 @@ describe(LoginFailures.name, () => {
     }),
   );
 
-  it('counts every one of many first attempts at once that it lets pass', async () => {
+  it('counts every allowed attempt of many parallel ones', async () => {
     const setup = new Setup(dataSource.manager);
     const pair = newPair();
     const passed = await setup.attemptAtOnce(40, pair);
@@ -187,7 +187,7 @@ describe(LoginFailures.name, () => {
     expect(await setup.failuresOf(pair)).toBe(passed);
   });
 
-  it('lets one of many attempts at once pass when a wait is over', async () => {
+  it('allows one of many parallel attempts when a wait is over', async () => {
     const setup = new Setup(dataSource.manager);
     const pair = newPair();
     await setup.attempt(1, pair);
@@ -205,7 +205,7 @@ class Setup {
   readonly sut: LoginFailures;
 
   constructor(private readonly manager: EntityManager) {
-    // holds: `query` is all that is asked of the data source, and its manager has the same
+    // holds: LoginFailures only calls `query`, which the manager has too
     this.sut = new LoginFailures(manager as unknown as DataSource);
   }
 
@@ -213,7 +213,7 @@ class Setup {
     return this.manager.query<Row[]>(sql, values);
   }
 
-  /** Counts attempts one after the other and gives the seconds to wait of those that were refused. */
+  /** Counts attempts one after the other and returns the waits, in seconds, of the blocked ones. */
   async attempt(times: number, [address, username]: Pair): Promise<number[]> {
     const refused: number[] = [];
     for (let time = 0; time < times; time += 1) {
@@ -227,7 +227,7 @@ class Setup {
     return refused;
   }
 
-  /** Counts attempts all at once and tells how many were let pass. */
+  /** Counts attempts in parallel and returns how many were allowed. */
   async attemptAtOnce(times: number, [address, username]: Pair): Promise<number> {
     const outcomes = await Promise.allSettled(
       Array.from({ length: times }, () => this.sut.countAttempt(address, username)),
@@ -238,7 +238,7 @@ class Setup {
     return outcomes.filter(({ status }) => status === 'fulfilled').length;
   }
 
-  /** Makes the pair's last failure older, as if this time had gone by. */
+  /** Moves the pair's last failure into the past. */
   async letTimePass(interval: string, [address]: Pair): Promise<void> {
     const sql = 'UPDATE login_failures SET last_failed_at = last_failed_at - $1::interval WHERE address = $2';
     await this.query(sql, [interval, address]);

@@ -6,7 +6,7 @@ import { hashPassword, verifyPassword } from './password.js';
 const address = '192.0.2.1';
 
 describe(hashPassword.name, () => {
-  it('makes what verifies the same password and no other', async () => {
+  it('creates a hash that only matches the same password', async () => {
     const stored = await hashPassword('correct horse battery staple');
 
     expect(await verifyPassword('correct horse battery staple', stored, address)).toBe(true);
@@ -15,7 +15,7 @@ describe(hashPassword.name, () => {
     expect(await verifyPassword('', stored, address)).toBe(false);
   });
 
-  it('is scrypt with 2^15 rounds and a salt of its own each time', async () => {
+  it('uses scrypt with N = 2^15 and a new salt each time', async () => {
     const [first, second] = await Promise.all([hashPassword('päss👍word'), hashPassword('päss👍word')]);
     const [scheme, salt = '', hash = ''] = first.split('$');
     const cost = { N: 32_768, r: 8, p: 3, maxmem: 2 ** 27 };
@@ -36,11 +36,11 @@ describe(verifyPassword.name, () => {
     ['no third part', 'scrypt$AAAAAAAAAAAAAAAAAAAAAA=='],
     ['an empty third part', 'scrypt$AAAAAAAAAAAAAAAAAAAAAA==$'],
     ['a shorter hash', 'scrypt$AAAAAAAAAAAAAAAAAAAAAA==$AAAA'],
-  ])('says no for %s', async (_what, stored) => {
+  ])('returns false for %s', async (_what, stored) => {
     expect(await verifyPassword('AAAAAAAAAAAAAAAA', stored, address)).toBe(false);
   });
 
-  it('hashes for a user that does not exist too, at the same cost', async () => {
+  it('also hashes for an unknown user, at the same cost', async () => {
     const { password, calls } = await withHashing((done) => done());
 
     await password.verifyPassword('guess', await password.hashPassword('right'), address);
@@ -50,7 +50,7 @@ describe(verifyPassword.name, () => {
     expect(calls[2]).toMatchObject({ password: 'guess', length: calls[1]?.length, cost: calls[1]?.cost });
   });
 
-  it('hashes two at a time, lets 64 wait, and refuses more at once', async () => {
+  it('hashes two passwords at a time, queues 64, and rejects more immediately', async () => {
     const running: (() => void)[] = [];
     const { password, calls } = await withHashing((done) => running.push(done));
     const outcomes: string[] = [];
@@ -72,7 +72,7 @@ describe(verifyPassword.name, () => {
     expect(outcomes.slice(4)).toEqual(Array.from({ length: 66 }, (_, index) => `${index} done`));
   });
 
-  it('lets four of one address wait, and others all the same', async () => {
+  it('queues at most four per address, without blocking other addresses', async () => {
     const running: (() => void)[] = [];
     const { password, calls } = await withHashing((done) => running.push(done));
     const guess = (from: string) => password.verifyPassword('guess', undefined, from);
@@ -94,7 +94,7 @@ interface Call {
   cost: object;
 }
 
-/** The module with a scrypt that ends when the test says so. */
+/** The module with a scrypt that the test completes. */
 async function withHashing(onCall: (done: () => void) => void) {
   const calls: Call[] = [];
   jest.resetModules();

@@ -26,7 +26,7 @@ describe(UsersService.name, () => {
     await database.drop();
   });
 
-  /** What a gateway has of its own: several of them share the database. */
+  /** The services of one gateway. Several gateways share the database. */
   function setup(secretKeys = ['a secret key of the tests, long enough']) {
     const tokens = new AccessTokens(dataSource, { SECRET_KEY: secretKeys });
     return { tokens, users: new UsersService(dataSource, tokens, new LoginFailures(dataSource)) };
@@ -34,7 +34,7 @@ describe(UsersService.name, () => {
 
   const newName = (): string => `user-${(names += 1)}`;
 
-  it('makes one owner when five gateways start at once', async () => {
+  it('creates one owner when five gateways start together', async () => {
     const starts = Array.from({ length: 5 }, () => setup().users.ensureOwner('Owner', password));
     const made = (await Promise.all(starts)).filter((owner) => owner !== undefined);
 
@@ -48,7 +48,7 @@ describe(UsersService.name, () => {
     expect(await setup().users.logIn({ username: 'owner', password, address })).toBe(made[0]?.token);
   });
 
-  it('registers one of many who want the same name at once, in any case', async () => {
+  it('registers one of many parallel requests for the same name, whatever the case', async () => {
     const { users } = setup();
     const name = newName();
     const spellings = [name, name.toUpperCase(), name, name.replace('u', 'U')];
@@ -62,7 +62,7 @@ describe(UsersService.name, () => {
     }
   });
 
-  it('gives the same token at each login, whatever the case of the name', async () => {
+  it('returns the same token at each login, whatever the case of the name', async () => {
     const { users } = setup();
     const username = newName();
     const { token } = await users.register({ username, password, role: 'user' });
@@ -72,7 +72,7 @@ describe(UsersService.name, () => {
     expect(await users.logIn({ username: ` ${username.toUpperCase()} `, password, address })).toBe(token);
   });
 
-  it('answers an unknown user, a wrong password and a disabled user alike', async () => {
+  it('gives the same error to an unknown user, a wrong password, and a disabled user', async () => {
     const { users } = setup();
     const username = newName();
     const { user } = await users.register({ username, password, role: 'user' });
@@ -88,7 +88,7 @@ describe(UsersService.name, () => {
     await expect(users.logIn({ username, password, address })).rejects.toMatchObject(refusal);
   });
 
-  it('slows guessing down however the guesser writes the name', async () => {
+  it('slows down guessing for all spellings of a name', async () => {
     const { users } = setup();
     const username = newName();
     await users.register({ username, password, role: 'user' });
@@ -119,7 +119,7 @@ describe(UsersService.name, () => {
     });
   });
 
-  it('refuses the user name as a password, in any case', async () => {
+  it('rejects the user name as a password, whatever the case', async () => {
     const { users } = setup();
 
     await expect(
@@ -127,7 +127,7 @@ describe(UsersService.name, () => {
     ).rejects.toMatchObject({ code: 'invalid', errors: { password: [expect.any(String)] } });
   });
 
-  it('keeps no password in clear and shows its hash to no query that does not ask', async () => {
+  it('stores no password in plain text, and loads the hash only on request', async () => {
     const { users } = setup();
     const { user } = await users.register({ username: newName(), password, role: 'user' });
     const rows = await dataSource.query<object[]>('SELECT * FROM users WHERE id = $1', [user.id]);
