@@ -32,7 +32,7 @@ export interface RunningDrain {
   stop(): Promise<void>;
 }
 
-/** The consumer of the drain, the same in version 0.1.0. */
+/** The consumer of the drain, as version 0.1.0 created it. */
 const drainConsumer = {
   durable_name: 'drain',
   ack_policy: AckPolicy.Explicit,
@@ -40,7 +40,10 @@ const drainConsumer = {
   max_ack_pending: 2_000,
 };
 
-export const ingestOptions = { platform: 'simulator', maxGigabytes: 1 };
+/** The broker redelivers a message after 5 s instead of 30 s. */
+const consumerConfig = { ack_wait: nanos(5_000) };
+
+export const ingestOptions = { platform: 'simulator', maxGigabytes: 1, consumerConfig };
 
 /** A broker, and what tests do with its INGEST stream. */
 export class IngestSetup {
@@ -144,7 +147,7 @@ export class IngestSetup {
 
   /** Has messages delivered to the drain's consumer, as to an instance that then dies. */
   async deliver(count: number): Promise<JsMsg[]> {
-    await (await this.manager()).consumers.add(ingestStreamName, drainConsumer);
+    await (await this.manager()).consumers.add(ingestStreamName, { ...drainConsumer, ...consumerConfig });
     const consumer = await jetstream(this.connection).consumers.get(ingestStreamName, 'drain');
     const messages: JsMsg[] = [];
     for await (const message of await consumer.fetch({ max_messages: count, expires: 5_000 }))

@@ -159,10 +159,10 @@ export class DurableConsumer {
     if (prepareStream && !(await prepareStream())) return undefined;
     const { consumers } = await this.manage();
     await consumers.add(stream, {
+      ack_wait: nanos(ackWaitMs),
       ...config,
       durable_name: name,
       ack_policy: AckPolicy.Explicit,
-      ack_wait: nanos(ackWaitMs),
     });
     return jetstream(this.connection).consumers.get(stream, name);
   }

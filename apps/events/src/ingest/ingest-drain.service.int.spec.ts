@@ -33,8 +33,8 @@ async function startDrain(): Promise<RunningDrain> {
   return drain;
 }
 
-// What was delivered to a reader that did not get it comes again after 30 s.
-const redeliveredMs = 45_000;
+// In these tests the broker redelivers a message that was not acknowledged after 5 s.
+const redeliveredMs = 20_000;
 
 const untilEmpty = (): Promise<void> =>
   eventually(async () => expect(await setup.count()).toBe(0), { timeoutMs: redeliveredMs });
@@ -122,7 +122,7 @@ describe(IngestDrain.name, () => {
     await setup.publishEvents([event]);
     const [message] = await setup.deliver(1);
     await store.writer.store([event]);
-    message?.nak(); // what the broker does by itself after 30 s
+    message?.nak(); // as the broker does when the acknowledgement is late
 
     await startDrain();
     await untilEmpty();
@@ -222,7 +222,7 @@ describe(IngestDrain.name, () => {
     await setup.nats.restart();
     await startDrain();
 
-    // Whose acknowledgement was lost too comes again after 30 s.
+    // A message whose acknowledgement was lost as well is redelivered after 5 s.
     await eventually(async () => expect(await setup.count()).toBe(0), { timeoutMs: 15_000 + redeliveredMs });
     expect(await store.storedIds()).toEqual(idsOf(events));
   }, 120_000);

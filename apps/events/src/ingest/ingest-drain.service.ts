@@ -4,7 +4,7 @@ import { isUnavailableError } from '@stream-events/database';
 import { DurableConsumer, type DeliveredMessage, type Outcome } from '@stream-events/messaging';
 import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { EventWriter } from '../store/event-writer.service.js';
-import { IngestStream } from './ingest-stream.js';
+import { IngestStream, type DrainedStream } from './ingest-stream.js';
 import { IntakeStream } from './intake-stream.js';
 import { readOrWrap } from '../dead-letters/unreadable-message.js';
 
@@ -54,14 +54,15 @@ export class IngestDrain {
         this.set(counts.reduce((sum, count) => sum + count));
       },
     });
-    this.consumers = [ingest, intake].map(
+    const streams: DrainedStream[] = [ingest, intake];
+    this.consumers = streams.map(
       (stream) =>
         new DurableConsumer(
           stream.connection,
           {
             stream: stream.name,
             name: 'drain',
-            config: { max_ack_pending: maxAckPending },
+            config: { max_ack_pending: maxAckPending, ...stream.consumerConfig },
             handling: { handleBatch: (messages) => this.storeBatch(messages) },
             maxRetryDelayMs,
             isWorkQueue: true,

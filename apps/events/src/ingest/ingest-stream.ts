@@ -4,6 +4,7 @@ import {
   jetstreamManager,
   RetentionPolicy,
   StorageType,
+  type ConsumerConfig,
   type JetStreamManager,
   type StreamAPI,
   type StreamConfig,
@@ -15,6 +16,8 @@ import { ingestStreamName, ingestSubject } from '@stream-events/contracts';
 export interface DrainedStream {
   readonly name: string;
   readonly connection: NatsConnection;
+  /** Settings of the consumer that drains the stream, where they differ from the usual ones. */
+  readonly consumerConfig?: Partial<ConsumerConfig>;
   /** Makes the stream ready to be read. Returns false when there is no stream, and none is to be created. */
   prepare(): Promise<boolean>;
   /** Runs after a fetch that found no message. */
@@ -27,6 +30,7 @@ export interface DrainedStream {
 export interface IngestStreamOptions {
   platform: string;
   maxGigabytes: number;
+  consumerConfig?: Partial<ConsumerConfig>;
 }
 
 // The broker's code for a stream of this name with another configuration. Adding an identical stream succeeds.
@@ -43,6 +47,10 @@ export class IngestStream implements DrainedStream {
     readonly connection: NatsConnection,
     private readonly options: IngestStreamOptions,
   ) {}
+
+  get consumerConfig(): Partial<ConsumerConfig> {
+    return this.options.consumerConfig ?? {};
+  }
 
   /**
    * Creates the stream or brings its configuration up to date.
