@@ -111,11 +111,11 @@ describe('the platform connector', () => {
     // If the caller had timed out, the error would say so.
     expect(error).toMatchObject({
       code: 'unavailable',
-      detail: 'The platform did not answer in time.',
+      detail: 'The platform did not reply in time.',
       retryAfterSeconds: 5,
     });
     await eventually(async () => expect(await health.report()).toMatchObject({ status: 'ok' }));
     const { lastError } = await gateway.request(getPlatformStatus, {});
-    expect(lastError?.message).toBe('The platform did not answer in time.');
+    expect(lastError?.message).toBe('The platform did not reply in time.');
   });
 });

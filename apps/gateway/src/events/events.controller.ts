@@ -34,7 +34,7 @@ const idempotencyKey = {
   schema: { type: 'string' as const, maxLength: 255 },
   example: '5f0c7c1e-raid-4711',
   description:
-    'The same key by the same user within 24 hours gives the first answer again and stores nothing',
+    'Makes the request safe to retry. When the same user sends the same key again within 24 hours, the service stores nothing and returns the first event.',
 };
 
 @ApiTags('Events')
@@ -52,13 +52,14 @@ export class EventsController {
     operationId: 'listEvents',
     summary: 'List events, newest first',
     description:
-      'All filters narrow the results together. Follow `next` until it is null. `previous` leads back the way you came; it is ' +
-      'no feed: an event may be stored some seconds after a newer one. For a feed, subscribe to the EVENTS stream.',
+      'Filters combine with AND. Follow `next` until it is null. `previous` leads back to the pages that you came from. Do not ' +
+      'poll `previous` for new events: the service can store an event some seconds after a newer one. To receive every ' +
+      'event, use live delivery or the EVENTS stream.',
   })
   @EventFilterParameters()
   @Answers(200, 'A page of events', { type: EventPage })
   @RequiresToken()
-  @RefusesWith({ invalid: 'A parameter is wrong: page_size, since, until or cursor' })
+  @RefusesWith({ invalid: '`page_size`, `since`, `until`, or `cursor` is invalid' })
   async list(@Query() parameters: Record<string, string>, @Req() request: FastifyRequest): Promise<string> {
     const query = parseEventListQuery(parameters);
     const page = await this.client.request(listEvents, query.request, { correlationId: request.id });
@@ -72,11 +73,12 @@ export class EventsController {
   @ApiOperation({
     operationId: 'createEvent',
     summary: 'Add an event',
-    description: 'Stored as if from the platform, with a null event_id. It never changes a streamer’s state.',
+    description:
+      'Stores an event with the origin `platform` and a null `event_id`. The event never changes a streamer’s state.',
   })
   @ApiHeader(idempotencyKey)
   @Accepts(CreateEventBody)
-  @Answers(201, 'The event as stored', { type: EventRecord, location: true })
+  @Answers(201, 'The stored event', { type: EventRecord, location: true })
   @RequiresToken()
   @RefusesWith(badBody)
   async create(
@@ -105,12 +107,12 @@ export class EventsController {
   @ApiOperation({
     operationId: 'getEvent',
     summary: 'Show an event',
-    description: 'Any event; one without an id by its event_id.',
+    description: 'Finds an event by its `id` or its `event_id`.',
   })
   @DescribesEventId()
   @Answers(200, 'The event', { type: EventRecord })
   @RequiresToken()
-  @RefusesWith({ not_found: 'There is no such event' })
+  @RefusesWith({ not_found: 'No event has this `id` or `event_id`' })
   async show(@Param('id') id: string, @Req() request: FastifyRequest): Promise<string> {
     return printEventRecord(await this.events.get(id, request.id));
   }
@@ -120,18 +122,18 @@ export class EventsController {
   @Header('content-type', jsonType)
   @ApiOperation({
     operationId: 'createTestEvent',
-    summary: 'Make a test event',
+    summary: 'Create a test event',
     description:
-      'Stored, listed (with a null id) and delivered like any other, with origin `test`. It never changes a streamer’s state.',
+      'Stores and delivers an event with the origin `test`. Its record has a null `id`. The event never changes a streamer’s state.',
   })
   @ApiParam({
     name: 'event_type',
-    description: 'Without /; trimmed',
+    description: 'Event type: text without `/`. Surrounding white space is removed.',
     example: 'stream-offline',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   })
   @ApiHeader(idempotencyKey)
-  @AcceptsAnyObject('The event_data of the test event', exampleData)
+  @AcceptsAnyObject('The `event_data` of the test event', exampleData)
   @Answers(200, 'The test event', { type: EventRecord })
   @RequiresToken()
   @RefusesWith(badBody)

@@ -3,7 +3,7 @@ import { eventOrigins, IsText, type EventOrigin } from '@stream-events/contracts
 import { IsJsonObject, type JsonText } from '../http/json-text.dto.js';
 import { Trimmed } from '../http/json-body.decorator.js';
 
-/** The data of a stream-offline event, for examples. */
+/** The data of a `stream-offline` event, for examples. */
 export const exampleData = {
   broadcaster_user_id: '47019283',
   broadcaster_user_login: 'mira_plays',
@@ -15,7 +15,7 @@ export class CreateEventBody {
   @ApiProperty({
     minLength: 1,
     maxLength: 255,
-    description: 'Kind of event; trimmed',
+    description: 'Event type. Surrounding white space is removed.',
     example: 'stream-offline',
   })
   @Trimmed()
@@ -25,7 +25,7 @@ export class CreateEventBody {
   @ApiProperty({
     minLength: 1,
     maxLength: 32,
-    description: 'Where it comes from, in your words; kept as sent',
+    description: 'Your name for the source of the event; stored as sent',
     example: 'PlatformSub',
   })
   @IsText(1, 32)
@@ -34,20 +34,20 @@ export class CreateEventBody {
   @ApiProperty({
     type: Object,
     additionalProperties: true,
-    description: 'The payload; kept and given back exactly as sent',
+    description: 'The payload; stored and returned exactly as sent',
     example: exampleData,
   })
   @IsJsonObject()
   event_data!: JsonText;
 }
 
-/** An event, as clients see it. */
+/** An event as the API returns it. */
 export class EventRecord {
   @ApiProperty({
     type: String,
     format: 'uuid',
     nullable: true,
-    description: 'Null on test events',
+    description: 'Id of the event; null for test events',
     example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
   })
   id!: string | null;
@@ -55,17 +55,17 @@ export class EventRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The platform’s message id, or the id of a test event; null on events that a client added',
+    description: 'The platform’s message id, or the id of a test event; null for events that a client added',
     example: 'f8a34c0f-53b5-4f1d-9d6f-0c8d1f3c2b10',
   })
   event_id!: string | null;
 
-  @ApiProperty({ description: 'Kind of event', example: 'stream-offline' })
+  @ApiProperty({ description: 'Event type', example: 'stream-offline' })
   event_type!: string;
 
   @ApiProperty({
     description:
-      '`PlatformSub` from the platform’s subscriptions, `TestCall` from tests, else as the client sent it',
+      '`PlatformSub` for events from the platform’s subscriptions, `TestCall` for test events, otherwise as the client sent it',
     example: 'PlatformSub',
   })
   event_source!: string;
@@ -73,21 +73,21 @@ export class EventRecord {
   @ApiProperty({
     type: Object,
     additionalProperties: true,
-    description: 'The payload, exactly as it was received',
+    description: 'The payload, exactly as received',
     example: exampleData,
   })
   event_data!: Record<string, unknown>;
 
   @ApiProperty({
     description:
-      'When the service received it: to the second with +0000; test events to the microsecond with +00:00',
+      'When the service received the event. Precision: seconds, with the offset `+0000`; for test events microseconds, with `+00:00`',
     example: '2026-11-21T07:30:00+0000',
   })
   created!: string;
 
   @ApiProperty({
     enum: eventOrigins,
-    description: '`platform` for stored events, also those that clients added; `test` for test events',
+    description: '`test` for test events; `platform` for all others, including events that clients added',
     example: 'platform',
   })
   origin!: EventOrigin;
@@ -111,7 +111,7 @@ export class EventPage {
     type: String,
     format: 'uri',
     nullable: true,
-    description: 'The page of older events; null means the end',
+    description: 'URL of the page with older events; null on the last page',
     example: exampleLink,
   })
   next!: string | null;
@@ -120,14 +120,15 @@ export class EventPage {
     type: String,
     format: 'uri',
     nullable: true,
-    description: 'The page of newer events; null when there are none',
+    description: 'URL of the page with newer events; null when there are none',
     example: null,
   })
   previous!: string | null;
 
   @ApiProperty({
     type: [EventRecord],
-    description: 'Newest first; maybe fewer than page_size, even none, although there is a next page',
+    description:
+      'Newest first. A page can have fewer events than `page_size`, or none, and still have a `next` page.',
     example: [exampleRecord],
   })
   results!: EventRecord[];

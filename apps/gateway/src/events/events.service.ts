@@ -14,19 +14,19 @@ import type { Caller } from '../users/access-tokens.service.js';
 /** An event that a client sends. */
 export interface ClientEvent {
   eventType: string;
-  /** JSON text of an object. */
+  /** The JSON text of an object. */
   eventData: string;
   /** The `Idempotency-Key` header, if any. */
   idempotencyKey: string | undefined;
-  /** Of the HTTP request, for the logs. */
+  /** The id of the HTTP request, for the logs. */
   requestId: string;
 }
 
 const maxKeyLength = 255;
-/** Of an `event_id`, which is the platform’s own. */
+/** The limit for an `event_id`, which is longer than an `id`. */
 const maxIdLength = 255;
 
-/** Events that clients add by hand or as tests, and events one by one. */
+/** Stores the events that clients add, and finds single events. */
 @Injectable()
 export class EventsService {
   constructor(
@@ -34,7 +34,7 @@ export class EventsService {
     private readonly client: RequestClient,
   ) {}
 
-  /** Stores an event as if from the platform. */
+  /** Stores an event with the origin `platform`. */
   async create(event: ClientEvent & { eventSource: string }, caller: Caller): Promise<StoredEvent> {
     const newEvent: NewEvent = {
       id: generateEventId(),
@@ -62,9 +62,10 @@ export class EventsService {
     return this.store(newEvent, event.requestId);
   }
 
-  /** An event by its id, or by its `event_id`. */
+  /** Finds an event by its `id` or its `event_id`. */
   async get(id: string, requestId: string): Promise<StoredEvent> {
-    if (!isTextWithin(id, 1, maxIdLength)) throw new ServiceError('not_found', 'There is no such event.');
+    if (!isTextWithin(id, 1, maxIdLength))
+      throw new ServiceError('not_found', 'There is no event with this id or event_id.');
     return this.client.request(getEvent, { id }, { correlationId: requestId });
   }
 
@@ -73,13 +74,13 @@ export class EventsService {
     if (outcome === 'dead_lettered')
       throw new ServiceError(
         'invalid',
-        `The event cannot be stored: the database refuses its content. It is kept aside for an operator as ${id}.`,
+        `The database rejects the content of the event. An owner can view, retry, or discard it as dead letter ${id}.`,
       );
     return outcome === 'known' ? this.get(id, requestId) : event;
   }
 }
 
-/** A key counts for its user only, and apart for events and tests. */
+/** Keys of different users never collide, nor do keys of events and test events. */
 function scopeKey(key: string | undefined, caller: Caller, kind: 'platform' | 'test'): string | null {
   if (key === undefined || key === '') return null;
   if (key.length > maxKeyLength)

@@ -86,7 +86,7 @@ class PlatformFailure {
   @ApiProperty({ description: 'Time of the failure, UTC, to the second', example: exampleTime })
   at!: string;
 
-  @ApiProperty({ description: 'What failed, and why', example: 'The platform did not answer in time.' })
+  @ApiProperty({ description: 'What failed, and why', example: 'The platform did not reply in time.' })
   message!: string;
 }
 

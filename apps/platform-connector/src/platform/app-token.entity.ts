@@ -1,12 +1,12 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The application's access token, one for all instances. It is never in the database in clear. */
+/** The application's access token, shared by all instances. The database holds it only encrypted. */
 @Entity({ name: 'app_tokens' })
 export class AppToken {
   @PrimaryColumn('text', { name: 'client_id' })
   clientId!: string;
 
-  /** Under `SECRET_KEY`, bound to the client id; null when there is none. */
+  /** Encrypted with `SECRET_KEY` and bound to the client id; null when there is no token. */
   @Column('text', { name: 'token_encrypted', nullable: true })
   tokenEncrypted!: string | null;
 
@@ -16,7 +16,7 @@ export class AppToken {
   @Column('timestamptz', { name: 'expires_at', nullable: true })
   expiresAt!: Date | null;
 
-  /** What the platform said when it refused the credentials; null when it last took them. */
+  /** The platform's message when it last rejected the credentials; null when it accepted them. */
   @Column('text', { nullable: true })
   refusal!: string | null;
 }

@@ -93,7 +93,7 @@ describe(AppTokens.name, () => {
     moveClock(905_000);
     setup.fake.fault = (call, response) => call.name === issue && answerWith(response, 500, '');
     await look(instance);
-    await eventually(() => expect(setup.logs).toContain('access token could not be renewed'));
+    await eventually(() => expect(setup.logs).toContain('cannot renew the access token'));
     for (let time = 0; time < 3; time += 1) expect(await look(instance)).toBe('user_1');
 
     expect(setup.fake.count(issue)).toBe(2);
@@ -123,7 +123,7 @@ describe(AppTokens.name, () => {
     const instance = await setup.createInstance();
     setup.fake.fault = (call, response) => call.name !== issue && answerWith(response, 401, '{}');
 
-    await expect(look(instance)).rejects.toThrow(/refuses a token that it has just issued/);
+    await expect(look(instance)).rejects.toThrow(/rejects a token that it has just issued/);
     expect(setup.fake.count('GET /api/users')).toBe(2);
   });
 
@@ -169,7 +169,7 @@ describe(AppTokens.name, () => {
       valid: null,
       tokenExpiresAt: null,
     });
-    await expect(look(without)).rejects.toThrow(/set PLATFORM_CLIENT_ID/);
+    await expect(look(without)).rejects.toThrow(/Set PLATFORM_CLIENT_ID/);
     expect(setup.fake.calls).toEqual([]);
   });
 

@@ -5,23 +5,23 @@ import { DataSource, type EntityManager } from 'typeorm';
 import type { PlatformConnectorConfig } from '../platform-connector.config.js';
 import { AppToken } from './app-token.entity.js';
 
-/** An access token in clear. Times are milliseconds since 1970. */
+/** A decrypted access token. Times are milliseconds since 1970. */
 export interface HeldToken {
   token: string;
   issuedAt: number;
   expiresAt: number;
 }
 
-/** What is kept about an application: its token, if it has one, and how the platform has refused its credentials. */
+/** The stored state of an application: its token, if any, and why the platform rejected its credentials, if it did. */
 export interface StoredToken {
   held: HeldToken | undefined;
   refusal: string | null;
 }
 
-// Longer than the platform takes to issue a token, shorter than a statement may take.
+// Longer than the platform takes to issue a token, shorter than the database's statement timeout.
 const lockTimeout = '6s';
 
-/** Keeps access tokens, encrypted. */
+/** Stores access tokens encrypted. */
 @Injectable()
 export class AppTokensRepository {
   private readonly box: SecretBox;
@@ -49,7 +49,7 @@ export class AppTokensRepository {
     await manager.upsert(AppToken, row, ['clientId']);
   }
 
-  /** Runs `work` while no other instance does so for the same application; what is saved in it is there when it ends. */
+  /** Runs `work` in a transaction under a lock: at any time, only one instance does so for an application. */
   async exclusively<T>(clientId: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.dataSource.transaction(async (manager) => {
       await manager.query(`SET LOCAL lock_timeout = '${lockTimeout}'`);
@@ -70,7 +70,7 @@ export class AppTokensRepository {
     try {
       return this.box.decrypt(encrypted, clientId);
     } catch {
-      // SECRET_KEY is another now. Nothing is lost: the platform issues another token.
+      // SECRET_KEY has changed. Nothing is lost: the platform issues a new token.
       return undefined;
     }
   }

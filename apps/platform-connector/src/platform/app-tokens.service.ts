@@ -13,10 +13,10 @@ import { PlatformHttp } from './platform-http.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
 import { refusalPauseMs } from './retry-schedule.js';
 
-/** What is known of the credentials, without asking the platform. */
+/** The known state of the credentials, without a call to the platform. */
 export interface CredentialsStatus {
   present: boolean;
-  /** Whether the platform has accepted them; null while it was not asked. */
+  /** Whether the platform accepted them; null before the first request for a token. */
   valid: boolean | null;
   /** Milliseconds since 1970. */
   tokenExpiresAt: number | null;
@@ -24,29 +24,29 @@ export interface CredentialsStatus {
 
 type Renewal = { kind: 'held'; held: HeldToken } | { kind: 'refused'; refusal: string };
 
-// Shorter than the lock's time limit, so that who waits for it gets the token that comes of it.
+// Shorter than the lock's timeout, so that instances waiting for the lock get the new token.
 const issueTimeoutMs = 3_000;
 
-// A token is renewed beside the calls that still use it; a platform that fails is asked again after this.
+// A token is renewed in the background while calls still use it. After a failure, retry after this time.
 const renewalPauseMs = 30_000;
 
 /**
- * The application's access token, one for all instances.
+ * The application's access token, shared by all instances.
  *
  * ```
  *              issued
- *  none ─────────────────────▶ good ──┐ a tenth of its life is left: another is issued beside the calls
- *   │ ▲                        │  ▲ ▲─┘
- *   │ └── over, or 401 ────────┘  │
- *   │ refused                     │ issued
+ *  none ─────────────────────▶ valid ──┐ less than a tenth of its lifetime is left: renewed in the background
+ *   │ ▲                        │  ▲ ▲──┘
+ *   │ └── expired, or 401 ─────┘  │
+ *   │ rejected                    │ issued
  *   ▼                             │
- *  credentials refused ───────────┘ asked again after 30 s, later after up to 10 min
+ *  credentials rejected ──────────┘ retried after 30 s, later after up to 10 min
  * ```
  */
 @Injectable()
 export class AppTokens {
   private held: HeldToken | undefined;
-  /** The platform has said 401 to it, however long it should have lived. */
+  /** The platform replied 401 to this token before it expired. */
   private refusedToken: string | undefined;
   private renewing: Promise<HeldToken> | undefined;
   private refusals = 0;
@@ -62,9 +62,9 @@ export class AppTokens {
   ) {}
 
   /**
-   * A token that is good, as far as is known.
+   * A valid token, as far as is known.
    *
-   * @throws PlatformUnavailableError when there is none and none is issued
+   * @throws PlatformUnavailableError when there is no token and the platform does not issue one
    */
   async current(): Promise<string> {
     const { clientId } = this.credentials();
@@ -75,7 +75,7 @@ export class AppTokens {
     return held.token;
   }
 
-  /** Another token for one that the platform has refused: the one that somebody else has got meanwhile, or a new one. */
+  /** Replaces a token that the platform rejected: with the one that another call got meanwhile, or with a new one. */
   async replace(refused: string): Promise<string> {
     this.refusedToken = refused;
     const held = this.isGood(this.held) ? this.held : await this.renewOnce(refused);
@@ -97,20 +97,20 @@ export class AppTokens {
   private credentials(): PlatformCredentials {
     if (this.settings.credentials) return this.settings.credentials;
     throw new PlatformUnavailableError(
-      'There are no credentials for the platform: set PLATFORM_CLIENT_ID and PLATFORM_CLIENT_SECRET.',
+      'No platform credentials are configured. Set PLATFORM_CLIENT_ID and PLATFORM_CLIENT_SECRET.',
       3_600,
     );
   }
 
-  /** Early, so that no call waits for it, and its failure harms none. */
+  /** Renews the token before it expires: no call waits for the renewal, and a failure harms no call. */
   private renewBeside(held: HeldToken): void {
     this.renewsBesideFrom = Date.now() + renewalPauseMs;
     this.renewOnce(held.token).catch((error: unknown) => {
-      this.logger.warn({ err: error }, 'access token could not be renewed; the old one is used on');
+      this.logger.warn({ err: error }, 'cannot renew the access token, still using the old one');
     });
   }
 
-  /** However many calls need it in this process, one renewal is under way. */
+  /** Runs at most one renewal in this process, however many calls need one. */
   private renewOnce(unwanted: string | undefined): Promise<HeldToken> {
     this.renewing ??= this.renew(unwanted).finally(() => {
       this.renewing = undefined;
@@ -161,7 +161,7 @@ export class AppTokens {
     const answer = await this.http.send({ endpoint: 'token', ...request }, issueTimeoutMs);
     if (protocol.isCredentialsRefusal(answer)) return this.onRefused(answer);
     const { token, expiresInMs } = this.health.noting('token', () => protocol.readToken(answer));
-    this.refusedToken = undefined; // the platform may issue the same again, and mean it
+    this.refusedToken = undefined; // the platform may issue the same token again, and it is valid then
     this.refusals = 0;
     this.refusedUntil = 0;
     const held = { token, issuedAt: now, expiresAt: now + expiresInMs };
@@ -173,26 +173,26 @@ export class AppTokens {
     const refusal = `${status} ${this.settings.definition.protocol.readErrorMessage(body)}`;
     this.refusals += 1;
     this.refusedUntil = Date.now() + refusalPauseMs(this.refusals);
-    this.health.noteError('the platform refuses the credentials', refusedError(refusal, this.refusedUntil));
+    this.health.noteError('the platform rejects the credentials', refusedError(refusal, this.refusedUntil));
     return { kind: 'refused', refusal };
   }
 }
 
 function refusedError(refusal: string, until: number): PlatformUnavailableError {
   return new PlatformUnavailableError(
-    `The platform refuses PLATFORM_CLIENT_ID and PLATFORM_CLIENT_SECRET: ${refusal}`,
+    `The platform rejects PLATFORM_CLIENT_ID and PLATFORM_CLIENT_SECRET: ${refusal}`,
     Math.max(1, Math.ceil((until - Date.now()) / 1_000)),
   );
 }
 
-/** Who waits for the lock so long waits for instances that get no answer either. */
+/** A lock timeout means that the platform does not reply to the instance that holds the lock either. */
 function rethrowLockTimeout(error: unknown): never {
   if (sqlState(error) !== '55P03') throw error;
-  const message = 'The platform has not answered to other instances, which ask for an access token.';
+  const message = 'The platform does not reply to another instance that is requesting an access token.';
   throw new PlatformUnavailableError(message, 5, { cause: error });
 }
 
-/** Whether less than a tenth of its life is left: days of the platform's 60. */
+/** Whether less than a tenth of the token's lifetime is left: 6 of about 60 days. */
 function isDue({ issuedAt, expiresAt }: HeldToken): boolean {
   return expiresAt - Date.now() < (expiresAt - issuedAt) / 10;
 }

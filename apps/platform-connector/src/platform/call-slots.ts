@@ -1,30 +1,30 @@
 import type { LookUpPriority } from '@stream-events/contracts';
 
-/** How many calls there may be at once. */
+/** Limits for concurrent calls. */
 export interface CallSlotsOptions {
-  /** In all. */
+  /** Concurrent calls in total. */
   total: number;
-  /** Of these, what nobody waits for may have so many: the others are kept for those who wait. */
+  /** How many of them may be background calls. The rest is reserved for interactive calls. */
   background: number;
-  /** How many may wait for their turn, of each priority. */
+  /** How many calls of each priority may wait for a slot. */
   maxWaiting: number;
 }
 
-/** What became of asking for a slot; `release` gives it back, once. */
+/** The result of a request for a slot. Calling `release` more than once has no effect. */
 export type Slot = { kind: 'free'; release: () => void } | { kind: 'full' } | { kind: 'late' };
 
 interface Waiting {
   grant: () => void;
 }
 
-/** Bounds how many calls are made at once; interactive ones go first, and never behind background ones. */
+/** Limits concurrent calls. Interactive calls go first and never wait behind background calls. */
 export class CallSlots {
   private readonly inUse = { interactive: 0, background: 0 };
   private readonly waiting: Record<LookUpPriority, Waiting[]> = { interactive: [], background: [] };
 
   constructor(private readonly options: CallSlotsOptions) {}
 
-  /** Waits for a slot, for so long; `full` at once when too many wait already. */
+  /** Waits for a slot for up to `limitMs`. Returns `full` immediately when too many calls wait already. */
   async acquire(priority: LookUpPriority, limitMs: number): Promise<Slot> {
     if (this.hasRoom(priority)) return this.occupy(priority);
     const queue = this.waiting[priority];

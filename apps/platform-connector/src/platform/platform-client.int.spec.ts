@@ -93,7 +93,7 @@ describe(PlatformClient.name, () => {
         ({ name }, response) => name !== '' && Boolean(response.destroy()),
         /connection/,
       ],
-      ['no JSON', (_call, response) => answerWith(response, 200, '<html>'), /no JSON/],
+      ['no JSON', (_call, response) => answerWith(response, 200, '<html>'), /not JSON/],
       ['a redirect', (_call, response) => answerWith(response, 302, ''), /status 302/],
       [
         'a page of errors',
@@ -103,7 +103,7 @@ describe(PlatformClient.name, () => {
       [
         'more than fits',
         (_call, response) => answerWith(response, 200, JSON.stringify({ data: 'x'.repeat(3_000_000) })),
-        /more than fits/,
+        /more than 2 MiB/,
       ],
     ])('%s', async (_what, fault, message) => {
       failApi(fault);
@@ -172,9 +172,7 @@ describe(PlatformClient.name, () => {
       const { error } = await failure(look);
 
       expect(calls).toBe(1 + 1 + 5);
-      expect(error.message).toBe(
-        'The platform does not work at the moment: The platform failed with status 503.',
-      );
+      expect(error.message).toBe('The platform is unavailable: The platform failed with status 503.');
       expect(setup.fake.calls).toHaveLength(calls);
 
       setup.fake.fault = () => false;
@@ -252,7 +250,7 @@ describe(PlatformClient.name, () => {
     await failure(look);
     const { clientSecret, tokens } = setup.fake;
 
-    expect(setup.logs).toContain('call of the platform failed');
+    expect(setup.logs).toContain('call to the platform failed');
     for (const secret of [clientSecret, wanted.secret, ...tokens]) expect(setup.logs).not.toContain(secret);
   });
 });

@@ -16,13 +16,13 @@ import type { Bucket } from './rate-budget.js';
 import { RateBudgets } from './rate-budgets.service.js';
 import { attemptTimeMs, callLimits, retryPauseMs } from './retry-schedule.js';
 
-// The platform answers within 200 ms or so: this many at once are 40 calls a second, three times its rate limit. Two are
-// kept for callers that wait. 256 is what one instance works on of one kind of request.
+// The platform replies within about 200 ms, so 8 concurrent calls are 40 calls/s, three times its rate limit. Two slots are
+// reserved for interactive calls. 256 is how many requests of one kind an instance handles at a time.
 const slots = { total: 8, background: 6, maxWaiting: 256 };
 
 /**
- * Calls the platform's API: a slot, the rate budget, the token, and again where that makes sense; all of it within the call's
- * time limit.
+ * Calls the platform's API. Each call takes a slot, a call from the rate budget, and a token, and is retried after transient
+ * failures, all within the call's time limit.
  */
 @Injectable()
 export class PlatformClient implements PlatformCaller {
@@ -36,12 +36,6 @@ export class PlatformClient implements PlatformCaller {
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
   ) {}
 
-  /**
-   * Makes a call, and has its answer read; `askedAt` is when the answered request went out, in milliseconds since 1970.
-   * A 401 and the rate limit's 429 are dealt with here; any other status below 500 is for `read`.
-   *
-   * @throws PlatformUnavailableError, or what the database failed with; within the call's time limit, whatever they do
-   */
   async call<T>(call: PlatformCall, read: (answer: PlatformReply, askedAt: number) => T): Promise<T> {
     const { totalMs } = callLimits[call.endpoint];
     return withinLimit(this.callInSlot(call, read, performance.now() + totalMs), totalMs);
@@ -54,7 +48,8 @@ export class PlatformClient implements PlatformCaller {
   ): Promise<T> {
     this.health.checkCircuit();
     const slot = await this.slots.acquire(call.priority, deadline - performance.now());
-    if (slot.kind !== 'free') throw new PlatformUnavailableError('Too many calls of the platform wait.', 2);
+    if (slot.kind !== 'free')
+      throw new PlatformUnavailableError('Too many calls to the platform are waiting.', 2);
     try {
       const { answer, askedAt } = await this.tryCall(call, deadline);
       return this.health.noting(call.endpoint, () => read(answer, askedAt));
@@ -79,7 +74,7 @@ export class PlatformClient implements PlatformCaller {
     }
   }
 
-  /** A token that was good may be revoked at any time: then the call is made once more with another. */
+  /** A valid token can be revoked at any time: after a 401, repeats the call once with another token. */
   private async attempt(call: PlatformCall, deadline: number): Promise<Asked> {
     this.health.checkCircuit();
     const token = await this.tokens.current();
@@ -87,8 +82,8 @@ export class PlatformClient implements PlatformCaller {
     if (asked.answer.status !== 401) return asked;
     const again = await this.send(call, await this.tokens.replace(token), deadline);
     if (again.answer.status !== 401) return again;
-    const error = new PlatformUnavailableError('The platform refuses a token that it has just issued.', 60);
-    this.health.noteError('the platform refuses a new token', error, { endpoint: call.endpoint });
+    const error = new PlatformUnavailableError('The platform rejects a token that it has just issued.', 60);
+    this.health.noteError('the platform rejects a new token', error, { endpoint: call.endpoint });
     throw error;
   }
 
@@ -116,7 +111,7 @@ export class PlatformClient implements PlatformCaller {
       if (taking.isTaken) return taking.bucket;
       const { waitMs } = taking;
       if (attemptTimeMs(callLimits[call.endpoint], deadline - performance.now() - waitMs) === undefined) {
-        const message = 'As many calls as the platform permits have been made.';
+        const message = 'The platform’s rate limit is used up.';
         throw new PlatformUnavailableError(message, Math.ceil(waitMs / 1_000));
       }
       await wait(waitMs);
@@ -127,17 +122,17 @@ export class PlatformClient implements PlatformCaller {
     const { protocol } = this.settings.definition;
     const report = protocol.readRateLimit(answer);
     if (report) {
-      // The answer is there and must not be lost; the next one says the same again.
+      // Keep the reply: the next one reports the rate limit again.
       await this.budgets.correct(bucket, report).catch((error: unknown) => {
-        this.health.warn('rate budget not corrected', { err: error });
+        this.health.warn('cannot update the rate budget', { err: error });
       });
     }
     if (!protocol.isRateLimited(answer)) return;
     const resetMs = protocol.readResetMs(answer);
     await this.budgets.block(resetMs);
-    const message = 'The platform says that too many calls were made.';
+    const message = 'The platform rejects calls because of its rate limit.';
     const error = new PlatformUnavailableError(message, Math.max(1, Math.ceil(resetMs / 1_000)));
-    this.health.noteError('the platform’s rate limit is reached', error, { endpoint: call.endpoint });
+    this.health.noteError('platform rate limit reached', error, { endpoint: call.endpoint });
     throw error;
   }
 }
@@ -148,10 +143,10 @@ interface Asked {
 }
 
 function tooLate(): PlatformUnavailableError {
-  return new PlatformUnavailableError('The platform did not answer in time.', 5);
+  return new PlatformUnavailableError('The platform did not reply in time.', 5);
 }
 
-/** Gives up waiting; what is still under way ends by limits of its own, and keeps its slot until then. */
+/** Stops waiting after the limit. The work itself ends by its own timeouts and keeps its slot until then. */
 async function withinLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_resolve, reject) => {

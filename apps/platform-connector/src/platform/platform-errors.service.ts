@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { PlatformErrorRow } from './platform-error.entity.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
 
-/** Something that went wrong with the platform, for people. */
+/** An error of the platform, for people. */
 export interface PlatformError {
   /** Milliseconds since 1970. */
   at: number;
@@ -12,9 +12,9 @@ export interface PlatformError {
 }
 
 /**
- * The last thing that went wrong with the platform: known at once in the process that met it, and from the database to all.
- * It is written in the background, one statement at a time and only the newest, so that no call waits for it and an outage
- * costs no more than a write.
+ * The platform's last error. The process where it happened knows it immediately; other instances read it from the database.
+ * A background task writes one row at a time, and only the newest error, so no call waits for the write and an outage does
+ * not flood the database.
  */
 @Injectable()
 export class PlatformErrors implements OnModuleDestroy {
@@ -33,12 +33,12 @@ export class PlatformErrors implements OnModuleDestroy {
     this.failures = new FailureLog(logger);
   }
 
-  /** The last one that this process has met. */
+  /** The last error in this process. */
   get own(): PlatformError | null {
     return this.newest;
   }
 
-  /** Remembers it, and begins to tell the other instances. */
+  /** Records an error and starts writing it for the other instances. */
   note(error: PlatformError): void {
     this.newest = error;
     this.saving ??= this.saveNewest().finally(() => {
@@ -46,7 +46,7 @@ export class PlatformErrors implements OnModuleDestroy {
     });
   }
 
-  /** The last one that any instance has met. */
+  /** The last error in any instance. */
   async read(): Promise<PlatformError | null> {
     const row = await this.dataSource.manager.findOneBy(PlatformErrorRow, { clientId: this.clientId });
     const stored = row && { at: row.at.getTime(), message: row.message };
@@ -75,7 +75,7 @@ export class PlatformErrors implements OnModuleDestroy {
         [this.clientId, new Date(at), message],
       );
     } catch (error) {
-      this.failures.warn('failure of the platform not told to the other instances', { err: error });
+      this.failures.warn('cannot store the platform error for other instances', { err: error });
     }
   }
 }

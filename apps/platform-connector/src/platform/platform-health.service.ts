@@ -13,10 +13,10 @@ import {
 import { PlatformErrors } from './platform-errors.service.js';
 import { circuitRestMs } from './retry-schedule.js';
 
-// One lost answer, or three, is the network; five in a row without a good one between is an outage.
+// Up to four failures in a row can be the network. Five in a row mean an outage.
 const failuresToOpen = 5;
 
-/** What this process's calls of the platform have come to: it decides whether the next one makes sense, counts and logs. */
+/** Tracks the results of this process's calls: opens and closes the circuit, counts, and logs. */
 @Injectable()
 export class PlatformHealth {
   private readonly circuit = new CircuitBreaker({
@@ -36,13 +36,13 @@ export class PlatformHealth {
     this.failures = new FailureLog(logger);
     this.callsTotal = new Counter({
       name: 'platform_connector_calls_total',
-      help: 'Calls of the platform by endpoint and what came of them',
+      help: 'Calls to the platform, by endpoint and result',
       labelNames: ['endpoint', 'result'],
       registers: [metrics],
     });
     this.seconds = new Histogram({
       name: 'platform_connector_call_seconds',
-      help: 'How long calls of the platform took, whatever came of them',
+      help: 'Duration of calls to the platform, successful or not',
       labelNames: ['endpoint'],
       buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers: [metrics],
@@ -50,7 +50,7 @@ export class PlatformHealth {
     const { circuit } = this;
     new Gauge({
       name: 'platform_connector_circuit_open',
-      help: '1 while the platform has failed so often that this process asks it only now and then, else 0',
+      help: '1 while this process only probes the platform, after 5 failures in a row, else 0',
       registers: [metrics],
       collect() {
         this.set(circuit.isClosed ? 0 : 1);
@@ -62,63 +62,63 @@ export class PlatformHealth {
     return this.circuit.isClosed ? 'closed' : 'open';
   }
 
-  /** @throws PlatformUnavailableError while the circuit is open and not due to be probed */
+  /** @throws PlatformUnavailableError while the circuit is open and no probe is due */
   checkCircuit(): void {
     if (this.circuit.permits) return;
     throw new PlatformUnavailableError(
-      `The platform does not work at the moment: ${this.errors.own?.message ?? 'calls have failed'}`,
+      `The platform is unavailable: ${this.errors.own?.message ?? 'calls have failed'}`,
       Math.max(1, Math.ceil(this.circuit.restsForMs / 1_000)),
     );
   }
 
   /**
-   * A call goes out, which must end in `answered` or `failed`; says when that was.
+   * Marks the start of a call and returns its time. `answered` or `failed` must follow.
    *
-   * @throws PlatformUnavailableError as `checkCircuit`
+   * @throws PlatformUnavailableError like `checkCircuit`
    */
   begin(): number {
     this.checkCircuit();
     return this.circuit.begin();
   }
 
-  /** The platform has answered with a status below 500: it works, whatever it says. */
+  /** The platform replied with a status below 500, so it works. */
   answered(begunAt: number, endpoint: PlatformEndpoint, status: number): void {
     this.count(begunAt, endpoint, resultOf(status));
-    if (!this.circuit.isClosed) this.logger.info({ endpoint }, 'the platform works again: circuit closed');
+    if (!this.circuit.isClosed) this.logger.info({ endpoint }, 'platform available again, circuit closed');
     this.circuit.succeed();
   }
 
-  /** The platform has not answered, or not to any purpose. */
+  /** The platform did not reply, or its reply was not usable. */
   failed(begunAt: number, endpoint: PlatformEndpoint, failure: { result: string; error: Error }): void {
     this.count(begunAt, endpoint, failure.result);
-    this.noteError('call of the platform failed', failure.error, { endpoint });
+    this.noteError('call to the platform failed', failure.error, { endpoint });
     const before = this.circuitState;
     this.circuit.fail(begunAt);
     if (before === 'open' || this.circuitState === 'closed') return;
     this.logger.warn(
       { endpoint, err: failure.error, failuresInRow: failuresToOpen },
-      'the platform does not work: circuit opened, it is asked only now and then',
+      'platform unavailable, circuit opened: only probing',
     );
   }
 
-  /** Reads an answer, and notes when it cannot be read: it is not what the platform promises. */
+  /** Reads a reply, and records the error when the reply is malformed. */
   noting<T>(endpoint: PlatformEndpoint, read: () => T): T {
     try {
       return read();
     } catch (error) {
       if (error instanceof PlatformUnavailableError)
-        this.noteError('answer of the platform not used', error, { endpoint });
+        this.noteError('cannot use the platform’s reply', error, { endpoint });
       throw error;
     }
   }
 
-  /** Remembers and logs what went wrong; of a kind (a fixed text), one line a second. */
+  /** Records an error and logs it: of each kind (a fixed text), at most one line per second. */
   noteError(kind: string, error: Error, details: Record<string, unknown> = {}): void {
     this.errors.note({ at: Date.now(), message: error.message });
     this.warn(kind, { err: error, ...details });
   }
 
-  /** Logs what went wrong on our side. */
+  /** Logs an error of the service itself, with the same limit. */
   warn(kind: string, details: { err: unknown } & Record<string, unknown>): void {
     this.failures.warn(kind, details);
   }
@@ -129,7 +129,7 @@ export class PlatformHealth {
   }
 }
 
-/** A few words, not every status there is. */
+/** A bounded set of labels instead of every status. */
 function resultOf(status: number): string {
   if (status < 300) return 'ok';
   if (status === 401) return 'unauthorized';

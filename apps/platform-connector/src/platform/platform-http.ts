@@ -18,23 +18,23 @@ export interface PlatformRequest {
   body?: string;
 }
 
-/** At most so many connections to a host: as many as calls are made at once, and one for a token. */
+/** Connections per host: one for each concurrent call, and one for the token. */
 const maxConnections = 9;
 
-// A hundred users or streams are some 100 kB.
+// 100 users or streams take about 100 kB.
 const maxAnswerBytes = 2 * 1024 * 1024;
 
-// Calls have a limit of their own for the whole, shorter than this; these are for what it does not reach.
+// Every call has a shorter timeout of its own. These limits cover what that timeout does not reach.
 const connectTimeoutMs = 3_000;
 const idleTimeoutMs = 12_000;
 
-/** The header by which the simulator says what it is; nothing real has it. */
+/** The simulator sends this header with every reply; a real platform never does. */
 const simulationHeader = 'x-platform-simulation';
 
-/** Sends requests to the platform: bounded in time, number and size; what fails, fails as a PlatformCallError. */
+/** Sends requests to the platform, with limits on time, connections, and size. Every failure is a PlatformCallError. */
 @Injectable()
 export class PlatformHttp {
-  // undici follows no redirects unless told to: credentials go nowhere else.
+  // undici does not follow redirects by default, so credentials go to no other host.
   private readonly agent = new Agent({
     connections: maxConnections,
     connect: { timeout: connectTimeoutMs },
@@ -49,9 +49,9 @@ export class PlatformHttp {
   ) {}
 
   /**
-   * Sends a request, once.
+   * Sends a request without retries.
    *
-   * @throws PlatformCallError when no answer to use comes within the time; PlatformUnavailableError while the circuit is open
+   * @throws PlatformCallError when no usable reply arrives in time; PlatformUnavailableError while the circuit is open
    */
   async send(outgoing: PlatformRequest, timeoutMs: number): Promise<PlatformReply> {
     const { endpoint } = outgoing;
@@ -67,7 +67,7 @@ export class PlatformHttp {
     }
   }
 
-  /** Ends what is under way. */
+  /** Closes the connections and ends requests in progress. */
   async close(): Promise<void> {
     await this.agent.destroy();
   }
@@ -89,14 +89,14 @@ export class PlatformHttp {
     return { status, headers: response.headers, body: parseBody(text, status) };
   }
 
-  /** Simulated and real must never mix, whatever the base URLs say. */
+  /** Simulated and real data must never mix, even when a base URL is wrong. */
   private checkPlatform(isSimulation: boolean): void {
     if (isSimulation === (this.settings.platform === 'simulator')) return;
     throw new PlatformCallError(
       'wrong_platform',
       isSimulation
-        ? 'What answers is a simulated platform, but PLATFORM is not simulator: check PLATFORM_API_URL and PLATFORM_AUTH_URL.'
-        : 'What answers is not the simulated platform, but PLATFORM is simulator: check PLATFORM_API_URL and PLATFORM_AUTH_URL.',
+        ? 'The server is a simulated platform, but PLATFORM is not simulator. Check PLATFORM_API_URL and PLATFORM_AUTH_URL.'
+        : 'The server is not the simulated platform, but PLATFORM is simulator. Check PLATFORM_API_URL and PLATFORM_AUTH_URL.',
     );
   }
 }
@@ -106,15 +106,15 @@ function parseBody(text: string, status: number): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // A refusal says what it has to say by its status.
+    // For a rejection, the status is enough.
     if (status >= 300) return undefined;
-    throw new PlatformCallError('malformed', 'The platform answered what is no JSON.', { cause: error });
+    throw new PlatformCallError('malformed', 'The platform sent a reply that is not JSON.', { cause: error });
   }
 }
 
 function toCallError(error: unknown): PlatformCallError {
   if (error instanceof PlatformCallError) return error;
-  // Without `instanceof Error`: below Jest, the errors of Node come from another realm.
+  // Not `instanceof Error`: under Jest, Node's errors come from another realm.
   const { name, code } = error as { name?: unknown; code?: unknown }; // holds: undici and Node throw objects
   const [failure, message] = describeFailure(String(name), String(code));
   return new PlatformCallError(failure, message, { cause: error });
@@ -122,9 +122,9 @@ function toCallError(error: unknown): PlatformCallError {
 
 function describeFailure(name: string, code: string): [CallFailure, string] {
   if (name === 'TimeoutError' || /^UND_ERR_\w+_TIMEOUT$/.test(code))
-    return ['timeout', 'The platform did not answer in time.'];
+    return ['timeout', 'The platform did not reply in time.'];
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
-    return ['too_large', 'The platform answered with more than fits.'];
+    return ['too_large', 'The platform sent a reply of more than 2 MiB.'];
   return [
     'connection_failed',
     `The connection to the platform failed (${code === 'undefined' ? name : code}).`,

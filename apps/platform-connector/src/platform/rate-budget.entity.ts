@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** What is left of the platform's rate limit, one for all instances: the bucket of rate-budget.ts. */
+/** The bucket of rate-budget.ts: one row per application, shared by all instances. */
 @Entity({ name: 'rate_budgets' })
 export class RateBudgetRow {
   @PrimaryColumn('text', { name: 'client_id' })
@@ -9,7 +9,7 @@ export class RateBudgetRow {
   @Column('integer', { name: 'calls_per_minute' })
   callsPerMinute!: number;
 
-  /** As it was at `countedAt`; it has grown since. */
+  /** Calls left at `countedAt`; the bucket has refilled since. */
   @Column('double precision')
   remaining!: number;
 
@@ -19,7 +19,7 @@ export class RateBudgetRow {
   @Column('timestamptz', { name: 'blocked_until', nullable: true })
   blockedUntil!: Date | null;
 
-  /** Whether the platform has said the limit; until then it is assumed. */
+  /** Whether the platform has reported its limit; false means that the default is assumed. */
   @Column('boolean', { name: 'is_reported' })
   isReported!: boolean;
 }

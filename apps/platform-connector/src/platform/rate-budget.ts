@@ -1,32 +1,32 @@
 import type { LookUpPriority } from '@stream-events/contracts';
 import type { RateLimitReport } from '@stream-events/platforms';
 
-/** A token bucket as the platform keeps one for the application. Times are milliseconds of one clock. */
+/** A token bucket that mirrors the platform's bucket for the application. All times are milliseconds of one clock. */
 export interface Bucket {
-  /** How many calls fit in, and how many come back in a minute. */
+  /** The size of the bucket, and how many calls it regains per minute. */
   callsPerMinute: number;
-  /** How many calls were left at `countedAt`. */
+  /** Calls left at `countedAt`. */
   remaining: number;
   countedAt: number;
-  /** Until when no call is made at all; null when none was refused. */
+  /** No call is made before this time; null when the platform did not reject one. */
   blockedUntil: number | null;
-  /** Whether the platform has said the limit. */
+  /** Whether the platform has reported its limit. */
   isReported: boolean;
 }
 
-/** What became of asking for a call: it may go out, or after so many milliseconds it makes sense to ask again. */
+/** The result of a request for a call: it may be sent, or the caller asks again after `waitMs` milliseconds. */
 export type Taking = { isTaken: true; bucket: Bucket } | { isTaken: false; waitMs: number };
 
-// The platform's default for an application, until it says better.
+// The platform's default for an application, used until the platform reports its limit.
 const assumedCallsPerMinute = 800;
 
-// What nobody waits for leaves this part of the bucket to those who do.
+// Background calls leave this share of the bucket to interactive calls.
 const interactiveShare = 0.1;
 
-// The bucket is full again after a minute: a platform that names a later time has another clock, or errs.
+// The bucket is full again after a minute. A later time means that the platform's clock differs or is wrong.
 const longestBlockMs = 120_000;
 
-/** The bucket before the platform was asked for the first time. */
+/** The bucket before the first call. */
 export function newBucket(now: number): Bucket {
   return {
     callsPerMinute: assumedCallsPerMinute,
@@ -37,9 +37,9 @@ export function newBucket(now: number): Bucket {
   };
 }
 
-/** The bucket as it is now: what was taken comes back evenly within a minute. */
+/** The bucket at this time: calls come back evenly over a minute. */
 export function refill(bucket: Bucket, now: number): Bucket {
-  const elapsedMs = Math.max(0, now - bucket.countedAt); // a clock may be set back
+  const elapsedMs = Math.max(0, now - bucket.countedAt); // the clock may be set back
   const refilled = bucket.remaining + (bucket.callsPerMinute * elapsedMs) / 60_000;
   return {
     ...bucket,
@@ -49,12 +49,12 @@ export function refill(bucket: Bucket, now: number): Bucket {
   };
 }
 
-/** Takes one call out of the bucket, or says how long there is none for this priority. */
+/** Takes one call from the bucket, or returns how long this priority must wait. */
 export function take(bucket: Bucket, priority: LookUpPriority, now: number): Taking {
   const current = refill(bucket, now);
   if (current.blockedUntil !== null) return { isTaken: false, waitMs: current.blockedUntil - now };
   const { callsPerMinute, remaining } = current;
-  // At least one call must fit in, however small the platform makes the bucket.
+  // Background calls always get at least one call, however small the bucket.
   const reserved =
     priority === 'background' ? Math.min(callsPerMinute * interactiveShare, callsPerMinute - 1) : 0;
   const missing = reserved + 1 - remaining;
@@ -63,15 +63,15 @@ export function take(bucket: Bucket, priority: LookUpPriority, now: number): Tak
 }
 
 /**
- * Follows what the platform says is left, but never upwards: calls that are under way are counted here already, and there
- * not yet. What is too little comes back within a minute.
+ * Applies the platform's report, but never raises the number of calls left: the bucket here already counts calls in
+ * progress, the platform does not yet. A number that is too low recovers within a minute.
  */
 export function correct(bucket: Bucket, report: RateLimitReport, now: number): Bucket {
   const remaining = Math.min(refill(bucket, now).remaining, report.remaining);
   return { ...refill(bucket, now), callsPerMinute: report.callsPerMinute, remaining, isReported: true };
 }
 
-/** Whether a report says anything that the bucket does not. */
+/** Whether a report changes the bucket. */
 export function isNews(bucket: Bucket, report: RateLimitReport): boolean {
   return (
     !bucket.isReported ||
@@ -80,7 +80,7 @@ export function isNews(bucket: Bucket, report: RateLimitReport): boolean {
   );
 }
 
-/** Stops all calls for so long, as the platform has refused one for their number. */
+/** Blocks all calls for `forMs` milliseconds, because the platform rejected one over the rate limit. */
 export function block(bucket: Bucket, forMs: number, now: number): Bucket {
   const until = now + Math.min(Math.max(forMs, 0), longestBlockMs);
   return { ...refill(bucket, now), remaining: 0, blockedUntil: Math.max(until, bucket.blockedUntil ?? 0) };

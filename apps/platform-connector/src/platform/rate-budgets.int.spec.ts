@@ -39,7 +39,7 @@ describe(RateBudgets.name, () => {
     for (const { reason } of refusals)
       expect(reason).toMatchObject({
         name: 'PlatformUnavailableError',
-        message: 'As many calls as the platform permits have been made.',
+        message: 'The platform’s rate limit is used up.',
       });
   });
 
@@ -85,7 +85,7 @@ describe(RateBudgets.name, () => {
     };
     const askedAt = Date.now();
     const refusal = await look(instances[0]!).catch((error: unknown) => error);
-    expect(refusal).toMatchObject({ name: 'PlatformUnavailableError', message: /too many calls/ });
+    expect(refusal).toMatchObject({ name: 'PlatformUnavailableError', message: /rate limit/ });
     setup.fake.fault = () => false;
     for (const instance of instances)
       await expect(look(instance)).rejects.toMatchObject({ retryAfterSeconds: expect.any(Number) });
@@ -98,7 +98,7 @@ describe(RateBudgets.name, () => {
     // Only the first has met it, and tells the other.
     await eventually(async () => {
       for (const { status } of instances)
-        expect((await status.read()).lastError?.message).toContain('too many calls');
+        expect((await status.read()).lastError?.message).toContain('rate limit');
     });
 
     await setup.dataSource.query(
@@ -117,6 +117,6 @@ describe(RateBudgets.name, () => {
     };
     const wanted = { type: 't', version: '1', condition: {}, callback: 'https://x', secret: '0123456789' };
 
-    await expect(platform.createSubscription(wanted)).rejects.toThrow(/too many calls/);
+    await expect(platform.createSubscription(wanted)).rejects.toThrow(/rate limit/);
   });
 });

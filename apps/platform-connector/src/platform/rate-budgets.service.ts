@@ -19,7 +19,7 @@ const toMs = (column: string): string => `floor(extract(epoch FROM ${column}) * 
 const columns = `calls_per_minute AS "callsPerMinute", remaining, is_reported AS "isReported",
   ${toMs('counted_at')} AS "countedAt", ${toMs('blocked_until')} AS "blockedUntil", ${toMs('clock_timestamp()')} AS now`;
 
-/** The rate limit of the application, kept in one row for all instances: under its lock, and by the database's clock. */
+/** The application's rate budget: one row for all instances, changed under its row lock and by the database's clock. */
 @Injectable()
 export class RateBudgets {
   private readonly clientId: string;
@@ -33,17 +33,17 @@ export class RateBudgets {
     const read = (): Promise<Bucket | null> => this.read();
     new Gauge({
       name: 'platform_connector_budget_calls',
-      help: 'Calls that are left of the platform’s rate limit; every instance tells the same number',
+      help: 'Calls left of the platform’s rate limit; the same number in every instance',
       registers: [metrics],
       async collect() {
-        // The database may be away: then nothing is known.
+        // When the database is unavailable, the number is unknown.
         const bucket = await read().catch(() => null);
         this.set(bucket?.remaining ?? Number.NaN);
       },
     });
   }
 
-  /** Takes a call out of the budget, if there is one for this priority. */
+  /** Takes a call from the budget, if one is left for this priority. */
   async take(priority: LookUpPriority): Promise<Taking> {
     return this.dataSource.transaction(async (manager) => {
       const { bucket, now } = await this.lock(manager);
@@ -53,18 +53,18 @@ export class RateBudgets {
     });
   }
 
-  /** Follows what the platform has said about its limit after a call for which `bucket` was what was left. */
+  /** Applies the platform's report after a call. `bucket` is the budget that the call left. */
   async correct(bucket: Bucket, report: RateLimitReport): Promise<void> {
     if (!isNews(bucket, report)) return;
     await this.change((current, now) => correct(current, report, now));
   }
 
-  /** Stops the calls of all instances for so long. */
+  /** Blocks the calls of all instances for `forMs` milliseconds. */
   async block(forMs: number): Promise<void> {
     await this.change((bucket, now) => block(bucket, forMs, now));
   }
 
-  /** The budget as it is now; null until the platform has been asked. */
+  /** The budget at this time; null before the first call. */
   async read(): Promise<Bucket | null> {
     const [row] = await this.dataSource.query<BucketRow[]>(
       `SELECT ${columns} FROM rate_budgets WHERE client_id = $1`,
@@ -92,7 +92,7 @@ export class RateBudgets {
       );
       [row] = await manager.query<BucketRow[]>(select, [this.clientId]);
     }
-    if (!row) throw new Error('the rate budget was deleted while it was being made');
+    if (!row) throw new Error('the rate budget was deleted while it was being created');
     return { bucket: row, now: row.now };
   }
 

@@ -1,10 +1,10 @@
 import type { PlatformCall } from '@stream-events/platforms';
 
-/** How long and how often a call of the platform is tried. */
+/** How long and how often a call is tried. */
 export interface CallLimits {
-  /** The whole call, with everything that it waits for. */
+  /** The whole call, including all waiting. */
   totalMs: number;
-  /** One attempt, from connecting to the last byte of the answer. */
+  /** One attempt, from connecting to the last byte of the reply. */
   attemptMs: number;
   attempts: number;
 }
@@ -27,29 +27,29 @@ export const callLimits: Readonly<Record<PlatformCall['endpoint'], CallLimits>> 
   delete_subscription: subscriptionLimits,
 };
 
-// A platform that hiccups is well again after half a second; one that is away is not asked in step by everybody.
+// A hiccup ends within half a second. The random half keeps instances from retrying at the same moment during an outage.
 const firstPauseMs = 500;
 const longestPauseMs = 4_000;
 
-// An attempt with less time would blame the platform for our own waiting.
+// An attempt with less time would time out because of the service's own waiting, not because of the platform.
 const shortestAttemptMs = 1_000;
 
-/** The pause after a failed attempt (1 is the first): doubled each time, and of it a random half. `random` is from 0 to 1. */
+/** The pause after a failed attempt (1 is the first): doubles each time; half of it is random. `random` is from 0 to 1. */
 export function retryPauseMs(failedAttempts: number, random: number): number {
   const pauseMs = Math.min(firstPauseMs * 2 ** (failedAttempts - 1), longestPauseMs);
   return (pauseMs / 2) * (1 + random);
 }
 
-/** The time that an attempt has, in whole milliseconds; undefined when too little is left for one. */
+/** The timeout of an attempt in whole milliseconds; undefined when too little time is left for one. */
 export function attemptTimeMs(limits: CallLimits, leftMs: number): number | undefined {
   return leftMs < shortestAttemptMs ? undefined : Math.min(limits.attemptMs, Math.floor(leftMs));
 }
 
-// Wrong credentials become right when a person changes them.
+// Wrong credentials stay wrong until a person changes them.
 const firstRefusalPauseMs = 30_000;
 const longestRefusalPauseMs = 10 * 60_000;
 
-/** The pause after the platform has refused the credentials so many times in a row. */
+/** The pause after the platform has rejected the credentials this many times in a row. */
 export function refusalPauseMs(refusals: number): number {
   return Math.min(firstRefusalPauseMs * 2 ** (refusals - 1), longestRefusalPauseMs);
 }
@@ -57,7 +57,7 @@ export function refusalPauseMs(refusals: number): number {
 const firstRestMs = 1_000;
 const longestRestMs = 30_000;
 
-/** The rest of the circuit breaker, by the number of probes that have failed. */
+/** How long the circuit stays open, by the number of failed probes. */
 export function circuitRestMs(failedProbes: number): number {
   return Math.min(firstRestMs * 2 ** failedProbes, longestRestMs);
 }
