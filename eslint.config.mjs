@@ -49,25 +49,31 @@ const folderOrders = {
   'tools/boundary-probe/folders': ['lower', 'upper'],
 };
 
-const oneWayImports = Object.entries(folderOrders).flatMap(([source, folders]) =>
-  folders.map((folder, index) => {
+const oneWayImports = Object.entries(folderOrders).flatMap(([source, folders]) => [
+  // The configuration is below all folders: features read it.
+  importNothingLike(String.raw`^\./[^/]+/`, `${source}/*.config.ts`),
+  ...folders.map((folder, index) => {
     const above = folders.slice(index + 1).map((name) => `${name}/`);
     const appFiles = String.raw`${source.split('/')[1]}\.(app|database|description|module)\.js`;
     const regex = String.raw`^(\.\./)+(${[...above, appFiles].join('|')})`;
-    return {
-      files: [`${source}/${folder}/**/*.{ts,mjs}`],
-      ignores: ['**/*.spec.ts'],
-      plugins: { '@typescript-eslint': tseslint.plugin },
-      rules: {
-        // Not ESLint's own rule of the same name: its options further down would replace these.
-        '@typescript-eslint/no-restricted-imports': [
-          'error',
-          { patterns: [{ regex, message: 'Imports between folders point one way: see folderOrders.' }] },
-        ],
-      },
-    };
+    return importNothingLike(regex, `${source}/${folder}/**/*.{ts,mjs}`);
   }),
-);
+]);
+
+function importNothingLike(regex, files) {
+  return {
+    files: [files],
+    ignores: ['**/*.spec.ts'],
+    plugins: { '@typescript-eslint': tseslint.plugin },
+    rules: {
+      // Not ESLint's own rule of the same name: its options further down would replace these.
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        { patterns: [{ regex, message: 'Imports between folders point one way: see folderOrders.' }] },
+      ],
+    },
+  };
+}
 
 const testFiles = ['**/*.spec.ts', '**/test/**/*.ts', '**/e2e/**/*.ts', '**/testing/src/**/*.ts'];
 

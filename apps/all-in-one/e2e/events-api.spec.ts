@@ -326,7 +326,6 @@ describe('events API', () => {
     });
 
     it.each([
-      ['/', 404],
       ['/nowhere', 404],
       ['/api/v1', 404],
       ['/api/v2/heartbeat', 404],
