@@ -279,7 +279,7 @@ describe('scopes and API endpoints', () => {
       expectProblem(answer, 503);
       expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
       // No instance of the service is there, so the gateway does not wait for a reply.
-      expect(answer.json.detail).toMatch(/^A part of the service .* is not available/);
+      expect(answer.json.detail).toMatch(/^A service that this request needs is unavailable/);
     }
   });
 });

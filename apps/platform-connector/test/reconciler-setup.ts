@@ -121,6 +121,7 @@ export class ReconcilerSetup {
     const nats = { urls: [url], name: 'platform-connector' };
     const dataSource = await connectConnector(this.database, 6);
     const client = new RequestClient(nats);
+    await client.connect();
     const eventsConnection = await connectNats({ ...nats, account: 'EVENTS' });
     const metrics = new Registry();
     const module = await Test.createTestingModule({

@@ -25,6 +25,7 @@ import {
 import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
 import { CreateStreamers1764230000000 } from './migrations/1764230000000-create-streamers.js';
 import { CreateStoreIdentity1764250000000 } from './migrations/1764250000000-create-store-identity.js';
+import { AddRebuildLeaseHolder1766010000000 } from './migrations/1766010000000-add-rebuild-lease-holder.js';
 import { UsernameRefresh } from './polling/username-refresh.service.js';
 import { Poller } from './polling/poller.service.js';
 import { Rebuild } from './rebuild/rebuild.entity.js';
@@ -60,7 +61,11 @@ const servedContracts: readonly Contract<object, object>[] = [
 export const schema = {
   name: 'streamer_monitor',
   entities: [OfflineEvent, Rebuild, RemovedStream, StoreIdentity, Stream, Streamer, StreamSample],
-  migrations: [CreateStreamers1764230000000, CreateStoreIdentity1764250000000],
+  migrations: [
+    CreateStreamers1764230000000,
+    CreateStoreIdentity1764250000000,
+    AddRebuildLeaseHolder1766010000000,
+  ],
 };
 
 /** The streamer monitor: records which streamers are live, and their streams. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ServiceError } from '@stream-events/contracts';
+import { LeaseColumns } from '@stream-events/database';
 import { DataSource, In } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { Replay, type ReplayStatus } from './replay.entity.js';
@@ -18,7 +19,7 @@ const maxRunning = 10;
 // Finished replays are kept while they are among this many newest replays.
 const maxKept = 100;
 // A run renews its lease twice a second. Reading a page can take 5 s to fail, and a pause takes 2 s: after 10 s, the gateway is dead.
-const lease = "interval '10 seconds'";
+const lease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 10);
 
 /** Stores the replays of ranges, so that every gateway can show and cancel them, and take over those of a gateway that died. */
 @Injectable()
@@ -44,7 +45,7 @@ export class ReplaysRepository {
       await manager.query(
         `INSERT INTO replays (id, status, filters, since, until, rate, connection_name, replayed, created_at, created_by,
            leased_by, leased_until)
-         VALUES ($1, 'running', $2, $3, $4, $5, $6, 0, now(), $7, $8, now() + ${lease})`,
+         VALUES ($1, 'running', $2, $3, $4, $5, $6, 0, now(), $7, $8, ${lease.end})`,
         [id, JSON.stringify(filters), since, until, rate, connectionName, createdBy, gateway],
       );
       await manager.query(
@@ -84,8 +85,8 @@ export class ReplaysRepository {
    */
   async takeOver(gateway: string, running: readonly string[]): Promise<Replay[]> {
     const [rows] = await this.dataSource.query<[{ id: string }[], number]>(
-      `UPDATE replays SET leased_by = $1, leased_until = now() + ${lease}
-       WHERE id IN (SELECT id FROM replays WHERE status = 'running' AND leased_until < now() AND id <> ALL ($2::uuid[])
+      `UPDATE replays SET ${lease.take('$1')}
+       WHERE id IN (SELECT id FROM replays WHERE status = 'running' AND ${lease.isExpired} AND id <> ALL ($2::uuid[])
                     FOR UPDATE SKIP LOCKED)
        RETURNING id`,
       [gateway, running],
@@ -97,8 +98,8 @@ export class ReplaysRepository {
   /** Saves the progress of a gateway's replay and renews its lease. False if the replay was cancelled or taken over. */
   async saveProgress(id: string, gateway: string, { replayed, position }: Progress): Promise<boolean> {
     const [rows] = await this.dataSource.query<[{ status: ReplayStatus }[], number]>(
-      `UPDATE replays SET replayed = $3, position = $4, leased_until = now() + ${lease}
-       WHERE id = $1 AND leased_by = $2 RETURNING status`,
+      `UPDATE replays SET replayed = $3, position = $4, ${lease.renewal}
+       WHERE id = $1 AND ${lease.isHeldBy('$2')} RETURNING status`,
       [id, gateway, replayed, position],
     );
     return rows[0]?.status === 'running';
@@ -108,13 +109,15 @@ export class ReplaysRepository {
   async end(id: string, gateway: string, error: string | null): Promise<void> {
     await this.dataSource.query(
       `UPDATE replays SET status = $3, error = $4, ended_at = now()
-       WHERE id = $1 AND leased_by = $2 AND status = 'running'`,
+       WHERE id = $1 AND ${lease.isHeldBy('$2')} AND status = 'running'`,
       [id, gateway, error === null ? 'done' : 'failed', error],
     );
   }
 
   /** Releases a gateway's leases, so that another gateway takes over at once. */
   async release(gateway: string): Promise<void> {
-    await this.dataSource.query('UPDATE replays SET leased_until = now() WHERE leased_by = $1', [gateway]);
+    await this.dataSource.query(`UPDATE replays SET ${lease.release} WHERE ${lease.isHeldBy('$1')}`, [
+      gateway,
+    ]);
   }
 }

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import { Lease } from '@stream-events/database';
 import { within } from '@stream-events/messaging';
 import { FailureLog, LOGGER, type Logger, pause } from '@stream-events/service';
-import { Lease } from './lease.js';
 import { ReconciliationRound, type Round } from './reconciliation-round.service.js';
 import {
   ReconciliationSchedule,
+  roundLease,
   type Claim,
   type RoundEnd,
 } from '../subscriptions/reconciliation-schedule.repository.js';
@@ -82,7 +83,7 @@ export class Reconciler {
 
   private async hold(claim: Claim): Promise<void> {
     const { holder } = claim;
-    const lease = new Lease(() => this.reconciliation.renew(holder));
+    const lease = new Lease(roundLease.seconds, () => this.reconciliation.renew(holder));
     const signal = AbortSignal.any([this.stopping.signal, lease.lost]);
     try {
       const round = await this.round.run(claim, signal);

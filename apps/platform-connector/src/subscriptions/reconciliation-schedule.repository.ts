@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LeaseColumns } from '@stream-events/database';
 import { DataSource } from 'typeorm';
 import { verificationPending } from './own-subscription.js';
 
@@ -40,8 +41,8 @@ export interface ReconciliationFacts {
   completedAt: number | null;
 }
 
-/** After this time without renewal, a holder counts as dead and another instance takes over. */
-export const leaseSeconds = 10;
+/** The lease on the round in progress. Without a holder, no round is in progress. */
+export const roundLease = new LeaseColumns({ holder: 'holder', until: 'held_until' }, 10);
 const roundIntervalSeconds = 60;
 const listingIntervalSeconds = 300;
 
@@ -57,19 +58,18 @@ export class ReconciliationSchedule {
   async claim(holder: string): Promise<Claim | undefined> {
     const rows = await this.dataSource.query<Claim[]>(
       `WITH claimed AS (
-         UPDATE reconciliation SET holder = $1::uuid, held_until = now() + make_interval(secs => $2::float),
-           due_at = now() + make_interval(secs => $3::float),
+         UPDATE reconciliation SET ${roundLease.take('$1')}, due_at = now() + make_interval(secs => $2::float),
            listing_due_at = CASE WHEN holder IS NULL THEN listing_due_at ELSE now() END
          WHERE (holder IS NULL AND (due_at <= now() OR listing_due_at <= now()))
             -- Due too far in the future: the clock was set back.
-            OR (holder IS NULL AND due_at > now() + make_interval(secs => $3::float + 1))
-            OR held_until <= now() OR held_until > now() + make_interval(secs => $2::float + 1)
+            OR (holder IS NULL AND due_at > now() + make_interval(secs => $2::float + 1))
+            OR ${roundLease.isExpired}
          RETURNING listing_due_at, max_cost, foreign_cost
        )
        SELECT $1::uuid AS holder, floor(extract(epoch FROM now()) * 1000)::float AS now,
               (listing_due_at <= now() OR max_cost IS NULL) AS "isListingDue",
               max_cost AS "maxCost", foreign_cost AS "foreignCost" FROM claimed`,
-      [holder, leaseSeconds, roundIntervalSeconds],
+      [holder, roundIntervalSeconds],
     );
     return rows[0];
   }
@@ -78,9 +78,9 @@ export class ReconciliationSchedule {
   async renew(holder: string): Promise<boolean> {
     const rows = await this.dataSource.query<unknown[]>(
       `WITH renewed AS (
-         UPDATE reconciliation SET held_until = now() + make_interval(secs => $2::float) WHERE holder = $1 RETURNING id
+         UPDATE reconciliation SET ${roundLease.renewal} WHERE ${roundLease.isHeldBy('$1')} RETURNING id
        ) SELECT id FROM renewed`,
-      [holder, leaseSeconds],
+      [holder],
     );
     return rows.length > 0;
   }
@@ -89,7 +89,7 @@ export class ReconciliationSchedule {
   async noteListing(holder: string, { maxCost, foreignCost }: ListedCosts): Promise<void> {
     await this.dataSource.query(
       `UPDATE reconciliation SET max_cost = $2, foreign_cost = $3, listing_due_at = now() + make_interval(secs => $4::float)
-       WHERE holder = $1`,
+       WHERE ${roundLease.isHeldBy('$1')}`,
       [holder, maxCost, foreignCost, listingIntervalSeconds],
     );
   }
@@ -97,7 +97,7 @@ export class ReconciliationSchedule {
   /** Saves the number of monitored streamers. */
   async noteMonitored(holder: string, monitored: number): Promise<void> {
     await this.dataSource.query(
-      'UPDATE reconciliation SET monitored = $2 WHERE holder = $1 AND monitored <> $2',
+      `UPDATE reconciliation SET monitored = $2 WHERE ${roundLease.isHeldBy('$1')} AND monitored <> $2`,
       [holder, monitored],
     );
   }
@@ -117,7 +117,7 @@ export class ReconciliationSchedule {
             FROM subscriptions WHERE status = $6 HAVING max(status_since) IS NOT NULL)
          )),
          completed_at = CASE WHEN $7::boolean THEN now() ELSE completed_at END
-       WHERE holder = $1`,
+       WHERE ${roundLease.isHeldBy('$1')}`,
       [
         holder,
         end.dueInMs,

@@ -29,7 +29,11 @@ export class Rebuild {
   @Column('text', { nullable: true })
   error!: string | null;
 
-  /** The instance renews this while it works. A running rebuild whose lease has expired was abandoned. */
+  /** Who holds the lease; null in rows of version 0.1.0. */
+  @Column('uuid', { name: 'leased_by', nullable: true })
+  leasedBy!: string | null;
+
+  /** The end of the lease. A running rebuild whose lease has expired was abandoned. */
   @Column('timestamptz', { name: 'leased_until' })
   leasedUntil!: Date;
 }

@@ -1,15 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { RebuildReply } from '@stream-events/contracts';
+import { Lease } from '@stream-events/database';
 import { within } from '@stream-events/messaging';
 import { LOGGER, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
-import { RebuildsRepository } from './rebuilds.repository.js';
+import { rebuildLease, RebuildsRepository } from './rebuilds.repository.js';
 import { StreamRebuilder } from './stream-rebuilder.service.js';
 
 // More readers of the event log at once would slow down event lists.
 const concurrency = 4;
-// Progress is saved and the lease renewed after every page, which takes seconds.
+// Progress is saved after every page, which takes seconds.
 const pageSize = 20;
 // Four tries with pauses of 1, 2, and 3 s outlast a restart of the events service. A longer outage fails the rebuild.
 const maxTries = 4;
@@ -34,8 +36,8 @@ export class RebuildService {
 
   /** Starts a rebuild unless one is running. Returns the state of the latest one. */
   async start(): Promise<RebuildReply> {
-    const id = await this.rebuilds.begin();
-    if (id !== undefined) this.running = this.run(id);
+    const holder = randomUUID();
+    if (await this.rebuilds.begin(holder)) this.running = this.run(holder);
     return this.rebuilds.readLatest();
   }
 
@@ -49,20 +51,23 @@ export class RebuildService {
     await within(stopLimitMs, this.running);
   }
 
-  private async run(id: string): Promise<void> {
+  private async run(holder: string): Promise<void> {
+    const lease = new Lease(rebuildLease.seconds, () => this.rebuilds.renew(holder));
     try {
-      const progress = await this.rebuildAll(id);
-      await this.rebuilds.end(id, null);
+      const progress = await this.rebuildAll(holder, lease.lost);
+      await this.rebuilds.end(holder, null);
       this.logger.info(progress, 'streams rebuilt from the event log');
     } catch (error) {
       this.logger.warn({ err: error }, 'cannot rebuild streams, start the rebuild again');
       const reason = error instanceof Error ? error.message : String(error);
       // If this fails too, the lease expires and the rebuild counts as abandoned.
-      await this.rebuilds.end(id, reason).catch(() => undefined);
+      await this.rebuilds.end(holder, reason).catch(() => undefined);
+    } finally {
+      lease.end();
     }
   }
 
-  private async rebuildAll(id: string) {
+  private async rebuildAll(holder: string, lost: AbortSignal) {
     const progress = { streamersDone: 0, streamersTotal: 0, streamsChanged: 0 };
     let after: string | undefined;
     for (;;) {
@@ -70,12 +75,11 @@ export class RebuildService {
       if (page.length === 0) return progress;
       for (let start = 0; start < page.length; start += concurrency) {
         const batch = page.slice(start, start + concurrency);
-        const changed = await Promise.all(batch.map(({ platformId }) => this.rebuildOne(platformId)));
+        const changed = await Promise.all(batch.map(({ platformId }) => this.rebuildOne(platformId, lost)));
         progress.streamsChanged += changed.reduce((sum, count) => sum + count, 0);
         progress.streamersDone += batch.length;
       }
-      if (!(await this.rebuilds.saveProgress(id, progress)))
-        throw new RebuildStoppedError('the rebuild lost its lease and was marked as abandoned');
+      await this.rebuilds.saveProgress(holder, progress);
       after = page.at(-1)?.id;
     }
   }
@@ -88,10 +92,11 @@ export class RebuildService {
     );
   }
 
-  private async rebuildOne(platformId: string): Promise<number> {
+  private async rebuildOne(platformId: string, lost: AbortSignal): Promise<number> {
     for (let failures = 0; ;) {
       if (this.stopping.signal.aborted)
         throw new RebuildStoppedError('the service stopped during the rebuild');
+      if (lost.aborted) throw new RebuildStoppedError('the rebuild lost its lease');
       try {
         return await this.rebuilder.rebuild(platformId);
       } catch (error) {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RebuildReply } from '@stream-events/contracts';
+import { LeaseColumns } from '@stream-events/database';
 import { DataSource } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { Rebuild } from './rebuild.entity.js';
@@ -7,8 +8,8 @@ import { Rebuild } from './rebuild.entity.js';
 /** The progress of a rebuild. */
 export type Progress = Pick<Rebuild, 'streamersDone' | 'streamersTotal' | 'streamsChanged'>;
 
-// A page of streamers takes seconds. An instance that saves no progress for this long has died.
-const lease = "interval '60 seconds'";
+/** The lease on the running rebuild: as long as in version 0.1.0, whose instances renew it after every page of streamers. */
+export const rebuildLease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 60);
 const abandoned = 'The instance that ran the rebuild has stopped. Start the rebuild again.';
 
 const none: RebuildReply = {
@@ -26,39 +27,47 @@ const none: RebuildReply = {
 export class RebuildsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Creates a rebuild and returns its id. Returns undefined when one is running. */
-  async begin(): Promise<string | undefined> {
+  /** Creates a rebuild, and leases it to the holder. Returns false when one is running. */
+  async begin(holder: string): Promise<boolean> {
     return this.dataSource.transaction(async (transaction) => {
       await transaction.query(
-        `UPDATE rebuilds SET state = 'failed', error = $1, ended_at = now() WHERE state = 'running' AND leased_until < now()`,
+        `UPDATE rebuilds SET state = 'failed', error = $1, ended_at = now() WHERE state = 'running' AND ${rebuildLease.isExpired}`,
         [abandoned],
       );
       const [begun] = await transaction.query<{ id: string }[]>(
-        `INSERT INTO rebuilds (id, state, streamers_done, streamers_total, streams_changed, started_at, leased_until)
-         VALUES ($1, 'running', 0, (SELECT count(*) FROM streamers WHERE NOT disabled), 0, now(), now() + ${lease})
+        `INSERT INTO rebuilds (id, state, streamers_done, streamers_total, streams_changed, started_at, leased_by, leased_until)
+         VALUES ($1, 'running', 0, (SELECT count(*) FROM streamers WHERE NOT disabled), 0, now(), $2, ${rebuildLease.end})
          ON CONFLICT DO NOTHING RETURNING id`,
-        [uuidV7()],
+        [uuidV7(), holder],
       );
-      return begun?.id;
+      return begun !== undefined;
     });
   }
 
-  /** Saves the progress and renews the lease. Returns false when the rebuild has been marked as abandoned meanwhile. */
-  async saveProgress(id: string, { streamersDone, streamsChanged }: Progress): Promise<boolean> {
+  /** Renews the lease. Returns false when the rebuild has been marked as abandoned meanwhile. */
+  async renew(holder: string): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
-      `UPDATE rebuilds SET streamers_done = $2, streams_changed = $3, leased_until = now() + ${lease},
-         streamers_total = greatest(streamers_total, $2)
-       WHERE id = $1 AND state = 'running'`,
-      [id, streamersDone, streamsChanged],
+      `UPDATE rebuilds SET ${rebuildLease.renewal} WHERE ${isRunningUnder('$1')}`,
+      [holder],
     );
     return count > 0;
   }
 
-  /** Ends the rebuild. `error` says why it failed; null means success. */
-  async end(id: string, error: string | null): Promise<void> {
+  /** Saves the progress, unless the rebuild has been marked as abandoned meanwhile. */
+  async saveProgress(holder: string, { streamersDone, streamsChanged }: Progress): Promise<void> {
     await this.dataSource.query(
-      `UPDATE rebuilds SET state = $2, error = $3, ended_at = now() WHERE id = $1 AND state = 'running'`,
-      [id, error === null ? 'done' : 'failed', error],
+      `UPDATE rebuilds SET streamers_done = $2, streams_changed = $3,
+         streamers_total = greatest(streamers_total, $2)
+       WHERE ${isRunningUnder('$1')}`,
+      [holder, streamersDone, streamsChanged],
+    );
+  }
+
+  /** Ends the rebuild. `error` says why it failed; null means success. */
+  async end(holder: string, error: string | null): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE rebuilds SET state = $2, error = $3, ended_at = now() WHERE ${isRunningUnder('$1')}`,
+      [holder, error === null ? 'done' : 'failed', error],
     );
   }
 
@@ -78,4 +87,9 @@ export class RebuildsRepository {
       error: isAbandoned ? abandoned : rebuild.error,
     };
   }
+}
+
+/** The running rebuild of this holder: a holder is the UUID of one rebuild, so there is one row at most. */
+function isRunningUnder(holder: string): string {
+  return `state = 'running' AND ${rebuildLease.isHeldBy(holder)}`;
 }

@@ -1,0 +1,110 @@
+/**
+ * The SQL of a lease that is kept in two columns of a row: who holds the row, and until when by the database's clock.
+ * While an instance holds the lease, no other one works on what the row describes.
+ *
+ * ```
+ *          take                          renewed, every quarter of its time
+ *  free ─────────▶ held by one instance ◀──┐
+ *   ▲                │    │    └───────────┘
+ *   ├── released ────┘    │
+ *   └── expired ──────────┘ not renewed in time: the holder has died, or is cut off from the database
+ * ```
+ *
+ * A lease that has expired still belongs to its holder until another instance takes it: the holder may renew it.
+ *
+ * Write the fragments into the app's own statements, so that the lease changes together with the row. Every statement that
+ * the holder runs on the row must have the condition `isHeldBy`: it then changes nothing once another instance holds it.
+ */
+export class LeaseColumns {
+  constructor(
+    private readonly names: { holder: string; until: string },
+    /** How long the lease lasts after each renewal. The same number in every version: see `isExpired`. */
+    readonly seconds: number,
+  ) {}
+
+  /** Assignments that give the lease to a holder. @param holder the parameter with its UUID, such as `$1` */
+  take(holder: string): string {
+    return `${this.names.holder} = ${holder}::uuid, ${this.renewal}`;
+  }
+
+  /** Assignment that renews the lease. */
+  get renewal(): string {
+    return `${this.names.until} = ${this.end}`;
+  }
+
+  /** The end of a lease that is taken or renewed now: the value for an INSERT. */
+  get end(): string {
+    return `now() + interval '${this.seconds} seconds'`;
+  }
+
+  /** Assignment that lets any instance take the lease at once. */
+  get release(): string {
+    return `${this.names.until} = now()`;
+  }
+
+  /** Condition: the lease belongs to this holder. @param holder the parameter with its UUID, such as `$1` */
+  isHeldBy(holder: string): string {
+    return `${this.names.holder} = ${holder}::uuid`;
+  }
+
+  /**
+   * Condition: the holder has not renewed the lease in time. No lease reaches further ahead than its length: one that does
+   * was written before the database's clock was set back, and would last until the clock gets there.
+   */
+  get isExpired(): string {
+    const { until } = this.names;
+    return `(${until} <= now() OR ${until} > now() + interval '${this.seconds + 1} seconds')`;
+  }
+}
+
+/**
+ * A lease that this process holds. Renews the lease while the holder works, and aborts `lost` when another instance has
+ * taken it, or may take it soon because it could not be renewed.
+ */
+export class Lease {
+  private readonly losing = new AbortController();
+  private readonly renewTimer: NodeJS.Timeout;
+  private readonly trustedMs: number;
+  private lossTimer: NodeJS.Timeout;
+  private isEnded = false;
+
+  /**
+   * @param seconds the length of the lease, which was just taken
+   * @param renew renews the lease in the database; false when another instance holds it
+   */
+  constructor(
+    seconds: number,
+    private readonly renew: () => Promise<boolean>,
+  ) {
+    // Ends before the lease does for the others: whatever is in flight then began while the lease was ours.
+    this.trustedMs = seconds * 800;
+    this.renewTimer = setInterval(() => void this.renewNow(), seconds * 250);
+    this.lossTimer = this.loseIn(this.trustedMs);
+  }
+
+  /** Aborts when the holder must stop its work. */
+  get lost(): AbortSignal {
+    return this.losing.signal;
+  }
+
+  /** Stops renewing. Does not release the lease in the database. */
+  end(): void {
+    this.isEnded = true;
+    clearInterval(this.renewTimer);
+    clearTimeout(this.lossTimer);
+  }
+
+  private async renewNow(): Promise<void> {
+    const askedAt = performance.now();
+    // A failure is not a loss: the next try may succeed. If none does in time, the timer reports the loss.
+    const isOurs = await this.renew().catch(() => undefined);
+    if (isOurs === undefined || this.isEnded) return;
+    clearTimeout(this.lossTimer);
+    // Counts from the request, because the reply may have taken long.
+    this.lossTimer = this.loseIn(isOurs ? askedAt + this.trustedMs - performance.now() : 0);
+  }
+
+  private loseIn(milliseconds: number): NodeJS.Timeout {
+    return setTimeout(() => this.losing.abort(new Error('the lease is lost')), Math.max(milliseconds, 0));
+  }
+}
