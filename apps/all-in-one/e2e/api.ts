@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { NewEvent } from '@stream-events/contracts';
 import { v7 as uuidV7 } from 'uuid';
 
-/** An event, as the API prints it. */
+/** An event in the API's form. */
 export interface EventRecord {
   id: string | null;
   event_id: string | null;
@@ -19,7 +19,7 @@ export interface EventPage {
   results: EventRecord[];
 }
 
-/** An error, as the API prints it (RFC 9457). */
+/** An error in the API's form (RFC 9457). */
 export interface Problem {
   type: string;
   title: string;
@@ -28,10 +28,10 @@ export interface Problem {
   errors?: Record<string, string[]>;
 }
 
-/** The content type of a problem; the parameter says what JSON is anyway. */
+/** The content type of a problem document. JSON is always UTF-8, so the parameter is optional. */
 export const problemType = /^application\/problem\+json(; charset=utf-8)?$/;
 
-/** An answer; `json` is null when the body is no JSON. */
+/** A response. `json` is null when the body is not JSON. */
 export interface Answer<Body> {
   status: number;
   headers: Headers;
@@ -41,12 +41,12 @@ export interface Answer<Body> {
 }
 
 export interface RequestOptions {
-  /** Null sends none. */
+  /** Null sends no token. */
   token?: string | null;
-  /** Text and bytes are sent as they are, anything else as JSON. */
+  /** Text and bytes are sent as is, other values as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** Address of the gateway to ask; they are asked in turn without it. */
+  /** Address of the gateway. Without this, the gateways take turns. */
   gateway?: string;
 }
 
@@ -68,7 +68,7 @@ export async function send<Body>(
     ...(body !== undefined && { body: isRaw ? body : JSON.stringify(body) }),
   });
   const text = (await response.text()).replace(/([}\]])\n$/, '$1');
-  // The type is the caller's expectation; what it then compares is what was really sent.
+  // The type is what the caller expects. The caller's assertions compare the real response.
   return { status: response.status, headers: response.headers, text, json: parse(text) as Body };
 }
 
@@ -82,7 +82,7 @@ function parse(text: string): unknown {
 
 export const eventsPath = '/api/v1/platform-events';
 
-/** Body of `POST /api/v1/platform-events`; only what a test is about need be given. */
+/** Body of `POST /api/v1/platform-events`. Give only the fields that the test is about. */
 export function eventBody(fields: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     event_type: 'stream-offline',
@@ -96,12 +96,12 @@ export function eventBody(fields: Record<string, unknown> = {}): Record<string, 
   };
 }
 
-/** An event type that no other test has used: its filter finds this test's events only. */
+/** An event type that no other test uses, so that its filter finds only this test's events. */
 export function uniqueType(prefix = 'type'): string {
   return `${prefix}-${randomUUID()}`;
 }
 
-/** An event as the gateway hands it to the events service, received at `time` (milliseconds since 1970). */
+/** An event as the gateway sends it to the events service, received at `time` (milliseconds since 1970). */
 export function newEvent({ time, ...fields }: Partial<NewEvent> & { time?: number } = {}): NewEvent {
   return {
     id: uuidV7(time === undefined ? {} : { msecs: time }),

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from '@stream-events/testing';
 
-/** Stands between a service and a server, and can take the server away from it. */
+/** A TCP proxy between a service and a server that simulates an outage of the server. */
 export class CuttableProxy {
   private readonly pairs = new Set<[Socket, Socket]>();
   private isHanging = false;
@@ -12,11 +12,11 @@ export class CuttableProxy {
     private readonly port: number,
   ) {}
 
-  /** Listens on a port of its own in front of the server that the URL names. */
+  /** Starts a proxy in front of the server in the URL, on its own port. */
   static async start(target: string): Promise<CuttableProxy> {
     const { hostname, port } = new URL(target);
     const server = createServer();
-    const own = await freePort(); // one that is still free after a cut
+    const own = await freePort(); // still free after a cut
     server.listen(own, '127.0.0.1');
     await once(server, 'listening');
     const proxy = new CuttableProxy(server, own);
@@ -24,7 +24,7 @@ export class CuttableProxy {
     return proxy;
   }
 
-  /** The same URL, by way of the proxy. */
+  /** The same URL through the proxy. */
   urlOf(target: string): string {
     const url = new URL(target);
     url.hostname = '127.0.0.1';
@@ -32,7 +32,7 @@ export class CuttableProxy {
     return url.href;
   }
 
-  /** As when the server's process has died: connections break, new ones are refused. */
+  /** Acts as if the server's process had died: breaks connections and refuses new ones. */
   async cut(): Promise<void> {
     const closed = once(this.server, 'close');
     this.server.close();
@@ -43,7 +43,7 @@ export class CuttableProxy {
     await closed;
   }
 
-  /** As when the server's process is stopped: connections stay, new ones are accepted, nobody answers. */
+  /** Acts as if the server's process were suspended: keeps connections and accepts new ones, but does not respond. */
   hang(): void {
     this.isHanging = true;
     for (const [client, server] of this.pairs) {
@@ -52,7 +52,7 @@ export class CuttableProxy {
     }
   }
 
-  /** The server is there again; what was sent while it did not answer gets its answer. */
+  /** Ends the outage. Requests that were sent while the server did not respond get their replies. */
   async heal(): Promise<void> {
     if (this.isHanging) for (const [client, server] of this.pairs) client.pipe(server).pipe(client);
     this.isHanging = false;
@@ -69,7 +69,7 @@ export class CuttableProxy {
     const pair: [Socket, Socket] = [client, server];
     this.pairs.add(pair);
     for (const socket of pair) {
-      socket.on('error', () => undefined); // a close follows
+      socket.on('error', () => undefined); // `close` follows
       socket.on('close', () => {
         this.pairs.delete(pair);
         client.destroy();

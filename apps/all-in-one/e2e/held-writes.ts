@@ -7,13 +7,12 @@ const countWaiting = `SELECT count(*)::int AS count FROM pg_stat_activity
   WHERE datname = current_database() AND application_name = 'events' AND wait_event_type = 'Lock'`;
 
 /**
- * Everything that the events service writes is held up, without a time limit of our own: what is in flight meanwhile is
- * in flight for certain.
+ * Holds up every write of the events service until `release`, so that a test can be sure that a write is in flight.
  */
 export class HeldWrites {
   private constructor(
     private readonly holder: Connection,
-    /** Another one: within a transaction the list of who waits stays as it was. */
+    /** A second connection: within a transaction, the list of waiting connections does not change. */
     private readonly observer: Connection,
   ) {}
 
@@ -25,7 +24,7 @@ export class HeldWrites {
     return new HeldWrites(holder, observer);
   }
 
-  /** Waits until at least this many batches are being written: one that takes too long is sent once more. */
+  /** Waits until at least this many batches are being written. The gateway sends a batch again when it takes too long. */
   untilWaiting(batches: number): Promise<void> {
     return eventually(
       async () => {
@@ -36,7 +35,7 @@ export class HeldWrites {
     );
   }
 
-  /** Lets them go on; nothing has been changed. */
+  /** Lets the writes continue. The lock changed nothing. */
   release(): Promise<void> {
     return this.holder.end();
   }

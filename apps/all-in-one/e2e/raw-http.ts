@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Problem } from './api.js';
 
-/** What came back over a socket; `status` is 0 when it was closed without an answer. */
+/** The response that came back over a socket. `status` is 0 when the socket was closed without a response. */
 export interface RawAnswer {
   status: number;
   headers: Record<string, string>;
@@ -10,7 +10,7 @@ export interface RawAnswer {
 
 export type Headers = readonly (readonly [name: string, value: string])[];
 
-/** A request that nothing checks, completes or encodes on the way. */
+/** A request that is sent as is: without checks, defaults or encoding by a client. */
 export interface RawRequest {
   method?: string;
   target?: string;
@@ -18,19 +18,19 @@ export interface RawRequest {
   body?: string | Uint8Array;
 }
 
-// An answer takes milliseconds: whatever takes this long hangs.
+// A response takes milliseconds. A request that takes this long hangs.
 const hangMs = 15_000;
 
-/** A socket to the server at a URL, on which the client decides when its end is closed. */
+/** Opens a socket to the server at a URL. The client decides when its own end is closed. */
 export function openSocket(url: string): Socket {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port), allowHalfOpen: true });
-  socket.on('error', () => undefined); // refused in the middle: a close is an answer too
+  socket.on('error', () => undefined); // the server may close the connection instead of responding
   return socket;
 }
 
 /**
- * Sends bytes and reads until the server closes; `isAll` tells it that nothing more will come. Of an answer that goes on for
- * ever, a stream of events, it reads the head.
+ * Sends bytes and reads until the server closes the connection. With `isAll`, ends the client's side after the bytes. Of an
+ * event stream, which does not end, it reads only the head.
  */
 export async function exchange(url: string, bytes: Uint8Array, isAll = false): Promise<RawAnswer> {
   const socket = openSocket(url);
@@ -49,13 +49,13 @@ export async function exchange(url: string, bytes: Uint8Array, isAll = false): P
   });
   socket.write(bytes);
   if (isAll) socket.end();
-  // Not `once` of node:events, which fails for an error.
+  // `once` of node:events would reject on an error.
   await new Promise((resolve) => socket.once('close', resolve));
-  if (isHanging) throw new Error(`no answer to ${Buffer.from(bytes).toString('latin1').slice(0, 200)}`);
+  if (isHanging) throw new Error(`no response to ${Buffer.from(bytes).toString('latin1').slice(0, 200)}`);
   return parseAnswer(Buffer.concat(chunks).toString('latin1'));
 }
 
-/** The bytes of a request, with a host and the right length of its body unless the headers say otherwise. */
+/** The bytes of a request. Adds `Host` and the right `Content-Length` unless the headers include them. */
 export function printRequest({ method = 'GET', target = '/', headers = [], body }: RawRequest): Buffer {
   const defaults: Headers = [
     ['Host', 'localhost'],
@@ -71,7 +71,7 @@ export function printRequest({ method = 'GET', target = '/', headers = [], body 
   return Buffer.concat([Buffer.from(lines.join('\r\n'), 'latin1'), Buffer.from(body ?? '')]);
 }
 
-/** Fails for a fault of the server, and for an error that is not told as a problem document. */
+/** Expects a response without a server error, and a problem document for each client error. */
 export function expectSound(answer: RawAnswer): void {
   expect(answer.status).toBeGreaterThanOrEqual(200);
   expect(answer.status).toBeLessThan(500);

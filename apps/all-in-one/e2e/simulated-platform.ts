@@ -8,7 +8,7 @@ export interface SimulatedUser {
   display_name: string;
 }
 
-/** A stream as it truly was on the simulated platform. */
+/** A stream as the simulated platform itself recorded it. */
 export interface TrueStream {
   id: string;
   user_id: string;
@@ -16,18 +16,18 @@ export interface TrueStream {
   ended_at: string | null;
 }
 
-/** What can be wrong with the platform's API. */
+/** A fault of the platform's API. */
 export interface ApiFault {
   mode: 'ok' | 'down' | 'slow' | 'garbage' | 'error' | 'rate_limited';
   delay_ms?: number;
   for_ms?: number;
 }
 
-/** Short words for what tests let happen on the simulated platform; it refuses nothing of this. */
+/** Controls the simulated platform. Throws when it refuses a request. */
 export class SimulatedPlatform {
   constructor(private readonly stack: Stack) {}
 
-  /** A new user; with a name that no other test uses unless one is given. */
+  /** Adds a user. Without a login, the user gets one that no other test uses. */
   async addUser(login = uniqueLogin()): Promise<SimulatedUser> {
     const { users } = await this.call<{ users: SimulatedUser[] }>('POST', '/simulator/users', {
       login,
@@ -52,7 +52,7 @@ export class SimulatedPlatform {
     return this.call('DELETE', `/simulator/streams/${userId}`, options);
   }
 
-  /** All streams of a user, past and present. */
+  /** All streams of a user, running and ended. */
   streamsOf(userId: string): Promise<TrueStream[]> {
     return this.call('GET', `/simulator/streams?user_id=${userId}`);
   }
@@ -69,7 +69,7 @@ export class SimulatedPlatform {
     return this.call('POST', '/simulator/limits', limits);
   }
 
-  /** How often each endpoint of the platform was called so far. */
+  /** How often each endpoint of the platform has been called. */
   async requests(): Promise<Record<string, number>> {
     return (await this.call<{ requests: Record<string, number> }>('GET', '/simulator')).requests;
   }
@@ -81,7 +81,7 @@ export class SimulatedPlatform {
   }
 }
 
-/** A name that no other test uses. */
+/** A login that no other test uses. */
 export function uniqueLogin(): string {
   return `user_${randomBytes(6).toString('hex')}`;
 }

@@ -5,20 +5,20 @@ import { connectNats, RequestClient } from '@stream-events/messaging';
 import { createTestDatabase, startTestNats, type TestDatabase, type TestNats } from '@stream-events/testing';
 import pg from 'pg';
 
-/** What the services of a test run on, and the test's own connections to it. */
+/** The servers that the services of a test need, and the test's own connections to them. */
 export interface Resources {
   testDatabase: TestDatabase;
   nats: TestNats;
   database: InstanceType<typeof pg.Client>;
   client: RequestClient;
   subscriber: NatsConnection;
-  /** Ends all of them, the last one first. */
+  /** Stops all of them. Run them in reverse order. */
   stops: (() => Promise<unknown>)[];
 }
 
-/** Starts a database and NATS of the test's own. */
+/** Starts a database and NATS for one test file. */
 export async function startResources(): Promise<Resources> {
-  Logger.overrideLogger(false); // Nest's NATS client, in this process, would tell of every connection
+  Logger.overrideLogger(false); // Nest's NATS client in this process would log every connection
   const stops: Resources['stops'] = [];
   try {
     const testDatabase = await createTestDatabase();
@@ -40,9 +40,9 @@ export async function startResources(): Promise<Resources> {
   }
 }
 
-/** Runs every step, also after one has failed. */
+/** Runs every step, even after one has failed. */
 export async function runAll(steps: readonly (() => Promise<unknown>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const step of steps) await step().catch((error: unknown) => failures.push(error));
-  if (failures.length > 0) throw new AggregateError(failures, 'not everything stopped in order');
+  if (failures.length > 0) throw new AggregateError(failures, 'cannot stop everything in order');
 }

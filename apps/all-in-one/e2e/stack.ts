@@ -18,16 +18,14 @@ import { send, type Answer, type EventRecord, type RequestOptions } from './api.
 import { HeldWrites } from './held-writes.js';
 import { runAll, startResources, type Resources } from './stack-resources.js';
 
-/**
- * What a test needs of the system; the environment is added to that of every service. Two gateways and two events
- * services unless told otherwise: what holds for one instance only is no promise.
- */
+/** The services that a test needs. By default two gateways and two events services: guarantees must hold for several instances. */
 export interface StackOptions {
   gateways?: number;
   events?: number;
   simulator?: boolean;
-  /** The simulator, two connectors and two streamer monitors, on it and the first gateway. */
+  /** Starts the simulator, two connectors and two streamer monitors. The first gateway receives the callbacks. */
   platform?: boolean;
+  /** Added to the environment of every service. */
   environment?: Record<string, string>;
   /**
    * Apps whose services each run in a process of their own, so that the test can kill them or read the log of one of them.
@@ -38,12 +36,12 @@ export interface StackOptions {
 
 export const owner = { username: 'owner', password: 'the password of the owner' };
 
-/** The secrets that the gateway verifies by: the first signs, both are valid. */
+/** The webhook secrets. The simulator and the connector use the first one; the gateway accepts both. */
 export const webhookSecrets = ['the first webhook secret', 'the second webhook secret'] as const;
 
 const secretKey = 'the secret key of the end-to-end tests';
 
-/** As whom the connector talks to the platform. */
+/** The application that the connector uses at the platform. */
 const application = {
   PLATFORM_CLIENT_ID: 'end-to-end',
   PLATFORM_CLIENT_SECRET: 'the secret of the application',
@@ -59,10 +57,10 @@ export interface StreamMessage {
   text: string;
 }
 
-/** For what starts a database, NATS and several processes, or some one after the other, on two busy cores. */
+/** Limit for hooks and tests that start a database, NATS and several processes on two busy cores. */
 export const startLimitMs = 150_000;
 
-/** Starts the system as separate processes on a database and NATS of its own. */
+/** Starts the services of a test with their own database and NATS. */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const resources = await startResources();
   const stack = new Stack(resources, options);
@@ -83,7 +81,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   }
 }
 
-/** The running system, and short words for what tests do with it. */
+/** The running services, with shortcuts for tests. */
 export class Stack {
   readonly gateways: TestService[] = [];
   readonly events: TestService[] = [];
@@ -92,7 +90,7 @@ export class Stack {
   simulator: TestService | undefined;
   private readonly prepared: ServiceProcess[] = [];
   ownerToken = '';
-  /** The gateways that take requests in turn. */
+  /** The gateways that take turns. */
   private balanced: readonly TestService[] = [];
   private requests = 0;
 
@@ -116,7 +114,7 @@ export class Stack {
     return this.gateway.url;
   }
 
-  /** Address of the gateway whose turn it is, as a load balancer chooses it. */
+  /** Address of the next gateway, as a round-robin load balancer chooses it. */
   get nextUrl(): string {
     this.requests += 1;
     const gateway = this.balanced[this.requests % this.balanced.length];
@@ -132,7 +130,7 @@ export class Stack {
     return this.resources.testDatabase.url;
   }
 
-  /** A connection to the database of the test's own. */
+  /** The test's own connection to the database. */
   get database(): InstanceType<typeof pg.Client> {
     return this.resources.database;
   }
@@ -141,22 +139,22 @@ export class Stack {
     return this.resources.nats;
   }
 
-  /** Sends requests over NATS, as the gateway may. */
+  /** Sends requests over NATS with the gateway's permissions. */
   get client(): RequestClient {
     return this.resources.client;
   }
 
-  /** A connection as another service of the customer's has it: it may read events and nothing else. */
+  /** A NATS connection with the permissions of a user's own service: it can only read events. */
   get subscriber(): NatsConnection {
     return this.resources.subscriber;
   }
 
-  /** From now on requests go to the gateways that run now, not to those that are started later. */
+  /** Sends requests to the gateways that run now, not to those that start later. */
   balanceRequests(): void {
     this.balanced = this.gateways.filter((gateway) => gateway.isRunning);
   }
 
-  /** Sends a request to the gateways in turn, with the owner's token unless told otherwise. */
+  /** Sends a request to the next gateway, by default with the owner's token. */
   request<Body = Record<string, unknown>>(
     method: string,
     path: string,
@@ -167,7 +165,7 @@ export class Stack {
     return send<Body>(method, new URL(path, base).href, { ...options, token });
   }
 
-  /** The access token that a login gives. */
+  /** Logs in and returns the access token. */
   async logIn(username: string, password: string): Promise<string> {
     const answer = await this.request<{ token: string }>('POST', '/api-token-auth/', {
       token: null,
@@ -177,23 +175,23 @@ export class Stack {
     return answer.json.token;
   }
 
-  /** Stores events as the gateway does: again, which changes nothing, when no answer comes in time. */
+  /** Stores events like the gateway: sends them again when no reply comes in time, which stores nothing twice. */
   storeEvents(events: NewEvent[]): Promise<StoreOutcome[]> {
     return eventually(async () => (await this.client.request(storeEvents, { events })).outcomes);
   }
 
-  /** Rows of a query in the test's own connection. */
+  /** Runs a query on the test's own connection and returns the rows. */
   async query<Row extends QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
     return (await this.database.query<Row>(sql, values)).rows;
   }
 
-  /** How many rows a table has. */
+  /** Counts the rows of a table. */
   async count(table: string): Promise<number> {
     const [row] = await this.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${table}`);
     return row?.count ?? 0;
   }
 
-  /** Asks the simulated platform, its own interface as an application with an access token. */
+  /** Sends a request to the simulated platform; below `/helix` with an application's access token. */
   async simulate<Body>(method: string, path: string, body?: unknown): Promise<Answer<Body>> {
     if (!this.simulator) throw new Error('the stack was started without the simulator');
     return send<Body>(method, this.simulator.url + path, {
@@ -203,7 +201,7 @@ export class Stack {
     });
   }
 
-  /** The value of a metric, summed over the instances of a service that run. */
+  /** The sum of a metric over the running instances of a service. */
   async metric(
     app: 'gateways' | 'events' | 'connectors' | 'monitors',
     name: string,
@@ -214,7 +212,7 @@ export class Stack {
     return values.reduce((sum, value) => sum + value, 0);
   }
 
-  /** Starts one more gateway; the environment is added to that of the stack. */
+  /** Starts another gateway. The environment is added to the stack's. */
   async startGateway(environment: Record<string, string> = {}): Promise<TestService> {
     const gateway = this.createService('gateway', await this.gatewayEnvironment(environment));
     this.gateways.push(gateway);
@@ -243,7 +241,7 @@ export class Stack {
     };
   }
 
-  /** Starts one more instance of the events service. */
+  /** Starts another instance of the events service. */
   async startEvents(environment: Record<string, string> = {}): Promise<TestService> {
     const events = this.createService('events', await this.eventsEnvironment(environment));
     this.events.push(events);
@@ -281,7 +279,7 @@ export class Stack {
     await this.simulator.start();
   }
 
-  /** Starts what stands between the platform and the rest: two connectors, two streamer monitors. */
+  /** Starts two connectors and two streamer monitors. */
   async startPlatform(): Promise<void> {
     await Promise.all([
       this.startConnector(),
@@ -291,7 +289,7 @@ export class Stack {
     ]);
   }
 
-  /** Starts one more platform connector, on the simulator and with the first gateway as callback. */
+  /** Starts another platform connector. The first gateway receives the simulator's callbacks. */
   async startConnector(environment: Record<string, string> = {}): Promise<TestService> {
     const platform = existing(this.simulator, 'simulator').url;
     const connector = this.createService('platform-connector', {
@@ -312,7 +310,7 @@ export class Stack {
     return connector;
   }
 
-  /** Starts one more streamer monitor. */
+  /** Starts another streamer monitor. */
   async startMonitor(): Promise<TestService> {
     const monitor = this.createService('streamer-monitor', {
       ...(await this.shared()),
@@ -325,19 +323,19 @@ export class Stack {
     return monitor;
   }
 
-  /** Holds up everything that the events service writes, until `release`. */
+  /** Holds up every write of the events service until `release`. */
   holdWrites(): Promise<HeldWrites> {
     return HeldWrites.begin(this.databaseUrl, this.database);
   }
 
   /**
-   * Waits until everything stored so far is on the stream: the outbox is empty, and a marker event, stored after
-   * everything else, has arrived.
+   * Waits until all stored events are on the stream: the outbox is empty, and a marker event that was stored last has
+   * arrived.
    */
   async waitUntilPublished(): Promise<void> {
     const marker = `marker-${randomUUID()}`;
     const body = { event_type: marker, event_source: 'marker', event_data: {} };
-    // After an outage each gateway tries by itself, once a second, whether it is over.
+    // After an outage, each gateway checks once a second whether the store is back.
     await eventually(async () => {
       const { status, text } = await this.request('POST', '/api/v1/platform-events', { body });
       if (status !== 201) throw new Error(`the marker was not stored: ${status} ${text}`);
@@ -349,23 +347,23 @@ export class Stack {
       if (!messages.some(({ record }) => record.event_type === marker))
         throw new Error('the marker has not arrived');
     };
-    // Longer than the 10 s after which a batch whose writer died is free to take.
+    // Longer than the 10 s after which any instance may claim the batch of a dead writer.
     await eventually(check, { timeoutMs: 25_000 });
   }
 
-  /** Every message on the EVENTS stream, oldest first, read as a subscriber. */
+  /** Reads every message on the EVENTS stream, oldest first, with a subscriber's permissions. */
   async readStream(): Promise<StreamMessage[]> {
     const manager = await jetstreamManager(this.subscriber, { checkAPI: false });
     const { state } = await manager.streams.info(eventsStreamName);
     if (state.messages === 0) return [];
     const consumer = await jetstream(this.subscriber).consumers.get(eventsStreamName, {
-      // Soon, as it may not be deleted; but not while this process only waits for the processor.
+      // A subscriber cannot delete the consumer. 10 s, so that it does not expire while this process waits for a core.
       inactive_threshold: 10_000,
     });
     const messages: StreamMessage[] = [];
     for await (const message of await consumer.fetch({ max_messages: state.messages, expires: 10_000 })) {
       const text = message.string();
-      const record = JSON.parse(text) as EventRecord; // holds as far as tests compare it with the API's
+      const record = JSON.parse(text) as EventRecord; // holds as far as tests compare the record with the API's
       messages.push({
         subject: message.subject,
         id: message.headers?.get('Nats-Msg-Id') ?? '',
@@ -376,7 +374,7 @@ export class Stack {
     return messages;
   }
 
-  /** Ends everything that was started, also what a test has left in a strange state. */
+  /** Stops everything that was started, even after a failed test. */
   async stop(): Promise<void> {
     const { gateways, events, connectors, monitors, simulator, prepared } = this;
     const services: TestService[] = [...prepared, ...gateways, ...events, ...connectors, ...monitors];

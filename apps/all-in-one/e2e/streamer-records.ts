@@ -1,6 +1,6 @@
 import type { Stack } from './stack.js';
 
-/** A streamer, as the API prints it. */
+/** A streamer in the API's form. */
 export interface StreamerRecord {
   id: string;
   platform_username: string;
@@ -11,7 +11,7 @@ export interface StreamerRecord {
   updated: string;
 }
 
-/** A stream, as the API prints it. */
+/** A stream in the API's form. */
 export interface StreamRecord {
   id: string;
   stream_id: string;
@@ -43,7 +43,7 @@ export const streamersPath = '/api/v1/streamers';
 /** The form of times in the API. */
 export const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000$/;
 
-/** Monitors a streamer from now on. */
+/** Starts monitoring a streamer. */
 export async function monitorStreamer(stack: Stack, platform_username: string): Promise<StreamerRecord> {
   const { status, text, json } = await stack.request<StreamerRecord>('POST', streamersPath, {
     body: { platform_username },
@@ -56,7 +56,7 @@ export async function readStreamer(stack: Stack, id: string): Promise<StreamerRe
   return (await stack.request<StreamerRecord>('GET', `${streamersPath}/${id}`)).json;
 }
 
-/** The streams of a streamer, newest first; the first hundred. */
+/** The newest 100 streams of a streamer, newest first. */
 export async function readStreams(stack: Stack, id: string): Promise<StreamRecord[]> {
   const { json } = await stack.request<StreamPage>('GET', `${streamersPath}/${id}/streams?page_size=100`);
   return json.results;

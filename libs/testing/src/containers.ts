@@ -1,10 +1,9 @@
 import { renderNatsConfig, findFreePort, type NatsConfigOptions } from '@stream-events/embedded';
 
 /*
- * Servers in containers, for machines with a Docker engine. Written against testcontainers 11.11 and checked by
- * the compiler only: the machine it was written on has no Docker engine, so it was never executed there. The
- * packages are imported only when used, as they take half a second. Containers that a killed run leaves behind
- * are removed by Testcontainers' own reaper (Ryuk).
+ * Servers in containers, for machines with a Docker engine. Written against testcontainers 11.11 on a machine without a
+ * Docker engine: only the compiler has checked this file there. The packages take half a second to load, so they are imported
+ * only when used. Testcontainers' reaper (Ryuk) removes the containers of a killed run.
  */
 
 const POSTGRES_IMAGE = 'postgres:18-alpine';
@@ -23,7 +22,7 @@ export async function startPostgresContainer(
   const { PostgreSqlContainer } = await import('@testcontainers/postgresql');
   const container = await new PostgreSqlContainer(POSTGRES_IMAGE)
     .withDatabase('stream_events')
-    // The same order of text as in the embedded server.
+    // Sorts text as the embedded server does.
     .withEnvironment({
       POSTGRES_INITDB_ARGS: '--locale=C --locale-provider=builtin --builtin-locale=C.UTF-8',
     })
@@ -45,17 +44,17 @@ export interface NatsServer {
   port: number;
   stop(): Promise<void>;
   kill(): Promise<void>;
-  /** Of a running or a killed one; port and data stay. */
+  /** Restarts a running or killed server with the same port and data. */
   restart(): Promise<void>;
 }
 
 /**
- * The plain container instead of `@testcontainers/nats`: that one always passes `--user` and `--pass`, while
- * here the same configuration as in the embedded server must decide who may do what.
+ * Starts a plain container, not the one of `@testcontainers/nats`: that one always passes `--user` and `--pass`, but
+ * permissions must come from the same configuration as in the embedded server.
  */
 export async function startNatsContainer(users: NatsConfigOptions['users']): Promise<NatsServer> {
   const { GenericContainer, Wait, getContainerRuntimeClient } = await import('testcontainers');
-  // Docker gives another port at each restart unless one was fixed.
+  // Docker changes the port at each restart unless the port is fixed.
   const port = await findFreePort(0);
   const content = renderNatsConfig({
     serverName: 'test',

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 
-// As PostgreSQL calls them inside.
+// PostgreSQL's internal names of these types.
 const udtNames: Record<string, string> = {
   bigint: 'int8',
   boolean: 'bool',
@@ -10,11 +10,11 @@ const udtNames: Record<string, string> = {
 };
 
 /**
- * Declares tests that a service's migrations and entities agree.
+ * Declares tests which check that the migrations and entities of a service agree.
  *
- * @param name of the schema
- * @param connect connects to an empty database and migrates it
- * @param retiredTables tables that migrations create and no entity uses any longer
+ * @param name the name of the schema
+ * @param connect connects to an empty database and runs the migrations
+ * @param retiredTables tables that migrations create and that no entity uses now
  */
 export function describeSchema(
   name: string,
@@ -48,7 +48,7 @@ export function describeSchema(
       );
     });
 
-    it('has the columns, types, nullability and primary keys that the entities say', async () => {
+    it('has the columns, types, nullability and primary keys of the entities', async () => {
       const columns = await dataSource.query<Record<string, unknown>[]>(
         `SELECT table_name AS "table", column_name AS "column", udt_name AS type, is_nullable = 'YES' AS "isNullable",
                 column_default IS NOT NULL AS "hasDefault",
@@ -76,9 +76,9 @@ export function describeSchema(
       expect(sort(columns)).toEqual(sort(declared));
     });
 
-    it('leaves nothing that TypeORM would change', async () => {
+    it('has no difference that TypeORM would migrate', async () => {
       const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
-      // Constraints have names of our own: their names are all that may differ.
+      // Only the names of constraints may differ: ours are not TypeORM's.
       const others = upQueries.filter(({ query }) => !/CONSTRAINT|UNIQUE|INDEX/.test(query));
 
       expect(others).toEqual([]);

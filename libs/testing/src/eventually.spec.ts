@@ -19,9 +19,9 @@ describe(eventually.name, () => {
     expect(value).toBe(3);
   });
 
-  it('throws the last error with the elapsed time when the time is over', async () => {
+  it('throws the last error with the elapsed time after the timeout', async () => {
     let attempts = 0;
-    // A clock by which each attempt takes ten seconds: on a busy machine the first one could take all of the time.
+    // Each attempt takes ten seconds by this clock. With the real one, the first attempt could use up the time on a busy machine.
     jest.spyOn(Date, 'now').mockImplementation(() => 10_000 * attempts);
 
     const failure = eventually(
@@ -35,7 +35,7 @@ describe(eventually.name, () => {
     await expect(failure).rejects.toThrow(/^Not so after 30000 ms: attempt 3$/);
   });
 
-  it('throws the very error of a failed assertion, with what Jest needs to show the difference', async () => {
+  it('throws the error object of a failed assertion, from which Jest shows the difference', async () => {
     const failure = eventually(() => expect(1).toBe(2), { timeoutMs: 10, intervalMs: 5 });
 
     await expect(failure).rejects.toMatchObject({

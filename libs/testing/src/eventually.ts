@@ -1,15 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** How long and how often `eventually` tries: by default far longer than anything takes on a machine that is not busy. */
+/** How long and how often `eventually` tries. The default of 20 s is far longer than anything takes on an idle machine. */
 export interface EventuallyOptions {
   timeoutMs?: number;
   intervalMs?: number;
 }
 
 /**
- * Waits for what becomes true in its own time, instead of a sleep: runs `check` again and again until it does
- * not throw, and returns its value. When the time is over it throws the last error, with the elapsed time in
- * front of the message; also when `check` itself never settles.
+ * Waits for a condition; use this instead of a sleep. Runs `check` until it does not throw, and returns its value. After the
+ * timeout, also when `check` never settles, it throws the last error with the elapsed time before the message.
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
@@ -48,17 +47,17 @@ async function run<T>(check: () => T | Promise<T>): Promise<Outcome<T>> {
   }
 }
 
-/** The same error object, so that Jest still shows the difference between expected and received. */
+/** Changes the error itself, so that Jest still shows the difference between expected and received. */
 function describeTimeout(error: unknown, elapsedMs: number): unknown {
   if (!isErrorLike(error)) return new Error(`Not so after ${elapsedMs} ms: ${String(error)}`);
   const before = error.message;
   error.message = `Not so after ${elapsedMs} ms: ${before}`;
-  // The stack was written with the old message, and it is the stack that gets printed.
+  // Jest prints the stack, which still has the old message.
   error.stack = error.stack?.replace(before, () => error.message) ?? error.message;
   return error;
 }
 
-/** Without `instanceof Error`: below Jest, the errors of Node and of `expect` come from another realm. */
+/** Does not use `instanceof Error`: under Jest, the errors of Node and of `expect` come from another realm. */
 function isErrorLike(error: unknown): error is Error {
   return (
     typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'

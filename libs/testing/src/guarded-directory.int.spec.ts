@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { eventually } from './eventually.js';
 import { createGuardedDirectory } from './guarded-directory.js';
 
-/** A process of its own, so that it can be killed; it runs the built files, like the global setup of Jest. */
+/** A process that the test can kill. It runs the built files, like Jest's global setup. */
 const PARENT = `
   import { startPostgresServer, startTestNats } from '@stream-events/testing';
   await startPostgresServer();
@@ -14,7 +14,7 @@ const PARENT = `
   setInterval(() => undefined, 1000);
 `;
 
-/** The servers below the parent, with their directories, as Linux shows them. */
+/** Finds the servers that the parent started, and their directories, in /proc. */
 async function childrenOf(pid: number): Promise<{ pid: number; directory: string }[]> {
   const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'))
     .trim()

@@ -4,18 +4,17 @@ import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A temporary directory for one embedded server, watched over by a process of its own. */
+/** A temporary directory for one embedded server. A guard process cleans up after a killed run. */
 export interface GuardedDirectory {
   path: string;
-  /** Removes the directory and ends the guard. Stop the server first. */
+  /** Removes the directory and stops the guard. Stop the server first. */
   remove(): Promise<void>;
 }
 
 /**
- * Outlives this process by the moment it needs: when the pipe to it closes without a word, this process was
- * killed, so the guard ends the server that has its pid file in the directory (and the directory in its command
- * line: nothing else may be hit), and removes the directory. A server that is just starting gets two seconds to
- * write its pid file. SIGQUIT is the immediate shutdown of PostgreSQL, which ends its workers too.
+ * When its input closes without a line, this process was killed. The guard then kills the server whose pid file is in the
+ * directory, and removes the directory. It only kills a process with the directory in its command line. A server that is just
+ * starting has two seconds to write its pid file. SIGQUIT is PostgreSQL's immediate shutdown, which ends its workers too.
  */
 const GUARD_SCRIPT = `
 read -r _ && exit 0
@@ -32,21 +31,21 @@ done
 rm -rf -- "$GUARDED_DIRECTORY"
 `;
 
-/** Creates the directory, with its guard already on duty. */
+/** Creates the directory and starts its guard. */
 export async function createGuardedDirectory(): Promise<GuardedDirectory> {
   const isRoot = process.getuid?.() === 0;
-  // As root PostgreSQL runs as another user, who must be able to enter, which a TMPDIR below /root prevents.
+  // Under root, PostgreSQL runs as another user, who cannot enter a TMPDIR below /root.
   const path = await realpath(await mkdtemp(join(isRoot ? '/tmp' : tmpdir(), 'stream-events-test-')));
   if (isRoot) await chmod(path, 0o711);
   const guard = spawn('/bin/sh', ['-c', GUARD_SCRIPT], {
-    // Its own session: the Ctrl-C that kills us must not kill the guard.
+    // In its own session, so that the Ctrl-C that kills this process does not kill the guard.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
     cwd: '/',
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', GUARDED_DIRECTORY: path },
   });
   await once(guard, 'spawn');
-  // The guard ends when its work is done; a write to it after that is of no interest.
+  // The guard may have ended already: ignore a failed write.
   guard.stdin.on('error', () => undefined);
   guard.unref();
 

@@ -14,7 +14,7 @@ function connectAsAdmin(): Promise<NatsConnection> {
 }
 
 describe(startTestNats.name, () => {
-  it('throws for a user that was not given', () => {
+  it('throws for an unknown user', () => {
     expect(() => nats.urlFor('nobody')).toThrow('"nobody"');
   });
 

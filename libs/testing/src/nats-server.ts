@@ -9,24 +9,24 @@ import { freePort } from './free-port.js';
 import { createGuardedDirectory } from './guarded-directory.js';
 import { chooseServerSource } from './server-source.js';
 
-/** A nats-server with JetStream of the test's own. */
+/** A nats-server with JetStream for one test file. */
 export interface TestNats {
   /** nats://<host>:<port>, without credentials. */
   url: string;
-  /** nats://<user>:<password>@<host>:<port>. Throws for a user that was not given. */
+  /** nats://<user>:<password>@<host>:<port>. Throws for an unknown user. */
   urlFor(userName: string): string;
-  /** Shuts it down in order and removes its data: the end. */
+  /** Shuts the server down in order and removes its data. */
   stop(): Promise<void>;
-  /** Ends it by SIGKILL, as a crash; the data stays for `restart()`. */
+  /** Kills the server with SIGKILL, like a crash. `restart()` finds the data. */
   kill(): Promise<void>;
-  /** Starts it again (when it runs: after an orderly shutdown) on the same port, data and passwords. */
+  /** Starts the server with the same port, data and passwords, after an orderly shutdown if it runs. */
   restart(): Promise<void>;
 }
 
-/** The path of the nats-server that the global setup has found, so that not each test file searches. */
+/** Holds the path of the nats-server that the global setup found, so that test files need not search. */
 export const NATS_BINARY_VARIABLE = 'TEST_NATS_BINARY';
 
-/** Starts a nats-server, in a container where a Docker engine answers, else as a child process. */
+/** Starts a nats-server: in a container when a Docker engine responds, otherwise as a child process. */
 export async function startTestNats(users: readonly NatsUser[]): Promise<TestNats> {
   const withPasswords = choosePasswords(users);
   const source = await chooseServerSource();
@@ -59,7 +59,7 @@ async function startGuardedNats(users: NatsConfigOptions['users']): Promise<Nats
       ...(binary === undefined ? {} : { binary }),
     });
   try {
-    // Not any one that the system chooses: while the server is down, a connection that goes out could get that port.
+    // Not a port that the system chooses: an outgoing connection could take that one while the server is down.
     let server = await start(await freePort());
     return {
       host: '127.0.0.1',

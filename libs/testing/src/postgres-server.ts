@@ -3,15 +3,15 @@ import { startPostgresContainer } from './containers.js';
 import { createGuardedDirectory } from './guarded-directory.js';
 import { chooseServerSource } from './server-source.js';
 
-/** A PostgreSQL server for tests, with nothing in it but the empty database `stream_events`. */
+/** A PostgreSQL server for tests. It has only the empty database `stream_events`. */
 export interface TestPostgres {
-  /** postgresql://… of a superuser. */
+  /** postgresql://… with a superuser's credentials. */
   url: string;
-  /** Ends the server and removes its data. */
+  /** Stops the server and removes its data. */
   stop(): Promise<void>;
 }
 
-/** Tests need speed and many connections, not durability: nothing of this survives the run. */
+/** Tests need speed and many connections, not durability: the data is removed after the run. */
 const SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -19,7 +19,7 @@ const SETTINGS = {
   max_connections: '300',
 };
 
-/** Starts a PostgreSQL server, in a container where a Docker engine answers, else as a child process. */
+/** Starts a PostgreSQL server: in a container when a Docker engine responds, otherwise as a child process. */
 export async function startPostgresServer(): Promise<TestPostgres> {
   const source = await chooseServerSource();
   return source === 'containers' ? startPostgresContainer(SETTINGS) : startGuardedPostgres();

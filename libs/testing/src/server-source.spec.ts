@@ -10,7 +10,7 @@ describe(dockerAddresses.name, () => {
     expect(dockerAddresses({ DOCKER_HOST: given, XDG_RUNTIME_DIR: '/run/user/1' })).toEqual(expected);
   });
 
-  it('looks at the usual sockets when DOCKER_HOST is not set', () => {
+  it('returns the usual sockets when DOCKER_HOST is not set', () => {
     const addresses = dockerAddresses({ XDG_RUNTIME_DIR: '/run/user/1000' });
 
     expect(addresses).toContainEqual({ socketPath: '/var/run/docker.sock' });

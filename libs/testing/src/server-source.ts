@@ -2,15 +2,15 @@ import { request } from 'node:http';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where the servers of the tests come from. */
+/** Where the tests' servers come from. */
 export type ServerSource = 'containers' | 'embedded';
 
-/** Hands the choice of the global setup over to the test files; set by hand, it overrules the check. */
+/** Passes the choice of the global setup to the test files. Set it by hand to override the check. */
 const VARIABLE = 'TEST_SERVERS';
 /** A running engine answers its local socket within milliseconds. */
 const PING_TIMEOUT_MS = 1_000;
 
-/** Containers where a Docker engine answers, else the embedded servers. The one place that decides it. */
+/** Chooses containers when a Docker engine responds, otherwise the embedded servers. */
 export async function chooseServerSource(): Promise<ServerSource> {
   const chosen = process.env[VARIABLE];
   if (chosen === 'containers' || chosen === 'embedded') return chosen;
@@ -26,16 +26,16 @@ async function isDockerAnswering(): Promise<boolean> {
   return answers.includes(true);
 }
 
-/** An address of a Docker engine, as node:http takes it. */
+/** The address of a Docker engine in the form of node:http options. */
 export type DockerAddress = { socketPath: string } | { host: string; port: number };
 
-/** The places where Testcontainers looks too: https://node.testcontainers.org/supported-container-runtimes/ */
+/** The addresses at which Testcontainers looks: https://node.testcontainers.org/supported-container-runtimes/ */
 export function dockerAddresses(environment: Readonly<Record<string, string | undefined>>): DockerAddress[] {
   const given = environment.DOCKER_HOST;
   if (given !== undefined && given !== '') {
     const url = new URL(given);
     if (url.protocol === 'unix:') return [{ socketPath: url.pathname }];
-    // npipe: (Windows) and ssh: are not checked; TEST_SERVERS=containers helps there.
+    // npipe: (Windows) and ssh: are not checked. Set TEST_SERVERS=containers there.
     return url.protocol === 'tcp:' ? [{ host: url.hostname, port: Number(url.port || 2375) }] : [];
   }
   const runtimeDirectory = environment.XDG_RUNTIME_DIR;

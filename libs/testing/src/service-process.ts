@@ -4,17 +4,17 @@ import { resolve } from 'node:path';
 import { eventually } from './eventually.js';
 import { TestService, type AppName, type Exit } from './test-service.js';
 
-// Two cores and three test files at once, and whatever else runs: a start that takes a second alone may take many then.
+// A start takes about a second alone, and many seconds while other test files keep the cores busy.
 const startTimeoutMs = 60_000;
-// Above the services' own 25 s: whoever is not gone by then hangs.
+// Longer than the services' own limit of 25 s: a process that still runs hangs.
 const stopTimeoutMs = 28_000;
 
-// The pipe closes when the test process ends, however that happens: no service outlives its test.
+// The pipe closes whenever and however the test process ends, so no service outlives its test.
 const endWithTheTest = `data:text/javascript,${encodeURIComponent(
   'process.stdin.on("end", () => process.exit(70)).resume().unref()',
 )}`;
 
-/** A service as an operator runs it: `node apps/<app>/dist/main.js`, configured by its environment alone. */
+/** A service as an operator runs it: `node apps/<app>/dist/main.js`, configured by its environment. */
 export class ServiceProcess extends TestService {
   private child: ChildProcess | undefined;
   private exit: Promise<Exit> | undefined;
@@ -43,7 +43,6 @@ export class ServiceProcess extends TestService {
     return this.child?.exitCode === null && this.child.signalCode === null;
   }
 
-  /** Starts it and waits until it is ready; what it wrote is in the error when it ends instead. */
   async start(): Promise<void> {
     const exit = this.spawn();
     if (await this.isReadyInTime()) return;
@@ -51,21 +50,20 @@ export class ServiceProcess extends TestService {
     throw new Error(`${this.app} ended with ${code ?? signal} instead of starting:\n${this.written}`);
   }
 
-  /** Starts it and waits for its end, for starts that must be refused; one that gets ready instead is ended. */
+  /** Starts the service and waits for its end: for starts that must fail. Stops the service if it becomes ready. */
   async runToEnd(): Promise<Exit & { output: string }> {
     const exit = this.spawn();
     if (await this.isReadyInTime()) await this.stop();
     return { ...(await exit), output: this.written };
   }
 
-  /** Sends a signal and waits for the end. */
   async kill(signal: NodeJS.Signals): Promise<Exit> {
     if (!this.child || !this.exit) throw new Error(`${this.app} was never started`);
     if (this.isRunning) this.child.kill(signal);
     return this.exit;
   }
 
-  /** Ends it in order, or by force when that takes too long. */
+  /** Stops the service with SIGTERM, or with SIGKILL when it still runs after 28 s. */
   async stop(): Promise<void> {
     if (!this.child || !this.isRunning) return;
     const child = this.child;
@@ -74,7 +72,7 @@ export class ServiceProcess extends TestService {
     clearTimeout(timer);
   }
 
-  /** Waits until it is ready (true) or has ended (false); one that does neither in time is killed. */
+  /** Returns true when the service is ready, and false when it has ended. Kills it after 60 s and throws. */
   private async isReadyInTime(): Promise<boolean> {
     const check = async (): Promise<boolean> => {
       if (!this.isRunning) return false;
@@ -99,9 +97,9 @@ export class ServiceProcess extends TestService {
     const note = (chunk: Buffer): void => void (this.written += chunk.toString());
     child.stdout.on('data', note);
     child.stderr.on('data', note);
-    child.stdin.on('error', () => undefined); // nothing is ever written to it
+    child.stdin.on('error', () => undefined); // nothing writes to it
     this.child = child;
-    // `close`, not `exit`: only then everything that was written has been read.
+    // `close`, not `exit`: all output has been read by then.
     this.exit = once(child, 'close').then(() => ({ code: child.exitCode, signal: child.signalCode }));
     return this.exit;
   }

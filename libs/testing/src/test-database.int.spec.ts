@@ -2,7 +2,7 @@ import pg from 'pg';
 import { createTestDatabase } from './test-database.js';
 
 describe(createTestDatabase.name, () => {
-  it('gives each caller an empty database of its own', async () => {
+  it('creates a separate empty database for each caller', async () => {
     const [one, two] = await Promise.all([createTestDatabase(), createTestDatabase()]);
     const client = new pg.Client({ connectionString: one.url });
     await client.connect();
@@ -14,7 +14,7 @@ describe(createTestDatabase.name, () => {
     await Promise.all([one.drop(), two.drop()]);
   });
 
-  it('drops the database although a connection is open', async () => {
+  it('drops the database while a connection is open', async () => {
     const database = await createTestDatabase();
     const client = new pg.Client({ connectionString: database.url });
     client.on('error', () => undefined);

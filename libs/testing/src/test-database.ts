@@ -1,25 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
-/** An empty database of the test's own. */
+/** An empty database for one test file. */
 export interface TestDatabase {
-  /** postgresql://… of its owner, a superuser. */
+  /** postgresql://… with the credentials of the owner, a superuser. */
   url: string;
-  /** Drops it, ending the connections that are still open. */
+  /** Drops the database and closes the connections that are still open. */
   drop(): Promise<void>;
 }
 
-/** The address of the PostgreSQL server which the global setup has started for the whole run. */
+/** Holds the address of the PostgreSQL server that the global setup started for the whole run. */
 export const POSTGRES_URL_VARIABLE = 'TEST_POSTGRES_URL';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const QUERY_TIMEOUT_MS = 60_000;
 
-/** Creates a database on the server of this Jest run; for each test file one, so that they cannot meet. */
+/** Creates a database on the PostgreSQL server of this Jest run. Each test file uses its own. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const serverUrl = process.env[POSTGRES_URL_VARIABLE];
   if (serverUrl === undefined) {
-    throw new Error(`${POSTGRES_URL_VARIABLE} is not set: run the test by Jest, whose global setup sets it.`);
+    throw new Error(
+      `${POSTGRES_URL_VARIABLE} is not set. Run the test with Jest: its global setup sets the variable.`,
+    );
   }
   const name = `test_${randomBytes(8).toString('hex')}`;
   await execute(serverUrl, `CREATE DATABASE ${name}`);
