@@ -46,6 +46,10 @@ const folderOrders = {
     ...['platform', 'look-up', 'subscriptions', 'event-types'],
     ...['reconciliation', 'revocations', 'status'],
   ],
+  'apps/platform-simulator/src': [
+    ...['http', 'limits', 'world', 'oauth', 'messages', 'faults', 'subscriptions', 'notifications'],
+    ...['users', 'streams', 'scenarios', 'simulator', 'command-line'],
+  ],
   'tools/boundary-probe/folders': ['lower', 'upper'],
 };
 

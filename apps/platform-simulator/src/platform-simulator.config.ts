@@ -7,10 +7,12 @@ import {
   sharedVariables,
   type ConfigOf,
 } from '@stream-events/service';
-import { scenarioNames } from './scenarios/scenarios.js';
 
-// Above this one Node process cannot sign and send anyway; the limit catches slips of the keyboard.
+/** Maximum events per second. One Node process cannot sign and send more; the limit catches typing errors. */
 export const maxRate = 100_000;
+
+/** The scenarios; scenarios/scenarios.ts says what they do. */
+export const scenarioNames = ['quiet', 'busy-evening', 'raid', 'streamers-on-and-off'] as const;
 
 /** The environment variables of the simulator. */
 export const variables = {

@@ -1,7 +1,7 @@
 import { IsIn, IsInt, IsNumber, IsOptional, Max, Min } from 'class-validator';
-import { maxRate } from '../platform-simulator.config.js';
-import { maxMadeAtOnce } from '../users/user-directory.js';
-import { scenarioNames, type ScenarioName } from './scenarios.js';
+import { maxRate, scenarioNames } from '../platform-simulator.config.js';
+import { maxMadeAtOnce } from '../world/user-directory.js';
+import type { ScenarioName } from './scenarios.js';
 
 /** Body of `POST /simulator/scenarios`; what is left out is as the scenario has it. */
 export class PlayScenarioDto {

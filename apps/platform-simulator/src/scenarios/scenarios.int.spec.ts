@@ -1,7 +1,7 @@
 import { eventually } from '@stream-events/testing';
 import { SimulatorSetup } from '../../test/simulator-setup.js';
 import { isNotification, type Received } from '../../test/webhook-receiver.js';
-import { scenarioNames } from './scenarios.js';
+import { scenarioNames } from '../platform-simulator.config.js';
 
 interface Truth {
   id: string;

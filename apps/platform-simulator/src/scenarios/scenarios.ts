@@ -1,3 +1,7 @@
+import type { scenarioNames } from '../platform-simulator.config.js';
+
+export type ScenarioName = (typeof scenarioNames)[number];
+
 /** What a scenario does again and again: someone goes live or offline, or a stream ends and raids another. */
 export type Act = 'turn' | 'raid';
 
@@ -44,8 +48,4 @@ export const scenarios = {
     beginsLive: false,
     act: { kind: 'turn', everyMs: 1_000 },
   },
-} as const satisfies Record<string, Scenario>;
-
-export type ScenarioName = keyof typeof scenarios;
-
-export const scenarioNames = Object.keys(scenarios) as ScenarioName[]; // holds: these are the table's own keys
+} as const satisfies Record<ScenarioName, Scenario>;

@@ -1,5 +1,5 @@
 import type { Channel } from '../world/population.js';
-import { countViewers, type Stream } from './stream.js';
+import { countViewers, type Stream } from '../world/stream.js';
 
 /** A stream as the platform lists it (docs/platform-facts.md §4.4). */
 export interface StreamView {

@@ -4,7 +4,7 @@ import { readRepeated, type Repeated } from '../http/repeated.js';
 import { PlatformApiGuard } from '../oauth/platform-api.guard.js';
 import { World } from '../world/world.js';
 import type { Channel } from '../world/population.js';
-import { findListed } from './broadcasts.js';
+import { findListed } from '../world/broadcasts.js';
 import { viewStream, type StreamView } from './stream-view.js';
 
 interface StreamQuery {

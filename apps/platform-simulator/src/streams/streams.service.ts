@@ -3,9 +3,9 @@ import { NotificationSender } from '../notifications/notification-sender.service
 import { findCategory, type Channel } from '../world/population.js';
 import { World } from '../world/world.js';
 import type { ChangeStreamDto, EndStreamDto, StartStreamDto } from './simulated-stream.dto.js';
-import { listStreams } from './broadcasts.js';
+import { listStreams } from '../world/broadcasts.js';
 import { viewStream, viewTruth, type StreamTruth, type StreamView } from './stream-view.js';
-import type { Stream } from './stream.js';
+import type { Stream } from '../world/stream.js';
 
 /** A stream in all that there is to know. */
 export type SimulatedStream = StreamView & StreamTruth;

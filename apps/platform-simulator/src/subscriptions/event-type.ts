@@ -1,5 +1,5 @@
 import type { EventType } from '@stream-events/platforms';
-import type { Condition } from './subscription.js';
+import type { Condition } from '../world/payloads/scene.js';
 
 /**
  * Versions that the platform had and withdrew (docs/platform-facts.md §5.3): creating one is 410, where others that it

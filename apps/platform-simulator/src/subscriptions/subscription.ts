@@ -1,7 +1,4 @@
-import type { EventPayload } from '../world/payloads/scene.js';
-
-/** The keys and values that say what a subscription is about. */
-export type Condition = Readonly<Record<string, string>>;
+import type { Condition, EventPayload } from '../world/payloads/scene.js';
 
 /** A subscription as the platform shows it, in replies and in messages (docs/platform-facts.md §4.5). */
 export interface SubscriptionView {

@@ -15,7 +15,7 @@ import { decodeCursor, paginate, type Pagination } from '../http/page-cursor.js'
 import { PlatformLimits } from '../limits/platform-limits.js';
 import { DeliveryService, isAccepted, type Reply } from '../messages/delivery.service.js';
 import { createMessage, formatTimestamp, type Message } from '../messages/message.js';
-import type { EventPayload } from '../world/payloads/scene.js';
+import type { Condition, EventPayload } from '../world/payloads/scene.js';
 import { World, type Audience } from '../world/world.js';
 import type { CreateSubscriptionDto } from './create-subscription.dto.js';
 import { costOf, findConditionFault, isWithdrawn } from './event-type.js';
@@ -24,7 +24,6 @@ import { SubscriptionRegistry } from './subscription-registry.js';
 import {
   isLiving,
   usersIn,
-  type Condition,
   type RevocationStatus,
   type Subscription,
   type SubscriptionView,

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Qu
 import { decodeCursor, paginate, type Pagination } from '../http/page-cursor.js';
 import { World } from '../world/world.js';
 import { CreateUsersDto, ListUsersDto, RenameUserDto } from './user.dto.js';
-import type { User } from './user.js';
+import type { User } from '../world/user.js';
 import { UsersService } from './users.service.js';
 
 /** A user as the control interface shows it. */

@@ -10,7 +10,7 @@ import {
   MinLength,
   ValidateIf,
 } from 'class-validator';
-import { maxMadeAtOnce } from './user-directory.js';
+import { maxMadeAtOnce } from '../world/user-directory.js';
 
 const loginPattern = /^\w{1,64}$/;
 const loginRule = { message: 'login must be 1 to 64 letters, digits and underscores' };

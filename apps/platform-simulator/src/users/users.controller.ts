@@ -2,7 +2,7 @@ import { BadRequestException, Controller, Get, Inject, Query, UseGuards } from '
 import { readRepeated, type Repeated } from '../http/repeated.js';
 import { PlatformApiGuard } from '../oauth/platform-api.guard.js';
 import { World } from '../world/world.js';
-import { viewUser, type UserView } from './user.js';
+import { viewUser, type UserView } from '../world/user.js';
 
 // Ids and logins together (docs/platform-facts.md §4.4).
 const maxAsked = 100;

@@ -8,8 +8,8 @@ import {
 import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
 import { World } from '../world/world.js';
 import type { CreateUsersDto, RenameUserDto } from './user.dto.js';
-import { maxUsers } from './user-directory.js';
-import type { User } from './user.js';
+import { maxUsers } from '../world/user-directory.js';
+import type { User } from '../world/user.js';
 
 /** Makes, renames and removes the users of the simulated platform. */
 @Injectable()

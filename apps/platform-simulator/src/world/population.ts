@@ -1,5 +1,5 @@
-import type { Stream } from '../streams/stream.js';
-import type { UserDirectory } from '../users/user-directory.js';
+import type { Stream } from './stream.js';
+import type { UserDirectory } from './user-directory.js';
 import { Random } from './random.js';
 
 /** Anyone with an account: their id never changes, the rest is how they are shown. */

@@ -1,10 +1,9 @@
-import { Broadcasts } from '../streams/broadcasts.js';
-import type { Condition } from '../subscriptions/subscription.js';
-import { UserDirectory } from '../users/user-directory.js';
-import type { User } from '../users/user.js';
+import { Broadcasts } from './broadcasts.js';
+import { UserDirectory } from './user-directory.js';
+import type { User } from './user.js';
 import { livelyEvents, needsStream } from './lively-events.js';
 import { buildEvent } from './payloads/build-event.js';
-import type { EventPayload, Scene } from './payloads/scene.js';
+import type { Condition, EventPayload, Scene } from './payloads/scene.js';
 import {
   categories,
   createBroadcasters,

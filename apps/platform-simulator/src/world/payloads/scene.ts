@@ -1,7 +1,9 @@
 import { findEventType } from '@stream-events/platforms';
-import type { Condition } from '../../subscriptions/subscription.js';
 import type { Channel, Person, Viewer } from '../population.js';
 import type { Random } from '../random.js';
+
+/** The condition of a subscription: keys such as `broadcaster_user_id`, and their values. */
+export type Condition = Readonly<Record<string, string>>;
 
 /** The `event` part of a notification. */
 export type EventPayload = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import type { Channel } from '../world/population.js';
+import type { Channel } from './population.js';
 import { createStreamId, isListed, type Stream } from './stream.js';
 
 /** How a stream begins or ends: when, and for how long the platform's list does not know yet. */

@@ -1,4 +1,4 @@
-import { Random } from '../world/random.js';
+import { Random } from './random.js';
 import { createUserName } from './user-names.js';
 import type { User } from './user.js';
 

@@ -1,6 +1,6 @@
 import { Broadcasts, findListed } from './broadcasts.js';
 import { countViewers, createStreamId, type Stream } from './stream.js';
-import { World } from '../world/world.js';
+import { World } from './world.js';
 
 const stream: Stream = {
   ...{ id: '123456789012345', userId: '7', startedAt: 0, endedAt: null },

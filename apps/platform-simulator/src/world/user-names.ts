@@ -1,4 +1,4 @@
-import type { Random } from '../world/random.js';
+import type { Random } from './random.js';
 
 const qualities = ['Brave', 'Calm', 'Cosy', 'Dizzy', 'Eager', 'Fuzzy', 'Jolly', 'Lucky', 'Mellow', 'Witty'];
 const beings = ['Badger', 'Comet', 'Dragon', 'Ferret', 'Heron', 'Koala', 'Lynx', 'Otter', 'Raven', 'Wombat'];

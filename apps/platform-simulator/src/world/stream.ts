@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Random } from '../world/random.js';
+import { Random } from './random.js';
 
 /** One broadcast. Times are by the platform's clock, in milliseconds since 1970. */
 export interface Stream {

@@ -1,0 +1,19 @@
+import { Module } from '@nestjs/common';
+import { FaultsModule } from '../faults/faults.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
+import { MessagesModule } from '../messages/messages.module.js';
+import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
+import { WorldModule } from '../world/world.module.js';
+import { NotificationGenerator } from './notification-generator.service.js';
+import { NotificationSender } from './notification-sender.service.js';
+import { NotificationsService } from './notifications.service.js';
+import { SimulatedNotificationsController } from './simulated-notifications.controller.js';
+
+/** Generates notifications and sends them to subscriptions. */
+@Module({
+  imports: [FaultsModule, LimitsModule, MessagesModule, SubscriptionsModule, WorldModule],
+  controllers: [SimulatedNotificationsController],
+  providers: [NotificationSender, NotificationsService, NotificationGenerator],
+  exports: [NotificationSender, NotificationGenerator],
+})
+export class NotificationsModule {}
