@@ -11,18 +11,18 @@ import { ScenarioPlayer } from './scenarios/scenario-player.service.js';
 export { recordSimulator, removeSimulatorRecord } from './command-line/running-simulator.js';
 export { simulatedTypes, type SimulatedType } from './world/lively-events.js';
 
-/** A running simulator and the address of its interface, like `http://127.0.0.1:8100`. */
+/** A running simulator and its address, such as `http://127.0.0.1:8100`. */
 export interface RunningPlatformSimulator extends RunningService {
   url: string;
 }
 
-// Room for events that are larger than any receiver should take, so that its limit can be tested.
+// Large enough to send events over any receiver's limit, to test that limit.
 const bodyLimitBytes = 4 * 1024 * 1024;
 
 @Module({})
 class RootModule {}
 
-/** A stand-in for the streaming platform, for development, demonstration and tests. */
+/** A simulated streaming platform for development, demos, and tests. */
 export const platformSimulator = defineService({
   name: 'platform-simulator',
   variables,
@@ -39,8 +39,8 @@ export const platformSimulator = defineService({
     const url = await app.getUrl();
     const scenario = config.SIMULATOR_SCENARIO;
     if (scenario !== 'none') app.get(ScenarioPlayer).play({ name: scenario });
-    logger.info({ url, rate: config.SIMULATOR_RATE }, 'SIMULATION of the streaming platform is listening');
-    // Nest ends in this order: generator and retries stop, deliveries in flight finish, the server closes.
+    logger.info({ url, rate: config.SIMULATOR_RATE }, 'SIMULATED streaming platform is listening');
+    // Nest stops in this order: generator and retries stop, deliveries in flight finish, the server closes.
     return { url, close: () => app.close() };
   },
 });

@@ -17,20 +17,20 @@ export const scenarioNames = ['quiet', 'busy-evening', 'raid', 'streamers-on-and
 /** The environment variables of the simulator. */
 export const variables = {
   HOST: sharedVariables.HOST,
-  PORT: integer('Port of the simulated platform; 0 is any free one', [0, 65_535], { default: 8100 }),
+  PORT: integer('Port of the simulated platform; 0 selects any free port', [0, 65_535], { default: 8100 }),
   ADMIN_PORT: adminPort(9003),
   LOG_LEVEL: sharedVariables.LOG_LEVEL,
-  SIMULATOR_RATE: decimal('Simulated events per second (decimals allowed); 0 is silent', [0, maxRate], {
+  SIMULATOR_RATE: decimal('Simulated events per second (decimals allowed); 0 generates none', [0, maxRate], {
     default: 1,
   }),
   PLATFORM_CLIENT_ID: sharedVariables.PLATFORM_CLIENT_ID,
   PLATFORM_CLIENT_SECRET: sharedVariables.PLATFORM_CLIENT_SECRET,
   SIMULATOR_SCENARIO: oneOf(
-    'What is played from the start; it sets the rate, too',
+    'Scenario that runs from the start; it also sets the rate',
     ['none', ...scenarioNames],
     { default: 'none' },
   ),
-  SIMULATOR_SEED: optionalText('Makes the simulation repeatable: the same text gives the same events'),
+  SIMULATOR_SEED: optionalText('Seed of the simulation: the same seed gives the same events'),
 };
 
 /** The simulator's configuration. */

@@ -1,10 +1,10 @@
 import { jest } from '@jest/globals';
 
 /**
- * Stops the clock of this process, by which the simulator tells the time, until `jest.restoreAllMocks()`: what depends on it
- * does not depend on how fast the machine is.
+ * Stops the clock of this process, which the simulator uses, until `jest.restoreAllMocks()`. Tests then do not depend on the
+ * speed of the machine.
  *
- * @returns what moves it on, by milliseconds
+ * @returns a function that advances the clock by milliseconds
  */
 export function stopClock(): (ms: number) => void {
   let now = Date.now();

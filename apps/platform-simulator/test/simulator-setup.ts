@@ -6,14 +6,14 @@ import { WebhookReceiver } from './webhook-receiver.js';
 /** The secret of every subscription and of the receiver. */
 export const secret = 'a secret of the tests';
 
-/** The type that tests subscribe to unless they say otherwise. */
+/** The type that tests subscribe to by default. */
 export const follow = { type: 'channel.follow', version: '2' };
 
 const quietEnvironment = { PORT: '0', SIMULATOR_RATE: '0', SIMULATOR_SEED: 'test', LOG_LEVEL: 'silent' };
 
 const jsonType = { 'content-type': 'application/json' };
 
-/** An answer of the simulator; which members there are depends on what was asked. */
+/** A response of the simulator. Its members depend on the request. */
 export interface Reply {
   status: number;
   headers: Headers;
@@ -23,9 +23,9 @@ export interface Reply {
   };
 }
 
-/** A silent simulator and a receiver, both over real HTTP, and short words for what tests do with them. */
+/** A simulator that generates no events and a receiver, both over real HTTP, with helpers for tests. */
 export class SimulatorSetup {
-  /** The headers that the platform's own interface wants. */
+  /** The headers that the platform's API requires. */
   authorization: Record<string, string> = {};
 
   private constructor(
@@ -56,7 +56,7 @@ export class SimulatorSetup {
     await this.receiver.close();
   }
 
-  /** Calls the simulator, its platform as the application; text and forms are sent as they are. */
+  /** Calls the simulator; the platform's API with the application's credentials. Text and forms are sent unchanged. */
   async call(method: string, path: string, body?: unknown, headers = this.authorization): Promise<Reply> {
     const isRaw = typeof body === 'string' || body instanceof URLSearchParams;
     const response = await fetch(this.simulator.url + path, {
@@ -91,7 +91,7 @@ export class SimulatorSetup {
     });
   }
 
-  /** Sends one notification by the control interface. */
+  /** Sends one notification through the control API. */
   send(request: Record<string, unknown> = {}): Promise<Reply> {
     return this.call('POST', '/simulator/notifications', { type: follow.type, ...request });
   }

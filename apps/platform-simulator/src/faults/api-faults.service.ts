@@ -5,10 +5,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RateLimiter } from '../limits/rate-limiter.js';
 import { FaultsService } from './faults.service.js';
 
-// Nobody says when it ends: a minute, as long as the platform's own limit takes to recover.
+// For a fault without an end: a minute, as long as the platform's own limit takes to recover.
 const rateLimitedForMs = 60_000;
 
-/** Stands before the platform's own interface: counts its calls, and lets it fail as it was told to. */
+/** Counts the calls of the platform's API and injects the configured fault. */
 @Injectable()
 export class ApiFaultsService implements OnModuleDestroy {
   private readonly requests = new Map<string, number>();
@@ -18,10 +18,10 @@ export class ApiFaultsService implements OnModuleDestroy {
     @Inject(FaultsService) private readonly faults: FaultsService,
     @Inject(RateLimiter) private readonly limiter: RateLimiter,
   ) {
-    setMaxListeners(0, this.closing.signal); // every slow answer listens
+    setMaxListeners(0, this.closing.signal); // every slow response adds a listener
   }
 
-  /** How often each route of the platform was called, by `METHOD path`. */
+  /** Number of calls of each route of the platform, by `METHOD path`. */
   viewRequests(): Record<string, number> {
     return Object.fromEntries(this.requests);
   }
@@ -30,7 +30,7 @@ export class ApiFaultsService implements OnModuleDestroy {
     this.closing.abort();
   }
 
-  /** Every answer says that it is simulated; those of the platform's own interface can fail. */
+  /** Marks every response as simulated, and injects faults into the platform's API. */
   register(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, done) => {
       void reply.header('X-Platform-Simulation', 'true');
@@ -45,7 +45,7 @@ export class ApiFaultsService implements OnModuleDestroy {
     });
   }
 
-  /** Whether the call was answered here, or cut off. */
+  /** Whether the fault replaced the response or closed the connection. */
   private failInstead(request: FastifyRequest, reply: FastifyReply): boolean {
     const { mode, untilMs } = this.faults.apiAt(Date.now());
     switch (mode) {
@@ -72,12 +72,12 @@ export class ApiFaultsService implements OnModuleDestroy {
   }
 
   private count({ is404, method, url }: FastifyRequest): void {
-    const route = is404 ? 'other' : `${method} ${url.split('?')[0]}`; // bounded: paths of routes have no parameters
+    const route = is404 ? 'other' : `${method} ${url.split('?')[0]}`; // a bounded set: the routes have no path parameters
     this.requests.set(route, (this.requests.get(route) ?? 0) + 1);
   }
 
   private async wait(delayMs: number): Promise<void> {
-    // The end of the service is what rejects this wait; the answer then goes out at once.
+    // Only shutdown rejects this wait; the response then goes out at once.
     await delay(delayMs, undefined, { signal: this.closing.signal }).catch(() => undefined);
   }
 }

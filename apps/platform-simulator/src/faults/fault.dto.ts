@@ -1,25 +1,25 @@
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsNumber, IsOptional, Max, Min, ValidateNested } from 'class-validator';
 
-/** How the platform's interface can fail. */
+/** The ways in which the platform's API can fail. */
 export const apiFaultModes = ['ok', 'down', 'slow', 'garbage', 'error', 'rate_limited'] as const;
 export type ApiFaultMode = (typeof apiFaultModes)[number];
 
-// Long enough for any test of patience, and within what a timer can wait.
+// Long enough for any test, and within the range of a timer.
 const maxMs = 3_600_000;
 
 export class ApiFaultDto {
   @IsIn(apiFaultModes)
   mode!: ApiFaultMode;
 
-  /** How long an answer takes when the mode is `slow`. */
+  /** Duration of a response in mode `slow`. */
   @IsOptional()
   @IsInt()
   @Min(0)
   @Max(maxMs)
   delay_ms?: number;
 
-  /** When it ends by itself; without it, it lasts. */
+  /** The fault ends after this time. Default: it stays. */
   @IsOptional()
   @IsInt()
   @Min(1)
@@ -27,7 +27,7 @@ export class ApiFaultDto {
   for_ms?: number;
 }
 
-/** Each but the delay is a probability from 0 to 1. */
+/** Probabilities from 0 to 1, except the delay. */
 export class NotificationFaultsDto {
   @IsOptional()
   @IsNumber()
@@ -60,7 +60,7 @@ export class NotificationFaultsDto {
   bad_signature?: number;
 }
 
-/** `faults` of `PATCH /simulator`: what is given replaces what was; `{}` of notifications ends their faults. */
+/** `faults` of `PATCH /simulator`: a given member replaces the current one. `{}` for notifications removes their faults. */
 export class FaultsDto {
   @IsOptional()
   @ValidateNested()

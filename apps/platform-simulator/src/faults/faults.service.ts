@@ -3,15 +3,15 @@ import { Random } from '../world/random.js';
 import { World } from '../world/world.js';
 import type { ApiFaultDto, ApiFaultMode, FaultsDto, NotificationFaultsDto } from './fault.dto.js';
 
-/** How the platform's interface fails now. */
+/** The current fault of the platform's API. */
 export interface ApiFault {
   mode: ApiFaultMode;
   delayMs: number;
-  /** When it ends by itself, in milliseconds since 1970; null when it lasts. */
+  /** End of the fault in milliseconds since 1970; null for a fault without an end. */
   untilMs: number | null;
 }
 
-/** What is switched on, as `GET /simulator` shows it. */
+/** The faults as `GET /simulator` shows them. */
 export interface FaultsView {
   api: { mode: ApiFaultMode; delay_ms?: number; for_ms?: number };
   notifications: NotificationFaultsDto;
@@ -19,12 +19,12 @@ export interface FaultsView {
 
 type NotificationFault = 'lose' | 'duplicate' | 'reorder' | 'bad_signature';
 
-// So long that no client should wait for it.
+// Longer than any client should wait.
 const defaultDelayMs = 30_000;
 
 const noFault: ApiFault = { mode: 'ok', delayMs: 0, untilMs: null };
 
-/** What goes wrong at the moment. Chances are drawn from the seed. */
+/** The current faults. Random decisions are derived from the seed. */
 @Injectable()
 export class FaultsService {
   private apiFault = noFault;
@@ -40,14 +40,14 @@ export class FaultsService {
     if (notifications) this.notificationFaults = { ...notifications };
   }
 
-  /** How the platform's interface fails at this time. */
+  /** The fault of the platform's API at this time. */
   apiAt(nowMs: number): ApiFault {
     const { untilMs } = this.apiFault;
     if (untilMs !== null && untilMs <= nowMs) this.apiFault = noFault;
     return this.apiFault;
   }
 
-  /** Whether this fault hits the next notification. */
+  /** Decides at random whether this fault applies to the next notification. */
   draw(fault: NotificationFault): boolean {
     const probability = this.notificationFaults[fault] ?? 0;
     return probability > 0 && this.random.chance(probability);

@@ -1,14 +1,14 @@
 import { BadRequestException } from '@nestjs/common';
 
-/** A number as an opaque text for `pagination.cursor`. */
+/** Encodes a position as an opaque `pagination.cursor`. */
 export function encodeCursor(position: number): string {
   return Buffer.from(JSON.stringify({ after: position })).toString('base64url');
 }
 
 /**
- * The number of a cursor; 0 without one.
+ * Decodes the position of a cursor; 0 without a cursor.
  *
- * @throws BadRequestException for text that is no cursor
+ * @throws BadRequestException for an invalid cursor
  */
 export function decodeCursor(cursor: string | undefined): number {
   if (!cursor) return 0;
@@ -17,7 +17,7 @@ export function decodeCursor(cursor: string | undefined): number {
   return Number(digits);
 }
 
-/** The member of a list that leads to the next page; empty at the end (docs/platform-facts.md §4.3). */
+/** The member `pagination` of a list; empty on the last page (docs/platform-facts.md §4.3). */
 export interface Pagination {
   cursor?: string;
 }

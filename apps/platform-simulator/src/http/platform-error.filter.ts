@@ -3,7 +3,7 @@ import { Catch, HttpException, Inject, type ArgumentsHost, type ExceptionFilter 
 import { LOGGER, type Logger } from '@stream-events/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** The platform's error JSON (docs/platform-facts.md §4.2); a conflict also names the subscription that is in the way. */
+/** The platform's error JSON (docs/platform-facts.md §4.2). A conflict also has the id of the existing subscription. */
 export interface PlatformError {
   error: string;
   status: number;
@@ -11,7 +11,7 @@ export interface PlatformError {
   id?: string;
 }
 
-/** Answers every failure in the platform's own shape. */
+/** Maps every error to the platform's error format. */
 @Catch()
 export class PlatformErrorFilter implements ExceptionFilter {
   constructor(@Inject(LOGGER) private readonly logger: Logger) {}
@@ -22,7 +22,7 @@ export class PlatformErrorFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const { status, message } = body;
     const isOAuth = http.getRequest<FastifyRequest>().url.startsWith('/oauth2');
-    // The OAuth endpoints of the platform do without the error's name (docs/platform-facts.md §4.1).
+    // The platform's OAuth endpoints omit `error` (docs/platform-facts.md §4.1).
     void http
       .getResponse<FastifyReply>()
       .status(status)
@@ -33,12 +33,12 @@ export class PlatformErrorFilter implements ExceptionFilter {
 function describeError(error: unknown): PlatformError {
   const status = statusOf(error);
   const title = STATUS_CODES[status] ?? '';
-  if (status >= 500) return { error: title, status, message: 'the simulator failed: see its log' };
+  if (status >= 500) return { error: title, status, message: 'internal error of the simulator, see its log' };
   const { message, id } = partsOf(error);
   return { error: title, status, message, ...(id !== undefined && { id }) };
 }
 
-/** What an error has to say: validation gives a list of faults, a conflict an id. */
+/** The message of an error, with all faults of a validation error, and the id of a conflict. */
 function partsOf(error: unknown): { message: string; id?: string } {
   const fallback = error instanceof Error ? error.message : 'the request cannot be read';
   const response = error instanceof HttpException ? error.getResponse() : null;
@@ -51,7 +51,7 @@ function partsOf(error: unknown): { message: string; id?: string } {
   };
 }
 
-/** Fastify's own errors (no JSON, too large) carry their status as a number, Nest's have a method for it. */
+/** Fastify's own errors (invalid JSON, body too large) have a numeric `statusCode`; Nest's have a method. */
 function statusOf(error: unknown): number {
   if (error instanceof HttpException) return error.getStatus();
   const { statusCode } = Object(error) as { statusCode?: unknown };

@@ -1,13 +1,13 @@
 import { BadRequestException } from '@nestjs/common';
 
-/** A query parameter that may be there once, several times or not at all. */
+/** A query parameter that may be missing, present once, or repeated. */
 export type Repeated = string | string[] | undefined;
 
-// Of each parameter (docs/platform-facts.md §4.4).
+// Per parameter (docs/platform-facts.md §4.4).
 const maxValues = 100;
 
 /**
- * The values of a repeated query parameter, each once.
+ * The distinct values of a repeated query parameter.
  *
  * @throws BadRequestException for more than 100
  */

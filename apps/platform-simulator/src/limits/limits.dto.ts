@@ -1,10 +1,10 @@
 import { ArrayMaxSize, IsArray, IsInt, IsOptional, Max, Min } from 'class-validator';
 
-// Slips of the keyboard end here, and so does what no timer can wait for.
+// Catch typing errors, and delays outside the range of a timer.
 const max = 1_000_000_000;
 const maxDelayMs = 600_000;
 
-/** Body of `POST /simulator/limits`; what is left out stays as it is. */
+/** Body of `POST /simulator/limits`. Missing fields keep their values. */
 export class ChangeLimitsDto {
   @IsOptional()
   @IsInt()

@@ -1,22 +1,22 @@
 import { Injectable } from '@nestjs/common';
 
-/** What the platform allows an application, and how patient it is with callbacks. */
+/** The limits of an application, and how the platform treats failing callbacks. */
 export interface Limits {
-  /** Sum of the costs of an application's subscriptions (docs/platform-facts.md §4.6). */
+  /** Maximum total cost of an application's subscriptions (docs/platform-facts.md §4.6). */
   max_total_cost: number;
-  /** Points a minute; every call takes one (docs/platform-facts.md §4.2). */
+  /** Points per minute; each call takes one (docs/platform-facts.md §4.2). */
   rate_limit: number;
-  /** Subscriptions on a page of the list. */
+  /** Subscriptions per page. */
   page_size: number;
-  /** How long an access token lives. */
+  /** Lifetime of an access token in seconds. */
   token_seconds: number;
-  /** Notifications in a row that may fail, retries included, before the subscription is disabled. */
+  /** Number of failed notifications in a row, retries included, that disables the subscription. */
   max_failed_notifications: number;
-  /** The pauses before a notification is sent again. */
+  /** Delays before the retries of a notification. */
   retry_delays_ms: number[];
 }
 
-/** The limits of this simulation, which tests change. */
+/** The current limits, which tests can change. */
 @Injectable()
 export class PlatformLimits {
   private limits: Limits = {
@@ -24,8 +24,8 @@ export class PlatformLimits {
     rate_limit: 800,
     page_size: 100,
     token_seconds: 60 * 86_400,
-    // The platform says neither when it gives up nor when it tries again. A callback that is down for a moment at a
-    // high rate should survive; nobody wants to wait for minutes in a simulation.
+    // The platform publishes neither value. A short outage of a callback must not disable its subscription, and a
+    // simulation should not take minutes.
     max_failed_notifications: 10,
     retry_delays_ms: [500, 2_000, 5_000],
   };
@@ -34,7 +34,7 @@ export class PlatformLimits {
     return this.limits;
   }
 
-  /** What is left out stays as it is. */
+  /** Missing limits keep their values. */
   change(changes: Partial<Limits>): void {
     const given = Object.entries<unknown>(changes).filter(([, value]) => value != null);
     this.limits = { ...this.limits, ...Object.fromEntries(given) };

@@ -1,6 +1,6 @@
 /**
- * The platform's rate limit: a bucket of points that fills evenly, a full one in a minute
- * (docs/platform-facts.md §4.2). Knows no clock: it is told the time in milliseconds.
+ * The platform's rate limit: a token bucket that refills evenly within one minute (docs/platform-facts.md §4.2). The caller
+ * passes the time in milliseconds.
  */
 export class TokenBucket {
   private points: number;
@@ -12,7 +12,7 @@ export class TokenBucket {
     this.points = capacity;
   }
 
-  /** Takes a point, if there is one. */
+  /** Takes a point; false when the bucket is empty. */
   take(nowMs: number): boolean {
     this.fill(nowMs);
     if (this.points < 1) return false;
@@ -20,7 +20,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** Whole points that are left. */
+  /** Remaining points, rounded down. */
   get remaining(): number {
     return Math.floor(this.points);
   }

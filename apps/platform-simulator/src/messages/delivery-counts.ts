@@ -1,16 +1,16 @@
-/** What became of the notifications so far. */
+/** Outcomes of all notifications so far. */
 export interface DeliveryCountsView {
-  /** Requests made, retries included. */
+  /** Requests, retries included. */
   sent: number;
-  /** Answered with 2xx. */
+  /** Responses with a 2xx status. */
   accepted: number;
-  /** Not accepted, by HTTP status, or `timeout` or `unreachable` without an answer. */
+  /** Failed requests by HTTP status, or `timeout` or `unreachable` without a response. */
   refused: Record<string, number>;
-  /** Notifications that were given up after the last retry. */
+  /** Notifications that failed after the last retry. */
   given_up: number;
 }
 
-/** Counts deliveries; the keys are a bounded set (HTTP statuses and two words). */
+/** Counts deliveries. The keys are a bounded set: HTTP statuses and two words. */
 export class DeliveryCounts {
   private accepted = 0;
   private givenUp = 0;

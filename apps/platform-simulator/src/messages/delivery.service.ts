@@ -7,25 +7,25 @@ import { PlatformLimits } from '../limits/platform-limits.js';
 import { DeliveryCounts } from './delivery-counts.js';
 import { headersOf, type Message } from './message.js';
 
-/** How a callback answered. Without an answer the status is 0 and `error` says why. */
+/** Response of a callback. Without a response, the status is 0 and `error` has the reason. */
 export interface Reply {
   status: number;
   body: string;
   error?: 'timeout' | 'unreachable';
 }
 
-// As many as are in flight at most at a high rate (notification-generator.service.ts).
+// The maximum in flight at a high rate (notification-generator.service.ts).
 const maxConnections = 128;
 
-// The platform waits "a few seconds" (docs/platform-facts.md §1.4); its own command line tool ten.
+// The platform waits "a few seconds" (docs/platform-facts.md §1.4); its command-line tool waits ten.
 const requestTimeoutMs = 10_000;
 
-// A reply is a challenge or a word of explanation; more than this is a mistake and is cut off.
+// A response is a challenge or a short explanation; anything longer is a mistake and is cut off.
 const maxReplyBytes = 64 * 1024;
 
 const drainTimeoutMs = 5_000;
 
-/** Sends messages to callbacks as the platform does: time limits, no redirects followed, retries of the same message. */
+/** Sends messages to callbacks as the platform does: with a timeout, without following redirects, with retries. */
 @Injectable()
 export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly counts = new DeliveryCounts();
@@ -41,7 +41,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     @Inject(PlatformLimits) private readonly limits: PlatformLimits,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    setMaxListeners(0, this.closing.signal); // every wait for a retry listens
+    setMaxListeners(0, this.closing.signal); // every wait for a retry adds a listener
   }
 
   /** Sends a message once. */
@@ -51,7 +51,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     return sending.finally(() => this.inFlight.delete(sending));
   }
 
-  /** Sends a message until it is accepted, some times more after pauses, and says whether it was. */
+  /** Sends a message and retries it after delays. True when the callback accepted it. */
   async sendWithRetries(createCopy: () => Message, callback: string): Promise<boolean> {
     for (const [retry, delayMs] of [...this.limits.current.retry_delays_ms, null].entries()) {
       const copy = createCopy();
@@ -65,16 +65,16 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     return false;
   }
 
-  /** Waits, and says whether there still is a point in going on: not when the service ends. */
+  /** Waits; false when the service shuts down meanwhile. */
   async waitUnlessClosing(delayMs: number): Promise<boolean> {
     try {
       return await delay(delayMs, true, { signal: this.closing.signal });
     } catch {
-      return false; // the only thing that rejects this wait is the end of the service
+      return false; // only shutdown rejects this wait
     }
   }
 
-  /** What became of the notifications so far. */
+  /** Outcomes of all notifications so far. */
   viewCounts(): ReturnType<DeliveryCounts['view']> {
     return this.counts.view();
   }
@@ -83,7 +83,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     this.closing.abort();
   }
 
-  /** Lets what is in flight finish within a bounded time, then cuts the rest. */
+  /** Waits up to 5 s for messages in flight, then aborts the rest. */
   async beforeApplicationShutdown(): Promise<void> {
     const timeout = new AbortController();
     await Promise.race([
@@ -112,7 +112,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), requestTimeoutMs);
     try {
-      // undici follows no redirects unless told to: a 3xx is a refusal, as on the platform.
+      // undici does not follow redirects by default: a 3xx is a failure, as on the platform.
       const response = await request(callback, {
         method: 'POST',
         headers,
@@ -122,7 +122,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
       });
       return { status: response.statusCode, body: await response.body.text() };
     } catch {
-      // A callback that fails is an everyday outcome here: it is the reply, and it is counted and logged.
+      // A failing callback is an expected outcome: the reply says so, and the caller counts and logs it.
       return { status: 0, body: '', error: abort.signal.aborted ? 'timeout' : 'unreachable' };
     } finally {
       clearTimeout(timer);
@@ -130,7 +130,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
   }
 }
 
-/** Whether the callback took the message: any 2xx. */
+/** Whether the callback accepted the message with a 2xx status. */
 export function isAccepted(reply: Reply): boolean {
   return reply.status >= 200 && reply.status < 300;
 }

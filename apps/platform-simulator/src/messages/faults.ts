@@ -1,6 +1,6 @@
 import { createMessage, formatTimestamp, type Message, type MessageContent } from './message.js';
 
-/** Ways in which a message can be wrong, so that a receiver's defences can be tested. */
+/** Ways in which a message can be invalid, to test what a receiver rejects. */
 export const faults = [
   'bad_signature',
   'short_signature',
@@ -12,10 +12,10 @@ export const faults = [
 ] as const;
 export type Fault = (typeof faults)[number];
 
-// The platform's advice is to drop what is older than ten minutes (docs/platform-facts.md §1.3): just over it.
+// Just over the ten minutes after which receivers should reject a message (docs/platform-facts.md §1.3).
 const oldTimestampAgeMs = 11 * 60 * 1_000;
 
-/** Makes a message with exactly this fault; everything else about it is right. */
+/** Creates a message with exactly this fault; everything else is valid. */
 export function createFaultyMessage(content: MessageContent, fault: Fault): Message {
   const message = createMessage(content);
   switch (fault) {
@@ -26,7 +26,7 @@ export function createFaultyMessage(content: MessageContent, fault: Fault): Mess
     case 'missing_signature':
       return { ...message, signature: null };
     case 'changed_body':
-      // Still valid JSON, so that only the signature can give it away.
+      // Still valid JSON, so only the signature reveals the change.
       return { ...message, body: message.body.replace('{', '{"changed_on_the_way":true,') };
     case 'old_timestamp':
       return createMessage({
@@ -36,7 +36,7 @@ export function createFaultyMessage(content: MessageContent, fault: Fault): Mess
     case 'wrong_secret':
       return createMessage({ ...content, secret: `not-${content.secret}` });
     case 'type_mismatch':
-      // Signed correctly: the signature does not cover the header that names the type.
+      // The signature is valid, because it does not cover the type header.
       return { ...message, subscriptionType: otherType(message.subscriptionType) };
   }
 }

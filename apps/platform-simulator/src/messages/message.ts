@@ -3,20 +3,20 @@ import { signMessage } from './signature.js';
 
 export type MessageType = 'notification' | 'webhook_callback_verification' | 'revocation';
 
-/** A message of the platform, ready to be sent as often as need be: a retry is the same message. */
+/** A message of the platform. A retry sends the same message again. */
 export interface Message {
   readonly id: string;
   readonly timestamp: string;
   readonly type: MessageType;
   readonly subscriptionType: string;
   readonly subscriptionVersion: string;
-  /** The raw JSON text: what is signed is what is sent. */
+  /** The raw JSON text, which is signed and sent as it is. */
   readonly body: string;
-  /** Null leaves the header out, which only a fault does. */
+  /** Null omits the header, which only a fault does. */
   readonly signature: string | null;
 }
 
-/** What a message is made from; id and timestamp are new ones unless given. */
+/** The content of a message. Default: a new id and the current time. */
 export interface MessageContent {
   type: MessageType;
   subscription: { type: string; version: string };
@@ -26,9 +26,9 @@ export interface MessageContent {
   timestamp?: string | undefined;
 }
 
-/** Makes a signed message. */
+/** Creates a signed message. */
 export function createMessage({ type, subscription, body, secret, ...given }: MessageContent): Message {
-  // Always a random id, never one from the seed: a receiver remembers ids for longer than a simulation lasts.
+  // Random and never derived from the seed, because receivers remember ids for longer than a simulation runs.
   const id = given.id ?? randomUUID();
   const timestamp = given.timestamp ?? formatTimestamp(new Date());
   return {
@@ -42,7 +42,7 @@ export function createMessage({ type, subscription, body, secret, ...given }: Me
   };
 }
 
-/** The headers of a message (docs/platform-facts.md §1.1). `retry` counts the sendings before this one. */
+/** The headers of a message (docs/platform-facts.md §1.1). `retry` is the number of earlier attempts. */
 export function headersOf(message: Message, retry: number): Record<string, string> {
   return {
     'Content-Type': 'application/json',
@@ -56,7 +56,7 @@ export function headersOf(message: Message, retry: number): Record<string, strin
   };
 }
 
-/** RFC 3339 in UTC with nine digits, as the platform writes it; those after the milliseconds are made up. */
+/** RFC 3339 in UTC with nine fractional digits, as the platform writes it. Digits after the milliseconds are arbitrary. */
 export function formatTimestamp(date: Date): string {
   const nanoseconds = String(process.hrtime.bigint() % 1_000_000n).padStart(6, '0');
   return `${date.toISOString().slice(0, -1)}${nanoseconds}Z`;

@@ -4,15 +4,15 @@ interface Held {
   isOvertaken: boolean;
 }
 
-// When nothing more happens on the channel: late, but not lost.
+// Without a next notification on the channel, the held one is sent after this time: late, but not lost.
 const maxHoldMs = 2_000;
 
-// After the one that overtakes: long enough for that to arrive first.
+// Delay after the overtaking notification, long enough for it to arrive first.
 const lagMs = 100;
 
-/** Lets notifications of a channel overtake each other: what is held goes out after the next one. */
+/** Reorders notifications of a channel: a held one is sent after the next one. */
 export class HeldNotifications {
-  /** At most one of each channel. */
+  /** At most one per channel. */
   private readonly held = new Map<string, Held>();
 
   pass(channel: string, order: 'in order' | 'after the next', send: () => void): void {
@@ -29,7 +29,7 @@ export class HeldNotifications {
   }
 
   private releaseIn(delayMs: number, channel: string): NodeJS.Timeout {
-    // A service that ends does not wait for it.
+    // Does not delay the shutdown of the service.
     return setTimeout(() => this.release(channel), delayMs).unref();
   }
 

@@ -6,13 +6,13 @@ import { World } from '../world/world.js';
 import { NotificationSender } from './notification-sender.service.js';
 import { Pace } from './pace.js';
 
-// Enough to keep a callback busy that answers in 20 ms at 6,000 events a second, and a bound on memory.
+// Keeps a callback that responds in 20 ms busy at 6,000 events per second, and bounds memory.
 const maxInFlight = 128;
 
-// A timer of less than this would only cost; a longer one than that overflows.
+// A shorter timer only costs CPU time. The upper bound keeps the timer of a very low rate from overflowing.
 const tickBoundsMs = [5, 60_000] as const;
 
-/** Lets things happen in the world at the chosen rate and tells the subscribers. */
+/** Generates events at the configured rate and notifies subscriptions. */
 @Injectable()
 export class NotificationGenerator implements OnApplicationBootstrap, OnModuleDestroy {
   private pace = new Pace(0, 0);
@@ -37,12 +37,12 @@ export class NotificationGenerator implements OnApplicationBootstrap, OnModuleDe
     return this.pace.perSecond;
   }
 
-  /** How many events were skipped because the callbacks were slower than the rate. */
+  /** Number of events that were skipped because callbacks were slower than the rate. */
   get missedCount(): number {
     return this.sender.missedCount;
   }
 
-  /** Changes the rate, in events per second, at once; 0 is silence. */
+  /** Sets the rate in events per second; 0 generates none. */
   setRate(perSecond: number): void {
     this.pace = new Pace(perSecond, performance.now());
     this.scheduleTick();
@@ -60,7 +60,7 @@ export class NotificationGenerator implements OnApplicationBootstrap, OnModuleDe
     for (let count = 0; count < send; count += 1) {
       const happened = this.world.nextEvent(this.subscriptions.audience(), new Date());
       if (happened === null) break;
-      this.sender.tell(happened);
+      this.sender.notifyAll(happened);
     }
     if (missed > 0) this.sender.countMissed(missed);
     this.scheduleTick();

@@ -11,14 +11,14 @@ import type { WorldEvent } from '../world/world.js';
 import { HeldNotifications } from './held-notifications.js';
 import { composeBody, eventMember } from './notification.js';
 
-// Everyone who lives here may go live at once, each with two subscribers; a bound on memory.
+// All 20,000 users of a large test can go live at once, each with two subscriptions. Bounds memory.
 const maxWaiting = 40_000;
 
 const warnEveryMs = 10_000;
 
 /**
- * Tells subscribers what happened, as the platform does: at least once, not always in order, again when it was not
- * taken. A subscription whose notifications keep failing is disabled.
+ * Sends notifications to subscriptions as the platform does: at least once, not always in order, with retries. Disables a
+ * subscription after too many failures.
  */
 @Injectable()
 export class NotificationSender {
@@ -36,18 +36,18 @@ export class NotificationSender {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Notifications that are on their way. */
+  /** Number of notifications in flight. */
   get inFlight(): number {
     return this.waiting;
   }
 
-  /** How many were skipped because the callbacks were too slow. */
+  /** Number of notifications that were skipped because callbacks were too slow. */
   get missedCount(): number {
     return this.missed;
   }
 
-  /** Tells everyone who has subscribed to it. */
-  tell({ type, event }: WorldEvent): void {
+  /** Notifies every subscription that matches the event. */
+  notifyAll({ type, event }: WorldEvent): void {
     const member = eventMember(JSON.stringify(event));
     for (const subscription of this.subscriptions.findMatching(type, event)) {
       if (this.waiting >= maxWaiting) this.countMissed(1);
@@ -55,14 +55,14 @@ export class NotificationSender {
     }
   }
 
-  /** Counts events that nobody was told because there was no room. */
+  /** Counts skipped events. Warns at most every 10 s. */
   countMissed(count: number): void {
     this.missed += count;
     this.missedSinceWarning += count;
     const now = performance.now();
     if (this.missedSinceWarning === 0 || now - this.lastWarningMs < warnEveryMs) return;
     const facts = { missed: this.missedSinceWarning, inFlight: this.waiting };
-    this.logger.warn(facts, 'the callbacks are slower than the rate: simulated events were skipped');
+    this.logger.warn(facts, 'callbacks are slower than the rate, skipping simulated events');
     this.missedSinceWarning = 0;
     this.lastWarningMs = now;
   }
@@ -74,12 +74,12 @@ export class NotificationSender {
     const content: MessageContent = { type: 'notification', subscription: view, body, secret };
     const message = createMessage(content);
     const { id, timestamp } = message;
-    // Each sending may be badly signed, or right: it is the same message all the same.
+    // Each attempt sends the same message, with a valid or an invalid signature.
     const createCopy = (): Message =>
       this.faults.draw('bad_signature')
         ? createFaultyMessage({ ...content, id, timestamp }, 'bad_signature')
         : message;
-    const send = (): void => void this.deliver(subscription, createCopy); // counts its outcome and cannot fail
+    const send = (): void => void this.deliver(subscription, createCopy); // cannot fail: it counts its outcome
     const copies = this.faults.draw('duplicate') ? 2 : 1;
     const channel = channelOf(view.condition) ?? '';
     const order = this.faults.draw('reorder') ? 'after the next' : 'in order';

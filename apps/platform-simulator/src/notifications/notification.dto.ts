@@ -18,7 +18,7 @@ import {
 import { faults, type Fault } from '../messages/faults.js';
 import { callbackRules, secretPattern, secretRule } from '../subscriptions/create-subscription.dto.js';
 
-// Both become headers: visible ASCII and nothing that could end the line.
+// Both become headers, so only visible ASCII is allowed.
 const headerPattern = /^[\x21-\x7e]{1,255}$/;
 const headerRule = { message: '$property must be 1 to 255 visible ASCII characters' };
 
@@ -29,17 +29,17 @@ export class SendNotificationDto {
   @Matches(headerPattern, headerRule)
   type!: string;
 
-  /** Fields that replace those of the generated event. */
+  /** Fields that replace fields of the generated event. */
   @IsOptional()
   @IsObject()
   event?: Record<string, unknown>;
 
-  /** Raw text put in place of the event, untouched and unchecked: big numbers, odd spacing, no JSON at all. */
+  /** Raw text to send as the event, unchecked: for big numbers, odd whitespace, or invalid JSON. */
   @IsOptional()
   @IsString()
   event_text?: string;
 
-  /** The events of a batched type, instead of `event`. */
+  /** Events of a batched type; replaces `event`. */
   @IsOptional()
   @IsArray()
   @IsObject({ each: true })
@@ -51,17 +51,17 @@ export class SendNotificationDto {
   @MaxLength(255)
   broadcaster_user_id?: string;
 
-  /** To send the same message again. */
+  /** Id of an earlier message, to send it again. */
   @IsOptional()
   @Matches(headerPattern, headerRule)
   message_id?: string;
 
-  /** Any text, so that receivers can be tested with nonsense. */
+  /** Any text, to test invalid timestamps. */
   @IsOptional()
   @Matches(headerPattern, headerRule)
   timestamp?: string;
 
-  /** How many equal messages are sent at the same time. */
+  /** Number of identical messages to send at the same time. */
   @IsOptional()
   @IsInt()
   @Min(1)
@@ -72,7 +72,7 @@ export class SendNotificationDto {
   @IsIn(faults)
   fault?: Fault;
 
-  /** Where to send it instead of to the subscription's callback; copies take turns. One address or a list. */
+  /** One URL or a list; replaces the subscription's callback. Copies are distributed over the list. */
   @IsOptional()
   @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? [value] : value))
   @IsArray()
@@ -81,7 +81,7 @@ export class SendNotificationDto {
   @IsUrl(callbackRules, { each: true })
   callback?: string[];
 
-  /** Signs instead of the subscription's secret. */
+  /** Replaces the subscription's secret. */
   @IsOptional()
   @Matches(secretPattern, secretRule)
   secret?: string;

@@ -1,11 +1,11 @@
 import type { SubscriptionView } from '../subscriptions/subscription.js';
 
-/** The raw JSON text of a notification; `eventsText` is a member like `"event":{…}`. */
+/** Composes the raw JSON text of a notification; `eventMember` is a member such as `"event":{…}`. */
 export function composeBody(subscription: SubscriptionView, eventMember: string): string {
   return `{"subscription":${JSON.stringify(subscription)},${eventMember}}`;
 }
 
-/** The member of most types: one event, given as JSON text that goes out as it is. */
+/** The member of most types: one event as JSON text, which is sent unchanged. */
 export function eventMember(eventText: string): string {
   return `"event":${eventText}`;
 }
@@ -15,7 +15,7 @@ export function eventsMember(events: readonly unknown[]): string {
   return `"events":${JSON.stringify(events)}`;
 }
 
-/** Whether notifications of this type carry a list of events, even if it is only one. */
+/** Whether notifications of this type always carry a list of events. */
 export function isBatched(type: string): boolean {
   return type === 'drop.entitlement.grant';
 }

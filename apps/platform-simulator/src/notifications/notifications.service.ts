@@ -11,7 +11,7 @@ import { World } from '../world/world.js';
 import type { SendNotificationDto } from './notification.dto.js';
 import { composeBody, eventMember, eventsMember, isBatched } from './notification.js';
 
-/** A message that was sent on request, and how each of its copies was answered. */
+/** A message sent on request, with the response to each copy. */
 export interface SentMessage {
   message_id: string;
   timestamp: string;
@@ -21,8 +21,8 @@ export interface SentMessage {
 }
 
 /**
- * Sends notifications on request: once, without retries, so that the caller sees the callback's own answer. Saying that
- * something happened does not make it so: the world stays as it is.
+ * Sends notifications on request, once and without retries, so that the caller sees the callback's response. Does not change
+ * the world.
  */
 @Injectable()
 export class NotificationsService {
@@ -61,9 +61,9 @@ export class NotificationsService {
   }: SendNotificationDto): Subscription | undefined {
     const found = this.subscriptions.findEnabled(type, broadcaster_user_id);
     if (!found && !callback) {
-      const about = broadcaster_user_id === undefined ? '' : ` about broadcaster ${broadcaster_user_id}`;
+      const about = broadcaster_user_id === undefined ? '' : ` for broadcaster ${broadcaster_user_id}`;
       throw new NotFoundException(
-        `no enabled subscription to ${type}${about}: create one, or give a callback`,
+        `there is no enabled subscription to ${type}${about}; create one, or set callback`,
       );
     }
     return found;
@@ -74,7 +74,7 @@ export class NotificationsService {
     if (request.event_text !== undefined) return eventMember(request.event_text);
     if (!findEventType(type, version)) {
       if (request.event) return eventMember(JSON.stringify(request.event));
-      throw new BadRequestException(`there is no event type ${type}: give event, events or event_text`);
+      throw new BadRequestException(`unknown event type ${type}; set event, events, or event_text`);
     }
     const broadcasterId = channelOf(condition) ?? this.defaultBroadcaster();
     const described = this.world.describeEvent({ type, version, broadcasterId, condition }, new Date());
@@ -89,17 +89,17 @@ export class NotificationsService {
 
 function checkCombination({ event, event_text, events, fault, timestamp }: SendNotificationDto): void {
   if ([event, event_text, events].filter((part) => part !== undefined).length > 1) {
-    throw new BadRequestException('give only one of event, event_text and events');
+    throw new BadRequestException('event, event_text, and events are mutually exclusive');
   }
   if (fault === 'old_timestamp' && timestamp !== undefined) {
-    throw new BadRequestException('the fault old_timestamp sets the timestamp itself: leave timestamp out');
+    throw new BadRequestException('timestamp cannot be combined with the fault old_timestamp, which sets it');
   }
 }
 
-/** What stands in for a subscription when there is none and the caller says where to send to. */
+/** Replaces the missing subscription when the caller gives a callback. */
 function createStandIn(request: SendNotificationDto, defaultBroadcaster: string): Subscription {
   const { type, callback, secret, event } = request;
-  if (secret === undefined) throw new BadRequestException('secret is needed to sign without a subscription');
+  if (secret === undefined) throw new BadRequestException('secret is required when there is no subscription');
   const row = findEventType(type);
   const named = event?.broadcaster_user_id;
   const broadcasterId =

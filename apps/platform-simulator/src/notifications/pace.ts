@@ -1,13 +1,13 @@
-/** What is due at a moment, and what will never be sent because there was no room for too long. */
+/** Number of events that are due now, and of events that are dropped because there was no room for too long. */
 export interface Due {
   send: number;
   missed: number;
 }
 
-// How much may be caught up after a short stall; what is older than that is missed, not queued.
+// Backlog that is caught up after a short stall; older events are dropped, not queued.
 const maxBacklogSeconds = 1;
 
-/** Turns a rate into "so many now". Knows no clock and no timer: it is told the time in milliseconds. */
+/** Converts a rate to a number of events that are due. The caller passes the time in milliseconds. */
 export class Pace {
   private credit = 0;
 
@@ -16,7 +16,7 @@ export class Pace {
     private lastMs: number,
   ) {}
 
-  /** How many are due at this time, at most as many as there is room for. */
+  /** Takes the events that are due, at most `room`. */
   take(nowMs: number, room: number): Due {
     this.credit += (this.perSecond * (nowMs - this.lastMs)) / 1_000;
     this.lastMs = nowMs;
@@ -27,7 +27,7 @@ export class Pace {
     return { send, missed };
   }
 
-  /** Milliseconds until the next one is due; Infinity when nothing ever is. */
+  /** Milliseconds until the next event is due; Infinity at rate 0. */
   untilNextMs(): number {
     return this.perSecond === 0 ? Infinity : Math.max(0, ((1 - this.credit) / this.perSecond) * 1_000);
   }

@@ -4,7 +4,7 @@ import { RevokeSubscriptionDto } from './revocation.dto.js';
 import { SendNotificationDto } from './notification.dto.js';
 import { NotificationsService, type SentMessage } from './notifications.service.js';
 
-/** Sends messages of the platform on request. */
+/** Sends notifications and revocations on request. */
 @Controller('simulator')
 export class SimulatedNotificationsController {
   constructor(

@@ -4,22 +4,22 @@ import { CONFIG } from '@stream-events/service';
 import { PlatformLimits } from '../limits/platform-limits.js';
 import type { SimulatorConfig } from '../platform-simulator.config.js';
 
-/** Whose access token it is and until when. */
+/** An access token's application and expiry. */
 export interface AccessToken {
   readonly clientId: string;
   readonly expiresAtMs: number;
 }
 
-/** What is wrong with the credentials of an application; null when nothing is. */
+/** The fault of an application's credentials; null for valid ones. */
 export type CredentialsFault = 'unknown_client' | 'wrong_secret' | null;
 
-// A bound on memory: the oldest is forgotten, as if it had been revoked.
+// Bounds memory: a new token beyond this limit revokes the oldest.
 const maxTokens = 10_000;
 
-// Without PLATFORM_CLIENT_ID any application is taken in, up to this many.
+// Without PLATFORM_CLIENT_ID, any application is accepted, up to this number.
 const maxApplications = 1_000;
 
-/** The applications that the platform knows and the access tokens that it gave them. */
+/** Known applications and their access tokens. */
 @Injectable()
 export class AccessTokens {
   private readonly secrets = new Map<string, string>();
@@ -30,7 +30,7 @@ export class AccessTokens {
     @Inject(PlatformLimits) private readonly limits: PlatformLimits,
   ) {}
 
-  /** Compares with the configured application; without one, with what the client id was first used with. */
+  /** Compares with the configured application, or with the secret that the client id was first used with. */
   checkCredentials(clientId: string, clientSecret: string): CredentialsFault {
     const { PLATFORM_CLIENT_ID, PLATFORM_CLIENT_SECRET } = this.config;
     if (PLATFORM_CLIENT_ID !== undefined) {
@@ -46,29 +46,29 @@ export class AccessTokens {
     return null;
   }
 
-  /** Whether this application has ever shown its secret. */
+  /** Whether this application is configured or has requested a token before. */
   isKnownClient(clientId: string): boolean {
     return this.config.PLATFORM_CLIENT_ID === clientId || this.secrets.has(clientId);
   }
 
-  /** Gives an application a new token. */
+  /** Issues a new token to an application. */
   issue(clientId: string, nowMs: number): { token: string; expiresInSeconds: number } {
     const [oldest] = this.tokens.keys();
     if (this.tokens.size >= maxTokens && oldest !== undefined) this.tokens.delete(oldest);
-    // Always random: a token is a secret, also in a simulation.
+    // Random and never derived from the seed: a token is a secret even in a simulation.
     const token = randomBytes(15).toString('hex');
     const expiresInSeconds = this.limits.current.token_seconds;
     this.tokens.set(token, { clientId, expiresAtMs: nowMs + expiresInSeconds * 1_000 });
     return { token, expiresInSeconds };
   }
 
-  /** A token that is good now. */
+  /** Finds a token that is valid now. */
   find(token: string, nowMs: number): AccessToken | undefined {
     const found = this.tokens.get(token);
     return found !== undefined && nowMs < found.expiresAtMs ? found : undefined;
   }
 
-  /** Whether there was such a token of this application. */
+  /** Revokes a token; false when the application has no such token. */
   revoke(token: string, clientId: string): boolean {
     return this.tokens.get(token)?.clientId === clientId && this.tokens.delete(token);
   }

@@ -14,24 +14,24 @@ import {
 } from '@nestjs/common';
 import { AccessTokens } from './access-tokens.js';
 
-/** A new access token as the platform answers it (docs/platform-facts.md §4.1). */
+/** Response with a new access token (docs/platform-facts.md §4.1). */
 interface TokenReply {
   access_token: string;
   expires_in: number;
   token_type: 'bearer';
 }
 
-/** What the platform says about an app's own token. */
+/** Response to the validation of an app access token. */
 interface ValidationReply {
   client_id: string;
   scopes: null;
   expires_in: number;
 }
 
-/** Parameters come as a form; the platform also takes them from the query. */
+/** Form parameters; the platform also accepts them in the query. */
 type Parameters = Record<string, unknown>;
 
-/** The platform's OAuth 2 endpoints, as far as an application needs them for itself. */
+/** The platform's OAuth 2 endpoints for app access tokens. */
 @Controller('oauth2')
 export class OAuthController {
   constructor(@Inject(AccessTokens) private readonly tokens: AccessTokens) {}
@@ -43,7 +43,7 @@ export class OAuthController {
     const clientId = readText(parameters, 'client_id');
     const secret = readText(parameters, 'client_secret');
     if (readText(parameters, 'grant_type') !== 'client_credentials') {
-      throw new BadRequestException('invalid grant type: the simulation knows client_credentials only');
+      throw new BadRequestException('invalid grant type: the simulator supports only client_credentials');
     }
     const fault = this.tokens.checkCredentials(clientId, secret);
     if (fault === 'unknown_client') throw new BadRequestException('invalid client');

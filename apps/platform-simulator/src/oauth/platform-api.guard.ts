@@ -11,7 +11,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RateLimiter } from '../limits/rate-limiter.js';
 import { AccessTokens } from './access-tokens.js';
 
-/** Lets in calls with an access token and the client id that it belongs to, as long as the rate limit lasts. */
+/** Requires an access token with its client id, and applies the rate limit. */
 @Injectable()
 export class PlatformApiGuard implements CanActivate {
   constructor(
@@ -36,7 +36,7 @@ export class PlatformApiGuard implements CanActivate {
     return true;
   }
 
-  /** What is wrong, in the platform's words; null when nothing is. */
+  /** The fault in the platform's words; null for valid credentials. */
   private findFault(authorization: string | undefined, clientId: unknown, now: number): string | null {
     const token = /^(?:Bearer|OAuth) +(\S+)$/i.exec(authorization ?? '')?.[1];
     if (token === undefined) return 'OAuth token is missing';

@@ -1,12 +1,12 @@
 import { Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { AccessTokens } from './access-tokens.js';
 
-/** Controls the access tokens of the simulation. */
+/** Revokes access tokens on request. */
 @Controller('simulator/tokens')
 export class SimulatedTokensController {
   constructor(@Inject(AccessTokens) private readonly tokens: AccessTokens) {}
 
-  /** Ends every access token, as if the application had been compromised. */
+  /** Revokes all access tokens, to test how a client gets a new one. */
   @Post('revoke')
   @HttpCode(200)
   revokeAll(): { revoked: number } {

@@ -8,15 +8,15 @@ import { World } from '../world/world.js';
 import type { PlayScenarioDto } from './scenario.dto.js';
 import { scenarios, type Act, type Scenario, type ScenarioName } from './scenarios.js';
 
-// How many come along with a raid and do something at once.
+// Number of viewers of a raid who follow and chat at once.
 const crowd = 10;
 
-/** Plays a scenario. Who does what next follows from the seed. */
+/** Runs a scenario. Random decisions are derived from the seed. */
 @Injectable()
 export class ScenarioPlayer implements OnModuleDestroy {
   playing: ScenarioName | null = null;
-  /** Ids of the users who were made for scenarios; another scenario takes them again. */
-  private readonly made: string[] = [];
+  /** Ids of the users created for scenarios; the next scenario reuses them. */
+  private readonly created: string[] = [];
   private cast: readonly string[] = [];
   private random = new Random('');
   private timer: NodeJS.Timeout | undefined;
@@ -29,7 +29,7 @@ export class ScenarioPlayer implements OnModuleDestroy {
     @Inject(NotificationGenerator) private readonly generator: NotificationGenerator,
   ) {}
 
-  /** Plays this scenario instead of the one before; `none` only ends that. The rate stays until something sets it. */
+  /** Starts a scenario and stops the running one. `none` only stops it and keeps the rate. */
   play({ name, users, rate, every_ms }: PlayScenarioDto): void {
     clearInterval(this.timer);
     this.playing = null;
@@ -52,9 +52,9 @@ export class ScenarioPlayer implements OnModuleDestroy {
 
   private findCast(count: number): string[] {
     if (count === 0) return this.world.channels.map(({ broadcaster }) => broadcaster.id);
-    const missing = count - this.made.length;
-    if (missing > 0) this.made.push(...this.users.create({ count: missing }).map(({ id }) => id));
-    return this.made.slice(0, count);
+    const missing = count - this.created.length;
+    if (missing > 0) this.created.push(...this.users.create({ count: missing }).map(({ id }) => id));
+    return this.created.slice(0, count);
   }
 
   private act(kind: Act): void {
@@ -75,14 +75,14 @@ export class ScenarioPlayer implements OnModuleDestroy {
     else this.goLive(id);
   }
 
-  /** A stream ends, and its viewers come over to another. */
+  /** Ends a stream with a raid on another. */
   private raid(raider: string, target: string): void {
     [raider, target].forEach((id) => this.goLive(id));
-    this.tell('channel.raid', target, raider);
+    this.notify('channel.raid', target, raider);
     this.streams.end(raider, {});
     for (let count = 0; count < crowd; count += 1) {
-      this.tell('channel.follow', target);
-      this.tell('channel.chat.message', target);
+      this.notify('channel.follow', target);
+      this.notify('channel.chat.message', target);
     }
   }
 
@@ -90,7 +90,7 @@ export class ScenarioPlayer implements OnModuleDestroy {
     if (!this.world.isLive(id)) this.streams.start({ user_id: id });
   }
 
-  private tell(type: string, broadcasterId: string, otherBroadcasterId?: string): void {
-    this.sender.tell(this.world.describeEvent({ type, broadcasterId, otherBroadcasterId }, new Date()));
+  private notify(type: string, broadcasterId: string, otherBroadcasterId?: string): void {
+    this.sender.notifyAll(this.world.describeEvent({ type, broadcasterId, otherBroadcasterId }, new Date()));
   }
 }

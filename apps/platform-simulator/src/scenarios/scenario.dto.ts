@@ -1,28 +1,28 @@
 import { IsIn, IsInt, IsNumber, IsOptional, Max, Min } from 'class-validator';
 import { maxRate, scenarioNames } from '../platform-simulator.config.js';
-import { maxMadeAtOnce } from '../world/user-directory.js';
+import { maxUsersPerRequest } from '../world/user-directory.js';
 import type { ScenarioName } from './scenarios.js';
 
-/** Body of `POST /simulator/scenarios`; what is left out is as the scenario has it. */
+/** Body of `POST /simulator/scenarios`. Missing fields have the scenario's values. */
 export class PlayScenarioDto {
   @IsIn(['none', ...scenarioNames])
   name!: ScenarioName | 'none';
 
-  /** How many made-up users play it. */
+  /** Number of generated users in the scenario. */
   @IsOptional()
   @IsInt()
   @Min(1)
-  @Max(maxMadeAtOnce)
+  @Max(maxUsersPerRequest)
   users?: number;
 
-  /** Events that happen by themselves, per second. */
+  /** Generated events per second. */
   @IsOptional()
   @IsNumber()
   @Min(0)
   @Max(maxRate)
   rate?: number;
 
-  /** The time between its turns or raids. */
+  /** Time between the steps of the scenario. */
   @IsOptional()
   @IsInt()
   @Min(10)

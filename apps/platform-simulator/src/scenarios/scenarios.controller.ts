@@ -4,12 +4,12 @@ import { ScenarioPlayer } from './scenario-player.service.js';
 import { scenarios, type Scenario, type ScenarioName } from './scenarios.js';
 
 export interface ScenariosView {
-  /** What is played now. */
+  /** The running scenario; null when none runs. */
   playing: ScenarioName | null;
   scenarios: Readonly<Record<ScenarioName, Scenario>>;
 }
 
-/** Controls what story the simulation plays. */
+/** Starts and lists scenarios. */
 @Controller('simulator/scenarios')
 export class ScenariosController {
   constructor(@Inject(ScenarioPlayer) private readonly player: ScenarioPlayer) {}
@@ -19,7 +19,7 @@ export class ScenariosController {
     return { playing: this.player.playing, scenarios };
   }
 
-  /** Plays a scenario instead of the one before; `none` ends it. */
+  /** Starts a scenario instead of the running one; `none` stops it. */
   @Post()
   @HttpCode(200)
   play(@Body() request: PlayScenarioDto): ScenariosView {

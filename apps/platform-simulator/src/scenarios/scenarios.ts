@@ -2,47 +2,47 @@ import type { scenarioNames } from '../platform-simulator.config.js';
 
 export type ScenarioName = (typeof scenarioNames)[number];
 
-/** What a scenario does again and again: someone goes live or offline, or a stream ends and raids another. */
+/** The step that a scenario repeats: a user goes live or offline, or a stream ends with a raid. */
 export type Act = 'turn' | 'raid';
 
-/** A story that the simulation can play. */
+/** A scenario. */
 export interface Scenario {
   readonly description: string;
-  /** Events that happen by themselves, per second. */
+  /** Generated events per second. */
   readonly rate: number;
-  /** Made-up users who play it; 0 leaves it to the broadcasters that are there from the beginning. */
+  /** Number of generated users in the scenario; 0 uses the initial broadcasters. */
   readonly users: number;
-  /** Whether everyone who plays it is live when it begins. */
+  /** Whether all users of the scenario are live at its start. */
   readonly beginsLive: boolean;
-  /** At once, and then again after this time; null when nothing is to be done. */
+  /** The step to repeat, first at once; null for none. */
   readonly act: { readonly kind: Act; readonly everyMs: number } | null;
 }
 
 /** The scenarios by name. */
 export const scenarios = {
   quiet: {
-    description: 'A quiet morning: now and then an event.',
+    description: 'A quiet morning: one event every five seconds.',
     rate: 0.2,
     users: 0,
     beginsLive: false,
     act: null,
   },
   'busy-evening': {
-    description: 'Everybody is live, chat runs, and now and then a stream ends with a raid.',
+    description: 'All broadcasters are live, chat is busy, and once a minute a stream ends with a raid.',
     rate: 20,
     users: 0,
     beginsLive: true,
     act: { kind: 'raid', everyMs: 60_000 },
   },
   raid: {
-    description: 'Every 20 s a stream ends and raids another, whose chat and follower list then fill.',
+    description: 'Every 20 s, a stream ends with a raid; viewers follow the raided channel and chat.',
     rate: 2,
     users: 0,
     beginsLive: true,
     act: { kind: 'raid', everyMs: 20_000 },
   },
   'streamers-on-and-off': {
-    description: 'Every second one of 20 made-up streamers goes live or offline.',
+    description: 'Every second, one of 20 generated streamers goes live or offline.',
     rate: 0,
     users: 20,
     beginsLive: false,

@@ -8,7 +8,7 @@ import { simulatedTypes, type SimulatedType } from '../world/lively-events.js';
 import { World } from '../world/world.js';
 import { ChangeSimulatorDto } from './simulator.dto.js';
 
-/** The simulator as people and tests see it. */
+/** The state of the simulation. */
 export interface SimulatorView {
   simulation: true;
   description: string;
@@ -16,23 +16,23 @@ export interface SimulatorView {
   /** Events per second. */
   rate: number;
   faults: FaultsView;
-  /** The broadcasters that are there from the beginning; `GET /simulator/users` lists all. */
+  /** The initial broadcasters; `GET /simulator/users` lists all users. */
   broadcasters: { id: string; login: string; display_name: string; is_live: boolean }[];
   users: number;
   live_streams: number;
-  /** What happens by itself. */
+  /** Types of the generated events. */
   event_types: readonly SimulatedType[];
-  /** Calls of the platform's own interface, by `METHOD path`. */
+  /** Calls of the platform's API by `METHOD path`. */
   requests: Record<string, number>;
-  /** `missed` are events that were skipped because the callbacks were slower than the rate. */
+  /** `missed`: events that were skipped because callbacks were slower than the rate. */
   notifications: DeliveryCountsView & { missed: number };
 }
 
 const description =
-  'This is a SIMULATION of a streaming platform for development, demonstration and tests. ' +
-  'Its broadcasters, viewers and events are made up.';
+  'This is a SIMULATION of a streaming platform for development, demos, and tests. ' +
+  'Its broadcasters, viewers, and events are not real.';
 
-/** Controls the simulation; nothing under this path exists on the real platform. */
+/** Shows and changes the simulation. The real platform has no routes below this path. */
 @Controller('simulator')
 export class SimulatorController {
   constructor(

@@ -3,10 +3,10 @@ import { IsNumber, IsOptional, Max, Min, ValidateIf, ValidateNested } from 'clas
 import { FaultsDto } from '../faults/fault.dto.js';
 import { maxRate } from '../platform-simulator.config.js';
 
-/** Body of `PATCH /simulator`; what is left out stays as it is. */
+/** Body of `PATCH /simulator`. Missing fields keep their values. */
 export class ChangeSimulatorDto {
   /** Events per second. */
-  @ValidateIf((_, rate) => rate !== undefined) // null is no rate
+  @ValidateIf((_, rate) => rate !== undefined) // null is not a rate
   @IsNumber()
   @Min(0)
   @Max(maxRate)

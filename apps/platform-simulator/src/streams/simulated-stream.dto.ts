@@ -10,11 +10,11 @@ import {
   ValidateIf,
 } from 'class-validator';
 
-// Within what a timer and a test can wait for.
+// Within the range of a timer, and longer than any test waits.
 const maxLagMs = 3_600_000;
 const maxViewers = 100_000_000;
 
-/** What can be said about a stream that is on. */
+/** Changes of a running stream. */
 export class ChangeStreamDto {
   @IsOptional()
   @IsString()
@@ -26,7 +26,7 @@ export class ChangeStreamDto {
   @MaxLength(255)
   game_name?: string;
 
-  /** Stays as it is from then on; without it, it wanders by itself. */
+  /** Fixes the viewer count. Default: the count changes over time. */
   @IsOptional()
   @IsInt()
   @Min(0)
@@ -34,7 +34,7 @@ export class ChangeStreamDto {
   viewer_count?: number;
 }
 
-/** Body of `POST /simulator/streams`: who goes live, by id or login. */
+/** Body of `POST /simulator/streams`: the user who goes live, by id or login. */
 export class StartStreamDto extends ChangeStreamDto {
   @ValidateIf(({ login }: StartStreamDto) => login === undefined)
   @IsString()
@@ -44,12 +44,12 @@ export class StartStreamDto extends ChangeStreamDto {
   @IsString()
   login?: string;
 
-  /** Whether subscribers are told; true unless given. */
+  /** Whether to send notifications. Default: true. */
   @IsOptional()
   @IsBoolean()
   notify?: boolean;
 
-  /** How long the platform's list does not show it yet. */
+  /** Time until the streams API lists the stream. */
   @IsOptional()
   @IsInt()
   @Min(0)
@@ -63,12 +63,12 @@ export class StartStreamDto extends ChangeStreamDto {
 
 /** Body of `DELETE /simulator/streams/<user id>`. */
 export class EndStreamDto {
-  /** Whether subscribers are told; true unless given. */
+  /** Whether to send notifications. Default: true. */
   @IsOptional()
   @IsBoolean()
   notify?: boolean;
 
-  /** How long the platform's list still shows it. */
+  /** Time for which the streams API still lists the stream. */
   @IsOptional()
   @IsInt()
   @Min(0)

@@ -14,7 +14,7 @@ import { ChangeStreamDto, EndStreamDto, StartStreamDto } from './simulated-strea
 import { StreamsService, type SimulatedStream } from './streams.service.js';
 import type { StreamTruth } from './stream-view.js';
 
-/** Controls who is live, and knows the truth about who was. */
+/** Starts, changes, and ends streams, and lists the actual streams of a user. */
 @Controller('simulator/streams')
 export class SimulatedStreamsController {
   constructor(@Inject(StreamsService) private readonly streams: StreamsService) {}

@@ -1,7 +1,7 @@
 import type { Channel } from '../world/population.js';
 import { countViewers, type Stream } from '../world/stream.js';
 
-/** A stream as the platform lists it (docs/platform-facts.md §4.4). */
+/** A stream in the platform's streams API (docs/platform-facts.md §4.4). */
 export interface StreamView {
   id: string;
   user_id: string;
@@ -20,7 +20,7 @@ export interface StreamView {
   is_mature: boolean;
 }
 
-/** A stream as it really was. */
+/** The actual start and end of a stream, whatever the streams API lists. */
 export interface StreamTruth {
   id: string;
   user_id: string;
@@ -45,7 +45,7 @@ export function viewStream(channel: Channel, stream: Stream, now: number): Strea
     started_at: new Date(stream.startedAt).toISOString(),
     language,
     thumbnail_url: `https://simulation.invalid/streams/${broadcaster.login}-{width}x{height}.jpg`,
-    tag_ids: [], // the platform keeps this for those who still read it, and it is always empty
+    tag_ids: [], // deprecated by the platform and always empty
     is_mature: false,
   };
 }

@@ -16,11 +16,11 @@ interface StreamQuery {
   after?: Repeated;
 }
 
-// The platform's (docs/platform-facts.md §4.4).
+// The platform's values (docs/platform-facts.md §4.4).
 const defaultFirst = 20;
 const maxFirst = 100;
 
-/** The platform's list of who is live. */
+/** The platform's streams API. */
 @Controller('helix/streams')
 @UseGuards(PlatformApiGuard)
 export class StreamsController {
@@ -33,7 +33,7 @@ export class StreamsController {
     const first = readFirst([query.first].flat().at(-1));
     const games = readRepeated('game_id', query.game_id);
     const languages = readRepeated('language', query.language);
-    const channels = this.findAsked(query, now).filter(
+    const channels = this.findRequested(query, now).filter(
       ({ category, language }) =>
         (games.length === 0 || games.includes(category.id)) &&
         (languages.length === 0 || languages.includes(language)),
@@ -46,8 +46,8 @@ export class StreamsController {
     return { data: page, pagination: paginate(end < channels.length ? end : null) };
   }
 
-  /** The listed channels of the users who are asked for; of all when nobody is named. */
-  private findAsked(query: StreamQuery, now: number): Channel[] {
+  /** The listed channels of the requested users, or of all users. */
+  private findRequested(query: StreamQuery, now: number): Channel[] {
     const ids = readRepeated('user_id', query.user_id);
     const logins = readRepeated('user_login', query.user_login);
     if (ids.length + logins.length === 0) return this.world.broadcasts.listAll(now);

@@ -7,10 +7,10 @@ import { listStreams } from '../world/broadcasts.js';
 import { viewStream, viewTruth, type StreamTruth, type StreamView } from './stream-view.js';
 import type { Stream } from '../world/stream.js';
 
-/** A stream in all that there is to know. */
+/** A stream with its listed and its actual data. */
 export type SimulatedStream = StreamView & StreamTruth;
 
-/** Lets users go live and offline, and tells the subscribers. */
+/** Starts, changes, and ends streams, and sends the notifications. */
 @Injectable()
 export class StreamsService {
   constructor(
@@ -18,7 +18,7 @@ export class StreamsService {
     @Inject(NotificationSender) private readonly sender: NotificationSender,
   ) {}
 
-  /** All streams of a user that are remembered, the oldest first. */
+  /** The remembered streams of a user, oldest first. */
   list(userId: string): StreamTruth[] {
     const channel = this.world.findChannel(userId);
     return channel ? listStreams(channel).map(viewTruth) : [];
@@ -27,20 +27,21 @@ export class StreamsService {
   start({ user_id, login, notify = true, listed_after_ms, ...change }: StartStreamDto): SimulatedStream {
     const channel = this.findChannel(user_id ?? this.idOf(login ?? ''));
     const { broadcaster, stream: running } = channel;
-    if (running) throw new ConflictException(`${broadcaster.login} is live already: stream ${running.id}`);
+    if (running)
+      throw new ConflictException(`${broadcaster.login} is already live with stream ${running.id}`);
     const stream = this.world.broadcasts.start(channel, { now: Date.now(), lagMs: listed_after_ms ?? 0 });
     applyChange(channel, stream, change);
-    if (notify) this.tell('stream.online', channel);
+    if (notify) this.notify('stream.online', channel);
     return describe(channel, stream);
   }
 
-  /** Changes what is on; subscribers hear of a new title or category, as on the platform. */
+  /** Changes the running stream. A new title or category sends channel.update, as on the platform. */
   change(userId: string, change: ChangeStreamDto): SimulatedStream {
     const channel = this.findChannel(userId);
     const stream = this.findRunning(channel);
     const before = `${channel.category.id} ${channel.title}`;
     applyChange(channel, stream, change);
-    if (before !== `${channel.category.id} ${channel.title}`) this.tell('channel.update', channel);
+    if (before !== `${channel.category.id} ${channel.title}`) this.notify('channel.update', channel);
     return describe(channel, stream);
   }
 
@@ -48,12 +49,12 @@ export class StreamsService {
     const channel = this.findChannel(userId);
     const stream = this.findRunning(channel);
     this.world.broadcasts.end(channel, { now: Date.now(), lagMs: listed_for_ms ?? 0 });
-    if (notify) this.tell('stream.offline', channel);
+    if (notify) this.notify('stream.offline', channel);
     return describe(channel, stream);
   }
 
-  private tell(type: string, { broadcaster }: Channel): void {
-    this.sender.tell(this.world.describeEvent({ type, broadcasterId: broadcaster.id }, new Date()));
+  private notify(type: string, { broadcaster }: Channel): void {
+    this.sender.notifyAll(this.world.describeEvent({ type, broadcasterId: broadcaster.id }, new Date()));
   }
 
   private idOf(login: string): string {

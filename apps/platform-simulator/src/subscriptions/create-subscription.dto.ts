@@ -12,14 +12,14 @@ import {
 } from 'class-validator';
 
 /**
- * What counts as a callback. The real platform insists on https and port 443; a simulator has to reach services on
- * the same machine, which have neither, so any http address will do.
+ * Valid callback URLs. The real platform requires https on port 443. The simulator also accepts http and any port, to reach
+ * services on the same machine.
  */
 export const callbackRules = {
   protocols: ['http', 'https'],
   require_protocol: true,
   require_tld: false,
-  allow_underscores: true, // names of containers have them
+  allow_underscores: true, // container names may have underscores
 };
 
 /** ASCII, 10 to 100 characters (docs/platform-facts.md §1.2). */
@@ -37,7 +37,7 @@ export class WebhookTransportDto {
   secret!: string;
 }
 
-/** Body of `POST /helix/eventsub/subscriptions`. The condition's keys depend on the type: event-type.ts checks them. */
+/** Body of `POST /helix/eventsub/subscriptions`. event-type.ts checks the condition, whose keys depend on the type. */
 export class CreateSubscriptionDto {
   @IsString()
   @IsNotEmpty()

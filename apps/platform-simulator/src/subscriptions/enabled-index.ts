@@ -5,11 +5,11 @@ import { channelOf, channelsIn, matchesCondition, type Subscription } from './su
 
 interface ByChannel {
   subscriptions: MultiMap<Subscription>;
-  /** Made when asked for after a channel came or went. */
+  /** Sorted on demand; null after a channel was added or removed. */
   sortedChannels: string[] | null;
 }
 
-/** The enabled subscriptions by type and channel: who gets an event, and what somebody wants to hear about. */
+/** Enabled subscriptions by type and channel: finds the recipients of an event and tells which events are wanted. */
 export class EnabledIndex implements Audience {
   private readonly types = new Map<string, ByChannel>();
 
@@ -26,14 +26,14 @@ export class EnabledIndex implements Audience {
     if (found?.subscriptions.delete(channelOf(condition) ?? '', subscription)) found.sortedChannels = null;
   }
 
-  /** The first one of a type, about this channel if one is named. */
+  /** Finds the first subscription of a type, for the channel if one is given. */
   findFirst(type: string, broadcasterId: string | undefined): Subscription | undefined {
     const subscriptions = this.types.get(type)?.subscriptions;
     const found = broadcasterId === undefined ? subscriptions?.first() : subscriptions?.get(broadcasterId);
     return found?.values().next().value;
   }
 
-  /** Those that get this event. */
+  /** Finds the subscriptions that get this event. */
   findMatching(type: string, event: EventPayload): Subscription[] {
     const subscriptions = this.types.get(type)?.subscriptions;
     if (!subscriptions) return [];

@@ -2,8 +2,8 @@ import type { EventType } from '@stream-events/platforms';
 import type { Condition } from '../world/payloads/scene.js';
 
 /**
- * Versions that the platform had and withdrew (docs/platform-facts.md §5.3): creating one is 410, where others that it
- * does not have are 400.
+ * Versions that the platform has withdrawn (docs/platform-facts.md §5.3). Creating one returns 410; other unknown versions
+ * return 400.
  */
 const withdrawnVersions: Readonly<Record<string, readonly string[]>> = {
   'channel.follow': ['1'],
@@ -18,8 +18,8 @@ export function isWithdrawn(type: string, version: string): boolean {
 }
 
 /**
- * What is wrong with a condition of this type, null when nothing is. Keys that the type does not know are faults
- * too: a misspelt optional key would otherwise subscribe to more than was meant.
+ * The fault of a condition of this type; null for a valid one. Unknown keys are faults, because a misspelled optional key
+ * would otherwise subscribe to more than intended.
  */
 export function findConditionFault(
   row: EventType,
@@ -29,8 +29,9 @@ export function findConditionFault(
   const known = [...row.condition, ...row.condition_optional, ...oneOf];
   for (const key of Object.keys(condition)) {
     if (!known.includes(key))
-      return `condition has the unknown key ${key}; ${row.type} knows: ${known.join(', ')}`;
-    if (typeof condition[key] !== 'string' || condition[key] === '') return `condition.${key} must be text`;
+      return `condition has the unknown key ${key}; the keys of ${row.type} are ${known.join(', ')}`;
+    if (typeof condition[key] !== 'string' || condition[key] === '')
+      return `condition.${key} must be a string that is not empty`;
   }
   const missing = row.condition.find((key) => !(key in condition));
   if (missing !== undefined) return `condition.${missing} is missing`;
@@ -40,14 +41,14 @@ export function findConditionFault(
   return null;
 }
 
-/** A condition of this type about one channel: every key that it needs, the same person in all roles. */
+/** Creates a condition of this type for one channel, with the same user in all roles. */
 export function createCondition(row: EventType | undefined, broadcasterId: string): Condition {
   const oneOf = row?.condition_exactly_one_of.at(-1);
   const keys = [...(row?.condition ?? ['broadcaster_user_id']), ...(oneOf === undefined ? [] : [oneOf])];
   return Object.fromEntries(keys.map((key) => [key, broadcasterId]));
 }
 
-/** Types that need somebody's consent cost nothing; the others cost one point (docs/platform-facts.md §4.6). */
+/** Types that require a user's consent cost nothing; the others cost one point (docs/platform-facts.md §4.6). */
 export function costOf(row: EventType | undefined): number {
   return row?.scopes.length === 0 ? 1 : 0;
 }

@@ -14,12 +14,12 @@ export class MultiMap<Value> {
     return this.sets.keys();
   }
 
-  /** The first set that there is. */
+  /** The set of the first key. */
   first(): ReadonlySet<Value> | undefined {
     return this.sets.values().next().value;
   }
 
-  /** Whether the key is new. */
+  /** Adds a value; true when the key is new. */
   add(key: string, value: Value): boolean {
     const set = this.sets.get(key);
     if (set === undefined) this.sets.set(key, new Set([value]));
@@ -27,7 +27,7 @@ export class MultiMap<Value> {
     return set === undefined;
   }
 
-  /** Whether the key is gone with its last value. */
+  /** Removes a value; true when the key is removed with its last value. */
   delete(key: string, value: Value): boolean {
     const set = this.sets.get(key);
     set?.delete(value);

@@ -2,14 +2,14 @@ import { EnabledIndex } from './enabled-index.js';
 import { MultiMap } from './multi-map.js';
 import { conditionKey, isLiving, usersIn, type Subscription, type SubscriptionView } from './subscription.js';
 
-/** What one application has. */
+/** The subscriptions of one application. */
 interface Account {
-  /** By sequence, so that a page begins where the last one ended, whatever was deleted meanwhile. */
+  /** Sorted by sequence, so that pages stay consistent when subscriptions are deleted in between. */
   ordered: Subscription[];
   totalCost: number;
 }
 
-/** Which subscriptions a list shows; only one of these is given. */
+/** Filter of a list; at most one member is set. */
 export interface SubscriptionFilter {
   status?: string | undefined;
   type?: string | undefined;
@@ -17,14 +17,14 @@ export interface SubscriptionFilter {
   subscription_id?: string | undefined;
 }
 
-/** A part of an application's list. */
+/** A page of an application's subscriptions. */
 export interface SubscriptionPage {
   views: SubscriptionView[];
-  /** The sequence after which the next page begins; null at the end. */
+  /** The next page starts after this sequence; null on the last page. */
   after: number | null;
 }
 
-/** All subscriptions, in memory, with the indexes that keep every question fast at tens of thousands of them. */
+/** All subscriptions in memory, with indexes that keep every lookup fast at tens of thousands of subscriptions. */
 export class SubscriptionRegistry {
   readonly enabled = new EnabledIndex();
   private readonly byId = new Map<string, Subscription>();
@@ -36,12 +36,12 @@ export class SubscriptionRegistry {
     return this.byId.get(id);
   }
 
-  /** Those of an application with this type, version and condition. */
+  /** Finds the subscriptions of an application with the same type, version, and condition. */
   findAlike(clientId: string, view: SubscriptionView): Subscription[] {
     return [...this.alike.get(alikeKey(clientId, view))];
   }
 
-  /** Those of all applications whose condition names this user. */
+  /** Finds the subscriptions of all applications whose condition names this user. */
   findAbout(userId: string): Subscription[] {
     return [...this.byUser.get(userId)];
   }
@@ -68,7 +68,7 @@ export class SubscriptionRegistry {
     this.enabled.delete(subscription);
   }
 
-  /** Changes the status of one that is still there. */
+  /** Changes the status of a subscription unless it was removed. */
   setStatus(subscription: Subscription, status: string): void {
     const { view, clientId } = subscription;
     if (this.byId.get(view.id) !== subscription) return;
@@ -88,7 +88,7 @@ export class SubscriptionRegistry {
     return this.account(clientId).totalCost;
   }
 
-  /** Up to `size` subscriptions of an application from after this sequence on, in the order of their creation. */
+  /** Returns up to `size` subscriptions of an application after a sequence, in order of creation. */
   page(
     clientId: string,
     filter: SubscriptionFilter,
@@ -114,7 +114,7 @@ export class SubscriptionRegistry {
   }
 }
 
-/** What is dead costs nothing. */
+/** Only living subscriptions have a cost. */
 function costNow(view: SubscriptionView): number {
   return isLiving(view) ? view.cost : 0;
 }
@@ -135,7 +135,7 @@ function fits(
   );
 }
 
-/** Index of the first one with a greater sequence (binary search). */
+/** Index of the first subscription with a greater sequence (binary search). */
 function firstAfter(ordered: readonly Subscription[], sequence: number): number {
   let [low, high] = [0, ordered.length];
   while (low < high) {

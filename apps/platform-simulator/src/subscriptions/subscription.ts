@@ -1,6 +1,6 @@
 import type { Condition, EventPayload } from '../world/payloads/scene.js';
 
-/** A subscription as the platform shows it, in replies and in messages (docs/platform-facts.md §4.5). */
+/** A subscription in responses and messages of the platform (docs/platform-facts.md §4.5). */
 export interface SubscriptionView {
   readonly id: string;
   status: string;
@@ -12,19 +12,19 @@ export interface SubscriptionView {
   readonly created_at: string;
 }
 
-/** A subscription and what it must not show. */
+/** A subscription with its internal data. */
 export interface Subscription {
   readonly view: SubscriptionView;
   readonly secret: string;
-  /** The application that made it. */
+  /** The application that created it. */
   readonly clientId: string;
-  /** Grows with every subscription that is made. */
+  /** Increases with every new subscription. */
   readonly sequence: number;
-  /** Notifications in a row that were given up. */
+  /** Number of consecutive notifications that failed after all retries. */
   failures: number;
 }
 
-/** Why the platform ends a subscription (docs/platform-facts.md §1.4). */
+/** Reasons for which the platform revokes a subscription (docs/platform-facts.md §1.4). */
 export const revocationStatuses = [
   'user_removed',
   'authorization_revoked',
@@ -36,26 +36,26 @@ export const revocationStatuses = [
 ] as const;
 export type RevocationStatus = (typeof revocationStatuses)[number];
 
-/** Whether a subscription works or may still begin to; the others are kept to be looked at, and cost nothing. */
+/** Whether a subscription is enabled or pending. The others stay in the list and cost nothing. */
 export function isLiving({ status }: Pick<SubscriptionView, 'status'>): boolean {
   return status === 'enabled' || status === 'webhook_callback_verification_pending';
 }
 
-/** The ids of the users that a condition names, each once. */
+/** The distinct user ids in a condition. */
 export function usersIn(condition: Condition): string[] {
   return [
     ...new Set(Object.entries(condition).flatMap(([key, id]) => (key.endsWith('user_id') ? [id] : []))),
   ];
 }
 
-/** The ids of the channels that an event is about. */
+/** The ids of the channels that an event concerns. */
 export function channelsIn(event: EventPayload): string[] {
   const { broadcaster_user_id, broadcaster_id, to_broadcaster_user_id, from_broadcaster_user_id } = event;
   const ids = [broadcaster_user_id ?? broadcaster_id, to_broadcaster_user_id, from_broadcaster_user_id];
   return [...new Set(ids.filter((id) => typeof id === 'string'))];
 }
 
-/** The broadcaster whose channel a condition is about; undefined for types that are not about a channel. */
+/** The broadcaster id in a condition; undefined for types that concern no channel. */
 export function channelOf(condition: Condition): string | undefined {
   return (
     condition.broadcaster_user_id ?? condition.to_broadcaster_user_id ?? condition.from_broadcaster_user_id
@@ -63,14 +63,14 @@ export function channelOf(condition: Condition): string | undefined {
 }
 
 /**
- * Whether a subscription with this condition gets this event. Keys that say who listens (moderator, chat user)
- * exclude nothing.
+ * Whether a subscription with this condition gets this event. Keys that name the listener (moderator, chat user) exclude no
+ * events.
  */
 export function matchesCondition(condition: Condition, event: EventPayload): boolean {
   return Object.entries(condition).every(([key, value]) => {
     switch (key) {
       case 'broadcaster_user_id':
-        return (event[key] ?? event.broadcaster_id) === value; // charity campaigns name it otherwise
+        return (event[key] ?? event.broadcaster_id) === value; // charity campaigns use `broadcaster_id`
       case 'from_broadcaster_user_id':
       case 'to_broadcaster_user_id':
         return event[key] === value;
@@ -82,7 +82,7 @@ export function matchesCondition(condition: Condition, event: EventPayload): boo
   });
 }
 
-/** One text for equal conditions, whatever the order of their keys. */
+/** The same text for equal conditions in any order of keys. */
 export function conditionKey(condition: Condition): string {
   return JSON.stringify(Object.entries(condition).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -16,7 +16,7 @@ import { CreateSubscriptionDto } from './create-subscription.dto.js';
 import { ListSubscriptionsDto } from './list-subscriptions.dto.js';
 import { SubscriptionsService, type SubscriptionList } from './subscriptions.service.js';
 
-/** The platform's own interface for subscriptions (docs/platform-facts.md §4.5). An application sees its own ones. */
+/** The platform's subscriptions API (docs/platform-facts.md §4.5). An application sees only its own subscriptions. */
 @Controller('helix/eventsub/subscriptions')
 @UseGuards(PlatformApiGuard)
 export class SubscriptionsController {

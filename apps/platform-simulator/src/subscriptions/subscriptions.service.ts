@@ -29,24 +29,24 @@ import {
   type SubscriptionView,
 } from './subscription.js';
 
-/** What an application has in all. */
+/** Totals of an application. */
 export interface SubscriptionTotals {
   total: number;
   total_cost: number;
   max_total_cost: number;
 }
 
-/** A list of subscriptions as the platform answers it. */
+/** A list of subscriptions in a response of the platform. */
 export interface SubscriptionList extends SubscriptionTotals {
   data: SubscriptionView[];
   pagination?: Pagination;
 }
 
-// Of one type and condition (docs/platform-facts.md §4.5).
+// Per type and condition (docs/platform-facts.md §4.5).
 const maxAlike = 3;
 
 /**
- * Subscriptions and their life:
+ * Subscriptions and their states:
  *
  *     create ──▶ webhook_callback_verification_pending ──challenge answered──▶ enabled ──revoke──▶ <reason>
  *                                    └──not answered──▶ webhook_callback_verification_failed
@@ -63,17 +63,17 @@ export class SubscriptionsService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Registers a subscription and sends the challenge to its callback, without waiting for the answer. */
+  /** Registers a subscription and sends the challenge to its callback without waiting for the response. */
   create(clientId: string, request: CreateSubscriptionDto): SubscriptionView {
     const subscription = this.register(clientId, request);
-    void this.verify(subscription); // decides a status and cannot fail: a callback that fails is an answer
+    void this.verify(subscription); // cannot fail: a failing callback only decides the status
     return { ...subscription.view };
   }
 
   /** A page of an application's subscriptions. */
   list(clientId: string, { after, ...filter }: ListSubscriptionsDto): SubscriptionList {
     if (Object.values<unknown>(filter).filter((value) => value !== undefined).length > 1) {
-      throw new BadRequestException('status, type, user_id and subscription_id are mutually exclusive');
+      throw new BadRequestException('status, type, user_id, and subscription_id are mutually exclusive');
     }
     const size = this.limits.current.page_size;
     const page = this.registry.page(clientId, filter, { after: decodeCursor(after), size });
@@ -90,30 +90,30 @@ export class SubscriptionsService {
 
   remove(clientId: string, id: string): void {
     const subscription = this.registry.find(id);
-    if (subscription?.clientId !== clientId) throw new NotFoundException(`subscription ${id} was not found`);
+    if (subscription?.clientId !== clientId) throw new NotFoundException(`there is no subscription ${id}`);
     this.registry.remove(subscription);
     this.logger.info({ subscriptionId: id }, 'subscription deleted');
   }
 
-  /** Ends a subscription and tells its callback why, once. */
+  /** Revokes a subscription and sends the reason to its callback, once. */
   async revoke(id: string, status: RevocationStatus): Promise<{ message: Message; reply: Reply }> {
     const subscription = this.registry.find(id);
-    if (!subscription) throw new NotFoundException(`subscription ${id} was not found`);
+    if (!subscription) throw new NotFoundException(`there is no subscription ${id}`);
     const message = this.end(subscription, status);
     const reply = await this.delivery.send(message, subscription.view.transport.callback);
     this.logger.info({ subscriptionId: id, status, reply: reply.status }, 'subscription revoked');
     return { message, reply };
   }
 
-  /** Ends a subscription by the platform's own decision; its callback is told until it listens, or in vain. */
+  /** Revokes a subscription for a reason of the platform, and notifies its callback with retries. */
   revokeUnasked(subscription: Subscription, status: RevocationStatus): void {
     if (!isLiving(subscription.view)) return;
     const message = this.end(subscription, status);
     this.logger.info({ subscriptionId: subscription.view.id, status }, 'subscription revoked');
-    void this.delivery.sendWithRetries(() => message, subscription.view.transport.callback); // a failure is an outcome
+    void this.delivery.sendWithRetries(() => message, subscription.view.transport.callback); // cannot fail: a failing callback is a counted outcome
   }
 
-  /** Ends every subscription whose condition names a user who is gone. */
+  /** Revokes every subscription whose condition names a removed user. */
   revokeAbout(userId: string): void {
     for (const subscription of this.registry.findAbout(userId)) {
       this.revokeUnasked(subscription, 'user_removed');
@@ -143,7 +143,7 @@ export class SubscriptionsService {
     const { type, version, transport } = request;
     const condition = this.checkRequest(request);
     const view: SubscriptionView = {
-      id: randomUUID(), // never from the seed: a receiver remembers ids for longer than a simulation lasts
+      id: randomUUID(), // random and never derived from the seed, because receivers remember ids for longer than a simulation runs
       status: 'webhook_callback_verification_pending',
       type,
       version,
@@ -165,19 +165,19 @@ export class SubscriptionsService {
       throw new GoneException(`version ${version} of subscription type ${type} was withdrawn`);
     }
     const row = findEventType(type, version);
-    if (!row) throw new BadRequestException(`there is no subscription type ${type} of version ${version}`);
+    if (!row) throw new BadRequestException(`unknown subscription type: ${type} version ${version}`);
     const fault = findConditionFault(row, condition);
     if (fault !== null) throw new BadRequestException(fault);
     if (type === 'drop.entitlement.grant' && is_batching_enabled !== true) {
       throw new BadRequestException('is_batching_enabled must be true for drop.entitlement.grant');
     }
-    const known = condition as Condition; // holds: findConditionFault has seen that every value is text
+    const known = condition as Condition; // holds: findConditionFault has checked that every value is text
     const gone = usersIn(known).find((id) => this.world.users.wasRemoved(id));
     if (gone !== undefined) throw new BadRequestException(`there is no user ${gone}`);
     return known;
   }
 
-  /** Refuses a duplicate and what is over the limits; a dead twin gives way, so that the list stays bounded. */
+  /** Rejects duplicates and subscriptions over the limits. Replaces a dead duplicate, so that the list stays bounded. */
   private makeRoom(clientId: string, view: SubscriptionView): void {
     const alike = this.registry.findAlike(clientId, view);
     const living = alike.filter((other) => isLiving(other.view));
@@ -189,9 +189,9 @@ export class SubscriptionsService {
       throw new ConflictException({ error: 'Conflict', status: 409, message, id: twin.view.id });
     }
     const { max_total_cost } = this.limits.current;
-    const isTooDear = view.cost > 0 && this.registry.totalCost(clientId) + view.cost > max_total_cost;
-    if (living.length >= maxAlike || isTooDear) {
-      const message = `at most ${maxAlike} subscriptions of one type and condition, and a total cost of ${max_total_cost}`;
+    const isOverCost = view.cost > 0 && this.registry.totalCost(clientId) + view.cost > max_total_cost;
+    if (living.length >= maxAlike || isOverCost) {
+      const message = `over the limit: ${maxAlike} subscriptions per type and condition, total cost ${max_total_cost}`;
       throw new HttpException(message, HttpStatus.TOO_MANY_REQUESTS);
     }
     for (const other of alike) if (!living.includes(other) && isTwin(other)) this.registry.remove(other);
@@ -209,12 +209,12 @@ export class SubscriptionsService {
     });
     const reply = await this.delivery.send(message, view.transport.callback);
     const isVerified = isAccepted(reply) && reply.body === challenge;
-    // It may have been revoked meanwhile, and stays so.
+    // A subscription that was revoked meanwhile stays revoked.
     if (isLiving(view)) {
       this.registry.setStatus(subscription, isVerified ? 'enabled' : 'webhook_callback_verification_failed');
     }
     const facts = { subscriptionId: view.id, type: view.type, status: view.status, reply: reply.status };
     if (isVerified) this.logger.debug(facts, 'subscription verified');
-    else this.logger.warn(facts, 'the callback did not answer the challenge');
+    else this.logger.warn(facts, 'callback failed the challenge, subscription not enabled');
   }
 }

@@ -5,7 +5,7 @@ import { CreateUsersDto, ListUsersDto, RenameUserDto } from './user.dto.js';
 import type { User } from '../world/user.js';
 import { UsersService } from './users.service.js';
 
-/** A user as the control interface shows it. */
+/** A user in the control API. */
 interface SimulatedUser {
   id: string;
   login: string;
@@ -13,10 +13,10 @@ interface SimulatedUser {
   is_live: boolean;
 }
 
-// A page that a person can still read.
+// Few enough for a person to read.
 const defaultPageSize = 100;
 
-/** Controls who has an account. */
+/** Lists, adds, renames, and removes users. */
 @Controller('simulator/users')
 export class SimulatedUsersController {
   constructor(

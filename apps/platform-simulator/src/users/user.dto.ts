@@ -10,12 +10,12 @@ import {
   MinLength,
   ValidateIf,
 } from 'class-validator';
-import { maxMadeAtOnce } from '../world/user-directory.js';
+import { maxUsersPerRequest } from '../world/user-directory.js';
 
 const loginPattern = /^\w{1,64}$/;
-const loginRule = { message: 'login must be 1 to 64 letters, digits and underscores' };
+const loginRule = { message: 'login must be 1 to 64 letters, digits, and underscores' };
 
-/** Body of `POST /simulator/users`: one user, or `count` made-up ones. */
+/** Body of `POST /simulator/users`: one user, or `count` generated users. */
 export class CreateUsersDto {
   @ValidateIf(({ count }: CreateUsersDto) => count === undefined)
   @Matches(loginPattern, loginRule)
@@ -28,13 +28,13 @@ export class CreateUsersDto {
   display_name?: string;
 
   @IsOptional()
-  @Matches(/^[0-9A-Za-z_-]{1,64}$/, { message: 'id must be 1 to 64 letters, digits, _ and -' })
+  @Matches(/^[0-9A-Za-z_-]{1,64}$/, { message: 'id must be 1 to 64 letters, digits, _, and -' })
   id?: string;
 
   @ValidateIf(({ count }: CreateUsersDto) => count !== undefined)
   @IsInt()
   @Min(1)
-  @Max(maxMadeAtOnce)
+  @Max(maxUsersPerRequest)
   count?: number;
 }
 

@@ -4,26 +4,28 @@ import { PlatformApiGuard } from '../oauth/platform-api.guard.js';
 import { World } from '../world/world.js';
 import { viewUser, type UserView } from '../world/user.js';
 
-// Ids and logins together (docs/platform-facts.md §4.4).
-const maxAsked = 100;
+// For ids and logins together (docs/platform-facts.md §4.4).
+const maxRequested = 100;
 
-/** The platform's look-up of users. */
+/** The platform's users API. */
 @Controller('helix/users')
 @UseGuards(PlatformApiGuard)
 export class UsersController {
   constructor(@Inject(World) private readonly world: World) {}
 
-  /** Those that there are; the others are missing. */
+  /** Returns the users that exist and omits the others. */
   @Get()
   find(@Query('id') id: Repeated, @Query('login') login: Repeated): { data: UserView[] } {
     const [ids, logins] = [readRepeated('id', id), readRepeated('login', login)];
     const count = ids.length + logins.length;
-    if (count === 0) throw new BadRequestException('id or login is needed: an app’s token has no user');
-    if (count > maxAsked) throw new BadRequestException(`at most ${maxAsked} ids and logins together`);
+    if (count === 0)
+      throw new BadRequestException('id or login is required, because an app access token has no user');
+    if (count > maxRequested)
+      throw new BadRequestException(`at most ${maxRequested} ids and logins are allowed together`);
     const { users } = this.world;
     const found = [
-      ...ids.map((asked) => users.find(asked)),
-      ...logins.map((asked) => users.findByLogin(asked)),
+      ...ids.map((requested) => users.find(requested)),
+      ...logins.map((requested) => users.findByLogin(requested)),
     ];
     return { data: [...new Set(found)].flatMap((user) => (user ? [viewUser(user)] : [])) };
   }

@@ -11,7 +11,7 @@ import type { CreateUsersDto, RenameUserDto } from './user.dto.js';
 import { maxUsers } from '../world/user-directory.js';
 import type { User } from '../world/user.js';
 
-/** Makes, renames and removes the users of the simulated platform. */
+/** Adds, renames, and removes users of the simulated platform. */
 @Injectable()
 export class UsersService {
   constructor(
@@ -19,13 +19,13 @@ export class UsersService {
     @Inject(SubscriptionsService) private readonly subscriptions: SubscriptionsService,
   ) {}
 
-  /** Makes one user, or many whose names are made up. */
+  /** Adds one user, or `count` users with generated names. */
   create({ login, display_name, id, count = 1 }: CreateUsersDto): User[] {
     const { users } = this.world;
     if (users.size + count > maxUsers) {
-      throw new BadRequestException(`there are ${users.size} users, and there may be ${maxUsers}`);
+      throw new BadRequestException(`there are ${users.size} users; the maximum is ${maxUsers}`);
     }
-    if (login === undefined) return Array.from({ length: count }, () => users.addMadeUp());
+    if (login === undefined) return Array.from({ length: count }, () => users.addGenerated());
     if (users.findByLogin(login)) throw new ConflictException(`the login ${login} is taken`);
     if (id !== undefined && users.find(id)) throw new ConflictException(`the id ${id} is taken`);
     const user = users.add({ login, name: display_name, id });
@@ -41,7 +41,7 @@ export class UsersService {
     return user;
   }
 
-  /** The user is gone: from look-ups, from the air, and from every subscription. */
+  /** Removes a user: ends the stream and revokes every subscription for the user. */
   remove(id: string): void {
     this.world.dismiss(this.find(id), Date.now());
     this.subscriptions.revokeAbout(id);

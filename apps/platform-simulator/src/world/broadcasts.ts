@@ -1,18 +1,18 @@
 import type { Channel } from './population.js';
 import { createStreamId, isListed, type Stream } from './stream.js';
 
-/** How a stream begins or ends: when, and for how long the platform's list does not know yet. */
+/** When a stream starts or ends, and how long the streams API lags behind. */
 export interface StreamTurn {
   now: number;
   lagMs?: number | undefined;
 }
 
-// More than a test needs to look back; with it, memory does not grow for ever.
+// More than any test reads; bounds memory.
 const maxPastStreams = 500;
 
-/** The truth about who is live, and what the platform's list shows of it, which lags. */
+/** The actual streams, and which of them the streams API lists, with its lag. */
 export class Broadcasts {
-  /** Channels that the list may show: those that are live, and those whose end it does not know yet. */
+  /** Channels that the streams API may list: live ones, and ended ones while it lags. */
   private readonly shown = new Set<Channel>();
   private live = 0;
 
@@ -22,7 +22,7 @@ export class Broadcasts {
     return this.live;
   }
 
-  /** A channel that is offline goes live. */
+  /** Starts a stream on an offline channel. */
   start(channel: Channel, { now, lagMs = 0 }: StreamTurn): Stream {
     const userId = channel.broadcaster.id;
     channel.streamCount += 1;
@@ -40,7 +40,7 @@ export class Broadcasts {
     return channel.stream;
   }
 
-  /** The stream of a channel ends; null when none is on. */
+  /** Ends the stream of a channel; null when the channel is offline. */
   end(channel: Channel, { now, lagMs = 0 }: StreamTurn): Stream | null {
     const { stream } = channel;
     if (stream === null) return null;
@@ -53,24 +53,24 @@ export class Broadcasts {
     return stream;
   }
 
-  /** A channel that nobody will ask for again. */
+  /** Drops a channel that is no longer used. */
   forget(channel: Channel): void {
     if (channel.stream !== null) this.live -= 1;
     this.shown.delete(channel);
   }
 
-  /** Every channel that the list shows now. */
+  /** Returns the channels that the streams API lists now. */
   listAll(now: number): Channel[] {
     const all: Channel[] = [];
     for (const channel of this.shown) {
       if (findListed(channel, now)) all.push(channel);
-      else if (channel.stream === null) this.shown.delete(channel); // it is over, and the list has learnt it
+      else if (channel.stream === null) this.shown.delete(channel); // ended, and no longer listed
     }
     return all;
   }
 }
 
-/** The stream of a channel that the list shows: the one that is on, else the last one while its end is not known. */
+/** The listed stream of a channel: the running one, or the last one while the streams API lags. */
 export function findListed({ stream, pastStreams }: Channel, now: number): Stream | undefined {
   return (
     [stream, pastStreams.at(-1)].find((candidate) => candidate != null && isListed(candidate, now)) ??
@@ -78,7 +78,7 @@ export function findListed({ stream, pastStreams }: Channel, now: number): Strea
   );
 }
 
-/** All streams of a channel that are remembered, the oldest first. */
+/** The remembered streams of a channel, oldest first. */
 export function listStreams({ stream, pastStreams }: Channel): Stream[] {
   return stream === null ? [...pastStreams] : [...pastStreams, stream];
 }

@@ -1,6 +1,6 @@
 import { findEventType } from '@stream-events/platforms';
 
-/** A type of event that the world can make by itself. */
+/** A type of event that the simulator generates. */
 export interface SimulatedType {
   readonly type: string;
   readonly version: string;
@@ -8,13 +8,13 @@ export interface SimulatedType {
 
 interface LivelyEvent {
   readonly type: string;
-  /** How often it happens next to the others. */
+  /** Relative frequency. */
   readonly weight: number;
-  /** Whether it also happens while the channel is offline. */
+  /** Set when the event also happens while the channel is offline. */
   readonly happensOffline?: true;
 }
 
-/** What happens by itself, with the weights of a busy evening: mostly chat, now and then a stream that ends. */
+/** The generated events with the frequencies of a busy evening: mostly chat, rarely the end of a stream. */
 export const livelyEvents: readonly LivelyEvent[] = [
   { type: 'stream.online', weight: 1, happensOffline: true },
   { type: 'stream.offline', weight: 1, happensOffline: true },
@@ -32,13 +32,13 @@ export const livelyEvents: readonly LivelyEvent[] = [
   { type: 'channel.hype_train.begin', weight: 1 },
 ];
 
-/** The types of event that the simulator makes by itself, each in its newest version. */
+/** The types of event that the simulator generates, each in its newest version. */
 export const simulatedTypes: readonly SimulatedType[] = livelyEvents.map(({ type }) => ({
   type,
   version: findEventType(type)?.version ?? '1',
 }));
 
-/** Whether an event of this type needs an audience, so that it happens by itself only while the channel is live. */
+/** Whether the simulator generates this event only while the channel is live. */
 export function needsStream(type: string): boolean {
   return livelyEvents.some((lively) => lively.type === type && lively.happensOffline !== true);
 }

@@ -2,22 +2,22 @@ import type { Stream } from './stream.js';
 import type { UserDirectory } from './user-directory.js';
 import { Random } from './random.js';
 
-/** Anyone with an account: their id never changes, the rest is how they are shown. */
+/** A user with an account. The id never changes; login and name can. */
 export interface Person {
   readonly id: string;
   readonly login: string;
   readonly name: string;
 }
 
-/** Someone who watches. */
+/** A viewer. */
 export interface Viewer extends Person {
-  /** Colour of the name in chat. */
+  /** Color of the name in chat. */
   readonly color: string;
-  /** Months of subscription so far; 0 is not a subscriber. Grows by one with every resubscription. */
+  /** Months of subscription so far; 0 for a viewer without one. Each resubscription adds one. */
   subscribedMonths: number;
 }
 
-/** Something that viewers can redeem their channel points for. */
+/** A channel points reward. */
 export interface Reward {
   readonly id: string;
   readonly title: string;
@@ -31,7 +31,7 @@ export interface Category {
   readonly name: string;
 }
 
-/** A broadcaster's channel and its state, which changes with the events that it has. */
+/** A broadcaster's channel. Events change its state. */
 export interface Channel {
   readonly broadcaster: Person;
   readonly moderators: readonly Person[];
@@ -39,15 +39,15 @@ export interface Channel {
   readonly language: string;
   title: string;
   category: Category;
-  /** The stream that is on, null when the channel is offline. */
+  /** The running stream; null when the channel is offline. */
   stream: Stream | null;
-  /** Those that are over, the latest last. */
+  /** Ended streams, latest last. */
   pastStreams: Stream[];
-  /** How many there have been. */
+  /** Number of streams so far. */
   streamCount: number;
 }
 
-// Enough channels that filters by broadcaster mean something, few enough that each is busy at one event a second.
+// Enough channels for filters by broadcaster to matter, and few enough that each is busy at one event per second.
 const broadcasterNames = [
   'Luna_Plays',
   'PixelForge',
@@ -93,7 +93,7 @@ const viewerNames = [
 const languages = ['en', 'en', 'en', 'de', 'es', 'fr'];
 const colors = ['#FF4500', '#2E8B57', '#1E90FF', '#DAA520', '#8A2BE2', '#FF69B4', '#00C7AC', ''];
 
-/** What channels are about. */
+/** Stream categories. */
 export const categories: readonly Category[] = [
   { id: '509658', name: 'Just Chatting' },
   { id: '27471', name: 'Minecraft' },
@@ -103,7 +103,7 @@ export const categories: readonly Category[] = [
   { id: '1469308723', name: 'Software and Game Development' },
 ];
 
-/** How streams are called. */
+/** Stream titles. */
 export const streamTitles: readonly string[] = [
   'Cosy evening, come in!',
   'Road to the top: day 12',
@@ -121,7 +121,7 @@ const rewardKinds: readonly Omit<Reward, 'id'>[] = [
   { title: 'Do ten push-ups', cost: 5_000, prompt: 'You know who you are', needsInput: false },
 ];
 
-/** Everyone who watches in the world of this generator. */
+/** Creates the viewers of the world. */
 export function createViewers(random: Random, users: UserDirectory): Viewer[] {
   return viewerNames.map((login) =>
     Object.assign(users.add({ login }), {
@@ -131,12 +131,12 @@ export function createViewers(random: Random, users: UserDirectory): Viewer[] {
   );
 }
 
-/** The broadcasters of the world. Their names say that they are simulated, wherever a person may see them. */
+/** Creates the broadcasters of the world. The prefix of their names shows people that they are simulated. */
 export function createBroadcasters(users: UserDirectory): Person[] {
   return broadcasterNames.map((name) => users.add({ login: `Sim_${name}` }));
 }
 
-/** A channel that is offline, with rewards and moderators of its own. */
+/** Creates an offline channel with its own rewards and moderators. */
 export function createChannel(random: Random, broadcaster: Person, viewers: readonly Viewer[]): Channel {
   return {
     broadcaster,
@@ -151,7 +151,7 @@ export function createChannel(random: Random, broadcaster: Person, viewers: read
   };
 }
 
-/** The category of this name; one that the platform does not know yet gets an id of its own. */
+/** Finds a category by name. An unknown name gets an id that is derived from the name. */
 export function findCategory(name: string): Category {
   const known = categories.find((category) => category.name === name);
   return known ?? { id: new Random(`category/${name}`).digits(9), name };

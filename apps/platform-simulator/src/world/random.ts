@@ -1,4 +1,4 @@
-/** A random generator whose every draw follows from its seed, so that a simulation can be repeated. */
+/** A seeded random generator: the same seed gives the same numbers, so a simulation can be repeated. */
 export class Random {
   private state: number;
 
@@ -14,7 +14,7 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** A whole number from `min` to `max`, both included. */
+  /** An integer from `min` to `max`, both included. */
   integer(min: number, max: number): number {
     return min + Math.floor(this.next() * (max - min + 1));
   }
@@ -24,24 +24,24 @@ export class Random {
     return this.next() < probability;
   }
 
-  /** One of a list that is not empty. */
+  /** A random item of a list that is not empty. */
   pick<T>(list: readonly T[]): T {
     const item = list[this.integer(0, list.length - 1)];
     if (item === undefined) throw new RangeError('cannot pick from an empty list');
     return item;
   }
 
-  /** One of a list that is not empty, each as likely as its weight. */
+  /** A random item of a list that is not empty, with probabilities by weight. */
   pickWeighted<T>(list: readonly T[], weightOf: (item: T) => number): T {
     let rest = this.next() * list.reduce((sum, item) => sum + weightOf(item), 0);
     for (const item of list) {
       rest -= weightOf(item);
       if (rest < 0) return item;
     }
-    return this.pick(list.slice(-1)); // rounding may leave a hair's breadth at the end
+    return this.pick(list.slice(-1)); // rounding errors may leave a tiny rest
   }
 
-  /** `count` different ones of a list, in its random order. */
+  /** `count` different items of a list in random order. */
   sample<T>(list: readonly T[], count: number): T[] {
     const rest = [...list];
     return Array.from({ length: Math.min(count, rest.length) }, () => {
@@ -51,12 +51,12 @@ export class Random {
     });
   }
 
-  /** A number of `length` digits as text, as the platform's ids are; never with a leading zero. */
+  /** A number of `length` digits as text, like the platform's ids; without a leading zero. */
   digits(length: number): string {
     return Array.from({ length }, (_, index) => this.integer(index === 0 ? 1 : 0, 9)).join('');
   }
 
-  /** A UUID of version 4 by its form; unlike a real one it follows from the seed. */
+  /** A UUID in the form of version 4, derived from the seed. */
   uuid(): string {
     const hex = Array.from({ length: 32 }, () => this.integer(0, 15).toString(16)).join('');
     const variant = this.pick(['8', '9', 'a', 'b']);
@@ -64,7 +64,7 @@ export class Random {
   }
 }
 
-/** Folds any text into the 32 bits of state (FNV-1a). */
+/** Hashes a text to the 32 bits of state (FNV-1a). */
 function hashSeed(seed: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < seed.length; index += 1) {

@@ -8,7 +8,7 @@ const stream: Stream = {
 };
 
 describe(createStreamId.name, () => {
-  it('gives every stream of every user an id of its own, always the same', () => {
+  it('gives every stream of every user its own stable id', () => {
     const ids = Array.from({ length: 20_000 }, (_, index) => createStreamId('seed', `${index % 200}`, index));
     expect(new Set(ids).size).toBe(20_000);
     expect(ids.every((id) => /^\d{15}$/.test(id))).toBe(true);
@@ -18,7 +18,7 @@ describe(createStreamId.name, () => {
 });
 
 describe(countViewers.name, () => {
-  it('wanders, never below nobody, and is the same when asked again', () => {
+  it('varies, is never negative, and is the same for the same time', () => {
     const hours = Array.from({ length: 500 }, (_, index) => index * 30_000);
     const counts = hours.map((now) => countViewers(stream, now));
     expect(new Set(counts).size).toBeGreaterThan(20);
@@ -26,7 +26,7 @@ describe(countViewers.name, () => {
     expect(hours.map((now) => countViewers(stream, now))).toEqual(counts);
   });
 
-  it('stays as it was set', () => {
+  it('returns a fixed count unchanged', () => {
     expect(countViewers({ ...stream, viewers: 12 }, 1e9)).toBe(12);
   });
 });
@@ -34,15 +34,15 @@ describe(countViewers.name, () => {
 describe(Broadcasts.name, () => {
   it('lists each of 10,000 live streams by its user without looking at the others', () => {
     const world = new World('seed');
-    const users = Array.from({ length: 10_000 }, () => world.users.addMadeUp());
+    const users = Array.from({ length: 10_000 }, () => world.users.addGenerated());
     for (const { id } of users) world.broadcasts.start(world.channel(id), { now: 0 });
     expect(world.broadcasts.liveCount).toBe(10_000);
     const began = process.cpuUsage();
-    // A sweep of all, twenty times: looking through all for each would be two billion steps.
-    for (let sweep = 0; sweep < 20; sweep += 1) {
+    // All users twenty times: a scan of all streams for each user would be two billion steps.
+    for (let round = 0; round < 20; round += 1) {
       expect(users.every(({ id }) => findListed(world.channel(id), 1) !== undefined)).toBe(true);
     }
-    // Of the processor's time: other tests may have the machine meanwhile.
+    // CPU time, because other tests may use the machine at the same time.
     expect(process.cpuUsage(began).user / 1_000).toBeLessThan(2_000);
   });
 });

@@ -1,33 +1,33 @@
 import { createHash } from 'node:crypto';
 import { Random } from './random.js';
 
-/** One broadcast. Times are by the platform's clock, in milliseconds since 1970. */
+/** A stream. Times are in milliseconds since 1970, by the platform's clock. */
 export interface Stream {
   readonly id: string;
   readonly userId: string;
   readonly startedAt: number;
   endedAt: number | null;
-  /** From when the platform's list shows it: that comes from a cache, which lags. */
+  /** When the streams API starts to list the stream. The API reads from a cache, which lags. */
   readonly listedFrom: number;
-  /** Until when the list shows it; Infinity while it runs. */
+  /** When the streams API stops listing the stream; Infinity while it runs. */
   listedUntil: number;
-  /** What was set by hand; null wanders by itself. */
+  /** Fixed viewer count; null for a count that changes over time. */
   viewers: number | null;
 }
 
-// Between two of these the number of viewers stays as it is, as on the platform, which counts now and then.
+// The viewer count changes at this interval, because the platform also counts only now and then.
 const viewersChangeEveryMs = 30_000;
 
 /**
- * The id of a user's nth stream: it follows from the seed, whoever else went live before. Fifteen digits, so that two
- * of a million streams are the same with a chance of one in two thousand.
+ * The id of a user's nth stream, derived from the seed and independent of other users. With fifteen digits, the probability
+ * that two of a million streams have the same id is 1 in 2,000.
  */
 export function createStreamId(seed: string, userId: string, count: number): string {
   const hash = createHash('sha256').update(`${seed}/${userId}/${count}`).digest();
   return String(100_000_000_000_000n + (hash.readBigUInt64BE() % 900_000_000_000_000n));
 }
 
-/** How many watch now: a number that wanders around one of the stream's own. */
+/** The viewer count now: it varies around a number that is derived from the stream's id. */
 export function countViewers(stream: Stream, now: number): number {
   if (stream.viewers !== null) return stream.viewers;
   const random = new Random(stream.id);
@@ -38,7 +38,7 @@ export function countViewers(stream: Stream, now: number): number {
   return Math.round(usual * (1 + 0.3 * Math.sin(period / 20 + phase) + noise));
 }
 
-/** Whether the platform's list shows the stream. */
+/** Whether the streams API lists the stream. */
 export function isListed({ listedFrom, listedUntil }: Stream, now: number): boolean {
   return listedFrom <= now && now < listedUntil;
 }

@@ -2,20 +2,20 @@ import { Random } from './random.js';
 import { createUserName } from './user-names.js';
 import type { User } from './user.js';
 
-/** What a user is made from; what is missing follows from the login. */
+/** A new user. Missing fields are derived from the login. */
 export interface NewUser {
   login: string;
   name?: string | undefined;
   id?: string | undefined;
 }
 
-/** As many may be made at once: twice what the largest installation that is tested monitors. */
-export const maxMadeAtOnce = 20_000;
+/** Maximum per request: twice the number of streamers in the largest tested installation. */
+export const maxUsersPerRequest = 20_000;
 
-/** A bound on memory. */
+/** Bounds memory. */
 export const maxUsers = 50_000;
 
-/** Everyone who has an account, found by id and by login. Made-up names follow from the seed. */
+/** All users, by id and by login. Generated names are derived from the seed. */
 export class UserDirectory {
   private readonly byId = new Map<string, User>();
   private readonly byLogin = new Map<string, User>();
@@ -34,24 +34,24 @@ export class UserDirectory {
     return this.byId.get(id);
   }
 
-  /** Logins are the same in any case. */
+  /** Finds a user by login, case-insensitively. */
   findByLogin(login: string): User | undefined {
     return this.byLogin.get(login.toLowerCase());
   }
 
-  /** Users in the order in which they were made. */
+  /** Returns users in order of creation. */
   list(first: number, offset: number): User[] {
     return [...this.byId.values()].slice(offset, offset + first);
   }
 
-  /** Whether there was a user of this id who is gone. */
+  /** Whether a user with this id was removed. */
   wasRemoved(id: string): boolean {
     return this.removed.has(id);
   }
 
-  /** Adds a user whose id and login nobody has. */
+  /** Adds a user. The caller has checked that id and login are free. */
   add({ login, name, id }: NewUser): User {
-    // By the name alone, not the seed: who is monitored is the same user after a restart of the simulation.
+    // Derived from the login and not from the seed, so a monitored streamer is the same user after a restart.
     const random = new Random(`user/${login.toLowerCase()}`);
     const user = {
       id: id ?? this.chooseId(random),
@@ -65,15 +65,15 @@ export class UserDirectory {
     return user;
   }
 
-  /** Adds a user with a made-up name. */
-  addMadeUp(): User {
+  /** Adds a user with a generated name. */
+  addGenerated(): User {
     for (;;) {
       const login = createUserName(this.names);
       if (!this.findByLogin(login)) return this.add({ login });
     }
   }
 
-  /** Gives a user another login, which nobody else has. */
+  /** Changes the login of a user. The caller has checked that the login is free. */
   rename(user: User, login: string, name: string): void {
     this.byLogin.delete(user.login);
     user.login = login.toLowerCase();

@@ -1,13 +1,13 @@
-/** Someone with an account. The id never changes; login and display name can. */
+/** A user with an account. The id never changes; login and display name can. */
 export interface User {
   readonly id: string;
   login: string;
-  /** As it is shown: the login in the spelling that its owner likes. */
+  /** Display name: the login in the user's preferred spelling. */
   name: string;
   readonly createdAt: string;
 }
 
-/** A user as the platform answers (docs/platform-facts.md §4.4). */
+/** A user in a response of the platform (docs/platform-facts.md §4.4). */
 export interface UserView {
   id: string;
   login: string;
@@ -21,7 +21,7 @@ export interface UserView {
   created_at: string;
 }
 
-/** What the platform tells about a user. */
+/** Converts a user to a response. */
 export function viewUser({ id, login, name, createdAt }: User): UserView {
   return {
     id,
@@ -29,10 +29,10 @@ export function viewUser({ id, login, name, createdAt }: User): UserView {
     display_name: name,
     type: '',
     broadcaster_type: '',
-    description: 'Somebody in a simulation, who does not exist.',
+    description: 'A simulated user who does not exist.',
     profile_image_url: `https://simulation.invalid/users/${id}.png`,
     offline_image_url: '',
-    view_count: 0, // the platform no longer counts
+    view_count: 0, // the platform no longer counts views
     created_at: createdAt,
   };
 }

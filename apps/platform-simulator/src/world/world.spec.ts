@@ -3,7 +3,7 @@ import { World, type Audience, type WorldEvent } from './world.js';
 
 const now = new Date('2026-08-02T20:00:00.000Z');
 
-/** Listeners to these types on these channels. */
+/** An audience for these types on these channels. */
 function listenersTo(types: readonly string[], ids: readonly string[]): Audience {
   return {
     has: (type) => types.includes(type),
@@ -38,20 +38,20 @@ function play(world: World, count: number, audience = everything(world)): WorldE
 
 describe(World.name, () => {
   describe('nextEvent', () => {
-    it('tells the same story when the seed is the same', () => {
+    it('makes the same events when the seed is the same', () => {
       expect(play(new World('seed'), 500)).toEqual(play(new World('seed'), 500));
     });
 
-    it('tells another story when the seed is another', () => {
+    it('makes other events when the seed differs', () => {
       expect(play(new World('seed'), 20)).not.toEqual(play(new World('other'), 20));
     });
 
-    it('tells of every simulated type', () => {
+    it('makes events of every simulated type', () => {
       const types = new Set(play(new World('seed'), 5_000).map(({ type }) => type));
       expect([...types].sort()).toEqual(simulatedTypes.map(({ type }) => type).sort());
     });
 
-    it('ends only streams that began, under the same id', () => {
+    it('ends only streams that started, under the same id', () => {
       const live = new Map<unknown, unknown>();
       let ended = 0;
       for (const { type, event } of play(new World('seed'), 5_000)) {
@@ -63,14 +63,15 @@ describe(World.name, () => {
           expect(event.id).toBe(live.get(channel));
           live.delete(channel);
           ended += 1;
-        } else if (type === 'channel.chat.message') {
-          expect(live.has(channel)).toBe(true);
+        } else if (type === 'channel.chat.message' && !live.has(channel)) {
+          // Not by expect(), which is slow for thousands of messages.
+          throw new Error(`chat on channel ${String(channel)}, which is offline`);
         }
       }
       expect(ended).toBeGreaterThan(10);
     });
 
-    it('keeps to what somebody wants to hear about', () => {
+    it('makes only events that the audience asks for', () => {
       const world = new World('seed');
       const audience = listenersTo(['channel.cheer'], ['4711']);
       for (const { type, event } of play(world, 50, audience)) {
@@ -78,13 +79,13 @@ describe(World.name, () => {
       }
     });
 
-    it('is null when nobody listens', () => {
+    it('returns null for an empty audience', () => {
       expect(new World('seed').nextEvent(listenersTo([], []), now)).toBeNull();
     });
   });
 
   describe('describeEvent', () => {
-    it('leaves out who cheered when they stay anonymous, and only then', () => {
+    it('leaves out the user of an anonymous cheer, and only of an anonymous one', () => {
       const world = new World('seed');
       const cheers = Array.from({ length: 100 }, () => describeEvent(world, 'channel.cheer'));
       expect(new Set(cheers.map((cheer) => cheer.is_anonymous))).toEqual(new Set([true, false]));
@@ -96,7 +97,7 @@ describe(World.name, () => {
       }
     });
 
-    it('redeems the rewards that the channel has', () => {
+    it('redeems the rewards of the channel', () => {
       const world = new World('seed');
       const type = 'channel.channel_points_custom_reward_redemption.add';
       const rewardIds = Array.from({ length: 50 }, () => {
@@ -106,20 +107,20 @@ describe(World.name, () => {
       expect(new Set(rewardIds)).toEqual(new Set(world.channel('1').rewards.map(({ id }) => id)));
     });
 
-    it('leaves the world as it is', () => {
+    it('does not change the world', () => {
       const world = new World('seed');
       const story = play(new World('seed'), 100);
       for (const { type } of simulatedTypes) world.describeEvent({ type, broadcasterId: idOf(world) }, now);
       expect(play(world, 100)).toEqual(story);
     });
 
-    it('throws when there is no such type', () => {
+    it('throws for an unknown type', () => {
       expect(() => describeEvent(new World('seed'), 'channel.dance')).toThrow('channel.dance');
     });
   });
 
   describe('channel', () => {
-    it('makes the same channel for a stranger when the seed is the same', () => {
+    it('creates the same channel for an unknown id when the seed is the same', () => {
       expect(new World('seed').channel('4711')).toEqual(new World('seed').channel('4711'));
     });
   });

@@ -16,50 +16,49 @@ import {
 } from './population.js';
 import { Random } from './random.js';
 
-/** Something that happened in the world. */
+/** An event in the world. */
 export interface WorldEvent {
   readonly type: string;
   readonly event: EventPayload;
 }
 
-/** The channels, by their broadcaster's id, that someone wants to hear about. */
+/** What the enabled subscriptions ask for, by type and by the broadcaster's id. */
 export interface Audience {
-  /** The types of event that somebody wants. */
+  /** Whether any subscription asks for this type. */
   has(type: string): boolean;
-  /** Ids of those channels, in an order that does not depend on who subscribed first. */
+  /** Broadcaster ids with a subscription to this type, in an order that does not depend on the order of subscribing. */
   channelsFor(type: string): readonly string[];
   wants(type: string, broadcasterId: string): boolean;
 }
 
-/** What an event is made for. */
+/** Which event to describe. */
 export interface EventRequest {
   type: string;
   version?: string | undefined;
   broadcasterId: string;
-  /** Of the subscription that gets it; for types that are not about a channel. */
+  /** Condition of the subscription, for types that concern no channel. */
   condition?: Condition | undefined;
-  /** The other channel, for what takes two; any of the world's own unless given. */
+  /** The other channel of an event with two channels. Default: a random one. */
   otherBroadcasterId?: string | undefined;
 }
 
-// Tests may ask for any broadcaster: this many beyond the users are remembered before the oldest is forgotten.
+// Tests may use any broadcaster id. The world keeps this many unknown broadcasters, then drops the oldest.
 const maxStrangers = 10_000;
 
 /**
- * A small world of broadcasters and viewers in which things happen. The same seed and the same questions give the
- * same people and events. It keeps what has to fit together: a stream begins before it ends and under one id, and
- * what needs an audience happens while the stream is on.
+ * A small world of broadcasters and viewers. The same seed and the same calls give the same people and events. Events are
+ * consistent: a stream starts before it ends and keeps its id, and events that need viewers happen while the stream runs.
  */
 export class World {
   readonly users: UserDirectory;
   readonly broadcasts: Broadcasts;
-  /** The broadcasters that are there from the beginning. */
+  /** Channels of the initial broadcasters. */
   readonly channels: readonly Channel[];
   private readonly viewers: readonly Viewer[];
   private readonly channelsById = new Map<string, Channel>();
   private readonly strangers = new Map<string, Channel>();
   private readonly random: Random;
-  // Apart from what happens by itself, so that asking for an event does not change the story.
+  // Separate from the generated events, so that describeEvent() does not change them.
   private readonly randomOfRequests: Random;
 
   constructor(readonly seed: string) {
@@ -71,7 +70,7 @@ export class World {
     this.channels = createBroadcasters(this.users).map(({ id }) => this.channel(id));
   }
 
-  /** Lets the next thing happen that somebody wants to hear about; null when nobody wants to hear anything. */
+  /** Makes the next event happen that the audience asks for; null when it asks for nothing. */
   nextEvent(audience: Audience, now: Date): WorldEvent | null {
     const wanted = livelyEvents.filter(({ type }) => audience.has(type));
     if (wanted.length === 0) return null;
@@ -86,17 +85,17 @@ export class World {
     return this.happen(mustBegin ? 'stream.online' : type, channel, now);
   }
 
-  /** What an event of any type would be like now. Nothing happens: the world stays as it is. */
+  /** Describes an event of any type as it would happen now. Does not change the world. */
   describeEvent(request: EventRequest, now: Date): WorldEvent {
     return { type: request.type, event: this.build(this.randomOfRequests, request, now) };
   }
 
-  /** The channel of a broadcaster; one that the world does not know yet comes into being, always the same. */
+  /** Returns the channel of a broadcaster. Creates the channel of an unknown broadcaster, always the same one per id. */
   channel(broadcasterId: string): Channel {
     return this.findChannel(broadcasterId) ?? this.createStranger(broadcasterId);
   }
 
-  /** The channel of a user, or of somebody who was asked for before. */
+  /** Finds the channel of a user, or of an unknown broadcaster that was created before. */
   findChannel(broadcasterId: string): Channel | undefined {
     const known = this.channelsById.get(broadcasterId) ?? this.strangers.get(broadcasterId);
     if (known) return known;
@@ -111,14 +110,14 @@ export class World {
     return this.channelsById.get(userId)?.stream != null;
   }
 
-  /** Forgets what was made up about somebody who now has an account. */
+  /** Drops the generated channel of a broadcaster who now has an account. */
   welcome(user: User): void {
     const stranger = this.strangers.get(user.id);
     if (stranger) this.broadcasts.forget(stranger);
     this.strangers.delete(user.id);
   }
 
-  /** A user is gone; the streams that there were stay known. */
+  /** Removes a user. The user's past streams stay available. */
   dismiss(user: User, now: number): void {
     const channel = this.channel(user.id);
     this.broadcasts.end(channel, { now });
@@ -127,7 +126,7 @@ export class World {
     this.rememberStranger(user.id, channel);
   }
 
-  /** Makes an event of this type happen on a channel: a stream that has to be on, or over, begins or ends for it. */
+  /** Makes an event happen on a channel, and starts or ends a stream first when the event requires it. */
   private happen(type: string, channel: Channel, now: Date): WorldEvent {
     const turn = { now: now.getTime() };
     const isAboutStream = type === 'stream.online' || type === 'stream.offline';
@@ -149,7 +148,7 @@ export class World {
     const { type, version, condition = {}, otherBroadcasterId } = request;
     const channel = this.channel(request.broadcasterId);
     const [viewer, otherViewer] = random.sample(this.viewers, 2);
-    if (!viewer || !otherViewer) throw new RangeError('the world has too few viewers');
+    if (!viewer || !otherViewer) throw new RangeError('the world has fewer than two viewers');
     const others =
       otherBroadcasterId === undefined
         ? this.channels.filter((other) => other !== channel)

@@ -1,7 +1,7 @@
 import { createPhrase } from './chat-texts.js';
 import { identify, identifyBoth, type EventPayload, type PayloadBuilders, type Scene } from './scene.js';
 
-/** What is not about a channel: users' own accounts, and the application itself. */
+/** Events that concern no channel: users' own accounts and the application. */
 export const accountBuilders: PayloadBuilders = {
   'user.update': updateUser,
   'user.whisper.message': whisper,
@@ -16,7 +16,7 @@ function clientOf({ condition, random }: Scene): string {
   return condition.client_id ?? random.uuid().replaceAll('-', '');
 }
 
-/** The address is told only with a scope that nobody has granted here. */
+/** The e-mail address requires a scope that no simulated user has granted, so it is missing. */
 function updateUser({ random, listener }: Scene): EventPayload {
   return {
     ...identify('user', listener),
@@ -34,7 +34,7 @@ function whisper({ random, listener, otherViewer }: Scene): EventPayload {
   };
 }
 
-/** Of an account that is gone only the id is left. */
+/** A deleted account has only its id. */
 function revokeAuthorization(scene: Scene): EventPayload {
   const { random, viewer } = scene;
   const isGone = random.chance(0.3);

@@ -12,7 +12,7 @@ import {
 const categories = ['aggressive', 'bullying', 'sexual', 'swearing'];
 const verdicts = ['Approved', 'Denied', 'Expired'];
 
-/** What AutoMod does, which holds messages until a moderator has seen them. */
+/** Events of AutoMod, which holds messages for review by a moderator. */
 export const automodBuilders: PayloadBuilders = {
   'automod.message.hold/1': hold,
   'automod.message.hold/2': holdWithReason,
@@ -62,7 +62,7 @@ function judge(scene: Scene): EventPayload {
   };
 }
 
-/** One level for all, or one for each. */
+/** One level for all categories, or one level per category. */
 function updateSettings(scene: Scene): EventPayload {
   const { random } = scene;
   const overall = random.chance(0.5) ? random.integer(0, 4) : null;

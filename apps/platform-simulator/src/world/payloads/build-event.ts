@@ -12,7 +12,7 @@ import type { EventPayload, PayloadBuilders, Scene } from './scene.js';
 import { viewerBuilders } from './viewers.js';
 import { voteBuilders } from './votes.js';
 
-/** How each type is told; its fields are in libs/platforms, nested shapes in docs/platform-facts.md §5.2. */
+/** The builder of each type. libs/platforms has the fields, docs/platform-facts.md §5.2 the nested shapes. */
 const builders: PayloadBuilders = {
   ...accountBuilders,
   ...automodBuilders,
@@ -28,13 +28,14 @@ const builders: PayloadBuilders = {
 };
 
 /**
- * Makes an event of this type, of its newest version unless another is named, with every field that it has.
+ * Builds an event of a type with all its fields. Default version: the newest.
  *
- * @throws RangeError for a type or version that the platform does not have
+ * @throws RangeError for an unknown type or version
  */
 export function buildEvent(type: string, version: string | undefined, scene: Scene): EventPayload {
   const row = findEventType(type, version);
   const build = row && (builders[`${type}/${row.version}`] ?? builders[type]);
-  if (build === undefined) throw new RangeError(`there is no event type ${type} of version ${version}`);
+  if (build === undefined)
+    throw new RangeError(`unknown event type: ${type} version ${version ?? '(newest)'}`);
   return build(scene);
 }

@@ -16,7 +16,7 @@ const goalTypes = [
   'new_subscription_count',
 ];
 
-/** What a community works towards together: hype trains, goals, charity. */
+/** Events of hype trains, goals, and charity campaigns. */
 export const campaignBuilders: PayloadBuilders = {
   'channel.hype_train.begin': beginHypeTrain,
   'channel.hype_train.progress': (scene) => ({ ...hypeTrain(scene), ...hypeTrainGoal(scene) }),
@@ -115,7 +115,7 @@ const charity = {
   charity_website: 'https://simulation.invalid/charity',
 };
 
-/** In minor units: 2 decimal places are cents. */
+/** In minor units: with 2 decimal places, cents. */
 function euros(cents: number): EventPayload {
   return { value: cents, decimal_places: 2, currency: 'EUR' };
 }
@@ -131,7 +131,7 @@ function donate(scene: Scene): EventPayload {
   };
 }
 
-/** These name the broadcaster without `user` (docs/platform-facts.md §5.1). */
+/** These events name the broadcaster in fields without `user` (docs/platform-facts.md §5.1). */
 function campaign(scene: Scene): EventPayload {
   const { random, channel } = scene;
   return {

@@ -9,7 +9,7 @@ import {
   type Scene,
 } from './scene.js';
 
-/** What a channel does: streams, titles, advertisements, raids, shoutouts, and what it shares with others. */
+/** Events of a channel: streams, titles, ads, raids, shoutouts, guests, and shared chat. */
 export const channelBuilders: PayloadBuilders = {
   'stream.online': beginStream,
   'stream.offline': endStream,
@@ -27,7 +27,7 @@ export const channelBuilders: PayloadBuilders = {
   'channel.guest_star_settings.update': updateGuestStarSettings,
 };
 
-/** The stream that is on; the one that would begin now when none is. */
+/** The running stream, or the one that would start now. */
 function beginStream({ channel, random, now }: Scene): EventPayload {
   return {
     id: channel.stream?.id ?? random.digits(15),
@@ -37,7 +37,7 @@ function beginStream({ channel, random, now }: Scene): EventPayload {
   };
 }
 
-/** The stream that is on, else the last one that was. */
+/** The running stream, or the last one. */
 function endStream({ channel, random }: Scene): EventPayload {
   const stream = channel.stream ?? channel.pastStreams.at(-1);
   return { id: stream?.id ?? random.digits(15), ...identify('broadcaster_user', channel.broadcaster) };
@@ -66,7 +66,7 @@ function beginAdBreak(scene: Scene): EventPayload {
   };
 }
 
-/** The channel is raided, unless the subscription is about raids that leave it. */
+/** A raid on the channel, or from it if the subscription asks for outgoing raids. */
 function raid({ random, channel, otherChannel, condition }: Scene): EventPayload {
   const leaves = condition.from_broadcaster_user_id !== undefined;
   const [from, to] = leaves ? [channel, otherChannel] : [otherChannel, channel];
@@ -85,7 +85,7 @@ function giveShoutout(scene: Scene): EventPayload {
     ...identify('moderator_user', pickModerator(scene)),
     viewer_count: random.integer(3, 900),
     started_at: now.toISOString(),
-    // The platform allows one every two minutes, and one an hour of the same channel.
+    // The platform allows one shoutout every two minutes, and one per hour for the same channel.
     cooldown_ends_at: after(now, 120),
     target_cooldown_ends_at: after(now, 3_600),
   };
@@ -115,7 +115,7 @@ function listParticipants({ channel, otherChannel }: Scene): EventPayload[] {
   return [channel, otherChannel].map(({ broadcaster }) => identify('broadcaster_user', broadcaster));
 }
 
-// What the platform documents least: who moderates may be missing or null.
+// The platform documents these events poorly: the moderator may be missing or null.
 function perhapsModerator(scene: Scene): EventPayload {
   const { random } = scene;
   if (random.chance(0.3)) return {};
@@ -144,7 +144,7 @@ function endGuestStar(scene: Scene): EventPayload {
   };
 }
 
-/** A guest takes or leaves a slot; an empty slot has no guest. */
+/** A guest joins or leaves a slot; an empty slot has no guest. */
 function updateGuest(scene: Scene): EventPayload {
   const { random, viewer, channel } = scene;
   const isPresent = random.chance(0.7);

@@ -12,7 +12,7 @@ import {
 
 const tiers = ['1000', '1000', '2000', '3000'];
 
-/** The kinds of notice with their details (docs/platform-facts.md §5.2); each may also come from a shared chat. */
+/** The types of notice with their details (docs/platform-facts.md §5.2). Each can also come from a shared chat. */
 const notices: Readonly<Record<string, PayloadBuilder>> = {
   sub: ({ random }) => ({ sub_tier: random.pick(tiers), is_prime: random.chance(0.3), duration_months: 1 }),
   resub: ({ random, otherViewer }) => {
@@ -64,10 +64,10 @@ const notices: Readonly<Record<string, PayloadBuilder>> = {
   modiversary: ({ random }) => ({ months: random.pick([12, 24, 36]) }),
 };
 
-// The platform has no shared notice of this.
+// The platform has no shared-chat variant of this notice.
 const neverShared = ['watch_streak'];
 
-/** The notices of chat: exactly one of the details is filled. */
+/** Chat notices: exactly one of the details is not null. */
 export const chatNoticeBuilders: PayloadBuilders = { 'channel.chat.notification': notice };
 
 function notice(scene: Scene): EventPayload {

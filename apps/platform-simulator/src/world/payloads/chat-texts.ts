@@ -1,7 +1,7 @@
 import type { Person } from '../population.js';
 import type { Random } from '../random.js';
 
-/** What a chat message consists of, as the platform splits it (docs/platform-facts.md §5.2). */
+/** The fragments of a chat message as the platform splits it (docs/platform-facts.md §5.2). */
 export interface ChatText {
   text: string;
   fragments: Record<string, unknown>[];
@@ -38,7 +38,7 @@ const emotes = [
 
 const cheerAmounts = [1, 10, 50, 100, 250, 500, 1_000];
 
-/** What a viewer writes: plain text, sometimes with an emote or another's name in it. */
+/** A chat message: plain text, sometimes with an emote or a mention. */
 export function createChatText(random: Random, someone: Person): ChatText {
   const fragments = [textFragment(random.pick(phrases))];
   if (random.chance(0.2)) {
@@ -56,7 +56,7 @@ export function createChatText(random: Random, someone: Person): ChatText {
   return joinFragments(fragments);
 }
 
-/** What a viewer writes to cheer: the amount is part of the text. */
+/** A message with a cheer: the amount is part of the text. */
 export function createCheerText(random: Random): ChatText & { bits: number } {
   const bits = random.pick(cheerAmounts);
   const cheermote = { prefix: 'cheer', bits, tier: cheermoteTier(bits) };
@@ -67,7 +67,7 @@ export function createCheerText(random: Random): ChatText & { bits: number } {
   return { ...joinFragments(fragments), bits };
 }
 
-/** A text without mentions; those that wait for a moderator also tell less of their emotes. */
+/** A text without mentions. Held messages also have fewer details of their emotes. */
 export function createPlainText(random: Random, emoteKeys: readonly string[] = fullEmoteKeys): ChatText {
   const fragments: Fragment[] = [textFragment(`${random.pick(phrases)} `)];
   if (random.chance(0.4)) {
@@ -82,12 +82,12 @@ export function createPlainText(random: Random, emoteKeys: readonly string[] = f
   };
 }
 
-/** A text that waits for a moderator. */
+/** A text that AutoMod holds for review. */
 export function createHeldText(random: Random): ChatText {
   return createPlainText(random, ['id', 'emote_set_id']);
 }
 
-/** A text with the places of its emotes, as older types tell it. */
+/** A text with the positions of its emotes, in the format of older types. */
 export function createTextWithEmotes(random: Random): { text: string; emotes: EmotePlace[] } {
   const phrase = random.pick(phrases);
   if (!random.chance(0.4)) return { text: phrase, emotes: [] };
@@ -96,17 +96,17 @@ export function createTextWithEmotes(random: Random): { text: string; emotes: Em
   return { text: `${phrase} ${name}`, emotes: [{ id, begin, end: begin + name.length - 1 }] };
 }
 
-/** Any emote of the platform. */
+/** A random emote of the platform. */
 export function pickEmote(random: Random): { id: string; name: string } {
   return random.pick(emotes);
 }
 
-/** Any phrase, for where viewers write freely. */
+/** A random phrase, for free text of viewers. */
 export function createPhrase(random: Random): string {
   return random.pick(phrases);
 }
 
-// The tiers of a cheermote begin at these amounts.
+// The tiers of a cheermote start at these amounts.
 function cheermoteTier(bits: number): number {
   return [1_000, 100, 1].find((tier) => bits >= tier) ?? 1;
 }

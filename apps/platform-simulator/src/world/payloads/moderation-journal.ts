@@ -11,7 +11,7 @@ import {
   type Scene,
 } from './scene.js';
 
-/** What was done: the name of its details and how they are told; null when the action says it all. */
+/** The detail field of an action and its builder; null for an action without details. */
 type Action = { detail: string; describe: PayloadBuilder } | null;
 
 const viewer = (detail: string): Action => ({ detail, describe: nameViewer });
@@ -65,7 +65,7 @@ const actions: Readonly<Record<string, Action>> = {
   shared_chat_delete: { detail: 'shared_chat_delete', describe: deleteMessage },
 };
 
-/** Known to version 2 alone. */
+/** Actions that exist only in version 2. */
 const warning: Readonly<Record<string, Action>> = {
   warn: {
     detail: 'warn',
@@ -73,7 +73,7 @@ const warning: Readonly<Record<string, Action>> = {
   },
 };
 
-/** The journal of what moderators do: the details of the action are filled, the others are null. */
+/** The log of moderators' actions: only the detail of the action is not null. */
 export const moderationJournalBuilders: PayloadBuilders = {
   'channel.moderate/1': (scene) => record(scene, '1', actions),
   'channel.moderate/2': (scene) => record(scene, '2', { ...actions, ...warning }),

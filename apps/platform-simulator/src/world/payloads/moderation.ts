@@ -13,7 +13,7 @@ import {
 const reasons = ['spam', 'insults', 'self-promotion', ''];
 const trustStatuses = ['none', 'active_monitoring', 'restricted'];
 
-/** What moderators do, but for AutoMod and the journal of actions. */
+/** Events of moderation, without AutoMod and the log of actions. */
 export const moderationBuilders: PayloadBuilders = {
   'channel.ban': ban,
   'channel.unban': moderate,
@@ -61,7 +61,7 @@ function requestUnban(scene: Scene): EventPayload {
   };
 }
 
-/** Who takes the request back needs no moderator. */
+/** A canceled request has no moderator. */
 function resolveUnbanRequest(scene: Scene): EventPayload {
   const { random } = scene;
   const status = random.pick(['approved', 'denied', 'canceled']);

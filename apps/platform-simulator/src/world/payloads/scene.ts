@@ -8,30 +8,30 @@ export type Condition = Readonly<Record<string, string>>;
 /** The `event` part of a notification. */
 export type EventPayload = Record<string, unknown>;
 
-/** What an event is about, ready to be told. */
+/** The participants and circumstances of an event. */
 export interface Scene {
   readonly random: Random;
   readonly channel: Channel;
-  /** The viewer who does it. */
+  /** The viewer who acts. */
   readonly viewer: Viewer;
-  /** Another viewer, for what takes two. */
+  /** Another viewer, for events with two viewers. */
   readonly otherViewer: Viewer;
-  /** Whose own affairs it is about, for types that are about a user and not about a channel. */
+  /** The user of events that concern a user and not a channel. */
   readonly listener: Person;
-  /** Another channel: that a raid comes from, that chat is shared with. */
+  /** Another channel: the source of a raid, or the partner of a shared chat. */
   readonly otherChannel: Channel;
-  /** What the subscription asks for; empty when the event is for nobody in particular. */
+  /** The condition of the subscription; empty for an event without one. */
   readonly condition: Condition;
   readonly now: Date;
 }
 
-/** Tells an event of one type. */
+/** Builds an event of one type. */
 export type PayloadBuilder = (scene: Scene) => EventPayload;
 
-/** The builders of a group of types, by type; where versions differ, by `type/version`. */
+/** Builders by type, or by `type/version` where versions differ. */
 export type PayloadBuilders = Readonly<Record<string, PayloadBuilder>>;
 
-/** The three fields that name a person, null for someone who stays anonymous. */
+/** The three fields that name a person; null for an anonymous person. */
 export function identify(prefix: string, person: Person | null): EventPayload {
   return {
     [`${prefix}_id`]: person?.id ?? null,
@@ -40,27 +40,27 @@ export function identify(prefix: string, person: Person | null): EventPayload {
   };
 }
 
-/** The broadcaster's three fields, which most events have. */
+/** The three fields that name the broadcaster, which most events have. */
 export function identifyBroadcaster({ channel }: Scene): EventPayload {
   return identify('broadcaster_user', channel.broadcaster);
 }
 
-/** The broadcaster and the viewer who does it. */
+/** The fields that name the broadcaster and the acting viewer. */
 export function identifyBoth(scene: Scene): EventPayload {
   return { ...identifyBroadcaster(scene), ...identify('user', scene.viewer) };
 }
 
-/** Someone who moderates: the broadcaster or one of the moderators, but never the viewer it is about. */
+/** A random moderator or the broadcaster, but never the viewer whom the event concerns. */
 export function pickModerator({ random, channel, viewer }: Scene): Person {
   return random.pick([channel.broadcaster, ...channel.moderators.filter(({ id }) => id !== viewer.id)]);
 }
 
-/** A time some seconds from now, or ago when negative. */
+/** The time some seconds after `now`, or before it when negative. */
 export function after(now: Date, seconds: number): string {
   return new Date(now.getTime() + seconds * 1_000).toISOString();
 }
 
-/** The fields of a type that are null unless something fills them, from the catalogue. */
+/** The nullable fields of a type, all null. */
 export function emptyDetails(type: string, version: string): EventPayload {
   const fields = Object.entries(findEventType(type, version)?.fields ?? {});
   return Object.fromEntries(fields.flatMap(([name, kind]) => (kind.endsWith('|null') ? [[name, null]] : [])));

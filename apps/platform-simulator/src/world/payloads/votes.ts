@@ -29,7 +29,7 @@ export const voteBuilders: PayloadBuilders = {
   'channel.prediction.end': endPrediction,
 };
 
-/** At the beginning nobody has voted, and the counts are missing. */
+/** Begin events have no counts, because there are no votes yet. */
 function poll(scene: Scene, isCounted: boolean): EventPayload {
   const { random, now } = scene;
   const { title, choices } = random.pick(polls);
@@ -89,7 +89,7 @@ function predictionLocks({ random, now }: Scene): EventPayload {
   return { locks_at: after(now, random.pick([60, 120, 300])) };
 }
 
-/** Of a canceled prediction nobody wins: the platform leaves the winner’s id empty. */
+/** A canceled prediction has no winner: the platform sends an empty winner id. */
 function endPrediction(scene: Scene): EventPayload {
   const status = scene.random.pick(['resolved', 'resolved', 'canceled']);
   const prediction = predict(scene, true);
