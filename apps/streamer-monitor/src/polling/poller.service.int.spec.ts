@@ -6,7 +6,7 @@ import { eventually, type TestNats } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { metricOf, startMonitorNats } from '../../test/monitor-process.js';
 import { MonitorStore } from '../../test/monitor-store.js';
-import { epoch, listed } from '../../test/facts.js';
+import { epoch, listed, online } from '../../test/facts.js';
 import { StandInPlatform, startStandInConnector } from '../../test/stand-in-services.js';
 import { ClaimsRepository } from './claims.repository.js';
 import { UsernameRefresh } from './username-refresh.service.js';
@@ -211,6 +211,22 @@ describe(Poller.name, () => {
       { streamId: 's1', startedAt: new Date(epoch - 60 * second), endedAt: new Date(epoch + 180 * second) },
     ]);
     expect(await store.streamer(streamer)).toMatchObject({ streaming: false });
+  });
+
+  it('fills in the title of an announced stream at once', async () => {
+    const streamer = await store.addStreamer({ nextPollAt: new Date(Date.now() + 3_600 * second) });
+    platform.streams = [listed(streamer, 's1', 0)];
+    const { poller } = createPoller();
+    await store.recorder.recordEvent(online(streamer, 's1', 0));
+    expect(await store.streamsOf(streamer)).toMatchObject([{ title: '', viewerCount: 0 }]);
+
+    poller.start();
+
+    // Less than the 5 s that the first look-up took before.
+    await eventually(
+      async () => expect(await store.streamsOf(streamer)).toMatchObject([{ title: 'hello', viewerCount: 7 }]),
+      { timeoutMs: 4_000 },
+    ).finally(() => poller.stop());
   });
 
   it('records the rest of a batch when one streamer fails, and polls that streamer again', async () => {
