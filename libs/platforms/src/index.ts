@@ -6,3 +6,4 @@ export * from './platforms.js';
 export * from './twitch/catalogue/api-endpoints.js';
 export * from './twitch/catalogue/event-types.js';
 export * from './twitch/catalogue/scopes.js';
+export * from './twitch/event-type-rules.js';

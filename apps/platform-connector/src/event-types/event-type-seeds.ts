@@ -1,6 +1,5 @@
-import type { EventType } from '@stream-events/platforms';
+import { isActiveByDefault, type EventType } from '@stream-events/platforms';
 import type { EventTypeChoice } from './event-type-choice.entity.js';
-import { isActiveByDefault } from './event-type-rules.js';
 
 /** The rows that a start of the service adds and deactivates. */
 export interface EventTypeSeeds {

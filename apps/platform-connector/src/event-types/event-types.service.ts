@@ -1,10 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError, type EventTypeMessage } from '@stream-events/contracts';
-import { eventTypes, type EventType } from '@stream-events/platforms';
+import {
+  byPriority,
+  eventTypes,
+  findByAnyName,
+  unsupportedReason,
+  type ConditionValues,
+  type EventType,
+} from '@stream-events/platforms';
 import { LOGGER, type Logger } from '@stream-events/service';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
-import { byPriority, findByAnyName, unsupportedReason, type ConditionValues } from './event-type-rules.js';
 import { EventTypesRepository, type SubscriptionCount } from './event-types.repository.js';
 
 /** Lists the platform's event types, and activates and deactivates them. */

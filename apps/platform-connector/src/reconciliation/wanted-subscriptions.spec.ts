@@ -1,5 +1,4 @@
-import { findEventType } from '@stream-events/platforms';
-import { byPriority } from '../event-types/event-type-rules.js';
+import { byPriority, findEventType } from '@stream-events/platforms';
 import { wantedSubscriptions } from './wanted-subscriptions.js';
 
 describe('wantedSubscriptions', () => {

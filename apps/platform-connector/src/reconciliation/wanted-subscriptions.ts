@@ -1,5 +1,10 @@
-import { type Condition, type EventType } from '@stream-events/platforms';
-import { conditionFor, isOfApplication, type ConditionValues } from '../event-types/event-type-rules.js';
+import {
+  conditionFor,
+  isOfApplication,
+  type Condition,
+  type ConditionValues,
+  type EventType,
+} from '@stream-events/platforms';
 import { subscriptionKey } from '../subscriptions/own-subscription.js';
 
 /** A subscription that should exist. */

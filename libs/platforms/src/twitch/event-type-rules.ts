@@ -1,4 +1,6 @@
-import { type Condition, type EventType, eventTypes, findEventType } from '@stream-events/platforms';
+import type { Condition } from '../outbound-platform.js';
+import { eventTypes, findEventType, type EventType } from './catalogue/event-types.js';
+import { toEventType } from './webhook-message.external.js';
 
 /** The values that subscription conditions need in addition to the streamer's id. */
 export interface ConditionValues {
@@ -13,7 +15,7 @@ const exactlyOneKey = 'to_broadcaster_user_id';
 
 /** The newest version of a type, by the platform's name (`stream.online`) or by the name in events (`stream-online`). */
 export function findByAnyName(name: string): EventType | undefined {
-  const row = eventTypes.find(({ type }) => type === name || type.replaceAll('.', '-') === name);
+  const row = eventTypes.find(({ type }) => type === name || toEventType(type) === name);
   return row && findEventType(row.type);
 }
 

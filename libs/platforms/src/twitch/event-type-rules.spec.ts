@@ -1,12 +1,5 @@
-import { eventTypes, findEventType } from '@stream-events/platforms';
-import {
-  byPriority,
-  conditionFor,
-  findByAnyName,
-  isActiveByDefault,
-  unsupportedReason,
-} from './event-type-rules.js';
-import { seedEventTypes } from './event-type-seeds.js';
+import { eventTypes, findEventType } from './catalogue/event-types.js';
+import { byPriority, conditionFor, findByAnyName, unsupportedReason } from './event-type-rules.js';
 
 const values = { clientId: 'app' };
 const typeNamed = (type: string) => findEventType(type)!;
@@ -68,34 +61,5 @@ describe('byPriority', () => {
     const sorted = byPriority(eventTypes).map(({ type }) => type);
     expect(sorted.slice(0, 2)).toEqual(['stream.online', 'stream.offline']);
     expect(sorted).toHaveLength(eventTypes.length);
-  });
-});
-
-describe('seedEventTypes', () => {
-  const seedAll = (platform: string) => seedEventTypes(eventTypes, [], platform).add;
-
-  it('activates stream.online and stream.offline by default, and more types on the simulated platform', () => {
-    const active = (platform: string) => seedAll(platform).filter((row) => row.active);
-    expect(active('twitch').map(({ type }) => type)).toEqual(['stream.online', 'stream.offline']);
-    expect(active('simulator')).toHaveLength(14);
-    expect(active('simulator').every(({ type }) => isActiveByDefault(type, 'simulator'))).toBe(true);
-    expect(seedAll('twitch')).toHaveLength(83);
-  });
-
-  it('keeps the choices of users and adds only new types', () => {
-    const chosen = seedAll('twitch').slice(1).map((row) => ({ ...row, active: !row.active })); // prettier-ignore
-    const { add, retire } = seedEventTypes(eventTypes, chosen, 'twitch');
-    const [first] = eventTypes;
-    expect(add).toEqual([{ type: first?.type, version: first?.version, active: false }]);
-    expect(retire).toEqual([]);
-  });
-
-  it.each([true, false])('lets a newer version take over the choice (%s) of the one before', (active) => {
-    const chosen = seedAll('twitch')
-      .filter(({ type, version }) => !(type === 'channel.moderate' && version === '2'))
-      .map((row) => (row.type === 'channel.moderate' ? { ...row, active } : row));
-    const { add, retire } = seedEventTypes(eventTypes, chosen, 'twitch');
-    expect(add).toEqual([{ type: 'channel.moderate', version: '2', active }]);
-    expect(retire.map(({ version }) => version)).toEqual(active ? ['1'] : []);
   });
 });
