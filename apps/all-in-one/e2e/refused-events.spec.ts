@@ -46,7 +46,7 @@ describe('an event that the database refuses', () => {
     ['is an array 100,000 levels deep', '['.repeat(100_000) + ']'.repeat(100_000), '54001', [10]],
     ['is an object 50,000 levels deep', '{"a":'.repeat(50_000) + '0' + '}'.repeat(50_000), '54001', [10]],
     ['is no JSON, in several places', 'NaN', '22P02', [0, 1, 9, 18, 19]],
-  ])('because its data %s is parked alone', async (_, eventData, sqlState, places) => {
+  ])('because its data %s becomes a dead letter alone', async (_, eventData, sqlState, places) => {
     const type = uniqueType('refused');
     const events = batch(type, eventData, places);
     const bad = events.filter((_, index) => places.includes(index)).map(({ id }) => id);

@@ -13,10 +13,10 @@ import type { Relay } from '../src/relay/relay.service.js';
 import { EventsRepository } from '../src/store/events.repository.js';
 import { PartitionsRepository } from '../src/store/partitions.repository.js';
 
-// A service gives up after 3 s; here it may be the other tests that take the time.
+// A service gives up after 3 s. In tests, other tests may take the time.
 const connectTimeoutMs = 30_000;
 
-/** An event store in a database of the test's own; what would be published is noted down instead. */
+/** An event store in the test's own database. Batches for the relay are collected instead of published. */
 export class EventStore {
   readonly handedToRelay: OutboxBatch[] = [];
   readonly metrics = new Registry();
@@ -70,7 +70,7 @@ export class EventStore {
     await this.database.drop();
   }
 
-  /** Empties every table, as if no stream had ever been seen; partitions stay. */
+  /** Empties every table and forgets the stream. Partitions stay. */
   async clear(): Promise<void> {
     this.handedToRelay.length = 0;
     await this.dataSource.query(
@@ -79,7 +79,7 @@ export class EventStore {
     await this.dataSource.query('UPDATE event_stream SET epoch = NULL, last_sequence = 0');
   }
 
-  /** The ids of all stored events, oldest first. */
+  /** Returns the ids of all stored events, oldest first. */
   async storedIds(): Promise<string[]> {
     const rows = await this.dataSource.query<{ id: string }[]>('SELECT id FROM events ORDER BY id');
     return rows.map((row) => row.id);
@@ -95,8 +95,8 @@ export class EventStore {
   }
 
   /**
-   * Fills the table fast with events of this month, one a millisecond from `from` on; `columns` are SQL expressions of
-   * `n`, which counts from 1.
+   * Fills the table quickly with events of this month, one per millisecond starting at `from`. `columns` are SQL expressions
+   * of `n`, which counts from 1.
    */
   async generate(count: number, from: number, columns: Record<string, string> = {}): Promise<void> {
     await this.partitions.ensureAhead(from);

@@ -25,7 +25,7 @@ import { IngestStream } from '../src/ingest/ingest-stream.js';
 import { IntakeStream } from '../src/ingest/intake-stream.js';
 import type { EventStore } from './event-store.js';
 
-/** A drain of an instance of its own, with its counters. */
+/** A drain on its own connection, with its metrics. */
 export interface RunningDrain {
   drain: IngestDrain;
   metrics: Registry;
@@ -45,7 +45,7 @@ const consumerConfig = { ack_wait: nanos(5_000) };
 
 export const ingestOptions = { platform: 'simulator', maxGigabytes: 1, consumerConfig };
 
-/** A broker, and what tests do with its INGEST stream. */
+/** A broker, and operations on its INGEST and INTAKE streams. */
 export class IngestSetup {
   private constructor(
     readonly nats: TestNats,
@@ -67,7 +67,7 @@ export class IngestSetup {
     await this.nats.stop();
   }
 
-  /** A drain that is not started yet. `quietMs`: how long INTAKE must be quiet before it is deleted. */
+  /** Creates a drain without starting it. `quietMs`: how long INTAKE must be quiet before it is deleted. */
   async createDrain(store: EventStore, quietMs?: number): Promise<RunningDrain> {
     const connection = await connectNats({ urls: [this.nats.urlFor('events')], name: 'test-drain' });
     const metrics = new Registry();
@@ -87,7 +87,7 @@ export class IngestSetup {
     return { drain, metrics, stop };
   }
 
-  /** Publishes as the gateway may; says what the stream answered, `{"error":…}` when it refuses. */
+  /** Publishes as the gateway does. Returns the stream's reply: `{"error":…}` when it rejects the message. */
   async publish(
     payload: string | Uint8Array,
     messageId?: string,
@@ -137,10 +137,10 @@ export class IngestSetup {
   }
 
   async deleteIntake(): Promise<void> {
-    await (await this.manager()).streams.delete(intakeStreamName).catch(() => undefined); // was there none, all is well
+    await (await this.manager()).streams.delete(intakeStreamName).catch(() => undefined); // there may be none
   }
 
-  /** How many messages wait on the stream. */
+  /** Counts the messages on the stream. */
   async count(): Promise<number> {
     return (await this.manager()).streams.info(ingestStreamName).then(({ state }) => state.messages);
   }
@@ -155,17 +155,17 @@ export class IngestSetup {
     return messages;
   }
 
-  /** How many drains wait for messages. */
+  /** Counts the drains that wait for messages. */
   async countReaders(): Promise<number> {
     const infos = await (await this.manager()).consumers.list(ingestStreamName).next();
     return infos.reduce((sum, { num_waiting }) => sum + num_waiting, 0);
   }
 
   async deleteStream(): Promise<void> {
-    await (await this.manager()).streams.delete(ingestStreamName).catch(() => undefined); // was there none, all is well
+    await (await this.manager()).streams.delete(ingestStreamName).catch(() => undefined); // there may be none
   }
 
-  /** From now on the stream holds so many messages, or as many as it can (-1). */
+  /** Limits the stream to this number of messages; -1 removes the limit. */
   async limitMessages(max_msgs: number): Promise<void> {
     const { streams } = await this.manager();
     const { config } = await streams.info(ingestStreamName);

@@ -18,7 +18,7 @@ import { StreamRecordRepository } from '../src/relay/stream-record.repository.js
 import { StreamWatch } from '../src/relay/stream-watch.service.js';
 import type { EventStore } from './event-store.js';
 
-/** A relay on its own connection, with its counters. */
+/** A relay on its own connection, with its metrics. */
 export interface RunningRelay {
   relay: Relay;
   watch: StreamWatch;
@@ -33,11 +33,11 @@ export interface StreamMessage {
   subject: string;
   messageId: string;
   text: string;
-  /** The header that says when it happened, where there is one. */
+  /** The header with the time when the event happened, if any. */
   occurredAt?: string;
 }
 
-/** Parts that a test gives itself, to have them fail. */
+/** Parts that a test replaces to make them fail. */
 export interface CheckParts {
   stream?: EventsStream;
   records?: StreamRecordRepository;
@@ -46,14 +46,14 @@ export interface CheckParts {
 
 export const streamOptions = { platform: 'simulator', maxAgeDays: 7, maxGigabytes: 1 };
 
-/** A broker with the EVENTS stream, and what tests do with it. */
+/** A broker, and operations on its EVENTS stream. */
 export class StreamSetup {
   private constructor(
     readonly nats: TestNats,
     readonly connection: NatsConnection,
   ) {}
 
-  /** A broker that has no stream yet. */
+  /** Starts a broker without a stream. */
   static async start(): Promise<StreamSetup> {
     const nats = await startTestNats(Object.values(natsUsers));
     return new StreamSetup(
@@ -71,7 +71,7 @@ export class StreamSetup {
     return EventsStream.open(this.connection, { ...streamOptions, ...options });
   }
 
-  /** The check of an instance of its own. */
+  /** Creates the check of another instance. */
   async createCheck(store: EventStore, parts: CheckParts = {}): Promise<StreamCheck> {
     return new StreamCheck(
       parts.stream ?? (await this.openStream()),
@@ -81,7 +81,7 @@ export class StreamSetup {
     );
   }
 
-  /** A relay of an instance of its own, which watches the stream, but does not sweep the outbox until it is started. */
+  /** A relay of its own instance. It watches the stream, but runs no recovery pass before it is started. */
   async createRelay(store: EventStore): Promise<RunningRelay> {
     const connection = await connectNats({
       urls: [this.nats.urlFor('events')],
@@ -111,13 +111,13 @@ export class StreamSetup {
     await manager.streams.delete(eventsStreamName);
   }
 
-  /** Makes the stream anew: empty, also of what it remembers for de-duplication. */
+  /** Recreates the stream: without messages, and with an empty deduplication window. */
   async recreateStream(epoch = '00000000'): Promise<void> {
     await this.deleteStream().catch(() => undefined);
     await (await this.openStream()).create(epoch);
   }
 
-  /** The stream as it was when it had so many messages: what a power cut or a restored backup leaves of it. */
+  /** Cuts the stream to its first messages, as a power failure or a restored backup does. */
   async loseTail(keptMessages: number): Promise<void> {
     const manager = await jetstreamManager(this.connection);
     const { config } = await this.readInfo();
@@ -131,7 +131,7 @@ export class StreamSetup {
     }
   }
 
-  /** From now on the stream holds so many messages, and refuses more. */
+  /** Limits the stream to this number of messages; it rejects more. */
   async limitMessages(max_msgs: number): Promise<void> {
     const manager = await jetstreamManager(this.connection);
     const { config } = await manager.streams.info(eventsStreamName);
@@ -146,7 +146,7 @@ export class StreamSetup {
     return parseStreamDescription((await this.readInfo()).config.description ?? '')?.epoch;
   }
 
-  /** Everything that is on the stream, in its order. */
+  /** Reads all messages of the stream, in their order. */
   async readStream(): Promise<StreamMessage[]> {
     const manager = await jetstreamManager(this.connection);
     const { state } = await manager.streams.info(eventsStreamName);

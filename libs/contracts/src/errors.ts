@@ -1,6 +1,6 @@
 /**
- * Every failure that one part of the system reports to another, in one place: its code on the wire,
- * the HTTP status it becomes at the edge and the level it is logged with.
+ * Every failure that one part of the system reports to another: its code on the wire, its HTTP status at the edge, and its
+ * log level.
  */
 export const errorCatalogue = {
   invalid: { status: 400, title: 'Bad Request', logLevel: 'debug' },
@@ -17,19 +17,19 @@ export const errorCatalogue = {
   unavailable: { status: 503, title: 'Service Unavailable', logLevel: 'warn' },
 } as const;
 
-/** The code of a failure, as it crosses NATS. */
+/** The code of a failure on the wire. */
 export type ErrorCode = keyof typeof errorCatalogue;
 
 /** Messages of a validation error by field name: `{ "event_type": ["must be text of 1 to 255 characters"] }`. */
 export type FieldErrors = Record<string, string[]>;
 
-/** What an error may carry besides its code and detail. */
+/** The optional parts of an error. */
 export interface ErrorExtras {
   /** Faults by field, for `invalid`. */
   errors?: FieldErrors;
-  /** Seconds after which trying again makes sense, for `unavailable` and `too_many_requests`. */
+  /** Seconds after which a retry makes sense, for `unavailable` and `too_many_requests`. */
   retryAfterSeconds?: number;
-  /** Methods that the path has, for `method_not_allowed`. */
+  /** The methods that the path supports, for `method_not_allowed`. */
   allow?: string[];
   cause?: unknown;
 }
@@ -42,7 +42,7 @@ export interface ErrorMessage {
   retryAfterSeconds?: number;
 }
 
-/** A failure that its receiver can act on. `detail` is read by API clients: say what was tried and what to do. */
+/** A failure that its receiver can act on. API clients read `detail`: say what was tried and what to do. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly errors: FieldErrors | undefined;
@@ -60,7 +60,7 @@ export class ServiceError extends Error {
     this.allow = extras.allow;
   }
 
-  /** The error as it crosses NATS; `allow` and the cause stay at home. */
+  /** Returns the error for the wire, without `allow` and the cause. */
   toMessage(): ErrorMessage {
     return {
       code: this.code,
@@ -70,13 +70,13 @@ export class ServiceError extends Error {
     };
   }
 
-  /** The error that a service answered with; anything that is not one of ours becomes `internal`. */
+  /** Makes the error from the reply of a service. A reply that is not an `ErrorMessage` becomes `internal`. */
   static fromMessage(message: unknown): ServiceError {
     if (!isErrorMessage(message)) return new ServiceError('internal', 'A service failed unexpectedly.');
     return new ServiceError(message.code, message.detail, message);
   }
 
-  /** A validation error on one field. */
+  /** Makes a validation error on one field. */
   static onField(field: string, message: string): ServiceError {
     return new ServiceError('invalid', `${field}: ${message}`, { errors: { [field]: [message] } });
   }

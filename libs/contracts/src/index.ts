@@ -1,4 +1,4 @@
-// The decorators of the message classes need it, whoever imports them first.
+// The decorators of the message classes need reflect-metadata before any of the classes is imported.
 import 'reflect-metadata';
 
 export * from './contract.js';

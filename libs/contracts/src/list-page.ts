@@ -12,8 +12,8 @@ import {
 } from 'class-validator';
 
 /**
- * A place between two items of a list that is sorted by id. `older` reads down from it, `newer` reads up; `inclusive` counts
- * the item with this very id as beyond the place.
+ * A position between two items of a list that is sorted by id. `older` reads from there towards older items, `newer` towards
+ * newer ones. With `inclusive`, the page includes the item with this id.
  */
 export class ListPosition {
   @IsIn(['older', 'newer'])
@@ -26,14 +26,14 @@ export class ListPosition {
   inclusive!: boolean;
 }
 
-/** Asks for a page of a list, newest first. */
+/** Requests a page of a list, newest first. */
 export class PageRequest {
   @IsInt()
   @Min(1)
   @Max(100)
   pageSize!: number;
 
-  /** Where the page begins; the newest page without it. */
+  /** Where the page begins. Without it, the request is for the newest page. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
@@ -41,16 +41,16 @@ export class PageRequest {
   position?: ListPosition;
 }
 
-/** The neighbours of a page. */
+/** The positions of the pages before and after a page. */
 export class PageReply {
-  /** Where older items go on; null alone means the end. */
+  /** Where older items continue. Only null means the end. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
   @Type(() => ListPosition)
   next!: ListPosition | null;
 
-  /** Where newer items go on; null when there are none yet. */
+  /** Where newer items continue; null when there are none yet. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
@@ -58,22 +58,22 @@ export class PageReply {
   previous!: ListPosition | null;
 }
 
-/** The same of a list that is counted. */
+/** The same for a list that also has a count. */
 export class CountedPageReply extends PageReply {
-  /** How many items the list has in all. */
+  /** The total number of items in the list. */
   @IsInt()
   count!: number;
 }
 
-/** A page as it was read: in the order of travel, which is upwards for `newer`. */
+/** A page in the order in which it was read: oldest first when reading `newer` items. */
 export interface ReadPage {
-  /** The id of its first item; undefined when it is empty. */
+  /** The id of its first item; undefined when the page is empty. */
   firstId: string | undefined;
-  /** The id beyond which there may be more; null when there is not. */
+  /** The id after which there may be more items; null when there are none. */
   continueAfter: string | null;
 }
 
-/** The neighbours of a page that was asked for at a position, or of the newest one without it. */
+/** Returns the positions before and after the page at this position; without a position, of the newest page. */
 export function findNeighbours(position: ListPosition | undefined, page: ReadPage): PageReply {
   const { firstId, continueAfter } = page;
   const direction = position?.direction ?? 'older';
@@ -82,7 +82,7 @@ export function findNeighbours(position: ListPosition | undefined, page: ReadPag
   return direction === 'older' ? { next: ahead, previous: behind } : { next: behind, previous: ahead };
 }
 
-/** The position that leads back from a page: before its first item, or where an empty page was asked for. */
+/** Returns the position that leads back from a page: before its first item, or for an empty page, where it was requested. */
 function turnAround(position: ListPosition, firstId: string | undefined): ListPosition {
   const direction = position.direction === 'older' ? 'newer' : 'older';
   return firstId === undefined

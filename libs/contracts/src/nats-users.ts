@@ -3,18 +3,18 @@ import { ingestSubject, intakeSubject } from './events/ingest-stream.js';
 import { storeEvents } from './events/store-events.contract.js';
 
 /**
- * A NATS account: a space of subjects of its own, of which others see what they import and nothing else.
+ * A NATS account: a separate space of subjects. Other accounts see only what they import from it.
  *
  * ```
- *  SERVICES      requests, the INGEST stream, replays (live.replay.>)     a user of each service
+ *  SERVICES      requests, the INGEST stream, replays (live.replay.>)     one user for each service
  *     │ replays
- *     │             EVENTS   the EVENTS stream alone                      second users, of the services that use it
- *     ▼                │ the part of the JetStream API that reading takes
+ *     │             EVENTS   only the EVENTS stream                       a second user for each service that uses it
+ *     ▼                │ the part of the JetStream API that reading needs
  *  SUBSCRIBERS ◀───────┘                                                  `subscriber`, for other services of yours
  * ```
  *
- * Subscribers have an account apart from the stream: within its account, whoever may read could have the broker answer on
- * any subject, that of the deletion of the stream included. What comes in by an import is answered in the importing account.
+ * Subscribers have another account than the stream. Within the stream's account, a reader could make the broker reply on any
+ * subject, even on the one that deletes the stream. Replies to an imported request stay in the importing account.
  */
 export interface NatsAccount {
   name: string;
@@ -22,14 +22,14 @@ export interface NatsAccount {
   imports: readonly NatsImport[];
 }
 
-/** What an account gets from another one: its messages (`stream`), or answers to requests (`service`). */
+/** What an account imports from another one: messages (`stream`), or replies to requests (`service`). */
 export type NatsImport = { from: string } & (
   | { stream: string }
-  // Singleton answers once; Stream again and again, as a pull does.
+  // `Singleton` has one reply, `Stream` has many, like a pull request.
   | { service: string; responseType: 'Singleton' | 'Stream' }
 );
 
-/** Who may do what on NATS. Every service has users of its own; replies go to inboxes that no other user can read. */
+/** A NATS user and its permissions. Every service has its own users, and no user can read the reply inboxes of another. */
 export interface NatsUser {
   name: string;
   account: NatsAccount;
@@ -37,18 +37,18 @@ export interface NatsUser {
   /** Exceptions from `publish`. */
   doNotPublish: readonly string[];
   subscribe: readonly string[];
-  /** May answer the requests it gets, on whatever inbox they name. */
+  /** Whether the user may reply to the requests it gets, on the inbox that the request names. */
   servesRequests: boolean;
-  /** The user whose password it shares; undefined: it has one of its own. */
+  /** The user whose password it shares. Undefined when the user has its own password. */
   passwordOf?: string;
 }
 
-/** The prefix of a user's reply inboxes, one token of a subject. */
+/** Returns the prefix of a user's reply inboxes: one token of a subject. */
 export function inboxPrefix(user: string): string {
   return `_INBOX_${user.replaceAll('.', '_')}`;
 }
 
-/** The name that the user of a service has in the account EVENTS, with the same password. */
+/** Returns the name of a service's user in the account EVENTS, which has the same password. */
 export function eventsUserOf(user: string): string {
   return `${user}.events`;
 }
@@ -62,26 +62,26 @@ export const durableConsumers = {
 
 const pullEvents = `$JS.API.CONSUMER.MSG.NEXT.${eventsStreamName}.>`;
 
-/** What reading the EVENTS stream takes, by pull consumers of one's own. */
+/** The permissions to read the EVENTS stream with one's own pull consumers. */
 const readEvents = [
   '$JS.API.INFO',
   `$JS.API.STREAM.INFO.${eventsStreamName}`,
-  // Only with the name in the subject: where it is in the payload alone, no permission can tell whose consumer it is.
+  // Only with the consumer's name in the subject. With the name in the payload, no permission could restrict it.
   `$JS.API.CONSUMER.CREATE.${eventsStreamName}.>`,
   `$JS.API.CONSUMER.DURABLE.CREATE.${eventsStreamName}.>`,
-  // Not DELETE, of another service's consumer for instance: consumers of a subscriber's own end by their inactive_threshold.
+  // Not DELETE, which could delete another service's consumer. A subscriber's consumers end by their inactive_threshold.
   `$JS.API.CONSUMER.INFO.${eventsStreamName}.>`,
   pullEvents,
   `$JS.ACK.${eventsStreamName}.>`,
 ] as const;
 
 /**
- * What NATS clients ask first (`nats stream ls`, `streams.list()`): the account EVENTS has one stream, so the answer says no
- * more than `STREAM.INFO`. Listing consumers stays forbidden: see `natsUsers`.
+ * What NATS clients request first (`nats stream ls`, `streams.list()`). The account EVENTS has one stream, so the reply reveals
+ * no more than `STREAM.INFO`. Listing consumers stays forbidden: see `natsUsers`.
  */
 const listStreams = ['$JS.API.STREAM.LIST', '$JS.API.STREAM.NAMES'] as const;
 
-/** Making, changing, asking and acknowledging the durable consumers of our services. */
+/** The permissions to create, change, pull from, and acknowledge on the durable consumers of our services. */
 const useDurableConsumers = Object.values(durableConsumers).flatMap((name) => [
   `$JS.API.CONSUMER.*.${eventsStreamName}.${name}`,
   `$JS.API.CONSUMER.*.${eventsStreamName}.${name}.>`,
@@ -133,15 +133,15 @@ function eventsUser(service: string, publish: readonly string[]): NatsUser {
 }
 
 /**
- * The users of the system. `subscriber` is for other services of yours: it reads events by pull consumers and hears
- * replays, and nothing else. It can list streams, but not consumers. The fixed names of our services' durable consumers are
+ * The users of the system. `subscriber` is for other services of yours: it reads events with pull consumers and receives
+ * replays, and may do nothing else. It can list streams, but not consumers. The fixed names of our services' durable consumers are
  * denied to it one by one. The consumers of the gateways have random names, which no permission can match: a name is one
  * token of a subject, so a wildcard cannot match a part of it. A list would give these names away, and with a name the
  * subscriber could pull a gateway's events or replace its consumer.
  *
- * One thing nats-server 2.9 does not prevent (2.12 does): by a push consumer that delivers to the subject on which a durable
- * consumer is pulled, it can have that give events to nobody. They are delivered again after `ack_wait`, and our services do
- * not rely on events alone.
+ * nats-server 2.9 leaves one gap (2.12 closes it): with a push consumer that delivers to the pull subject of a durable
+ * consumer, the subscriber can make that consumer deliver events to no one. The broker redelivers them after `ack_wait`, and
+ * our services do not rely on events alone.
  */
 export const natsUsers = {
   gateway: serviceUser('gateway', {
@@ -152,7 +152,7 @@ export const natsUsers = {
   }),
   'gateway.events': eventsUser('gateway', [
     ...readEvents,
-    // Catching up leaves consumers behind, many a second.
+    // When clients catch up, a gateway creates and abandons many consumers per second.
     `$JS.API.CONSUMER.DELETE.${eventsStreamName}.>`,
   ]),
   // In the account SERVICES, JetStream holds the INGEST stream (and INTAKE, until it is drained).

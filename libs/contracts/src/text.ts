@@ -1,26 +1,26 @@
 import { ValidateBy } from 'class-validator';
 
-/** Whether every character of the text can be stored: no NUL and no half of a surrogate pair. */
+/** Whether PostgreSQL can store the text: it has no NUL character and no half of a surrogate pair. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** Length in characters (code points): an emoji is one, as the database counts it. */
+/** Counts characters as the database does: code points, so that an emoji is one. */
 export function countCharacters(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
   return count;
 }
 
-/** Whether a value is text of `min` to `max` characters that can be stored. */
+/** Whether a value is text of `min` to `max` characters that PostgreSQL can store. */
 export function isTextWithin(value: unknown, min: number, max: number): value is string {
-  // A character has two units at most: longer text need not be counted.
+  // A character has at most two code units: no need to count a longer text.
   if (typeof value !== 'string' || value.length > max * 2 || !isStorableText(value)) return false;
   const length = countCharacters(value);
   return length >= min && length <= max;
 }
 
-/** Accepts text of `min` to `max` characters without NUL and without half surrogate pairs. */
+/** Validates that a field is text of `min` to `max` characters, without NUL characters and halves of surrogate pairs. */
 export function IsText(min: number, max: number): PropertyDecorator {
   return ValidateBy({
     name: 'isText',
@@ -33,9 +33,9 @@ export function IsText(min: number, max: number): PropertyDecorator {
   });
 }
 
-/** Folds case for filters: one function when a value is written and when it is asked for. */
+/** Folds case for filters. The same function folds the stored value and the requested value. */
 export function foldCase(text: string): string {
-  // Upper case joins forms that lower case alone keeps apart (final sigma, ß, ligatures); lower case before it is for
-  // ẞ, which is its own upper case.
+  // Upper case unifies forms that lower case alone keeps apart (final sigma, ß, ligatures). The first lower case is for ẞ,
+  // whose upper case is itself.
   return text.toLowerCase().toUpperCase().toLowerCase();
 }

@@ -17,7 +17,7 @@ beforeEach(() => store.clear());
 
 const noPayload = '{"a":';
 
-/** Parks events whose type the database refuses until `allow()`. */
+/** Makes dead letters of events whose type the database rejects until `allow()`. */
 async function refuse(type: string): Promise<() => Promise<void>> {
   await store.dataSource.query(
     `ALTER TABLE events ADD CONSTRAINT refused_type CHECK (event_type <> '${type}') NOT VALID`,
@@ -27,7 +27,7 @@ async function refuse(type: string): Promise<() => Promise<void>> {
   };
 }
 
-/** An event that is parked, and could be stored by now. */
+/** An event that is a dead letter and can be stored by now. */
 async function deadLetterStorable(event: NewEvent = newEvent({ eventType: 'refused' })): Promise<NewEvent> {
   const allow = await refuse(event.eventType);
   const [outcome] = await store.writer.store([event]);
@@ -90,8 +90,8 @@ describe(DeadLettersRepository.name, () => {
     });
   });
 
-  describe('park', () => {
-    it('keeps the first id of a message that comes again, and the latest refusal', async () => {
+  describe('add', () => {
+    it('keeps the first id of a message that is redelivered, and the latest rejection', async () => {
       const first = newEvent({ eventId: 'message-1', eventData: noPayload });
       await store.writer.store([first]);
 
@@ -115,13 +115,13 @@ describe(DeadLettersService.name, () => {
       },
     );
 
-    it('throws not_found for an id that nothing is parked under', async () => {
+    it('throws not_found for an id without a dead letter', async () => {
       await expect(store.deadLettersService.get(v7())).rejects.toMatchObject({ code: 'not_found' });
     });
   });
 
   describe('retry', () => {
-    it('stores the event with its id once the cause is gone, hands it to the relay and parks it no more', async () => {
+    it('stores the event with its id once the cause is gone, hands it to the relay and deletes the dead letter', async () => {
       const event = await deadLetterStorable(newEvent({ eventId: 'message-1', eventType: 'refused' }));
 
       expect(await store.deadLettersService.retry(event.id)).toEqual({ id: event.id, outcome: 'stored' });
@@ -133,14 +133,14 @@ describe(DeadLettersService.name, () => {
       await expect(store.deadLettersService.retry(event.id)).rejects.toMatchObject({ code: 'not_found' });
     });
 
-    it('throws conflict with the reason when it is refused again, and keeps it parked with that reason', async () => {
+    it('throws conflict with the reason when the database rejects the event again, and keeps that reason', async () => {
       const event = newEvent({ eventType: 'refused', eventData: noPayload });
       await store.writer.store([event]);
       await store.dataSource.query("UPDATE dead_letters SET sql_state = 'old', reason = 'old'");
 
       await expect(store.deadLettersService.retry(event.id)).rejects.toMatchObject({
         code: 'conflict',
-        detail: expect.stringMatching(/stays parked.*22P02.*json/) as unknown,
+        detail: expect.stringMatching(/rejected the event again, with 22P02.*json/) as unknown,
       });
 
       expect(await store.deadLetters.find(event.id)).toMatchObject({ event, sqlState: '22P02' });
@@ -156,7 +156,7 @@ describe(DeadLettersService.name, () => {
 
       const retried = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
       expect(retried.length).toBeGreaterThan(0);
-      // Whoever came too late to find it parked was told so.
+      // A retry that came too late to find the dead letter got not_found.
       for (const answer of answers)
         if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ code: 'not_found' });
       expect(retried).toEqual(retried.map(() => ({ id: event.id, outcome: 'stored' })));

@@ -6,13 +6,13 @@ import { unwrap } from './unreadable-message.js';
 import { DeadLettersRepository, type StoredDeadLetter } from '../store/dead-letters.repository.js';
 
 /**
- * Lets an owner decide about events that the database refused.
+ * Lets an owner view, retry, and discard dead letters: events that the database rejected.
  *
  * ```
- * refused ──▶ parked ──retry──▶ stored, or known by now ──▶ parked no more
- *               ▲  │   │ refused again: the new reason
- *               └──┼───┘
- *                  └─discard──▶ gone; delivered again, it is parked again
+ * rejected ──▶ dead letter ──retry──▶ stored, or known by now ──▶ deleted
+ *                  ▲  │   │ rejected again: keeps the new reason
+ *                  └──┼───┘
+ *                     └─discard──▶ deleted; if the message is redelivered, it becomes a dead letter again
  * ```
  */
 @Injectable()
@@ -27,7 +27,7 @@ export class DeadLettersService {
   ) {
     this.retriesTotal = new Counter({
       name: 'events_dead_letter_retries_total',
-      help: 'Parked events that were tried again, by what became of them; events_ingest_total counts only their arrival',
+      help: 'Retried dead letters by outcome; events_ingest_total counts each event only when it is received',
       labelNames: ['outcome'],
       registers: [metrics],
     });
@@ -36,27 +36,27 @@ export class DeadLettersService {
 
   /** @throws ServiceError `not_found` */
   async get(id: string): Promise<StoredDeadLetter> {
-    const parked = await this.repository.find(id);
-    if (!parked) throw new ServiceError('not_found', `There is no dead letter ${id}.`);
-    return parked;
+    const deadLetter = await this.repository.find(id);
+    if (!deadLetter) throw new ServiceError('not_found', `There is no dead letter ${id}.`);
+    return deadLetter;
   }
 
   /**
-   * Stores a parked event. Idempotent by its message key: two at once store it once, and after a crash between storing
-   * and forgetting the next retry finds it stored.
+   * Stores the event of a dead letter. Idempotent by message key: two concurrent retries store the event once, and after a
+   * crash between storing and deleting, the next retry finds the event stored.
    *
-   * @throws ServiceError `conflict` when the database refuses it again: it stays parked
+   * @throws ServiceError `conflict` when the database rejects the event again; the dead letter stays
    */
   async retry(id: string): Promise<RetryDeadLetterReply> {
     const { key, event } = await this.get(id);
     const { id: storedId, outcome } = await this.writer.storeAgain(readAgain(event));
     this.retriesTotal.inc({ outcome });
-    this.logger.info({ eventId: id, storedId, outcome }, 'parked event tried again');
+    this.logger.info({ eventId: id, storedId, outcome }, 'retried dead letter');
     if (outcome === 'dead_lettered') {
       const { reason, sqlState } = await this.get(id);
       throw new ServiceError(
         'conflict',
-        `The event stays parked: the database refuses it again, with ${sqlState}: ${reason}`,
+        `Dead letter ${id} stays: the database rejected the event again, with ${sqlState}: ${reason}`,
       );
     }
     await this.repository.remove(key);
@@ -67,7 +67,7 @@ export class DeadLettersService {
   async discard(id: string): Promise<void> {
     const { key } = await this.get(id);
     await this.repository.remove(key);
-    this.logger.info({ eventId: id }, 'parked event discarded');
+    this.logger.info({ eventId: id }, 'discarded dead letter');
   }
 }
 
@@ -75,20 +75,24 @@ function readAgain(event: NewEvent): NewEvent {
   try {
     return unwrap(event);
   } catch (error) {
-    throw new ServiceError('conflict', 'The message stays parked: it still cannot be read as an event.', {
-      cause: error,
-    });
+    throw new ServiceError(
+      'conflict',
+      'The dead letter stays: its message still cannot be read as an event.',
+      {
+        cause: error,
+      },
+    );
   }
 }
 
-/** Says how many events are parked; nothing while the database is away. */
-function measureDeadLetters(parked: DeadLettersRepository, metrics: Registry): void {
+/** Measures the number of dead letters. The gauge is NaN while the database is unavailable. */
+function measureDeadLetters(repository: DeadLettersRepository, metrics: Registry): void {
   new Gauge({
     name: 'events_dead_letters',
-    help: 'Events that the database refused and that wait for an owner; every instance tells the same number',
+    help: 'Dead letters that wait for an owner; the same number on every instance',
     registers: [metrics],
     async collect() {
-      this.set(await parked.count().catch(() => Number.NaN));
+      this.set(await repository.count().catch(() => Number.NaN));
     },
   });
 }

@@ -15,16 +15,16 @@ import { eventColumns, ScanQuery, type PageRow } from './scan-query.js';
 interface Page {
   /** In the order of travel. */
   events: StoredEvent[];
-  /** The last id that the page has dealt with, when there may be more beyond it. */
+  /** The last id that the page covers when there may be more rows after it; otherwise null. */
   continueAfter: string | null;
 }
 
-/** Reads events: pages by keyset, one by id. */
+/** Reads events: pages by keyset, single events by id. */
 @Injectable()
 export class EventListRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** One page, newest first, with the positions of its neighbours. */
+  /** Reads one page, newest first, with the positions of the pages before and after it. */
   async list(request: ListEventsRequest): Promise<ListEventsReply> {
     if (!canMatch(request.filters)) return { events: [], next: null, previous: null };
     const isOlder = request.position?.direction !== 'newer';
@@ -33,7 +33,7 @@ export class EventListRepository {
     return { events: isOlder ? events : events.reverse(), ...neighbours };
   }
 
-  /** An event by its id, or else by its `event_id`. */
+  /** Finds an event by its id, or else by its `event_id`. */
   async find(id: string): Promise<StoredEvent | null> {
     const found = isUuid(id) ? await this.findById(id) : undefined;
     return found ?? (await this.findByEventId(id)) ?? null;
@@ -47,12 +47,12 @@ export class EventListRepository {
     return event;
   }
 
-  /** The newest one: a message that the platform delivers again after more than a day is another event. */
+  /** Returns the newest match: a message that the platform redelivers after more than a day is a second event. */
   private async findByEventId(eventId: string): Promise<StoredEvent | undefined> {
     if (!isStorableText(eventId)) return undefined;
-    // Those of test events are UUIDs in lower case; of any other text, another spelling is another message.
+    // The `event_id` of a test event is a UUID in lower case. For any other text, the case matters.
     const spelling = isUuid(eventId) ? eventId.toLowerCase() : eventId;
-    // Sorting by id alone, the planner might read all events in order of id.
+    // When sorting by id alone, the planner might read all events in order of id.
     const [event] = await this.dataSource.query<StoredEvent[]>(
       `SELECT ${eventColumns} FROM events WHERE event_id IN ($1, $2) ORDER BY event_id DESC, id DESC LIMIT 1`,
       [eventId, spelling],
@@ -64,7 +64,7 @@ export class EventListRepository {
     const scan = planEventScan(request.filters);
     const query = new ScanQuery(request, scan, isOlder);
     if (scan.rest.length === 0) return toPage(await query.rows(this.dataSource.manager), request.pageSize);
-    // Both questions must see the same rows: what arrives between them would be passed over or come twice.
+    // Both queries must see the same rows, or an event that arrives in between would be skipped or returned twice.
     return this.dataSource.transaction('REPEATABLE READ', async (manager) => {
       const page = toPage(await query.rows(manager), request.pageSize);
       return page.continueAfter === null
@@ -81,7 +81,7 @@ function toPage(rows: PageRow[], pageSize: number): Page {
   return { events, continueAfter: found > kept.length ? (kept.at(-1)?.id ?? null) : null };
 }
 
-/** Text that cannot be stored matches nothing. */
+/** A text that cannot be stored matches nothing. */
 function canMatch(filters: EventFilters): boolean {
   return Object.values(filters).every((value: unknown) => typeof value !== 'string' || isStorableText(value));
 }

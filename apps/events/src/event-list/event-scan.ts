@@ -19,7 +19,7 @@ export interface EventScan {
 
 const drivers = [...textFilters].sort((one, other) => one.rank - other.rank);
 
-/** Chooses the index that drives a filtered list. */
+/** Chooses the index that drives a filtered list: the most selective one. A filter with event_type may have its own index. */
 export function planEventScan(filters: EventFilters): EventScan {
   const conditions = toConditions(filters);
   const [driver] = conditions;

@@ -2,18 +2,18 @@ import { firstIdAt, type ListEventsRequest, type StoredEvent } from '@stream-eve
 import type { EntityManager } from 'typeorm';
 import type { Condition, EventScan } from './event-scan.js';
 
-// Rows that a page may look at in search of those that match conditions no index answers.
+// Rows that a page may scan for conditions that no index answers.
 const scanBudgetRows = 10_000;
-// A reply is one NATS message of at most 1 MiB, and JSON text grows up to twofold as a JSON string; the names of 100
-// events (255 + 255 + 32 characters of up to 6 bytes as JSON) take up to 340 KiB beside it.
+// A reply is one NATS message of at most 1 MiB. JSON text can double in size as a JSON string, and the names of 100 events
+// (255 + 255 + 32 characters of up to 6 bytes as JSON) take up to 340 KiB more.
 const pageBudgetBytes = 320 * 1024;
 
-/** The columns of a stored event, by the names of its fields. */
+/** The columns of `StoredEvent`, named like its fields. */
 export const eventColumns = `id, event_id AS "eventId", event_type AS "eventType", event_source AS "eventSource", origin, event_data::text AS "eventData", (extract(epoch FROM occurred_at) * 1000)::float8 AS "occurredAt"`;
 
 /** A row of a page. */
 export interface PageRow extends StoredEvent {
-  /** How many rows the page had before it was cut to its budget of bytes. */
+  /** The number of rows of the page before it was cut to its budget of bytes. */
   found: string;
   bytes: string;
 }
@@ -25,11 +25,11 @@ interface Bound {
 }
 
 /**
- * The SQL of one page: a scan of one index in its order, bounded by rows, and what is left of it after the rest.
+ * The SQL of one page: scans one index in its order, within a budget of rows, and applies the other conditions to these rows.
  *
- * The driving columns stand in row comparisons, `(event_type, id) < ('raid', …)`, between two bounds of the same value.
- * With `event_type = 'raid'` the planner would think that any index in order of id does, and for a value that is common
- * but absent lately it would read the whole table past it.
+ * The driving columns are in row comparisons, `(event_type, id) < ('raid', …)`, between two bounds of the same value. With
+ * `event_type = 'raid'`, the planner may choose any index in order of id. For a value that is common but has no recent
+ * events, it would then read most of the table.
  */
 export class ScanQuery {
   private readonly values: unknown[] = [];
@@ -52,7 +52,7 @@ export class ScanQuery {
       .join(' AND ');
   }
 
-  /** The page's rows and one more, cut where they would outgrow a message. */
+  /** Reads the page's rows and one more, cut before they outgrow a message. */
   async rows(manager: EntityManager): Promise<PageRow[]> {
     const direction = this.order.endsWith('DESC') ? 'DESC' : 'ASC';
     const limit = `ORDER BY ${this.order} LIMIT ${this.request.pageSize + 1}`;
@@ -72,7 +72,7 @@ export class ScanQuery {
     );
   }
 
-  /** The id at which the budget of rows ended; null when there were fewer rows. */
+  /** Returns the id at which the budget of rows ended, or null when there were fewer rows. */
   async endOfBudget(manager: EntityManager): Promise<string | null> {
     const rows = await manager.query<{ id: string }[]>(
       `SELECT id FROM events WHERE ${this.where} ORDER BY ${this.order} OFFSET ${scanBudgetRows - 1} LIMIT 1`,
@@ -88,12 +88,12 @@ export class ScanQuery {
     const from = `${this.add(lower.id)}::uuid`;
     const to = `${this.add(upper.id)}::uuid`;
     return [
-      // For choosing the partitions, and where no column drives, for all of it.
+      // These two bounds select the partitions. When no column drives the scan, they are its only bounds.
       `id ${lower.isInclusive ? '>=' : '>'} ${from}`,
       `id ${upper.isInclusive ? '<=' : '<'} ${to}`,
       ...(driving.length > 0 ? [`(${keys.join(', ')}) >= (${[...values, from].join(', ')})`] : []),
       ...(driving.length > 0 ? [`(${keys.join(', ')}) <= (${[...values, to].join(', ')})`] : []),
-      // Some of the indexes leave nulls out, and a row comparison does not tell the planner that there are none.
+      // Some indexes leave nulls out. A row comparison does not tell the planner that the column is not null.
       ...driving.map((condition) => `${condition.column} IS NOT NULL`),
     ].join(' AND ');
   }

@@ -46,7 +46,7 @@ async function metricOf({ metrics }: RunningDrain, name: string): Promise<number
 const idsOf = (events: readonly { id: string }[]): string[] => events.map(({ id }) => id).sort();
 
 describe(IngestDrain.name, () => {
-  it('stores what waits, hands it to the relay and takes it off the stream', async () => {
+  it('stores waiting messages, hands them to the relay and removes them from the stream', async () => {
     const events = newEvents(250, { eventData: '{"n":1.10}' });
     await setup.publishEvents(events);
 
@@ -58,7 +58,7 @@ describe(IngestDrain.name, () => {
     expect(await metricOf(drain, 'events_ingest_drained_total')).toBe(250);
   });
 
-  it('stores what comes while it waits', async () => {
+  it('stores messages that arrive while it waits', async () => {
     await startDrain();
     for (let round = 0; round < 3; round += 1) {
       const event = newEvent();
@@ -82,7 +82,7 @@ describe(IngestDrain.name, () => {
     const both = await Promise.all([startDrain(), startDrain()]);
     const countDrained = (): Promise<number[]> =>
       Promise.all(both.map(async (drain) => (await metricOf(drain, 'events_ingest_drained_total')) ?? 0));
-    // One may be done with all of them while the other is between two fetches.
+    // One drain may store all of them while the other is between two fetches.
     await eventually(async () => {
       const more = newEvents(1_000);
       events.push(...more);
@@ -95,7 +95,7 @@ describe(IngestDrain.name, () => {
     expect((await countDrained()).reduce((sum, count) => sum + count)).toBe(events.length);
   }, 90_000);
 
-  it('keeps everything while the store is away, without spinning, and goes on when it is back', async () => {
+  it('keeps every message while the store is unavailable, without spinning, and continues afterwards', async () => {
     const events = newEvents(150);
     await setup.publishEvents(events);
     await store.dataSource.query('ALTER TABLE outbox RENAME TO outbox_away');
@@ -117,7 +117,7 @@ describe(IngestDrain.name, () => {
     expect(await store.count('dead_letters')).toBe(0);
   });
 
-  it('stores once what an instance stored that died before it acknowledged', async () => {
+  it('stores a message once when an instance died between storing and acknowledging', async () => {
     const event = newEvent({ eventId: 'message-1' });
     await setup.publishEvents([event]);
     const [message] = await setup.deliver(1);
@@ -131,7 +131,7 @@ describe(IngestDrain.name, () => {
     expect(store.handedToRelay).toHaveLength(1);
   });
 
-  it('takes a message that waits twice, or is stored already, for one event', async () => {
+  it('makes one event of a message that waits twice or is stored already', async () => {
     const copies = newEvents(3, { eventId: 'message-1' });
     const [first, ...rest] = copies;
     await store.writer.store(copies.slice(0, 1));
@@ -143,7 +143,7 @@ describe(IngestDrain.name, () => {
     expect(await store.storedIds()).toEqual([first?.id]);
   });
 
-  it('parks what is no event, once each, where an owner sees what came, and stores its neighbours', async () => {
+  it('keeps unreadable messages as dead letters, once each, and stores the others', async () => {
     const events = newEvents(2);
     const odd = [Buffer.from('{"id":"x"}'), Buffer.from([0xff, 0, 0x7b]), Buffer.alloc(0)];
     await setup.publishEvents(events);
@@ -155,14 +155,14 @@ describe(IngestDrain.name, () => {
     expect(await store.storedIds()).toEqual(idsOf(events));
     // As an owner sees them.
     const { messages } = await store.deadLetters.list({ pageSize: 10 });
-    const parked = await Promise.all(messages.map(({ id }) => store.deadLetters.find(id)));
-    expect(parked.map((message) => message?.event.eventData).sort()).toEqual(
+    const deadLetters = await Promise.all(messages.map(({ id }) => store.deadLetters.find(id)));
+    expect(deadLetters.map((message) => message?.event.eventData).sort()).toEqual(
       odd.map((payload) => payload.toString()).sort(),
     );
-    for (const message of parked) expect(message?.event.eventType).toBe('unreadable-ingest-message');
+    for (const message of deadLetters) expect(message?.event.eventType).toBe('unreadable-ingest-message');
   });
 
-  it('stores the neighbours of a message that fails again and again for no reason that is known', async () => {
+  it('stores the rest of a batch when one message keeps failing for an unknown reason', async () => {
     await store.dataSource.query(`
       CREATE FUNCTION curse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         RAISE EXCEPTION 'cursed' USING ERRCODE = 'XX000';
@@ -173,7 +173,7 @@ describe(IngestDrain.name, () => {
     await setup.publishEvents([...(cursed ? [cursed] : []), ...others]);
 
     await startDrain();
-    // Five tries together, of 2 to 6 s each.
+    // Five shared tries, 2 to 6 s each.
     await eventually(async () => expect(await store.storedIds()).toEqual(idsOf(others)), {
       timeoutMs: 20_000 + redeliveredMs,
     });
@@ -184,7 +184,7 @@ describe(IngestDrain.name, () => {
     expect(await store.count('events')).toBe(6);
   }, 150_000);
 
-  it('parks what the database refuses and stores its neighbours', async () => {
+  it('keeps an event that the database rejects as a dead letter and stores the others', async () => {
     const [bad, ...good] = newEvents(5);
     if (bad) bad.eventData = '{';
     await setup.publishEvents([...(bad ? [bad] : []), ...good]);
@@ -196,7 +196,7 @@ describe(IngestDrain.name, () => {
     expect(await store.count('dead_letters')).toBe(1);
   });
 
-  it('makes the stream again when it is lost', async () => {
+  it('recreates the stream when it is lost', async () => {
     await startDrain();
     await setup.deleteStream();
     const event = newEvent();
@@ -207,15 +207,15 @@ describe(IngestDrain.name, () => {
     expect(await store.storedIds()).toEqual([event.id]);
   });
 
-  // nats-server 2.9 writes down soon that a message was acknowledged, and late that it was taken off: after a crash some
-  // messages are on the stream, and no more delivered.
-  it('takes messages off the stream whose removal was lost when the broker crashed', async () => {
+  // nats-server 2.9 writes an acknowledgement to disk soon, and the removal of the message late: after a crash, some messages
+  // are on the stream and never delivered.
+  it('removes messages from the stream whose removal was lost in a crash of the broker', async () => {
     const events = newEvents(40);
     await setup.publishEvents(events);
     const messages = await setup.deliver(events.length);
     await store.writer.store(events);
     for (const message of messages.slice(1)) message.ack();
-    messages[0]?.nak(); // or the file would be empty, and removed at once
+    messages[0]?.nak(); // otherwise the broker would remove the empty file at once
     await eventually(async () => expect(await setup.count()).toBe(1));
 
     await setup.nats.kill();
@@ -227,12 +227,12 @@ describe(IngestDrain.name, () => {
     expect(await store.storedIds()).toEqual(idsOf(events));
   }, 120_000);
 
-  it('stops at once while it waits, and leaves to the others what comes then', async () => {
+  it('stops at once while it waits, and leaves later messages to other instances', async () => {
     const { drain, stop } = await startDrain();
     await eventually(async () => expect(await setup.countReaders()).toBe(1));
     const startedAt = performance.now();
     await drain.stop();
-    // The time that a batch in hand would have.
+    // Less than the time limit of a batch in hand.
     expect(performance.now() - startedAt).toBeLessThan(3_000);
 
     const event = newEvent();
@@ -244,8 +244,8 @@ describe(IngestDrain.name, () => {
     await stop();
   });
 
-  // The last one: it takes the broker away.
-  it('says how many messages wait, nothing while NATS is away, and goes on when it is back', async () => {
+  // The last test, because it kills the broker.
+  it('measures the waiting messages, NaN while NATS is unavailable, and continues afterwards', async () => {
     const drain = await setup.createDrain(store);
     drains.push(drain);
     const events = newEvents(3);

@@ -36,7 +36,7 @@ describe(IngestStream.name, () => {
       });
     });
 
-    it('refuses a stream of another platform and changes nothing of it', async () => {
+    it('rejects the stream of another platform and leaves it unchanged', async () => {
       await createStream().prepare();
       const before = await readConfig();
 
@@ -46,7 +46,7 @@ describe(IngestStream.name, () => {
       expect(await readConfig()).toEqual(before);
     });
 
-    it('brings the bound up to date, and makes it smaller only when that drops nothing', async () => {
+    it('brings the limit up to date, and lowers it only when that drops nothing', async () => {
       await createStream({ maxGigabytes: 2 }).prepare();
       await setup.publish('x');
 
@@ -63,7 +63,7 @@ describe(IngestStream.name, () => {
   });
 
   describe('as the gateway publishes to it', () => {
-    it('takes the same message id once', async () => {
+    it('stores a message id once', async () => {
       await createStream().prepare();
 
       expect(await setup.publish('x', 'id-1')).not.toHaveProperty('duplicate');
@@ -72,7 +72,7 @@ describe(IngestStream.name, () => {
       expect(await setup.count()).toBe(1);
     });
 
-    it('refuses what is too much, and does not take that for known when it comes again', async () => {
+    it('rejects messages beyond its limit, and accepts them when they are sent again later', async () => {
       await createStream().prepare();
       await setup.limitMessages(1);
       await setup.publish('x', 'id-1');

@@ -13,7 +13,7 @@ export interface IntakeStreamOptions {
 
 // Longer than a rolling upgrade of the gateways should take.
 const defaultQuietMs = 10 * 60_000;
-// No one publishes on this subject. A stream must have one, and without a subject of ours it takes no more messages.
+// A stream must have a subject. No one publishes on this one, so that the stream receives nothing.
 const closedSubject = 'intake.closed';
 // Room for old gateways to publish while the stream is drained: over 50,000 messages.
 const spareBytes = 64 * 1024 ** 2;

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The event store: partitioned events with their filter indexes, received messages, outbox, parked messages. */
+/** Creates the event store: partitioned events with their filter indexes, received messages, outbox, dead letters. */
 export class CreateEventStore1763700000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);
@@ -11,8 +11,8 @@ export class CreateEventStore1763700000000 implements MigrationInterface {
   }
 }
 
-// Every filter has an index that ends in id, so that a page is read from it in order at any depth. Most events have no
-// reward, raid or the like: those indexes leave nulls out and cost such events nothing.
+// Every filter has an index that ends in id, so that a page is read in order at any depth. Most events have no reward or
+// raid: indexes on such columns leave nulls out and cost these events nothing.
 const statements = [
   `CREATE TABLE events (
     id uuid NOT NULL,
@@ -51,7 +51,7 @@ const statements = [
     received_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT received_messages_pkey PRIMARY KEY (key)
   )`,
-  // Rows arrive in order of time: BRIN finds the old ones to delete at next to no cost for inserts.
+  // Rows arrive in order of time: a BRIN index finds the old ones and costs inserts almost nothing.
   'CREATE INDEX received_messages_received_at_index ON received_messages USING brin (received_at)',
 
   `CREATE TABLE outbox (
@@ -71,7 +71,7 @@ const statements = [
     CONSTRAINT parked_messages_pkey PRIMARY KEY (key)
   )`,
 
-  // One row: which platform the events of this database come from.
+  // One row: the platform whose events this database holds.
   `CREATE TABLE store_identity (
     id boolean NOT NULL DEFAULT true,
     platform text NOT NULL,

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What was published lately, and which EVENTS stream it went to: for a stream that turns out to have lost it. */
+/** Keeps recently published batches and their epoch, to publish them again when the EVENTS stream has lost them. */
 export class RetainPublishedBatches1763740000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);
@@ -20,10 +20,10 @@ const statements = [
     published_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT published_batches_pkey PRIMARY KEY (id)
   )`,
-  // Rows are appended at its end. It answers what every check asks: the highest sequence, and what has another epoch.
+  // Rows are appended at its end. Every check needs it: for the highest sequence, and for rows of another epoch.
   'CREATE INDEX published_batches_sequence_index ON published_batches (epoch, last_sequence)',
 
-  // One row, there from the beginning so that it can be locked; epoch is null until a stream has been seen.
+  // One row from the beginning, so that it can be locked. The epoch is null until the first stream.
   `CREATE TABLE event_stream (
     id boolean NOT NULL DEFAULT true,
     epoch text,

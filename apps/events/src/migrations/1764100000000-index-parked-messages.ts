@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Parked messages are listed and found by the id of their event. */
+/** Indexes dead letters (then called parked messages) by the id of their event, for the list and for single ones. */
 export class IndexParkedMessages1764100000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // Not unique: should two messages ever come with one id, a fault of their receiver, neither may be lost for it.
+    // Not unique: if a receiver by mistake gives two messages one id, neither may be lost.
     await queryRunner.query('CREATE INDEX parked_messages_event_id_index ON parked_messages (event_id)');
   }
 

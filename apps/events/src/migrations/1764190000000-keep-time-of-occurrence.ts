@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** When an event happened by the platform's own clock: what streams are ordered by, since messages come late and out of order. */
+/** Adds the time when an event happened by the platform's clock. Streams are ordered by it: messages arrive late and reordered. */
 export class KeepTimeOfOccurrence1764190000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // Without a default, so that no row is written anew, however many there are.
+    // Without a default, so that PostgreSQL rewrites no row.
     await queryRunner.query('ALTER TABLE events ADD COLUMN occurred_at timestamptz');
   }
 

@@ -27,7 +27,7 @@ async function publish(...overrides: Parameters<typeof newEvent>[0][]) {
 }
 
 describe(EventsStream.name, () => {
-  it('is made with its bounds, and says its platform and epoch', async () => {
+  it('is created with its retention, its platform and its epoch', async () => {
     expect(await stream.find()).toBeUndefined();
 
     await stream.create(epoch);
@@ -45,7 +45,7 @@ describe(EventsStream.name, () => {
     expect(await stream.find()).toEqual({ epoch, lastSequence: 0, lastMessageAt: undefined });
   });
 
-  it('says how far it has got, and which event has a sequence', async () => {
+  it('has a last sequence, and the event of each sequence', async () => {
     await stream.create(epoch);
     const { events } = await publish({}, {});
 
@@ -57,7 +57,7 @@ describe(EventsStream.name, () => {
     expect(await stream.readMessageId(3)).toBeUndefined();
   });
 
-  it('gets another epoch and bounds, and keeps the messages and what an operator has set besides', async () => {
+  it('gets another epoch and retention, and keeps its messages and the settings of an operator', async () => {
     await stream.create(epoch);
     await publish({});
     await setup.limitMessages(12_345);
@@ -75,7 +75,7 @@ describe(EventsStream.name, () => {
     expect(state.messages).toBe(1);
   });
 
-  it('is refused when it is of another platform', async () => {
+  it('is rejected when it belongs to another platform', async () => {
     await stream.create(epoch);
 
     const finding = (await setup.openStream({ platform: 'twitch' })).find();
@@ -86,7 +86,7 @@ describe(EventsStream.name, () => {
     );
   });
 
-  it('passes on why the broker does not make it', async () => {
+  it('throws the error of a broker that cannot create it', async () => {
     const refused = (await setup.openStream({ maxGigabytes: 10_000_000 })).create(epoch);
 
     await expect(refused).rejects.toThrow(/insufficient storage/);

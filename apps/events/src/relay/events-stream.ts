@@ -15,26 +15,26 @@ import {
 import { ConnectionWatch, isStreamNotFound, type ConnectionListeners } from '@stream-events/messaging';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 
-/** The bounds of the EVENTS stream, and which platform its events come from. */
+/** The retention of the EVENTS stream, and the platform whose events it carries. */
 export interface EventsStreamOptions {
   platform: string;
   maxAgeDays: number;
   maxGigabytes: number;
 }
 
-/** What the broker says of the stream. */
+/** The state of the stream at the broker. */
 export interface StreamState {
-  /** Undefined: made by a version that had no epochs, or by hand. */
+  /** Undefined when the stream was created by hand, or by a version without epochs. */
   epoch: string | undefined;
   lastSequence: number;
-  /** When the last message came, in milliseconds since 1970; undefined when there never was one. */
+  /** When the last message arrived, in milliseconds since 1970; undefined when there has been none. */
   lastMessageAt: number | undefined;
 }
 
-/** The stream of this name carries the events of another platform, or something else altogether. */
+/** The stream with this name carries the events of another platform, or is not an events stream. */
 export class ForeignStreamError extends Error {}
 
-// Each remembered id costs the broker about 300 bytes of memory; a relay that crashed is back well within this time.
+// Each remembered id costs the broker about 300 bytes of memory. A crashed relay is back well within this time.
 const deduplicationWindowMs = 120_000;
 
 const dayMs = 24 * 3_600_000;
@@ -58,7 +58,7 @@ export class EventsStream {
   }
 
   /**
-   * The state of the stream; undefined when there is none.
+   * Returns the state of the stream, or undefined when there is none.
    *
    * @throws ForeignStreamError
    */
@@ -69,11 +69,11 @@ export class EventsStream {
     const description = parseStreamDescription(text);
     if (description?.platform !== this.options.platform) {
       throw new ForeignStreamError(
-        `the stream ${eventsStreamName} on this NATS says "${text}", but PLATFORM is ${this.options.platform}: ` +
-          'events of two platforms never mix. Use another NATS (or account) for this platform.',
+        `the stream ${eventsStreamName} on this NATS is described as "${text}", but PLATFORM is ${this.options.platform}. ` +
+          'Events of two platforms must not mix: use another NATS server (or account) for this platform.',
       );
     }
-    // A stream that never had a message says that the last one came in the year 1.
+    // A stream without any message reports the year 1 as the time of its last one.
     const lastMessageAt = Date.parse(info.state.last_ts);
     return {
       epoch: description.epoch,
@@ -82,7 +82,7 @@ export class EventsStream {
     };
   }
 
-  /** @throws when there is one, or the broker has no room for it */
+  /** @throws when the stream exists, or the broker has no room for it */
   async create(epoch: string): Promise<void> {
     await this.manager.streams.add({
       ...this.config(epoch),
@@ -94,18 +94,18 @@ export class EventsStream {
     });
   }
 
-  /** Deletes the stream with everything on it, if it is still that of this epoch. */
+  /** Deletes the stream with all its messages, if it still has this epoch. */
   async delete(epoch: string): Promise<void> {
     if ((await this.find())?.epoch === epoch) await this.manager.streams.delete(eventsStreamName);
   }
 
-  /** Writes the epoch into the stream, and brings its subjects and bounds up to date. */
+  /** Sets the epoch of the stream, and brings its subjects and retention up to date. */
   async update(epoch: string): Promise<void> {
     const { config } = await this.manager.streams.info(eventsStreamName);
     await this.manager.streams.update(eventsStreamName, { ...config, ...this.config(epoch) });
   }
 
-  /** The `Nats-Msg-Id` of the message that has this sequence; undefined when there is none (any more). */
+  /** Returns the `Nats-Msg-Id` of the message with this sequence, or undefined when there is no message (any longer). */
   async readMessageId(sequence: number): Promise<string | undefined> {
     const message = await this.manager.streams.getMessage(eventsStreamName, { seq: sequence });
     return message?.header.get('Nats-Msg-Id');
@@ -125,6 +125,7 @@ export class EventsStream {
     }
   }
 
+  /** The configuration that `update` may change. */
   private config(epoch: string) {
     return {
       description: printStreamDescription({ platform: this.options.platform, epoch }),

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
-/** A batch of stored events that still has to reach the EVENTS stream. */
+/** A batch of stored events that the EVENTS stream has not acknowledged yet. */
 @Entity({ name: 'outbox' })
 export class OutboxEntry {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
@@ -9,7 +9,7 @@ export class OutboxEntry {
   @Column('uuid', { name: 'event_ids', array: true })
   eventIds!: string[];
 
-  /** Who wrote the batch publishes it until then; after that any instance may. */
+  /** The end of the claim. Until then the instance that wrote or claimed the batch publishes it; after that, any may. */
   @Column('timestamptz', { name: 'claimed_until' })
   claimedUntil!: Date;
 }

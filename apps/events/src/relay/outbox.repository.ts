@@ -8,34 +8,35 @@ export interface OutboxBatch {
   events: readonly PublishableEvent[];
 }
 
-/** A batch that is on the stream: all its events have a sequence up to this one. */
+/** A batch that the stream has acknowledged. `lastSequence` is the highest sequence of its events. */
 export interface AcknowledgedBatch {
   outboxId: string;
   lastSequence: number;
 }
 
-/** The data source, or a transaction of it. */
+/** The data source, or one of its transactions. */
 export type Queries = Pick<EntityManager, 'query'>;
 
-// So many rows change hands in one statement: it ends well within the time limit of one.
+// Rows that one statement moves, so that it ends well within its time limit.
 const maxReturned = 5_000;
 
-/** The outbox: what is stored but not known to be on the stream. */
+/** The outbox: batches that are stored and that the stream has not acknowledged yet. */
 @Injectable()
 export class OutboxRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Takes over batches whose writer did not finish, but for some; they are this instance's for the next 10 s. Two
-   * instances never get the same: rows are chosen and locked once (a subquery in WHERE could run several times), and
-   * whoever waited for a lock looks at `claimed_until` again.
+   * Claims batches whose claim has ended, for the next 10 s. Two instances never claim the same batch: the materialized
+   * query selects and locks each row once (a subquery in WHERE could run several times), and a statement that waited for a
+   * lock checks `claimed_until` again.
    *
-   * @param limit few: their events, up to 1 MiB each, come into memory
+   * @param limit keep it small: each batch brings up to 1 MiB of events into memory
+   * @param except batches that this instance is publishing
    */
   async claim(limit: number, except: readonly string[]): Promise<OutboxBatch[]> {
     const entries = await this.dataSource.query<{ id: string; event_ids: string[] }[]>(
       `WITH free AS MATERIALIZED (
-         -- Nobody claims for longer than 10 s: later than that was written before the clock was set back.
+         -- No claim is longer than 10 s. One that ends later was written before the clock was set back.
          SELECT id FROM outbox
          WHERE (claimed_until < now() OR claimed_until > now() + interval '11 seconds') AND id <> ALL($2::bigint[])
          ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
@@ -50,16 +51,16 @@ export class OutboxRepository {
     const events = await this.readEvents(entries.flatMap((entry) => entry.event_ids));
     return entries.map((entry) => ({
       outboxId: entry.id,
-      // An event that retention has removed meanwhile is not published any more.
+      // Retention may have removed events in the meantime: they are not published.
       events: entry.event_ids.flatMap((id) => events.get(id) ?? []),
     }));
   }
 
   /**
-   * Moves batches that the stream has acknowledged from the outbox to the published ones, in one statement. One without
-   * events (retention was faster) is only struck off.
+   * Moves acknowledged batches from the outbox to `published_batches`, in one statement. Deletes a batch without events,
+   * which retention has removed before they were published.
    *
-   * @param epoch what the sender took for the stream's epoch when it sent them
+   * @param epoch the stream's epoch, as the sender knew it when it sent the batches
    */
   async retain(batches: readonly AcknowledgedBatch[], epoch: string): Promise<void> {
     await this.dataSource.query(
@@ -75,7 +76,7 @@ export class OutboxRepository {
     );
   }
 
-  /** Puts batches back into the outbox, free to take, wherever they are. */
+  /** Makes batches claimable, wherever they are: in the outbox or in `published_batches`. */
   async takeBack(outboxIds: readonly string[]): Promise<void> {
     await this.dataSource.query('UPDATE outbox SET claimed_until = now() WHERE id = ANY($1::bigint[])', [
       outboxIds,
@@ -83,7 +84,7 @@ export class OutboxRepository {
     await returnToOutbox(this.dataSource, 'id = ANY($1::bigint[])', [outboxIds]);
   }
 
-  /** How many batches wait and for how many seconds the oldest of them has been free to take. */
+  /** Counts the batches in the outbox, and the seconds since the oldest one became claimable. */
   async measure(): Promise<{ count: number; overdueSeconds: number }> {
     const [row] = await this.dataSource.query<{ count: number; overdueSeconds: number }[]>(
       `SELECT count(*)::int AS count,
@@ -105,8 +106,8 @@ export class OutboxRepository {
 }
 
 /**
- * Moves published batches that meet the condition back to the outbox, under their old ids and free to take; says how
- * many. What another instance is moving at this moment is left to it.
+ * Moves published batches that meet the condition back to the outbox. They keep their ids and are claimable at once. Skips
+ * rows that another instance is moving. Returns the number of batches.
  *
  * @param condition SQL on a row of `published_batches`
  */

@@ -1,20 +1,20 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A batch that the EVENTS stream has acknowledged, kept until the stream has certainly written it to its disk. */
+/** A batch that the EVENTS stream has acknowledged. The row stays until the stream has certainly written it to disk. */
 @Entity({ name: 'published_batches' })
 export class PublishedBatch {
-  /** The id that it had in the outbox, and has again when it has to be published once more. */
+  /** The id of the batch in the outbox. A batch that has to be published again gets the same id there. */
   @PrimaryColumn('bigint')
   id!: string;
 
   @Column('uuid', { name: 'event_ids', array: true })
   eventIds!: string[];
 
-  /** Of the stream that it was sent to, as far as its sender knew. */
+  /** The stream's epoch, as the sender knew it when it sent the batch. */
   @Column('text')
   epoch!: string;
 
-  /** The highest sequence that its events have on the stream. */
+  /** The highest sequence of its events on the stream. */
   @Column('bigint', { name: 'last_sequence' })
   lastSequence!: string;
 

@@ -1,28 +1,28 @@
 import type { OutboxBatch } from './outbox.repository.js';
 
-/** A batch in this instance's hands. */
+/** A batch that this instance publishes. */
 export interface QueuedBatch extends OutboxBatch {
-  /** Until when it is nobody else's, by a clock that never goes back. */
+  /** The end of this instance's claim, by a clock that never goes back. */
   claimedUntil: number;
-  /** Characters of event data: what it costs in memory. */
+  /** Characters of event data: a measure of the memory that the batch needs. */
   length: number;
 }
 
-// What waits here is also in the outbox: beyond this it is left to the sweep, and costs no memory. It is what arrives in
-// a second or two while the stream is in doubt: many small batches, or 32 of the largest.
+// Waiting batches are also in the outbox. Beyond these limits, batches stay there for a recovery pass and cost no memory.
+// The limits hold what arrives within one or two seconds while the stream is in doubt: many small batches, or 32 large ones.
 const maxFresh = 512;
 const maxFreshLength = 16 * 1024 ** 2;
-// A claim takes longer than a batch is published: this many still wait when the next batches are fetched.
+// Claiming takes longer than publishing a batch: fetch the next batches while this many still wait.
 const lowWater = 4;
-// Old batches get every fourth turn.
+// Claimed batches get every fourth turn.
 const backlogTurn = 4;
-// As the outbox says. What waited longer may be with another instance, and is left to it.
+// The claim in the outbox. After that, another instance may have the batch.
 const claimMs = 10_000;
 
 /**
- * Batches that wait to be published, in memory. Those just written go before those claimed from the outbox: somebody
- * watches them live, and they need not be read from the store. But not always: at full load the old ones would wait for
- * ever.
+ * Batches in memory that wait to be published. New batches go before claimed ones, because live clients wait for them and
+ * their events need not be read from the store. Claimed batches get every fourth turn, or they would wait forever at full
+ * load.
  */
 export class RelayQueue {
   private readonly fresh: QueuedBatch[] = [];
@@ -36,12 +36,12 @@ export class RelayQueue {
     return this.fresh.length + this.backlog.length;
   }
 
-  /** Whether more of the outbox should be fetched. */
+  /** Whether it is time to claim more batches. */
   get isBacklogLow(): boolean {
     return this.backlog.length <= lowWater;
   }
 
-  /** Adds a batch that was just written; false: there is no room. */
+  /** Adds a new batch. Returns false when there is no room. */
   addFresh(batch: OutboxBatch): boolean {
     const queued = this.toQueued(batch);
     const length = this.freshLength + queued.length;
@@ -56,13 +56,13 @@ export class RelayQueue {
     this.backlog.push(...batches.map((batch) => this.toQueued(batch)));
   }
 
-  /** Puts a batch back in front that was taken out; there is room for those few. */
+  /** Puts a batch back in front. The limits do not apply: few batches are in flight. */
   putBack(batch: QueuedBatch): void {
     this.fresh.unshift(batch);
     this.freshLength += batch.length;
   }
 
-  /** Takes out the batch that is published next. */
+  /** Removes and returns the batch to publish next. */
   next(): QueuedBatch | undefined {
     this.turn = (this.turn + 1) % backlogTurn;
     return this.turn === 0
@@ -70,7 +70,7 @@ export class RelayQueue {
       : (this.shiftFresh() ?? this.backlog.shift());
   }
 
-  /** Takes out what has waited so long that any instance may have it by now. */
+  /** Removes the batches whose claim has ended: another instance may have them. */
   dropExpired(): OutboxBatch[] {
     const now = this.now();
     const takeExpired = (queue: QueuedBatch[]): QueuedBatch[] => {

@@ -39,7 +39,7 @@ async function storeBatches(count: number, size: number): Promise<OutboxBatch[]>
   return store.handedToRelay.splice(0);
 }
 
-/** Makes ten seconds pass for whoever has a claim. */
+/** Ends all claims, as after ten seconds. */
 async function expireClaims(): Promise<void> {
   await store.dataSource.query("UPDATE outbox SET claimed_until = now() - interval '1 second'");
 }
@@ -62,7 +62,7 @@ async function counter({ metrics }: RunningRelay, name: string): Promise<number>
 }
 
 describe(Relay.name, () => {
-  it('publishes each event once, as its record, under its id and subject, and strikes the batch off', async () => {
+  it('publishes each event once, as its record, under its id and subject, and marks the batch as published', async () => {
     const raid = newEvent({
       eventType: 'channel-raid',
       eventData: '{"broadcaster_user_id":"4711", "n":1.10}',
@@ -81,7 +81,7 @@ describe(Relay.name, () => {
     expect(await counter({ relay, ...running }, 'events_published_total')).toBe(2);
   });
 
-  it('says when an event happened, also when it takes the event over from the outbox', async () => {
+  it('adds the time when an event happened, also to an event claimed from the outbox', async () => {
     const events = [newEvent({ occurredAt: 1_764_000_000_123 }), newEvent({ occurredAt: 1_764_000_000_000 })];
     await store.writer.store(events.slice(0, 1));
     const [handedOver] = store.handedToRelay.splice(0);
@@ -102,7 +102,7 @@ describe(Relay.name, () => {
     ]);
   });
 
-  it('publishes in bulk what many writers hand over at once', async () => {
+  it('publishes batches of many concurrent writers in bulk', async () => {
     const batches = await storeBatches(30, 40);
     const { relay } = await createRelay();
 
@@ -112,11 +112,11 @@ describe(Relay.name, () => {
     expect(await publishedIds()).toEqual(idsOf(batches));
   });
 
-  it('leaves batches to their writer until its claim runs out, then takes them over', async () => {
+  it('leaves batches to their writer until its claim ends, then claims them', async () => {
     const batches = await storeBatches(2, 3);
     const { relay } = await createRelay();
     relay.start();
-    // Free to take: its arrival on the stream tells that a sweep has been, and has left the others alone.
+    // A claimable batch: once it is on the stream, a recovery pass has run and has left the others alone.
     await store.dataSource.query(
       "UPDATE outbox SET claimed_until = now() - interval '1 second' WHERE id = $1",
       [batches[0]?.outboxId],
@@ -130,22 +130,20 @@ describe(Relay.name, () => {
     expect(await publishedIds()).toEqual(idsOf(batches));
   });
 
-  it('is found not to work when a stored batch is long overdue, and to work again when it is gone', async () => {
+  it('reports a failure when a stored batch is long overdue, and recovers when the batch is gone', async () => {
     await storeBatches(2, 1);
     const { relay } = await createRelay();
     await expireClaims();
     await expect(relay.check()).resolves.toBeUndefined();
 
     await store.dataSource.query("UPDATE outbox SET claimed_until = now() - interval '61 seconds'");
-    await expect(relay.check()).rejects.toThrow(
-      /^2 stored batches wait for the EVENTS stream, the oldest for 6\d s/,
-    );
+    await expect(relay.check()).rejects.toThrow(/2 batches wait in the outbox, the oldest for 6\d s/);
 
     await store.dataSource.query('DELETE FROM outbox');
     await expect(relay.check()).resolves.toBeUndefined();
   });
 
-  it('keeps what the stream refuses, counts it, and publishes it when there is a stream again', async () => {
+  it('keeps and counts batches that cannot be published, and publishes them when there is a stream again', async () => {
     const [batch] = await storeBatches(1, 5);
     const running = await createRelay();
     await stream.deleteStream();
@@ -162,7 +160,7 @@ describe(Relay.name, () => {
     expect(await publishedIds()).toEqual(batch && idsOf([batch]));
   });
 
-  it('counts an answer of the stream that says no as a failure', async () => {
+  it('counts a rejection by the stream as a failure', async () => {
     const [batch] = await storeBatches(1, 5);
     const running = await createRelay();
     await stream.limitMessages(2);
@@ -185,7 +183,7 @@ describe(Relay.name, () => {
     expect(await sumOf(instances, 'events_published_total')).toBe(300);
   });
 
-  it('puts an event on the stream once although it is published twice', async () => {
+  it('puts an event on the stream once when it is published twice', async () => {
     const [batch] = await storeBatches(1, 3);
     const { relay } = await createRelay();
     if (!batch) throw new Error('there is one');
@@ -197,7 +195,7 @@ describe(Relay.name, () => {
     expect(await publishedIds()).toEqual(idsOf([batch]));
   });
 
-  it('strikes off a batch whose events are gone from the store', async () => {
+  it('deletes a batch whose events are gone from the store', async () => {
     const [gone, kept] = await storeBatches(2, 2);
     await store.dataSource.query('DELETE FROM events WHERE id = ANY($1)', [gone && idsOf([gone])]);
     await expireClaims();
@@ -210,7 +208,7 @@ describe(Relay.name, () => {
     expect(await publishedIds()).toEqual(kept && idsOf([kept]));
   });
 
-  it('publishes what waits before it stops, and takes nothing on afterwards', async () => {
+  it('publishes waiting batches before it stops, and accepts none afterwards', async () => {
     const [first, second] = [await storeBatches(20, 10), await storeBatches(1, 1)];
     const { relay } = await createRelay();
 
@@ -222,7 +220,7 @@ describe(Relay.name, () => {
     expect(await store.count('outbox')).toBe(1);
   });
 
-  it('prints its metrics also while the database is away', async () => {
+  it('reports its metrics also while the database is unavailable', async () => {
     const other = await EventStore.create();
     const running = await stream.createRelay(other);
     await other.close();
@@ -231,7 +229,7 @@ describe(Relay.name, () => {
     await running.stop();
   });
 
-  it('notes under which epoch and up to which sequence a batch is on the stream', async () => {
+  it('records the epoch and the highest sequence of a published batch', async () => {
     const batches = await storeBatches(2, 3);
     const { relay, watch } = await createRelay();
 
@@ -245,7 +243,7 @@ describe(Relay.name, () => {
       batches.map(({ outboxId }) => ({
         id: outboxId,
         size: 3,
-        epoch: watch.standing?.epoch,
+        epoch: watch.trusted?.epoch,
         last: expect.any(Number) as number,
       })),
     );
@@ -255,7 +253,7 @@ describe(Relay.name, () => {
 
   it('publishes everything again when the stream is deleted under load', async () => {
     const instances = [await createRelay(), await createRelay()];
-    const before = instances[0]?.watch.standing?.epoch;
+    const before = instances[0]?.watch.trusted?.epoch;
     for (const { relay } of instances) relay.start();
     const batches: OutboxBatch[] = [];
 
@@ -272,26 +270,26 @@ describe(Relay.name, () => {
     await eventually(async () => expect(await publishedIds()).toEqual(idsOf(batches)), { timeoutMs: 40_000 });
     const epoch = await stream.readEpoch();
     await eventually(() =>
-      expect(instances.map(({ watch }) => watch.standing?.epoch)).toEqual([epoch, epoch]),
+      expect(instances.map(({ watch }) => watch.trusted?.epoch)).toEqual([epoch, epoch]),
     );
     expect(epoch).not.toBe(before);
     expect(await sumOf(instances, 'events_stream_epochs_total')).toBe(1);
   });
 
-  it('publishes nothing while NATS is away, and everything, under the same epoch, when it is back', async () => {
+  it('publishes nothing while NATS is unavailable, and everything under the same epoch afterwards', async () => {
     const instances = [await createRelay(), await createRelay()];
-    const standings = instances.map(({ watch }) => watch.standing);
+    const trusted = instances.map(({ watch }) => watch.trusted);
     for (const { relay } of instances) relay.start();
     const batches = await storeBatches(50, 3);
 
     for (const batch of batches.slice(0, 25)) instances[0]?.relay.publish(batch);
     await stream.nats.kill();
     await eventually(() =>
-      expect(instances.map(({ watch }) => watch.standing)).toEqual([undefined, undefined]),
+      expect(instances.map(({ watch }) => watch.trusted)).toEqual([undefined, undefined]),
     );
     for (const batch of batches.slice(25)) instances[1]?.relay.publish(batch);
     await stream.nats.restart();
-    await eventually(() => expect(instances.map(({ watch }) => watch.standing?.epoch)).toEqual(standings.map((standing) => standing?.epoch))); // prettier-ignore
+    await eventually(() => expect(instances.map(({ watch }) => watch.trusted?.epoch)).toEqual(trusted.map((one) => one?.epoch))); // prettier-ignore
     await expireClaims();
 
     await eventually(async () => expect(await publishedIds()).toEqual(idsOf(batches)));
@@ -299,7 +297,7 @@ describe(Relay.name, () => {
     expect(await sumOf(instances, 'events_stream_epochs_total')).toBe(0);
   });
 
-  it('does not count an acknowledgement when the stream came into doubt since', async () => {
+  it('ignores an acknowledgement when the stream has been in doubt since', async () => {
     const [batch] = await storeBatches(1, 3);
     const running = await createRelay();
     const takenBack: string[] = [];
@@ -325,10 +323,10 @@ describe(Relay.name, () => {
     expect(await publishedIds()).toEqual(batch && idsOf([batch]));
   });
 
-  it('looks at the stream when it gives a lower sequence than before', async () => {
+  it('checks the stream when a sequence is lower than an earlier one', async () => {
     const batches = await storeBatches(4, 3);
     const { relay, watch } = await createRelay();
-    const before = watch.standing?.epoch;
+    const before = watch.trusted?.epoch;
     for (const batch of batches.slice(0, 3)) relay.publish(batch);
     await eventually(async () => expect(await store.count('outbox')).toBe(1));
     // Time stands still two seconds after a check: the regular one, after five, does not come.
@@ -340,20 +338,20 @@ describe(Relay.name, () => {
 
     for (const batch of batches.slice(3)) relay.publish(batch);
 
-    await eventually(() => expect(watch.standing?.epoch).not.toBe(before));
+    await eventually(() => expect(watch.trusted?.epoch).not.toBe(before));
     relay.start();
     await eventually(async () => expect(await publishedIds()).toEqual(idsOf(batches)));
   });
 
-  it('takes over no more than it can publish, and stops at the first failure', async () => {
+  it('claims no more than it can publish, and stops at the first failure', async () => {
     await storeBatches(40, 1);
     await expireClaims();
     const running = await createRelay();
     await stream.limitMessages(1);
     await running.publisher.publish([toEventMessage({ ...newEvent(), broadcasterUserId: null })]);
 
-    // One sweep: each further one, a second later, takes over as many again.
-    jest.spyOn(globalThis, 'setInterval').mockImplementationOnce((sweep) => setTimeout(sweep));
+    // One recovery pass: each further one, a second later, claims as many again.
+    jest.spyOn(globalThis, 'setInterval').mockImplementationOnce((recover) => setTimeout(recover));
     running.relay.start();
 
     // Eight, of which four are in flight at once, and so eight more before the first failure.
@@ -366,7 +364,7 @@ describe(Relay.name, () => {
 });
 
 describe(OutboxRepository.name, () => {
-  it('gives no batch to two instances that claim at once', async () => {
+  it('gives no batch to two instances that claim concurrently', async () => {
     const batches = await storeBatches(60, 1);
     await expireClaims();
     const outbox = new OutboxRepository(store.dataSource);
@@ -380,7 +378,7 @@ describe(OutboxRepository.name, () => {
     expect(idsOf([...claims.flat(), ...rest])).toEqual(idsOf(batches));
   });
 
-  it('takes back what is published, and what is still claimed, free for everybody', async () => {
+  it('makes published and claimed batches claimable for every instance', async () => {
     const batches = await storeBatches(3, 2);
     const outbox = new OutboxRepository(store.dataSource);
     const ids = batches.map((batch) => batch.outboxId);
@@ -396,7 +394,7 @@ describe(OutboxRepository.name, () => {
     expect((await outbox.claim(10, [])).map((batch) => batch.outboxId)).toEqual(ids.slice(0, 2));
   });
 
-  it('leaves out what is known to be on the stream already', async () => {
+  it('skips batches that are known to be on the stream', async () => {
     const batches = await storeBatches(2, 1);
     await expireClaims();
     const [known, other] = batches;
@@ -406,7 +404,7 @@ describe(OutboxRepository.name, () => {
     expect(claimed.map((batch) => batch.outboxId)).toEqual([other?.outboxId]);
   });
 
-  it('claims at once what nobody else is claiming, oldest first, and nothing twice', async () => {
+  it('claims batches that no other instance is claiming, oldest first, and none twice', async () => {
     const batches = await storeBatches(6, 1);
     await expireClaims();
     const outbox = new OutboxRepository(store.dataSource);

@@ -5,51 +5,52 @@ import { StreamFilesGoneError, StreamPublisher, StreamUnreachableError } from '@
 import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { OutboxRepository, type AcknowledgedBatch, type OutboxBatch } from './outbox.repository.js';
 import { RelayQueue, type QueuedBatch } from './relay-queue.js';
-import { StreamWatch, type Standing } from './stream-watch.service.js';
+import { StreamWatch, type TrustedStream } from './stream-watch.service.js';
 
-// More batches in flight than this only wait inside the broker.
+// More batches in flight would only queue inside the broker.
 const maxInFlight = 4;
-// Few: up to 1 MiB of events each is read into memory; enough to publish while the next ones are read.
+// Few, because each batch brings up to 1 MiB of events into memory. Enough to keep publishing while the next ones are read.
 const claimLimit = 8;
-// A database that does not strike off must not fill the memory: then nothing more is published.
+// When the database cannot mark batches as published, publishing stops here instead of filling the memory.
 const maxAcknowledged = 1_000;
-const sweepIntervalMs = 1_000;
-// A statement for every batch would cost as much as a tenth of storing it. A crash in between only publishes again what
-// the stream still remembers.
-const strikeOffIntervalMs = 50;
+const recoveryIntervalMs = 1_000;
+// One statement per batch would cost a tenth of storing the batch. After a crash in between, the stream's deduplication
+// window absorbs the repeats.
+const markIntervalMs = 50;
 const stopLimitMs = 5_000;
-// A batch is free to take 10 s after it was written, and taken within a second: this late, publishing does not work.
+// Any instance may claim a batch 10 s after it was written, and claims it within a second. A batch this late means that
+// publishing does not work.
 const overdueLimitSeconds = 60;
 
 /**
- * Brings stored events to the EVENTS stream: at least once each, and twice only after a crash that outlasts the
- * stream's de-duplication window, or when it is not certain that the stream has kept them.
+ * Publishes stored events to the EVENTS stream, each at least once. An event is published twice only after a crash that
+ * outlasts the stream's deduplication window, or when it is unknown whether the stream has kept the event.
  *
  * ```
- * written batch ──▶ waiting ──▶ published ──all acknowledged──▶ moved from the outbox to the published batches
+ * written batch ──▶ waiting ──▶ published ──all acknowledged──▶ moved from the outbox to published_batches
  *                      │              │                              │
- *            too many, or             │ failed, crashed              │ the stream was in doubt meanwhile,
- *            10 s in doubt            │                              │ or lost it (see StreamCheck)
+ *            queue full, or           │ failed, crashed              │ the stream was in doubt meanwhile,
+ *            10 s in doubt            │                              │ or has lost the batch (see StreamCheck)
  *                      ▼              ▼                              ▼
- *                  outbox row, free to take after 10 s ──sweep of any instance──▶ waiting
+ *                  outbox row, claimable after 10 s ──recovery pass of any instance──▶ waiting
  * ```
  */
 @Injectable()
 export class Relay {
   private readonly queue = new RelayQueue();
-  /** Batches that this instance has in its hands: not to be claimed again. */
+  /** Outbox ids of the batches that this instance is publishing: it must not claim them again. */
   private readonly held = new Set<string>();
-  /** On the stream, but perhaps still in the outbox. */
-  private readonly acknowledged = new Map<string, { standing: Standing } & AcknowledgedBatch>();
+  /** Batches that the stream has acknowledged and the outbox still holds. */
+  private readonly acknowledged = new Map<string, { trusted: TrustedStream } & AcknowledgedBatch>();
   private readonly publishedTotal: Counter;
   private readonly failedTotal: Counter;
   private readonly failureLog: FailureLog;
   private failures = 0;
   private inFlight = 0;
-  private isStrikingOff = false;
+  private isMarking = false;
   private isStopped = false;
-  private sweepTimer: NodeJS.Timeout | undefined;
-  private sweeping: Promise<void> | undefined;
+  private recoveryTimer: NodeJS.Timeout | undefined;
+  private recovering: Promise<void> | undefined;
   private onRoom: (() => void) | undefined;
 
   constructor(
@@ -62,137 +63,137 @@ export class Relay {
     this.failureLog = new FailureLog(logger);
     this.publishedTotal = new Counter({
       name: 'events_published_total',
-      help: 'Events that the EVENTS stream has acknowledged',
+      help: 'Events that the EVENTS stream acknowledged',
       registers: [metrics],
     });
     this.failedTotal = new Counter({
       name: 'events_publish_failures_total',
-      help: 'Batches that could not be published and stay in the outbox',
+      help: 'Failed attempts to publish a batch; the batch stays in the outbox and is retried',
       registers: [metrics],
     });
     measureOutbox(outbox, metrics);
   }
 
-  /** Publishes a batch that was just committed; returns at once. */
+  /** Publishes a batch that was just committed, in the background. */
   publish(batch: OutboxBatch): void {
     if (this.isStopped) return;
     if (this.queue.addFresh(batch)) this.held.add(batch.outboxId);
     this.pump();
   }
 
-  /** Begins to take over what other instances, or earlier runs, left in the outbox. */
+  /** Starts the recovery passes, which publish what other instances or earlier runs left in the outbox. */
   start(): void {
-    this.sweepTimer = setInterval(() => {
-      void this.strikeOff();
-      this.sweeping ??= this.sweep().finally(() => {
-        this.sweeping = undefined;
+    this.recoveryTimer = setInterval(() => {
+      void this.markPublished();
+      this.recovering ??= this.recover().finally(() => {
+        this.recovering = undefined;
       });
-    }, sweepIntervalMs);
+    }, recoveryIntervalMs);
   }
 
-  /** @throws when stored events do not get to the stream */
+  /** @throws when stored events do not reach the stream */
   async check(): Promise<void> {
     const { count, overdueSeconds } = await this.outbox.measure();
     if (overdueSeconds <= overdueLimitSeconds) return;
     throw new Error(
-      `${count} stored batches wait for the EVENTS stream, the oldest for ${Math.round(overdueSeconds)} s: see the logs`,
+      `cannot publish to the EVENTS stream: ${count} batches wait in the outbox, the oldest for ${Math.round(overdueSeconds)} s; the logs show the cause`,
     );
   }
 
-  /** Publishes what waits (for 5 s at most) and stops; what is left is in the outbox. */
+  /** Publishes the waiting batches (within 5 s) and stops. The other batches stay in the outbox. */
   async stop(): Promise<void> {
-    clearInterval(this.sweepTimer);
+    clearInterval(this.recoveryTimer);
     this.isStopped = true;
     const deadline = performance.now() + stopLimitMs;
     const isBusy = (): boolean =>
       this.inFlight > 0 ||
-      (this.queue.size > 0 && this.watch.standing !== undefined) ||
-      this.isStrikingOff ||
-      this.sweeping !== undefined;
+      (this.queue.size > 0 && this.watch.trusted !== undefined) ||
+      this.isMarking ||
+      this.recovering !== undefined;
     while (isBusy() && performance.now() < deadline) await wait(10);
   }
 
-  /** Publishes as much as may be at once: while the stream is in doubt, nothing. */
+  /** Publishes as many batches as may be in flight. Publishes nothing while the stream is in doubt. */
   private pump(): void {
-    const { standing } = this.watch;
+    const { trusted } = this.watch;
     this.release(this.queue.dropExpired());
-    while (standing && this.inFlight < maxInFlight && this.acknowledged.size < maxAcknowledged) {
+    while (trusted && this.inFlight < maxInFlight && this.acknowledged.size < maxAcknowledged) {
       const batch = this.queue.next();
       if (!batch) break;
       this.inFlight += 1;
-      void this.deliver(batch, standing);
+      void this.deliver(batch, trusted);
     }
-    if (this.queue.isBacklogLow || !standing || this.isStopped) this.onRoom?.();
+    if (this.queue.isBacklogLow || !trusted || this.isStopped) this.onRoom?.();
   }
 
-  private async deliver(batch: QueuedBatch, standing: Standing): Promise<void> {
+  private async deliver(batch: QueuedBatch, trusted: TrustedStream): Promise<void> {
     const { outboxId, events } = batch;
     const sentAfter = this.watch.highestSequence;
     try {
       const lastSequence = await this.publisher.publish(events.map(toEventMessage));
       this.publishedTotal.inc(events.length);
-      this.acknowledged.set(outboxId, { standing, outboxId, lastSequence });
+      this.acknowledged.set(outboxId, { trusted, outboxId, lastSequence });
       const eventIds = events.map((event) => event.id);
-      this.watch.noteAcknowledged({ standing, eventIds, lastSequence, sentAfter });
-      void this.strikeOff();
+      this.watch.noteAcknowledged({ trusted, eventIds, lastSequence, sentAfter });
+      void this.markPublished();
     } catch (error) {
-      this.onFailed(batch, standing, error);
+      this.onFailed(batch, trusted, error);
     } finally {
       this.inFlight -= 1;
       this.pump();
     }
   }
 
-  private onFailed(batch: QueuedBatch, standing: Standing, error: unknown): void {
+  private onFailed(batch: QueuedBatch, trusted: TrustedStream, error: unknown): void {
     this.failures += 1;
     this.failedTotal.inc();
-    this.failureLog.warn('batches not published: they stay in the outbox and are tried again', {
+    this.failureLog.warn('cannot publish a batch, retrying from the outbox', {
       err: error,
       outboxId: batch.outboxId,
     });
     if (error instanceof StreamUnreachableError) this.watch.suspect();
-    if (error instanceof StreamFilesGoneError) this.watch.condemn(standing);
-    // The stream's fault, not the batch's: it goes first when the stream is trusted again.
-    if (this.watch.standing !== standing && !this.isStopped) this.queue.putBack(batch);
+    if (error instanceof StreamFilesGoneError) this.watch.markBroken(trusted);
+    // The stream failed, not the batch: publish the batch first when the stream is trusted again.
+    if (this.watch.trusted !== trusted && !this.isStopped) this.queue.putBack(batch);
     else this.held.delete(batch.outboxId);
   }
 
-  /** Strikes off everything acknowledged so far in one statement; what comes in the next moment is the next one. */
-  private async strikeOff(): Promise<void> {
-    if (this.isStrikingOff) return;
-    this.isStrikingOff = true;
+  /** Marks all acknowledged batches as published, in one statement every 50 ms. */
+  private async markPublished(): Promise<void> {
+    if (this.isMarking) return;
+    this.isMarking = true;
     try {
       while (this.acknowledged.size > 0) {
-        await this.strikeOffOnce();
+        await this.markOnce();
         this.pump();
-        if (!this.isStopped) await wait(strikeOffIntervalMs);
+        if (!this.isStopped) await wait(markIntervalMs);
       }
     } catch (error) {
-      this.failureLog.warn('published batches could not be struck off the outbox: tried again in a second', {
+      this.failureLog.warn('cannot mark batches as published in the outbox, retrying in 1 s', {
         err: error,
       });
     } finally {
-      this.isStrikingOff = false;
+      this.isMarking = false;
     }
   }
 
   /**
-   * An acknowledgement counts while the stream has not come into doubt since the batch was sent: an instance that was
-   * quicker may have found the stream intact, before it could see in the database what the stream had lost of ours.
+   * An acknowledgement counts only if the stream has not been in doubt since the batch was sent. Otherwise another instance
+   * may have checked the stream and found it intact before the database showed that the stream had lost this batch.
    */
-  private async strikeOffOnce(): Promise<void> {
-    const { standing } = this.watch;
+  private async markOnce(): Promise<void> {
+    const { trusted } = this.watch;
     const batches = [...this.acknowledged.values()];
-    const doubtful = batches.filter((batch) => batch.standing !== standing);
+    const doubtful = batches.filter((batch) => batch.trusted !== trusted);
     if (doubtful.length > 0) {
       await this.outbox.takeBack(doubtful.map((batch) => batch.outboxId));
       this.release(doubtful);
     }
-    const certain = batches.filter((batch) => batch.standing === standing);
-    if (!standing || certain.length === 0) return;
-    await this.outbox.retain(certain, standing.epoch);
-    // Else the next turn takes them back.
-    if (this.watch.standing === standing) this.release(certain);
+    const certain = batches.filter((batch) => batch.trusted === trusted);
+    if (!trusted || certain.length === 0) return;
+    await this.outbox.retain(certain, trusted.epoch);
+    // Otherwise the next turn moves them back to the outbox.
+    if (this.watch.trusted === trusted) this.release(certain);
   }
 
   private release(batches: readonly { outboxId: string }[]): void {
@@ -202,26 +203,30 @@ export class Relay {
     }
   }
 
-  /** Takes over what is free to take, as fast as it can be published, until there is no more or publishing fails. */
-  private async sweep(): Promise<void> {
-    let taken = 0;
+  /** One recovery pass: claims batches as fast as they can be published, until there are none or publishing fails. */
+  private async recover(): Promise<void> {
+    let claimed = 0;
     const failuresBefore = this.failures;
     try {
-      while (!this.isStopped && this.watch.standing && this.failures === failuresBefore) {
+      while (!this.isStopped && this.watch.trusted && this.failures === failuresBefore) {
         const batches = await this.outbox.claim(claimLimit, [...this.held]);
-        taken += batches.length;
+        claimed += batches.length;
         for (const { outboxId } of batches) this.held.add(outboxId);
         this.queue.addClaimed(batches);
         await this.untilRoom();
         if (batches.length < claimLimit) break;
       }
     } catch (error) {
-      this.failureLog.warn('the outbox could not be read: tried again in a second', { err: error });
+      this.failureLog.warn('cannot read the outbox, retrying in 1 s', { err: error });
     }
-    if (taken > 0) this.logger.info({ batches: taken }, 'took over batches that were left in the outbox');
+    if (claimed > 0)
+      this.logger.info(
+        { batches: claimed },
+        'claimed outbox batches left by another instance or an earlier run',
+      );
   }
 
-  /** Waits until few of the claimed batches are left to publish; every end of a delivery looks at it. */
+  /** Waits until few claimed batches are left to publish. `pump` ends the wait after a delivery. */
   private async untilRoom(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.onRoom = resolve;
@@ -231,16 +236,16 @@ export class Relay {
   }
 }
 
-/** Says how much is stored and not yet known to be on the stream; nothing while the database is away. */
+/** Measures the outbox. The gauges are NaN while the database is unavailable. */
 function measureOutbox(outbox: OutboxRepository, metrics: Registry): void {
   const overdue = new Gauge({
     name: 'events_outbox_overdue_seconds',
-    help: 'For how long the oldest batch of the outbox has been free to take; above a few seconds, publishing does not work',
+    help: 'Seconds since the oldest outbox batch became claimable; above a few seconds, publishing does not work',
     registers: [metrics],
   });
   new Gauge({
     name: 'events_outbox_batches',
-    help: 'Batches that are stored and not yet known to be on the EVENTS stream',
+    help: 'Stored batches that the EVENTS stream has not acknowledged yet',
     registers: [metrics],
     async collect() {
       const unknown = { count: Number.NaN, overdueSeconds: Number.NaN };

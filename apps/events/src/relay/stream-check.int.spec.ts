@@ -33,7 +33,7 @@ beforeEach(async () => {
 
 const minute = 60_000;
 
-/** Publishes everything that is free to take, as a relay does that believes in this epoch. */
+/** Publishes all claimable batches, as a relay does that knows this epoch. */
 async function publishOutbox(epoch: string): Promise<void> {
   for (let batches = await outbox.claim(100, []); batches.length > 0; batches = await outbox.claim(100, [])) {
     for (const { outboxId, events } of batches) {
@@ -43,7 +43,7 @@ async function publishOutbox(epoch: string): Promise<void> {
   }
 }
 
-/** Stores and publishes batches; says the ids of each. */
+/** Stores and publishes batches. Returns the ids of each. */
 async function publishBatches(epoch: string, count: number, size = 2): Promise<string[][]> {
   const batches = Array.from({ length: count }, () => newEvents(size));
   for (const batch of batches) await store.writer.store(batch);
@@ -52,7 +52,7 @@ async function publishBatches(epoch: string, count: number, size = 2): Promise<s
   return batches.map((batch) => batch.map((event) => event.id).sort());
 }
 
-/** Makes time pass for what was published so far. */
+/** Makes the published batches older. */
 async function age(minutes: number): Promise<void> {
   await store.dataSource.query(
     'UPDATE published_batches SET published_at = published_at - make_interval(secs => $1)',
@@ -90,7 +90,7 @@ async function epochsCounted(metrics: Registry): Promise<Record<string, number>>
   return Object.fromEntries(values.map(({ labels, value }) => [String(labels.reason), value]));
 }
 
-/** Dies when the broker has made the change and the database has not. */
+/** Crashes after the broker has made the change and before the database commits it. */
 class CrashingRecords extends StreamRecordRepository {
   override change<Decision extends { change: EpochChange | undefined }>(
     decide: (record: StreamRecord, readRetained: ReadRetained) => Promise<Decision>,
@@ -233,7 +233,7 @@ describe(StreamCheck.name, () => {
   });
 
   describe('run, when the stream is gone', () => {
-    it('makes it anew under a new epoch, and has everything published again that is retained', async () => {
+    it('recreates the stream under a new epoch, and has all retained batches published again', async () => {
       const metrics = new Registry();
       const check = await stream.createCheck(store, { metrics });
       const old = await check.prepare();
@@ -266,7 +266,7 @@ describe(StreamCheck.name, () => {
       expect(await outboxIds()).toEqual([young]);
     });
 
-    it('does the same when somebody else has made it anew, with messages on it already', async () => {
+    it('does the same when someone else has recreated the stream and published to it', async () => {
       const check = await stream.createCheck(store);
       const old = await check.prepare();
       const batches = await publishBatches(old, 3);
@@ -280,22 +280,22 @@ describe(StreamCheck.name, () => {
       expect((await outboxIds()).slice(0, 3)).toEqual(batches);
     });
 
-    it('makes a stream anew that can take nothing more, once, whoever says so', async () => {
+    it('recreates a broken stream once, even if several instances report it', async () => {
       const check = await stream.createCheck(store);
-      const condemned = await check.run();
-      await publishBatches(condemned, 3);
+      const broken = await check.run();
+      await publishBatches(broken, 3);
 
       const [epoch, same] = await Promise.all([
-        check.run([], condemned),
-        (await stream.createCheck(store)).run([], condemned),
+        check.run([], broken),
+        (await stream.createCheck(store)).run([], broken),
       ]);
 
-      expect(epoch).not.toBe(condemned);
+      expect(epoch).not.toBe(broken);
       expect(same).toBe(epoch);
       expect(await stream.readEpoch()).toBe(epoch);
       expect(await streamIds()).toEqual([]);
       expect(await store.count('outbox')).toBe(3);
-      expect(await check.run([], condemned)).toBe(epoch);
+      expect(await check.run([], broken)).toBe(epoch);
     });
 
     it('makes one new epoch when several instances find it at once', async () => {
@@ -456,7 +456,7 @@ describe(StreamCheck.name, () => {
     });
 
     it.each([
-      ['the stream was made anew', () => stream.deleteStream()],
+      ['the stream was recreated', () => stream.deleteStream()],
       ['the stream that lost its tail got its new epoch', () => stream.loseTail(3)],
     ])('when %s, before the commit, loses nothing', async (_, lose) => {
       const check = await stream.createCheck(store);

@@ -6,7 +6,7 @@ import { EventsStream, type StreamState } from './events-stream.js';
 import { StreamRecordRepository, type EpochChange, type ReadRetained } from './stream-record.repository.js';
 import { judgeStream, type LossReason, type StreamRecord, type Verdict } from './stream-verdict.js';
 
-/** A batch that the stream has acknowledged to this instance: it must be there. */
+/** A batch that the stream has acknowledged to this instance, and must therefore hold. */
 export interface Witness {
   epoch: string;
   eventIds: readonly string[];
@@ -25,35 +25,35 @@ interface Decision {
   loss: { previousEpoch: string; reason: LossReason } | undefined;
 }
 
-// Above what removing the files of a stream of gigabytes takes.
+// Longer than the broker takes to remove the files of a stream of several gigabytes.
 const deletionMs = 2_000;
 
-// Between the time that an event was received and that of the stream's last message when it came before it: clocks
-// that differ, and batches that waited.
+// How much earlier than the stream's last message a missing event may have been received: clocks differ, and batches wait
+// in the outbox.
 const missingMarginMs = 5 * 60_000;
 
 /**
- * Compares the EVENTS stream with what it has acknowledged. The store is the truth and the stream derived, so what the
- * stream loses is published again, under a new epoch. JetStream acknowledges before it writes to disk (up to 2 minutes
- * before), so a power cut takes away the end of what was acknowledged; people delete streams and restore backups.
+ * Compares the EVENTS stream with what it has acknowledged. The store is the source of truth and the stream is derived, so
+ * the check publishes lost events again, under a new epoch. The stream can lose events in three ways: a power failure
+ * (JetStream acknowledges up to 2 minutes before it writes to disk), a deleted stream, and a restored backup.
  *
  * ```
- * 1 compare (see judgeStream) ──intact──▶ forget what cannot be lost any more
+ * 1 compare (see judgeStream) ──intact──▶ forget batches that can no longer be lost
  *   │ not intact
  *   ▼
- * 2 lock the record, compare again (instances take turns, and the second finds it done) ──intact──▶ done
- * 3 broker:   create the stream, or write into it, with a new epoch
- * 4 database: new epoch, lost batches back to the outbox, commit
- * 5 every relay publishes them, under the new epoch
+ * 2 lock the record, compare again (instances take turns; the second one finds the work done) ──intact──▶ done
+ * 3 broker:   create the stream, or update the existing one, with a new epoch
+ * 4 database: new epoch, move lost batches back to the outbox, commit
+ * 5 every relay publishes these batches, under the new epoch
  *
- * crash           │ the next check, by anybody, finds           │ lost
- * before 3        │ what this one found                         │ nothing
- * between 3 and 4 │ an epoch that the record does not know, as  │ nothing; all that was published lately
- *                 │ of a stream made by others: a new epoch     │ is published again, not only the lost
- * after 4         │ an intact stream, and a full outbox         │ nothing
+ * crash           │ the next check, on any instance, finds      │ lost
+ * before 3        │ the same as this check                      │ nothing
+ * between 3 and 4 │ an epoch that the record does not contain,  │ nothing; all recently published batches
+ *                 │ like a foreign stream's: a new epoch again  │ are published again, not only the lost ones
+ * after 4         │ an intact stream and a full outbox          │ nothing
  *
- * A batch sent before 3, acknowledged by the old stream, noted after 4: it is noted with the old epoch, and every check
- * returns such batches to the outbox. An event that is published again but was not lost is de-duplicated by its id.
+ * A batch that is sent before 3 and recorded after 4 is recorded with the old epoch. Every check moves such batches back to
+ * the outbox. When an event is published again that was not lost, the stream deduplicates it by its id.
  * ```
  */
 @Injectable()
@@ -68,23 +68,23 @@ export class StreamCheck {
   ) {
     this.epochsTotal = new Counter({
       name: 'events_stream_epochs_total',
-      help: 'New epochs of the EVENTS stream: it was another one (new), or had lost what it had acknowledged (lost_tail)',
+      help: 'New epochs of the EVENTS stream, by reason: the stream is a different one (new), or it lost acknowledged events (lost_tail)',
       labelNames: ['reason'],
       registers: [metrics],
     });
   }
 
   /**
-   * Checks the stream, and has everything published again that it has lost.
+   * Checks the stream and has lost events published again.
    *
-   * @param witnesses what this instance knows and the database perhaps does not (yet)
-   * @param condemned the epoch of a stream that can take nothing more: when it still has it, the stream is made anew
+   * @param witnesses batches that this instance knows and the database may not know yet
+   * @param brokenEpoch the epoch of a stream that accepts no more messages: a stream with this epoch is recreated
    * @returns the stream's epoch
    * @throws ForeignStreamError
-   * @throws when broker or database do not answer; the next check goes on from there
+   * @throws when the broker or the database does not answer; the next check continues from there
    */
-  async run(witnesses: readonly Witness[] = [], condemned?: string): Promise<string> {
-    if (condemned !== undefined) return this.agree(witnesses, { condemned });
+  async run(witnesses: readonly Witness[] = [], brokenEpoch?: string): Promise<string> {
+    if (brokenEpoch !== undefined) return this.agree(witnesses, { brokenEpoch });
     const { verdict, known, found } = await this.inspect(await this.records.read(), witnesses);
     if (verdict.kind !== 'intact' || !found) return this.agree(witnesses);
     const { epoch } = verdict;
@@ -94,26 +94,27 @@ export class StreamCheck {
     if (batches > 0)
       this.logger.warn(
         { epoch, batches },
-        'batches sent to the stream of an earlier epoch are published again',
+        'publishing batches again that were sent to an earlier epoch of the EVENTS stream',
       );
     return epoch;
   }
 
-  /** Checks the stream under the lock; one that is intact gets its subjects and bounds brought up to date. */
+  /** Checks the stream under the lock. Brings the subjects and limits of an intact stream up to date. */
   prepare(): Promise<string> {
     return this.agree([], { updateIntact: true });
   }
 
-  /** One instance at a time looks again, and gives the stream a new epoch where it must have one. */
+  /** Compares again, one instance at a time, and gives the stream a new epoch if needed. */
   private async agree(
     witnesses: readonly Witness[],
-    { updateIntact = false, condemned }: { updateIntact?: boolean; condemned?: string } = {},
+    { updateIntact = false, brokenEpoch }: { updateIntact?: boolean; brokenEpoch?: string } = {},
   ): Promise<string> {
     const { decision, returned } = await this.records.change(async (record, readRetained) => {
-      if (condemned !== undefined) await this.stream.delete(condemned);
+      if (brokenEpoch !== undefined) await this.stream.delete(brokenEpoch);
       const inspection = await this.inspect(record, witnesses);
       const decision = await this.decide(inspection, readRetained);
-      // One was there: nats-server 2.9 says that it is gone before it has removed its files, and then removes the new one's.
+      // After a deletion: nats-server 2.9 reports the stream as gone before it has removed the files, and would then remove
+      // those of the new stream.
       if (!inspection.found && decision.loss) await wait(deletionMs);
       if (!inspection.found) await this.stream.create(decision.epoch);
       else if (decision.change ?? updateIntact) await this.stream.update(decision.epoch);
@@ -124,20 +125,20 @@ export class StreamCheck {
       this.epochsTotal.inc({ reason: loss.reason });
       this.logger.warn(
         { epoch, ...loss, batches: returned },
-        'the EVENTS stream has lost events: it has a new epoch, and they are published again',
+        'EVENTS stream has lost events, publishing them again under a new epoch',
       );
     }
     return epoch;
   }
 
-  /** What is known is read before the stream, which would else seem to lag behind what came meanwhile. */
+  /** Reads the stream after the record. In the other order, the stream would seem to lack what was published in between. */
   private async inspect(record: StreamRecord, witnesses: readonly Witness[]): Promise<Inspection> {
     const ours = witnesses.filter((witness) => witness.epoch === record.epoch);
     const lastSequence = Math.max(record.lastSequence, ...ours.map((witness) => witness.lastSequence));
     const known = { ...record, lastSequence };
     const found = await this.stream.find();
     let isContradicted = false;
-    // Where there is no stream, or another one, nobody testifies.
+    // Sequences of another stream say nothing about these batches.
     const asked = found?.epoch === record.epoch ? ours : [];
     for (const witness of asked) isContradicted ||= await this.isContradicted(witness);
     return { verdict: judgeStream(known, found, isContradicted), known, found };
@@ -171,8 +172,9 @@ export class StreamCheck {
   }
 
   /**
-   * Batches whose places others have taken since they were lost: whoever did not notice the loss went on publishing. Asks
-   * for every batch, some thousand a second: it is rare, and nothing else tells what has survived.
+   * Finds lost batches whose sequences other events have taken, because an instance went on publishing before it noticed the
+   * loss. Reads a message for every batch, some thousand a second: this is rare, and there is no other way to know what
+   * the stream still holds.
    */
   private async findContradicted(
     epoch: string,
@@ -190,7 +192,7 @@ export class StreamCheck {
     return lost;
   }
 
-  /** Whether another event has the place of the batch's last one; not so when there is none (any more). */
+  /** Whether another event has the last sequence of the batch. False when there is no message (any longer). */
   private async isContradicted(batch: {
     eventIds: readonly string[];
     lastSequence: number;
@@ -199,7 +201,7 @@ export class StreamCheck {
     return id !== undefined && !batch.eventIds.includes(id);
   }
 
-  /** A stream that has messages may be an old backup. What would be too old for the stream is not missing. */
+  /** The time from which events may be missing: a stream with messages may be an old backup. Ignores expired events. */
   private missingSince(found: StreamState | undefined): number | undefined {
     if (found?.lastMessageAt === undefined) return undefined;
     return Math.max(found.lastMessageAt - missingMarginMs, Date.now() - this.stream.maxAgeMs);

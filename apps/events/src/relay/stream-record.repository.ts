@@ -4,45 +4,45 @@ import { DataSource } from 'typeorm';
 import { returnToOutbox, type Queries } from './outbox.repository.js';
 import type { StreamRecord } from './stream-verdict.js';
 
-/** A stream that takes the place of the one that was known. */
+/** A new epoch: the stream replaces the known one, or has lost events. */
 export interface EpochChange {
   epoch: string;
   /** The last sequence that the stream has now. */
   lastSequence: number;
-  /** What was acknowledged in the old epoch up to this sequence is on the stream; 0: nothing is. */
+  /** The stream still holds what it acknowledged in the old epoch up to this sequence; 0 means nothing. */
   survivingSequence: number;
-  /** But for these batches. */
+  /** Batches up to that sequence that are lost nevertheless. */
   lostIds: readonly string[];
   /**
-   * Publish everything again that was stored since this time (milliseconds since 1970), if not a single batch that was
-   * published lately is left on the stream. Undefined: batches that are still known are all there is to publish again.
+   * Publish all events again that were stored since this time (milliseconds since 1970), if the stream holds none of the
+   * recently published batches. Undefined: publish only the batches in `published_batches` again.
    */
   missingSince: number | undefined;
 }
 
-/** A batch that was published lately. */
+/** A recently published batch. */
 export interface RetainedBatch {
   outboxId: string;
   eventIds: string[];
   lastSequence: number;
 }
 
-/** Reads the next batches of an epoch in the order of their sequences, from the first one or after this one. */
+/** Reads the next batches of an epoch in the order of their sequences: the first ones, or those after the given batch. */
 export type ReadRetained = (epoch: string, after?: RetainedBatch) => Promise<RetainedBatch[]>;
 
-// What a stream acknowledges is on its disk within the sync interval of nats-server, 2 minutes unless configured: more
-// than twice that is a safe distance. The statements below say it to PostgreSQL.
+// nats-server writes acknowledged messages to disk within its sync interval (2 minutes by default). More than twice that is
+// a safe distance. This is an SQL expression.
 const retainedFor = "interval '5 minutes'";
-// Rows that a clean-up looks at in one statement, so that it is short.
+// Rows that one cleanup statement looks at, so that the statement stays short.
 const maxForgotten = 5_000;
-// Batches read at a time: for each of them the broker is asked for a message of up to 256 KiB, all at once.
+// Batches read at a time. For each, a message of up to 256 KiB is read from the broker, all at once.
 const maxRead = 100;
-// A batch is read into memory as a whole.
+// The relay reads a whole batch into memory.
 const maxRepublishedBytes = 512 * 1024;
-// Events that one statement looks at: at 256 KiB each, the most that an event may have, it still ends in time.
+// Events that one statement looks at. Even with the largest events (256 KiB), the statement ends within its time limit.
 const pageSize = 2_560;
 
-/** What is known of the stream: its epoch, what it has acknowledged, and the batches that it may yet lose. */
+/** What the database knows about the stream: its epoch, what it has acknowledged, and the batches that it may still lose. */
 @Injectable()
 export class StreamRecordRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -52,12 +52,11 @@ export class StreamRecordRepository {
   }
 
   /**
-   * Lets an instance decide about the stream while all others wait, and writes down what changes; a crash (or error)
-   * before the end leaves the record as it was.
+   * Locks the record, so that one instance at a time decides about the stream, and writes the change. A crash or an error
+   * before the end leaves the record unchanged.
    *
-   * @param decide is asked once nobody else can change the record; without a change nothing is done. The transaction is
-   *   open meanwhile, and ended by the database when it is idle for 10 s
-   * @returns what was decided, and how many batches have returned to the outbox
+   * @param decide runs under the lock. The database ends the transaction when it is idle for 10 s
+   * @returns the decision, and the number of batches that moved back to the outbox
    */
   async change<Decision extends { change: EpochChange | undefined }>(
     decide: (record: StreamRecord, readRetained: ReadRetained) => Promise<Decision>,
@@ -71,7 +70,7 @@ export class StreamRecordRepository {
     });
   }
 
-  /** Notes that this sequence was acknowledged. */
+  /** Records that the stream has acknowledged this sequence. */
   async raise(epoch: string, lastSequence: number): Promise<void> {
     await this.dataSource.query(
       'UPDATE event_stream SET last_sequence = $2 WHERE epoch = $1 AND last_sequence < $2',
@@ -79,9 +78,9 @@ export class StreamRecordRepository {
     );
   }
 
-  /** Has those batches published again that were sent to the stream of another epoch; says how many. */
+  /** Moves batches that were sent to another epoch back to the outbox. Returns their number. */
   async returnStrays(): Promise<number> {
-    // Nearly always there are none, which the two ends of the index tell.
+    // Nearly always there are none: the smallest and the largest epoch in the index show that cheaply.
     const [row] = await this.dataSource.query<{ hasStrays: boolean }[]>(
       `SELECT EXISTS (SELECT FROM event_stream WHERE epoch <> (SELECT min(epoch) FROM published_batches)
                                                   OR epoch <> (SELECT max(epoch) FROM published_batches)) AS "hasStrays"`,
@@ -91,8 +90,8 @@ export class StreamRecordRepository {
   }
 
   /**
-   * Forgets batches that cannot be lost any more: published over 5 minutes ago, and on the stream since, as a check has
-   * just found. Batches get old in the order of their ids, by and large, so the first ones are looked at.
+   * Deletes batches that can no longer be lost: those published over 5 minutes ago that the stream still holds, as a check
+   * has just found. Ids grow with time, so this looks at the lowest ids first.
    */
   async forgetSafe(epoch: string, lastSequence: number): Promise<void> {
     for (let count = maxForgotten; count === maxForgotten;) {
@@ -113,7 +112,10 @@ async function readRecord(queries: Queries): Promise<StreamRecord> {
        (SELECT max(published.last_sequence) FROM published_batches published WHERE published.epoch = stream.epoch)
      ) AS "lastSequence" FROM event_stream stream`,
   );
-  if (!row) throw new Error('the table event_stream has lost its row: restore a backup, or insert it again');
+  if (!row)
+    throw new Error(
+      'the table event_stream has no row: restore a backup, or run INSERT INTO event_stream DEFAULT VALUES',
+    );
   return { epoch: row.epoch, lastSequence: Number(row.lastSequence) };
 }
 
@@ -155,8 +157,8 @@ async function applyChange(queries: Queries, record: StreamRecord, change: Epoch
 }
 
 /**
- * Until when batches may have been forgotten, in milliseconds since 1970: 5 minutes ago (with a minute for clocks that
- * differ), or later when there is none that young; now, when there is none at all.
+ * Returns the time until which batches may have been deleted, in milliseconds since 1970: 5 minutes ago plus one minute for
+ * clocks that differ, or later if even the oldest remaining batch is younger; now if there is no batch at all.
  */
 async function readEndOfForgotten(queries: Queries): Promise<number> {
   const [row] = await queries.query<{ until: number }[]>(
@@ -167,7 +169,7 @@ async function readEndOfForgotten(queries: Queries): Promise<number> {
   return row?.until ?? Date.now();
 }
 
-/** Puts events of the store into the outbox that were received in this time; says how many batches they make. */
+/** Puts the stored events that were received in this time into the outbox. Returns the number of batches. */
 async function publishAgain(queries: Queries, from: number, until: number): Promise<number> {
   const end = firstIdAt(Math.ceil(until));
   let next: string | null = firstIdAt(Math.floor(from));

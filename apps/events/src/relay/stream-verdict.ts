@@ -1,37 +1,37 @@
 import type { StreamState } from './events-stream.js';
 
-/** What the database knows of the stream. */
+/** What the database knows about the stream. */
 export interface StreamRecord {
-  /** Null: no stream has been seen yet. */
+  /** Null until the first stream. */
   epoch: string | null;
-  /** The highest sequence that is known to have been acknowledged in this epoch. */
+  /** The highest sequence that the stream is known to have acknowledged in this epoch. */
   lastSequence: number;
 }
 
-/** Why there is a new epoch: the stream is another one, or it does not hold any more what it has acknowledged. */
+/** Why there is a new epoch: the stream is a different one, or it has lost events that it had acknowledged. */
 export type LossReason = 'new' | 'lost_tail';
 
-/** What a check finds; `epoch` is the known one. */
+/** The result of a check. `epoch` is the known one. */
 export type Verdict =
   | { kind: 'intact'; epoch: string }
   | { kind: 'unknown' }
   | { kind: 'lost'; reason: LossReason; epoch: string };
 
 /**
- * Compares the stream with what is known of it.
+ * Compares the stream with what the database knows about it.
  *
  * ```
  * known epoch │ stream                            │ verdict
- * none        │ there or not                      │ unknown: the first start
- * any         │ not there                         │ lost: new
+ * none        │ exists or not                     │ unknown: the first start
+ * any         │ does not exist                    │ lost: new
  * E           │ another epoch, or none            │ lost: new
  * E           │ E, last sequence < acknowledged   │ lost: lost_tail
- * E           │ E, another event at a sequence    │ lost: lost_tail, and others have filled the hole
- * E           │   that was acknowledged for ours  │
+ * E           │ E, another event at an            │ lost: lost_tail, and later events have taken
+ *             │   acknowledged sequence           │   the sequences of the lost ones
  * E           │ E                                 │ intact
  * ```
  *
- * @param isContradicted an acknowledged sequence belongs to another event by now
+ * @param isContradicted whether an acknowledged sequence now belongs to another event
  */
 export function judgeStream(
   record: StreamRecord,

@@ -6,57 +6,57 @@ import { EventsStream, ForeignStreamError } from './events-stream.js';
 import { StreamCheck, type Witness } from './stream-check.service.js';
 
 /**
- * What this instance holds true of the stream since it was last in doubt. A new object after each doubt, also when the
- * epoch is the same: an acknowledgement from before says nothing about the stream of today.
+ * The stream as this instance trusts it. After each doubt there is a new object, even when the epoch is the same: an earlier
+ * acknowledgement says nothing about the stream after the doubt.
  */
-export interface Standing {
+export interface TrustedStream {
   readonly epoch: string;
 }
 
-/** What the stream has acknowledged of a batch. */
+/** The acknowledgement of a batch. */
 export interface Acknowledgement {
-  standing: Standing;
+  trusted: TrustedStream;
   eventIds: readonly string[];
   lastSequence: number;
-  /** The highest sequence that was known when the batch was sent: what came later is beyond it. */
+  /** The highest sequence that was known when the batch was sent. New messages get higher sequences. */
   sentAfter: number;
 }
 
-// How often the stream is checked while nothing speaks against it, and how often while it is in doubt.
+// How often the stream is checked: while it is trusted, and while it is in doubt.
 const checkIntervalMs = 5_000;
 const doubtIntervalMs = 1_000;
-// Ordinarily milliseconds. Events are taken in all the same when it takes longer.
+// Usually takes milliseconds. When it takes longer, the service starts and stores events all the same.
 const startLimitMs = 5_000;
 
 /**
- * Says when the EVENTS stream may be trusted, and under which epoch.
+ * Decides when the relay may trust the EVENTS stream, and under which epoch.
  *
  * ```
- *             ┌─────────────── check: intact, or made so ──────────────┐
+ *             ┌──────────── check: intact, or repaired ────────────────┐
  *             │                                                        ▼
- *         in doubt ◀── connection lost · no answer from a stream ─ trusted
+ *         in doubt ◀── connection lost · stream does not answer ── trusted
  *  checked on reconnect,      · stream of another platform      checked every 5 s, and when a
- *  and every second; nothing    · stream without its files      sequence is lower than one before
- *  is published
+ *  and every second;          · stream without its files        sequence is lower than an earlier one
+ *  nothing is published
  * ```
  *
- * Nothing is published in doubt because that would fill the hole in the stream's sequences, and so hide it.
+ * Publishing while the stream is in doubt would fill the gap in its sequences, and so hide the loss.
  */
 @Injectable()
 export class StreamWatch {
-  private current: Standing | undefined;
-  /** The batch with the highest sequence that was acknowledged to this instance. */
+  private current: TrustedStream | undefined;
+  /** The acknowledged batch of this instance with the highest sequence. */
   private highest: Witness | undefined;
-  /** The one that was it at the last check: should the stream lose it and go beyond it again, it still testifies. */
+  /** The same at the last check. It shows a loss even if the stream has since grown beyond that sequence again. */
   private earlier: Witness | undefined;
-  /** The epoch of a stream that can take nothing more, until another one is in its place. */
-  private condemned: string | undefined;
-  /** Counts the doubts: a check that began before the last one does not end it. */
+  /** The epoch of a stream that accepts no more messages, until another stream replaces it. */
+  private brokenEpoch: string | undefined;
+  /** Counts the doubts: a check that began before the latest doubt does not end that doubt. */
   private doubts = 0;
   private connection: ConnectionWatch | undefined;
   private isStopped = false;
   private isCheckDue = false;
-  /** By a clock that never goes back: a machine whose time is set must not stop publishing. */
+  /** By a clock that never goes back, so that publishing goes on when the machine's time is set. */
   private lastCheckAt = Number.NEGATIVE_INFINITY;
   private lastFailure: string | undefined;
   private running: Promise<void> | undefined;
@@ -69,22 +69,22 @@ export class StreamWatch {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Undefined while the stream is in doubt: nothing may be published then. */
-  get standing(): Standing | undefined {
+  /** Undefined while the stream is in doubt: then nothing may be published. */
+  get trusted(): TrustedStream | undefined {
     return this.current;
   }
 
-  /** The highest sequence that this instance knows to be acknowledged. */
+  /** The highest sequence that the stream has acknowledged to this instance. */
   get highestSequence(): number {
     return this.highest?.lastSequence ?? 0;
   }
 
   /**
-   * Makes the stream, or brings it up to date, and watches it from then on. A stream that has lost much takes longer than
-   * this waits: it is seen to in the background, and nothing is published meanwhile.
+   * Creates the stream or brings it up to date, then watches it. Waits up to 5 s. A stream that has lost many events takes
+   * longer: the repair continues in the background, and nothing is published until it is done.
    *
    * @throws ForeignStreamError
-   * @throws when broker or database do not answer, or the broker has no room for the stream
+   * @throws when the broker or the database does not answer, or the broker has no room for the stream
    */
   async start(): Promise<void> {
     this.connection = this.stream.watchConnection({
@@ -103,32 +103,32 @@ export class StreamWatch {
     await this.running;
   }
 
-  /** Nobody answers for the stream: nothing more is published until a check has looked for it. */
+  /** Call this when the stream does not answer: stops publishing until a check has found the stream. */
   suspect(): void {
     this.doubt('the stream does not answer');
     this.checkSoon();
   }
 
-  /** The broker has lost the files of this stream: it is made anew. */
-  condemn(standing: Standing): void {
-    if (standing !== this.current) return;
-    this.condemned = standing.epoch;
+  /** Call this when the broker has lost the files of the stream: the next check recreates the stream. */
+  markBroken(trusted: TrustedStream): void {
+    if (trusted !== this.current) return;
+    this.brokenEpoch = trusted.epoch;
     this.doubt('the broker has lost the files of the stream');
     this.checkSoon();
   }
 
-  /** Notes what the stream has acknowledged; when that is lower than before, the stream is checked. */
-  noteAcknowledged({ standing, eventIds, lastSequence, sentAfter }: Acknowledgement): void {
-    if (standing !== this.current) return;
-    if (lastSequence > this.highestSequence) this.highest = { epoch: standing.epoch, lastSequence, eventIds };
-    // Or the batch was on the stream already, or empty; then the check finds nothing.
+  /** Records an acknowledgement. Checks the stream when the sequence is lower than expected. */
+  noteAcknowledged({ trusted, eventIds, lastSequence, sentAfter }: Acknowledgement): void {
+    if (trusted !== this.current) return;
+    if (lastSequence > this.highestSequence) this.highest = { epoch: trusted.epoch, lastSequence, eventIds };
+    // The batch may also have been empty or already on the stream. Then the check finds the stream intact.
     else if (lastSequence < sentAfter) this.checkSoon();
   }
 
   /**
-   * Checks the stream now, and trusts it when nothing speaks against it.
+   * Checks the stream now, and trusts it if the check succeeds.
    *
-   * @throws when broker or database do not answer
+   * @throws when the broker or the database does not answer
    */
   async check(): Promise<void> {
     this.lastCheckAt = performance.now();
@@ -136,7 +136,7 @@ export class StreamWatch {
     const doubts = this.doubts;
     const highest = this.highest;
     const witnesses = [this.earlier, highest].filter((witness) => witness !== undefined);
-    const epoch = await this.streamCheck.run(witnesses, this.condemned);
+    const epoch = await this.streamCheck.run(witnesses, this.brokenEpoch);
     this.earlier = highest;
     if (doubts === this.doubts) this.trust(epoch);
   }
@@ -146,7 +146,7 @@ export class StreamWatch {
     if (performance.now() >= this.lastCheckAt + interval) this.checkInBackground();
   }
 
-  /** At once, or when the last check is a second old. */
+  /** Checks at once, or as soon as the last check is a second old. */
   private checkSoon(): void {
     this.isCheckDue = true;
     this.onTick();
@@ -159,7 +159,7 @@ export class StreamWatch {
   }
 
   private checkInBackground(): void {
-    // Without a connection a check would only wait for its time limit.
+    // Without a connection, a check would only wait for its time limit.
     if (this.isStopped || this.connection?.isConnected === false || this.running) return;
     this.runInBackground(this.check());
   }
@@ -173,12 +173,12 @@ export class StreamWatch {
   }
 
   private onCheckFailed(error: unknown): void {
-    if (error instanceof ForeignStreamError) this.doubt('the stream is of another platform');
-    // Once for each cause, however long it lasts.
+    if (error instanceof ForeignStreamError) this.doubt('the stream belongs to another platform');
+    // Log each cause once, however long it lasts.
     const failure = String(error);
     if (failure === this.lastFailure) return;
     this.lastFailure = failure;
-    this.logger.warn({ err: error }, 'the EVENTS stream could not be checked: tried again every few seconds');
+    this.logger.warn({ err: error }, 'cannot check the EVENTS stream, retrying every few seconds');
   }
 
   private doubt(reason: string): void {
@@ -186,17 +186,17 @@ export class StreamWatch {
     if (!this.current) return;
     this.current = undefined;
     this.publisher.abandon(reason);
-    this.logger.warn({ reason }, 'nothing is published until the EVENTS stream has been checked');
+    this.logger.warn({ reason }, 'EVENTS stream in doubt, publishing stops until a check succeeds');
   }
 
   private trust(epoch: string): void {
     this.lastFailure = undefined;
-    this.condemned = undefined;
+    this.brokenEpoch = undefined;
     if (this.highest && this.highest.epoch !== epoch) this.highest = undefined;
     if (this.current?.epoch === epoch) return;
     this.current = { epoch };
-    // What is in flight was sent to the stream that was here before.
+    // The batches in flight were sent to the previous stream.
     this.publisher.abandon('the EVENTS stream was replaced');
-    this.logger.info({ epoch }, 'stored events are published to the EVENTS stream');
+    this.logger.info({ epoch }, 'publishing stored events to the EVENTS stream');
   }
 }

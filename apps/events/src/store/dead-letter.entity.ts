@@ -1,29 +1,29 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** An event that the database refused for its content, kept aside until an owner stores or discards it. */
+/** An event that the database rejected because of its content, kept until an owner retries or discards it. */
 @Entity({ name: 'dead_letters' })
 export class DeadLetter {
-  /** See `receivedMessageKey`: the same message is parked once. */
+  /** See `receivedMessageKey`: a message becomes one dead letter, however often it is delivered. */
   @PrimaryColumn('uuid')
   key!: string;
 
-  /** The event's own id, by which owners name the message, and in whose order they list them. */
+  /** The event's own id. The API names dead letters by it and sorts them by it. */
   @Column('uuid', { name: 'event_id' })
   eventId!: string;
 
-  /** The event as JSON; bytes, because what a text column refuses may be why it is here. */
+  /** The event as JSON. Bytes, because a text column might reject the very content that the database rejected before. */
   @Column('bytea')
   message!: Buffer;
 
-  /** Of the last refusal. */
+  /** The SQLSTATE of the latest rejection. */
   @Column('text', { name: 'sql_state' })
   sqlState!: string;
 
-  /** Of the last refusal. */
+  /** PostgreSQL's message for the latest rejection. */
   @Column('text')
   reason!: string;
 
-  /** When it was refused first. */
+  /** When the event was first rejected. */
   @Column('timestamptz', { name: 'failed_at', default: () => 'now()' })
   failedAt!: Date;
 }

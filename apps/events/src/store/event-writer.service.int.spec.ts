@@ -176,7 +176,7 @@ describe(EventWriter.name, () => {
     const remember = 'INSERT INTO received_messages (key, event_id) VALUES ($1, $1)';
     const [brake, other] = [store.dataSource.createQueryRunner(), store.dataSource.createQueryRunner()];
     await Promise.all([brake.startTransaction(), other.startTransaction()]);
-    // Whoever waits longer than this looks for a deadlock, and is its victim: not the other one.
+    // The transaction that waits longer than this looks for a deadlock, and becomes its victim.
     await other.query("SET LOCAL deadlock_timeout = '1h'");
     await brake.query(remember, [events[1]?.id]);
     await other.query(remember, [events[2]?.id]);
@@ -211,16 +211,16 @@ describe(EventWriter.name, () => {
       ['nested too deeply', '['.repeat(50_000), '54001'],
     ];
 
-    it.each(culprits)('parks it alone: %s', async (_, eventData, sqlState) => {
+    it.each(culprits)('becomes a dead letter alone: %s', async (_, eventData, sqlState) => {
       const event = newEvent({ eventData });
 
       expect(await store.writer.store([event])).toEqual([{ id: event.id, outcome: 'dead_lettered' }]);
 
-      const [parked] = await store.dataSource.query<Record<string, unknown>[]>(
+      const [kept] = await store.dataSource.query<Record<string, unknown>[]>(
         'SELECT key, event_id, sql_state, reason, message FROM dead_letters',
       );
-      expect(parked).toMatchObject({ key: event.id, event_id: event.id, sql_state: sqlState });
-      expect(JSON.parse(String(parked?.message))).toEqual(event);
+      expect(kept).toMatchObject({ key: event.id, event_id: event.id, sql_state: sqlState });
+      expect(JSON.parse(String(kept?.message))).toEqual(event);
       expect(await store.storedIds()).toEqual([]);
       expect(store.handedToRelay).toEqual([]);
     });
@@ -251,7 +251,7 @@ describe(EventWriter.name, () => {
       ['of every kind', [1, 2, 40, 50]],
       ['a half', Array.from({ length: 32 }, (_, index) => index * 2)],
       ['all of them', Array.from({ length: 64 }, (_, index) => index)],
-    ])('parks several, %s, and stores the rest', async (_, places) => {
+    ])('keeps several as dead letters, %s, and stores the rest', async (_, places) => {
       const events = newEvents(64, { eventData: good });
       for (const [index, place] of places.entries()) {
         const event = events[place];
@@ -267,7 +267,7 @@ describe(EventWriter.name, () => {
       expect(await store.count('dead_letters')).toBe(places.length);
     });
 
-    it('parks the same message once when it comes again', async () => {
+    it('makes one dead letter of a message that is redelivered', async () => {
       const events = newEvents(3, { eventId: 'message-1', eventData: '{' });
 
       for (const event of events) await store.writer.store([event]);
@@ -275,7 +275,7 @@ describe(EventWriter.name, () => {
       expect(await store.count('dead_letters')).toBe(1);
     });
 
-    it('parks an event that has the id of another one', async () => {
+    it('keeps an event with the id of another event as a dead letter', async () => {
       const first = newEvent({ eventId: 'message-1' });
       const second = newEvent({ id: first.id, eventId: 'message-2' });
 
@@ -305,7 +305,7 @@ describe(EventWriter.name, () => {
     });
   });
 
-  it('answers with the error of the database, and parks nothing, when it cannot be asked', async () => {
+  it('throws the error of the database and keeps no dead letter when the database is unavailable', async () => {
     await store.dataSource.query('ALTER TABLE outbox RENAME TO outbox_away');
 
     await expect(store.writer.store(newEvents(4))).rejects.toMatchObject({ code: '42P01' });

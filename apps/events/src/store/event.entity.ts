@@ -2,7 +2,7 @@ import { derivedFilters, type EventOrigin } from '@stream-events/contracts';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * A stored event. Besides these columns, the table has those of the filters on `event_data` (`derivedFilters`). TypeORM
+ * A stored event. The table also has the columns of the filters on `event_data` (`derivedFilters`). TypeORM
  * cannot describe a table that is partitioned by range of `id`: migrations create it, and a test compares it with this class.
  */
 @Entity({ name: 'events', synchronize: false })

@@ -3,7 +3,7 @@ import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { writeBatch, type EventRow, type WrittenBatch } from './write-batch.js';
 
-/** Writes events. */
+/** Writes events and looks up received messages. */
 @Injectable()
 export class EventsRepository {
   constructor(
@@ -16,7 +16,7 @@ export class EventsRepository {
     return writeBatch(this.pool, rows);
   }
 
-  /** The events that these messages became, by key. */
+  /** Returns the ids of the events that these messages became, by message key. */
   async findReceived(keys: readonly string[]): Promise<Map<string, string>> {
     if (keys.length === 0) return new Map();
     const rows = await this.dataSource.query<{ key: string; event_id: string }[]>(
@@ -27,14 +27,14 @@ export class EventsRepository {
   }
 
   /**
-   * Forgets messages that were received over 25 hours ago, some at a time; says how many. A dead letter that was
-   * delivered again and stored is remembered while it is parked: its retry, however late, must not store it twice.
+   * Deletes the keys of messages that were received over 25 hours ago, at most 10,000 at a time. Returns their number. Keeps
+   * the key of a dead letter whose message was redelivered and stored: a later retry must not store the message twice.
    */
   async forgetOldMessages(): Promise<number> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM received_messages WHERE key IN (
          SELECT key FROM received_messages AS received WHERE received_at < now() - interval '25 hours'
-           AND NOT EXISTS (SELECT FROM dead_letters AS parked WHERE parked.key = received.key) LIMIT 10000)`,
+           AND NOT EXISTS (SELECT FROM dead_letters WHERE dead_letters.key = received.key) LIMIT 10000)`,
     );
     return count;
   }

@@ -4,17 +4,17 @@ import { takeAdvisoryLock } from '@stream-events/database';
 import { DataSource, type EntityManager } from 'typeorm';
 import { partitionAt, partitionsAhead, type Partition } from './partitions.js';
 
-/** Makes the partitions of `events`, ahead of time and on demand. */
+/** Creates the partitions of `events`, ahead of time and on demand. */
 @Injectable()
 export class PartitionsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Makes the partitions that the near future needs. */
+  /** Creates the partitions of this month and the next. */
   async ensureAhead(now: number): Promise<void> {
     for (const partition of partitionsAhead(now)) await this.ensure(partition);
   }
 
-  /** Makes the partitions that these ids fall into: for events whose receiver's clock is far off. */
+  /** Creates the partitions that hold these ids: for events from a receiver whose clock is far off. */
   async ensureFor(ids: readonly string[]): Promise<void> {
     const partitions = new Map(
       ids.map((id) => partitionAt(receivedAt(id))).map((partition) => [partition.name, partition]),
@@ -23,8 +23,8 @@ export class PartitionsRepository {
   }
 
   /**
-   * Created apart, constrained, then attached: attaching such a table neither scans it nor stops the ingest, as
-   * `CREATE … PARTITION OF` would.
+   * Creates the table, adds the constraint, then attaches the table. `CREATE … PARTITION OF` would stop ingest; attaching a
+   * table with this constraint neither stops ingest nor scans the table.
    */
   private async ensure({ name, from, to }: Partition): Promise<void> {
     if (await isAttached(name, this.dataSource.manager)) return;

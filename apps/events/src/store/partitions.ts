@@ -1,13 +1,13 @@
 import { firstIdAt } from '@stream-events/contracts';
 
-/** A partition of `events`: its name and the ids it holds, `from` inclusive, `to` exclusive. */
+/** A partition of `events`: its name and its range of ids (`from` is inclusive, `to` is exclusive). */
 export interface Partition {
   name: string;
   from: string;
   to: string;
 }
 
-/** The monthly partition (UTC) that holds events received at this time. */
+/** Returns the monthly partition (UTC) for events received at this time. */
 export function partitionAt(milliseconds: number): Partition {
   const time = new Date(milliseconds);
   const year = time.getUTCFullYear();
@@ -19,7 +19,7 @@ export function partitionAt(milliseconds: number): Partition {
   };
 }
 
-/** The partitions that must exist at this time: the current one and the next, so that midnight finds it made. */
+/** Returns the partitions that must exist at this time: the current month's and the next month's. */
 export function partitionsAhead(milliseconds: number): Partition[] {
   const current = partitionAt(milliseconds);
   const time = new Date(milliseconds);

@@ -1,13 +1,13 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** What was received in the last day: decides whether a message is new. */
+/** A message received in the last 25 hours. These rows decide whether a message is new. */
 @Entity({ name: 'received_messages' })
 export class ReceivedMessage {
   /** See `receivedMessageKey`. */
   @PrimaryColumn('uuid')
   key!: string;
 
-  /** The event that the message became. */
+  /** The id of the event that the message became. */
   @Column('uuid', { name: 'event_id' })
   eventId!: string;
 

@@ -5,7 +5,7 @@ import { PartitionsRepository } from './partitions.repository.js';
 
 const intervalMs = 10 * 60_000;
 
-/** Keeps the store in shape: partitions made ahead, messages forgotten that no redelivery can bring back. */
+/** Creates partitions ahead of time, and deletes the keys of messages that are too old to be redelivered. */
 @Injectable()
 export class StoreMaintenance {
   private timer: NodeJS.Timeout | undefined;
@@ -17,7 +17,7 @@ export class StoreMaintenance {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Makes the partitions that are needed now, then goes on in the background. */
+  /** Creates the partitions that are needed now, then runs every 10 minutes in the background. */
   async start(): Promise<void> {
     await this.partitions.ensureAhead(Date.now());
     this.timer = setInterval(() => {
@@ -35,7 +35,7 @@ export class StoreMaintenance {
       await this.partitions.ensureAhead(Date.now());
       while ((await this.events.forgetOldMessages()) > 0);
     } catch (error) {
-      this.logger.warn({ err: error }, 'store maintenance failed: tried again in ten minutes');
+      this.logger.warn({ err: error }, 'store maintenance failed, retrying in 10 minutes');
     }
   }
 }

@@ -14,9 +14,9 @@ import {
 import { defineContract } from '../contract.js';
 import { eventOrigins, type EventOrigin } from './event-record.js';
 
-/** An event that the database refused and that is kept aside, without its payload. */
+/** A dead letter without its payload: an event that the database rejected. */
 export class DeadLetterSummary {
-  /** The id that the event has once it is stored. */
+  /** The id of the event, also once it is stored. */
   @IsUUID('all')
   id!: string;
 
@@ -34,22 +34,22 @@ export class DeadLetterSummary {
   @IsIn(eventOrigins)
   origin!: EventOrigin;
 
-  /** Why it was refused the last time: PostgreSQL's code of the error. */
+  /** PostgreSQL's error code (SQLSTATE) of the latest rejection. */
   @IsString()
   sqlState!: string;
 
-  /** The same in PostgreSQL's words, in its language. */
+  /** PostgreSQL's error message of the latest rejection, in the language of the server. */
   @IsString()
   reason!: string;
 
-  /** When it was refused first, in milliseconds since 1970. */
+  /** When the event was first rejected, in milliseconds since 1970. */
   @IsInt()
   failedAt!: number;
 }
 
 /** A dead letter with its payload. */
 export class DeadLetterDetail extends DeadLetterSummary {
-  /** As it was received: JSON text, unless that is what is wrong with it. */
+  /** The payload as it was received: JSON text, unless the event was rejected for its syntax. */
   @IsString()
   eventData!: string;
 }
@@ -60,7 +60,7 @@ export class ListDeadLettersRequest {
   @Max(100)
   pageSize!: number;
 
-  /** The page begins below this id; the newest page without it. */
+  /** The page begins below this id. Without it, the request is for the newest page. */
   @IsOptional()
   @IsUUID('all')
   before?: string;
@@ -80,7 +80,7 @@ export class ListDeadLettersReply {
   next!: string | null;
 }
 
-/** One page of the dead letters. */
+/** Lists one page of dead letters. */
 export const listDeadLetters = defineContract({
   subject: 'request.events.list-dead-letters',
   request: ListDeadLettersRequest,
@@ -95,7 +95,7 @@ export class DeadLetterRequest {
   id!: string;
 }
 
-/** One dead letter. */
+/** Returns one dead letter. */
 export const getDeadLetter = defineContract({
   subject: 'request.events.get-dead-letter',
   request: DeadLetterRequest,
@@ -104,7 +104,7 @@ export const getDeadLetter = defineContract({
   timeoutMs: 5_000,
 });
 
-/** The event that a dead letter became: now (`stored`), or before, as it was delivered again (`known`). */
+/** The event that a dead letter became: by this retry (`stored`), or earlier by a redelivery (`known`). */
 export class RetryDeadLetterReply {
   @IsUUID('all')
   id!: string;
@@ -113,7 +113,7 @@ export class RetryDeadLetterReply {
   outcome!: 'stored' | 'known';
 }
 
-/** Stores a dead letter, which is then parked no more; `conflict` when it is refused again. Idempotent until then. */
+/** Stores the event of a dead letter and deletes the dead letter. `conflict` when the database rejects the event again. */
 export const retryDeadLetter = defineContract({
   subject: 'request.events.retry-dead-letter',
   request: DeadLetterRequest,
@@ -123,12 +123,12 @@ export const retryDeadLetter = defineContract({
 });
 
 export class DiscardDeadLetterReply {
-  /** What is gone. */
+  /** The id of the deleted dead letter. */
   @IsUUID('all')
   id!: string;
 }
 
-/** Forgets a dead letter. */
+/** Deletes a dead letter. */
 export const discardDeadLetter = defineContract({
   subject: 'request.events.discard-dead-letter',
   request: DeadLetterRequest,

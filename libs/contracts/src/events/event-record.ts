@@ -1,43 +1,44 @@
-/** Where an event came from: the platform (or a client that posted it as such), or a test. */
+/** The origin of an event: the platform (or a client that posted it as such), or a test. */
 export const eventOrigins = ['platform', 'test'] as const;
 export type EventOrigin = (typeof eventOrigins)[number];
 
-/** The origin that an event says when it is delivered live once more. Nothing is stored with it. */
+/** The origin in the record of a replayed event. No event is stored with it. */
 export const replayOrigin = 'replay';
 
-/** An event as the services hand it to each other. `eventData` is JSON text, exactly as it was received. */
+/** An event as services exchange it. `eventData` is JSON text, exactly as it was received. */
 export interface StoredEvent {
-  /** UUIDv7, minted when the event was received: its first 48 bits are the time. */
+  /** UUIDv7, generated when the event was received: its first 48 bits are that time. */
   id: string;
   eventId: string | null;
   eventType: string;
   eventSource: string;
   origin: EventOrigin;
   eventData: string;
-  /** When it happened by the platform's own clock, in milliseconds since 1970; absent or null where nobody said. */
+  /** When the event happened by the platform's clock, in milliseconds since 1970; absent or null when it is unknown. */
   occurredAt?: number | null | undefined;
 }
 
 /**
- * The NATS header that says on the EVENTS stream when an event happened by the platform's own clock: ISO 8601 in UTC with
- * milliseconds. Only events of the platform have it. The record says when it was received, which a retry makes later.
+ * The NATS header on the EVENTS stream with the time when an event happened by the platform's clock: ISO 8601 in UTC with
+ * milliseconds. Only events from the platform have this header. The record has the time of receipt, which is later after a
+ * redelivery.
  */
 export const occurredAtHeader = 'Occurred-At';
 
 /**
- * Prints the public event record: what HTTP clients get and what the EVENTS stream carries.
- * `event_data` is spliced in as text, so key order, big numbers and escapes survive.
+ * Prints the public event record, which HTTP clients get and the EVENTS stream carries. Inserts `event_data` as text, so that
+ * key order, big numbers and escapes stay as they were sent.
  */
 export function printEventRecord(event: StoredEvent): string {
   return printRecordOf(event, event.origin);
 }
 
-/** Prints the record of an event that goes out again: as it was then, but for its origin. */
+/** Prints the record of a replayed event: the same record with the origin `replay`. */
 export function printReplayedEventRecord(event: StoredEvent): string {
   return printRecordOf(event, replayOrigin);
 }
 
-/** When the event was received: milliseconds since 1970, read from its id. */
+/** Returns the time when an event was received, in milliseconds since 1970, from its id. */
 export function receivedAt(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
@@ -52,10 +53,10 @@ function printRecordOf(event: StoredEvent, origin: string): string {
   );
 }
 
-/** The last time that a UUIDv7 can hold, in 48 bits: the year 10889. */
+/** The latest time that fits into the 48 bits of a UUIDv7: in the year 10889. */
 export const lastMillisecond = 2 ** 48 - 1;
 
-/** The smallest id that an event received at this millisecond can have; for ranges of time, whose ends it clamps. */
+/** Returns the smallest id of an event received at this millisecond. Clamps times that no id can hold. */
 export function firstIdAt(milliseconds: number): string {
   const hex = Math.min(Math.max(milliseconds, 0), lastMillisecond).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`;
@@ -63,6 +64,6 @@ export function firstIdAt(milliseconds: number): string {
 
 function printCreated(event: StoredEvent): string {
   const iso = new Date(receivedAt(event.id)).toISOString();
-  // Stored events to the second with +0000, test events to the microsecond with +00:00.
+  // The contract: events to the second with +0000, test events to the microsecond with +00:00.
   return event.origin === 'test' ? `${iso.slice(0, 23)}000+00:00` : `${iso.slice(0, 19)}+0000`;
 }

@@ -1,23 +1,23 @@
-/** What the EVENTS stream says of itself. */
+/** The content of the EVENTS stream's description. */
 export interface EventStreamDescription {
-  /** Which platform its events come from: events of two platforms never share a stream. */
+  /** The platform whose events the stream carries. Events of two platforms never share a stream. */
   platform: string;
   /**
-   * 8 hex digits, drawn anew whenever the stream is made anew or has lost messages. Sequences of two epochs have nothing
-   * to do with each other. Undefined: the stream was made by a version that had no epochs.
+   * 8 random hex digits, which change when the stream is recreated or has lost messages. Sequences of different epochs are
+   * unrelated. Undefined when the stream was created by a version without epochs.
    */
   epoch: string | undefined;
 }
 
 /**
- * Prints the description of the EVENTS stream: `events of platform simulator, epoch 1a2b3c4d`. It stands there because
- * nats-server 2.9 knows no metadata of streams, and whoever may read the stream's info may read it.
+ * Prints the description of the EVENTS stream: `events of platform simulator, epoch 1a2b3c4d`. The description holds the
+ * epoch because nats-server 2.9 has no stream metadata, and because every user who may read the stream's info can read it.
  */
 export function printStreamDescription({ platform, epoch }: EventStreamDescription): string {
   return `events of platform ${platform}${epoch === undefined ? '' : `, epoch ${epoch}`}`;
 }
 
-/** Reads what `printStreamDescription` printed; undefined when it is no such text. */
+/** Parses the output of `printStreamDescription`. Returns undefined for any other text. */
 export function parseStreamDescription(description: string): EventStreamDescription | undefined {
   const [, platform, epoch] =
     /^events of platform ([^,]+)(?:, epoch ([0-9a-f]{8}))?$/.exec(description) ?? [];

@@ -4,17 +4,17 @@ import type { EventOrigin } from './event-record.js';
 export const eventsStreamName = 'EVENTS';
 
 /**
- * All subjects of the stream: `events.<origin>.<event_type>.<broadcaster_user_id or _>`. Not `events.*.*.*`, of which a
- * consumer's filter like `events.platform.channel-raid.>` is no part, so that the broker would refuse it.
+ * All subjects of the stream: `events.<origin>.<event_type>.<broadcaster_user_id or _>`. With `events.*.*.*`, the broker would
+ * reject a consumer's filter like `events.platform.channel-raid.>`, because that filter is not a subset.
  */
 export const eventsStreamSubjects = 'events.>';
 
-// A protocol line of NATS holds 4 KiB; 512 bytes leave room for everything else on it.
+// A NATS protocol line holds 4 KiB. With 512 bytes for the type, there is room for everything else on the line.
 const maxEncodedTypeBytes = 512;
 
 /**
- * The subject that an event is published on. A type of over 512 encoded bytes is `_long`, a broadcaster id that
- * is not an ordinary one is `_`: a subject that is too long would cost the connection.
+ * Returns the subject of an event. A type of more than 512 encoded bytes becomes `_long`, and a broadcaster id other than 1 to
+ * 64 letters, digits, `_` and `-` becomes `_`: the broker closes the connection when a subject is too long.
  */
 export function eventSubject(
   origin: EventOrigin,
@@ -24,18 +24,18 @@ export function eventSubject(
   return `events.${origin}.${eventTokens(eventType, broadcasterUserId)}`;
 }
 
-/** Replays, on core NATS: whoever listens gets them, nothing keeps them. */
+/** The subjects of replays on core NATS: current subscribers get a replay, and nothing stores it. */
 export const replaySubjects = 'live.replay.>';
 
-/** The subject on which an event goes out once more: `live.replay.<event_type>.<broadcaster_user_id or _>`. */
+/** Returns the subject of a replayed event: `live.replay.<event_type>.<broadcaster_user_id or _>`. */
 export function replaySubject(eventType: string, broadcasterUserId: string | null): string {
   return `live.replay.${eventTokens(eventType, broadcasterUserId)}`;
 }
 
-/** The NATS header of a replay that is meant for the live connections of a name only: the name, percent-encoded. */
+/** The NATS header of a replay for live connections with one name only. Its value is the name, percent-encoded. */
 export const connectionNameHeader = 'Connection-Name';
 
-/** The two tokens that a subject ends with: `<event_type>.<broadcaster_user_id or _>`. */
+/** Returns the last two tokens of a subject: `<event_type>.<broadcaster_user_id or _>`. */
 function eventTokens(eventType: string, broadcasterUserId: string | null): string {
   const type = encodeToken(eventType);
   const isOrdinary = broadcasterUserId !== null && /^[\w-]{1,64}$/.test(broadcasterUserId);
@@ -43,7 +43,7 @@ function eventTokens(eventType: string, broadcasterUserId: string | null): strin
 }
 
 function encodeToken(text: string): string {
-  // encodeURIComponent leaves . ! ' ( ) * ~ alone; the dot and the star mean something to NATS.
+  // encodeURIComponent leaves . ! ' ( ) * ~ alone. In a NATS subject, the dot and the star have a meaning.
   return encodeURIComponent(text).replace(
     /[.!'()*~]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,

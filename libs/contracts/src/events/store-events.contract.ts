@@ -20,28 +20,28 @@ import { isJsonObject } from '../json-object.js';
 import { IsText, isTextWithin } from '../text.js';
 import { eventOrigins, lastMillisecond, type EventOrigin, type StoredEvent } from './event-record.js';
 
-/** The most events in one request. */
+/** The maximum number of events in one request. */
 export const maxBatchEvents = 256;
 
 /**
- * The largest request in bytes as JSON. A NATS message is at most 1 MiB, and this leaves room for its headers and Nest's
- * envelope; what counts is the text on the wire, not the events' own size, which JSON escapes may double.
+ * The maximum size of a request in bytes of JSON. A NATS message is at most 1 MiB, and this leaves room for its headers and
+ * Nest's envelope. The limit is for the text on the wire: JSON escapes can double the size of the events.
  */
 export const maxBatchBytes = 1000 * 1024;
 
-/** An upper bound of the bytes that an event takes in a request. */
+/** Returns an upper bound of the bytes that an event takes in a request. */
 export function estimateEventBytes(event: NewEvent): number {
   const names =
     event.eventType.length +
     event.eventSource.length +
     (event.eventId?.length ?? 0) +
     (event.idempotencyKey?.length ?? 0);
-  // A character of event data becomes at most 3 bytes: 3 of UTF-8, or an escape of 2 (JSON text holds no control
-  // characters but line breaks and tabs). In names it may become 6: \u0001.
+  // A UTF-16 code unit of event data becomes at most 3 bytes: 3 of UTF-8, or an escape of 2 (JSON text contains no control
+  // characters except line breaks and tabs). In names, it can become 6: \u0001.
   return 3 * event.eventData.length + 6 * names + 200;
 }
 
-/** An event that was received and is to be stored. Its `id` was minted by the receiver, so a retry is the same event. */
+/** A received event that is to be stored. Its receiver generated the `id`, so that a retry is the same event. */
 export class NewEvent implements StoredEvent {
   @IsUUID('7')
   id!: string;
@@ -60,11 +60,11 @@ export class NewEvent implements StoredEvent {
   @IsIn(eventOrigins)
   origin!: EventOrigin;
 
-  /** JSON text of an object. The database is the judge of its syntax. */
+  /** JSON text of an object. The database checks its syntax. */
   @IsString()
   eventData!: string;
 
-  /** What makes a repeated request the same one, scoped to its user; null without the header. */
+  /** Identifies a repeated request of the same user; null without the `Idempotency-Key` header. */
   @ValidateIf((event: NewEvent) => event.idempotencyKey !== null)
   @IsText(1, 300)
   idempotencyKey!: string | null;
@@ -87,8 +87,8 @@ export class StoreEventsRequest {
 }
 
 /**
- * What became of one event: `stored` (now, or by an earlier try with the same id), `known` (the same message was
- * stored before, under `id`) or `parked` (the database refuses it; it is kept aside for an operator).
+ * The outcome for one event: `stored` (now, or by an earlier try with the same id), `known` (the same message was stored
+ * before, as the event `id`), or `dead_lettered` (the database rejected the event; it is kept as the dead letter `id`).
  */
 export class StoreOutcome {
   @IsUUID()
@@ -99,7 +99,7 @@ export class StoreOutcome {
 }
 
 export class StoreEventsReply {
-  /** One for each event of the request, in its order. */
+  /** One outcome for each event of the request, in the same order. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
@@ -107,7 +107,7 @@ export class StoreEventsReply {
   outcomes!: StoreOutcome[];
 }
 
-/** Stores a batch: when it is answered, every event of it is on disk, known or parked. */
+/** Stores a batch. When the reply arrives, every event is on disk: stored, known, or kept as a dead letter. */
 export const storeEvents = defineContract({
   subject: 'request.events.store',
   request: StoreEventsRequest,
@@ -118,12 +118,12 @@ export const storeEvents = defineContract({
   parseReply: parseStoreEventsReply,
 });
 
-// Any version, and as class-validator has it, the smallest and the largest value of all.
+// Any version, and like class-validator also the smallest and the largest value.
 const uuidPattern =
   /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|0{8}-0{4}-0{4}-0{4}-0{12}|f{8}-f{4}-f{4}-f{4}-f{12})$/i;
 const uuidV7Pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
-/** The hand-written equal of `StoreEventsRequest`'s decorators, for the write path. */
+/** The hand-written equivalent of `StoreEventsRequest`'s decorators, for the write path. */
 export function parseStoreEventsRequest(message: unknown): StoreEventsRequest {
   const events = isJsonObject(message) ? message.events : undefined;
   if (!Array.isArray(events) || events.length === 0 || events.length > maxBatchEvents) {
@@ -132,7 +132,7 @@ export function parseStoreEventsRequest(message: unknown): StoreEventsRequest {
   return { events: events.map((event, index) => parseNewEvent(event, `events.${index}`)) };
 }
 
-/** The hand-written equal of `StoreEventsReply`'s decorators. */
+/** The hand-written equivalent of `StoreEventsReply`'s decorators. */
 export function parseStoreEventsReply(message: unknown): StoreEventsReply {
   const outcomes = isJsonObject(message) ? message.outcomes : undefined;
   if (!Array.isArray(outcomes)) throw ServiceError.onField('outcomes', 'must be a list');
@@ -145,12 +145,12 @@ function parseOutcome(value: unknown, index: number): StoreOutcome {
   }
   const { id, outcome } = value;
   if (outcome !== 'stored' && outcome !== 'known' && outcome !== 'dead_lettered') {
-    throw ServiceError.onField(`outcomes.${index}.outcome`, 'must be stored, known or parked');
+    throw ServiceError.onField(`outcomes.${index}.outcome`, 'must be stored, known or dead_lettered');
   }
   return { id, outcome };
 }
 
-/** The hand-written equal of `NewEvent`'s decorators; faults are named below `path`. */
+/** The hand-written equivalent of `NewEvent`'s decorators. `path` is the prefix of the fields in errors. */
 export function parseNewEvent(value: unknown, path = 'event'): NewEvent {
   if (!isJsonObject(value)) throw ServiceError.onField(path, 'must be an object');
   const { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey, occurredAt } = value;

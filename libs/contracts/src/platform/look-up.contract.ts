@@ -12,12 +12,12 @@ import {
 } from 'class-validator';
 import { defineContract } from '../contract.js';
 
-/** The most users or streams that the platform looks up at once. */
+/** The maximum number of users or streams in one lookup on the platform. */
 export const maxLookUp = 100;
 
 /**
- * Whether a person waits for the answer. What nobody waits for leaves a part of the platform's rate budget to those who do, and is tried
- * for longer.
+ * Whether a person waits for the reply. A background lookup leaves a part of the platform's rate budget to lookups that a person
+ * waits for, and is retried for longer.
  */
 export const lookUpPriorities = ['interactive', 'background'] as const;
 export type LookUpPriority = (typeof lookUpPriorities)[number];
@@ -27,7 +27,7 @@ export class PlatformUserMessage {
   @IsString()
   id!: string;
 
-  /** The name in lower case, unique on the platform; it may change. */
+  /** The name in lower case. Unique on the platform, but it can change. */
   @IsString()
   login!: string;
 
@@ -35,7 +35,7 @@ export class PlatformUserMessage {
   displayName!: string;
 }
 
-/** Names users by id, by login or both, at most 100 together. */
+/** Names users by id, by login, or both: at most 100 in total. */
 export class LookUpUsersRequest {
   @IsArray()
   @ArrayMaxSize(maxLookUp)
@@ -52,7 +52,7 @@ export class LookUpUsersRequest {
 }
 
 export class LookUpUsersReply {
-  /** In no order; users that do not exist, or not any more, are missing. */
+  /** In no particular order. Users that do not exist (any longer) are missing. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
@@ -60,17 +60,17 @@ export class LookUpUsersReply {
   users!: PlatformUserMessage[];
 }
 
-/** Looks users up on the platform; `unavailable` when it does not answer in time. */
+/** Looks up users on the platform. `unavailable` when the platform does not answer in time. */
 export const lookUpUsers = defineContract({
   subject: 'request.platform-connector.look-up-users',
   request: LookUpUsersRequest,
   reply: LookUpUsersReply,
   errors: ['invalid'],
-  // A caller that a person waits for has 4.5 s in all.
+  // A caller for whom a person waits has 4.5 s in total.
   timeoutMs: 4_000,
 });
 
-/** What the platform says of a stream. */
+/** The platform's data about a stream. */
 export class PlatformStreamDetails {
   @IsString()
   userId!: string;
@@ -115,7 +115,7 @@ export class PlatformStreamDetails {
   isMature!: boolean;
 }
 
-/** A stream that is running. */
+/** A running stream. */
 export class PlatformStreamMessage extends PlatformStreamDetails {
   @IsString()
   id!: string;
@@ -129,19 +129,19 @@ export class LookUpStreamsRequest {
 }
 
 export class LookUpStreamsReply {
-  /** Of those users who are live; the others are missing. */
+  /** The streams of the users who are live. The other users are missing. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => PlatformStreamMessage)
   streams!: PlatformStreamMessage[];
 
-  /** When the platform was asked, in milliseconds since 1970. It may answer from a cache that is a minute or two old. */
+  /** When the platform was asked, in milliseconds since 1970. Its reply may come from a cache that is one or two minutes old. */
   @IsInt()
   askedAt!: number;
 }
 
-/** Looks up who of these users is live, in the background: one call of the platform. `unavailable` when it does not answer in time. */
+/** Looks up which of these users are live, in the background, with one call. `unavailable` when the platform does not answer. */
 export const lookUpStreams = defineContract({
   subject: 'request.platform-connector.look-up-streams',
   request: LookUpStreamsRequest,

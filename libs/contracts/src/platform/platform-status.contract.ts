@@ -3,31 +3,31 @@ import { IsBoolean, IsIn, IsInt, IsObject, IsOptional, IsString, ValidateNested 
 import { defineContract, EmptyRequest } from '../contract.js';
 
 export class CredentialsMessage {
-  /** Whether client id and secret are configured. They are never shown. */
+  /** Whether client id and secret are configured. Their values are never shown. */
   @IsBoolean()
   present!: boolean;
 
-  /** Whether the platform has accepted them; null while it was not asked. */
+  /** Whether the platform has accepted them; null before the first request. */
   @IsOptional()
   @IsBoolean()
   valid!: boolean | null;
 
-  /** When the access token that they were exchanged for ends, in milliseconds since 1970. */
+  /** When the access token that the platform issued for them expires, in milliseconds since 1970. */
   @IsOptional()
   @IsInt()
   tokenExpiresAt!: number | null;
 }
 
-/** What is left of the platform's rate limit, by its own word. */
+/** The platform's rate limit, as the platform reports it. */
 export class BudgetMessage {
-  /** Calls a minute. */
+  /** Calls per minute. */
   @IsInt()
   limit!: number;
 
   @IsInt()
   remaining!: number;
 
-  /** Until when no call is made, as the platform said that there were too many; in milliseconds since 1970. */
+  /** The service makes no call until then because the platform reported too many calls; in milliseconds since 1970. */
   @IsOptional()
   @IsInt()
   blockedUntil!: number | null;
@@ -54,11 +54,11 @@ export class StreamerCoverageMessage {
   @IsInt()
   monitored!: number;
 
-  /** Of whom the platform tells by itself when they go on and off. */
+  /** Streamers with subscriptions: the platform reports when they go live and offline. */
   @IsInt()
   subscribed!: number;
 
-  /** Who are only polled: for want of room under the platform's limit, or as the platform refuses. */
+  /** Streamers that are only polled, because the platform's limit is reached or the platform refused the subscription. */
   @IsInt()
   polledOnly!: number;
 }
@@ -73,22 +73,22 @@ export class PlatformStatusReply {
   @Type(() => CredentialsMessage)
   credentials!: CredentialsMessage;
 
-  /** Null until the platform has said it. */
+  /** Null until the platform has reported it. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
   @Type(() => BudgetMessage)
   budget!: BudgetMessage | null;
 
-  /** `open`: calls have failed so often that none is made for a while. */
+  /** `open`: so many calls have failed that the service pauses its calls. */
   @IsIn(['closed', 'open'])
   circuit!: 'closed' | 'open';
 
-  /** How many subscriptions are in each status. */
+  /** The number of subscriptions in each status. */
   @IsObject()
   subscriptions!: Record<string, number>;
 
-  /** Of the platform's limit on subscriptions; null until the platform has said it. */
+  /** The platform's limit on subscriptions; null until the platform has reported it. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
@@ -100,7 +100,7 @@ export class PlatformStatusReply {
   @Type(() => StreamerCoverageMessage)
   streamers!: StreamerCoverageMessage;
 
-  /** Where the platform sends its messages; null when it was not told, and all streamers are polled. */
+  /** Where the platform sends its messages; null without a public address, when all streamers are polled. */
   @IsOptional()
   @IsString()
   callback!: string | null;
@@ -112,7 +112,7 @@ export class PlatformStatusReply {
   lastError!: PlatformErrorMessage | null;
 }
 
-/** How things stand with the platform; answered from what is known, without asking it. */
+/** Returns the state of the connection to the platform, from the service's own records. Makes no call to the platform. */
 export const getPlatformStatus = defineContract({
   subject: 'request.platform-connector.get-status',
   request: EmptyRequest,

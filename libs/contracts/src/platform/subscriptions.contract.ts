@@ -13,16 +13,16 @@ import { defineContract, EmptyRequest } from '../contract.js';
 import { CountedPageReply, PageRequest } from '../list-page.js';
 
 /**
- * A subscription that is wanted: of one event type for one streamer. `status` is the platform's (`enabled`,
- * `webhook_callback_verification_pending`, `authorization_revoked`, …), or ours where the platform has none of it: `waiting` (to be
- * created), `limit_reached` (no room under the platform's limit; the streamer is polled) or `refused` (the platform said no).
+ * A desired subscription to one event type for one streamer. `status` is the platform's status (`enabled`,
+ * `webhook_callback_verification_pending`, `authorization_revoked`, …), or ours when the platform has no such subscription: `waiting`
+ * (to be created), `limit_reached` (the platform's limit is reached; the streamer is polled), or `refused` (by the platform).
  */
 export class SubscriptionMessage {
   /** UUIDv7. */
   @IsUUID('all')
   id!: string;
 
-  /** The platform's id of it; null while it has none. */
+  /** The platform's id of the subscription; null before the platform has created it. */
   @IsOptional()
   @IsString()
   subscriptionId!: string | null;
@@ -39,12 +39,12 @@ export class SubscriptionMessage {
   @IsString()
   status!: string;
 
-  /** Why the status is what it is, for people; null when there is nothing to say. */
+  /** The reason for the status, for people; null when there is none. */
   @IsOptional()
   @IsString()
   reason!: string | null;
 
-  /** What it counts of the platform's limit; null while it is not known. */
+  /** How much the subscription counts towards the platform's limit; null while that is unknown. */
   @IsOptional()
   @IsInt()
   cost!: number | null;
@@ -58,7 +58,7 @@ export class SubscriptionMessage {
 }
 
 export class ListSubscriptionsRequest extends PageRequest {
-  /** Only those of this status. */
+  /** Lists only subscriptions with this status. */
   @IsOptional()
   @IsString()
   status?: string;
@@ -73,7 +73,7 @@ export class ListSubscriptionsReply extends CountedPageReply {
   subscriptions!: SubscriptionMessage[];
 }
 
-/** One page of the subscriptions. */
+/** Lists one page of subscriptions. */
 export const listSubscriptions = defineContract({
   subject: 'request.platform-connector.list-subscriptions',
   request: ListSubscriptionsRequest,
@@ -82,7 +82,7 @@ export const listSubscriptions = defineContract({
   timeoutMs: 5_000,
 });
 
-/** A type of event that the platform has, in one version. */
+/** An event type of the platform, in one version. */
 export class EventTypeMessage {
   @IsString()
   type!: string;
@@ -90,12 +90,12 @@ export class EventTypeMessage {
   @IsString()
   version!: string;
 
-  /** The keys that a subscription's condition has. */
+  /** The keys of a subscription's condition. */
   @IsArray()
   @IsString({ each: true })
   condition!: string[];
 
-  /** Groups of scopes: of each group, one must be granted. */
+  /** Groups of scopes. At least one scope of each group must be granted. */
   @IsArray()
   @IsArray({ each: true })
   scopes!: string[][];
@@ -103,22 +103,22 @@ export class EventTypeMessage {
   @IsString()
   description!: string;
 
-  /** Whether every streamer is subscribed to it. */
+  /** Whether the service subscribes to this type for every streamer. */
   @IsBoolean()
   active!: boolean;
 
-  /** How many of its subscriptions are in each status. */
+  /** The number of its subscriptions in each status. */
   @IsObject()
   subscriptions!: Record<string, number>;
 
-  /** Why it cannot be made active; null when it can. */
+  /** Why the type cannot be activated; null when it can. */
   @IsOptional()
   @IsString()
   unsupported!: string | null;
 }
 
 export class ListEventTypesReply {
-  /** By type and version. */
+  /** Sorted by type and version. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
@@ -126,7 +126,7 @@ export class ListEventTypesReply {
   eventTypes!: EventTypeMessage[];
 }
 
-/** All event types of the platform. */
+/** Lists all event types of the platform. */
 export const listEventTypes = defineContract({
   subject: 'request.platform-connector.list-event-types',
   request: EmptyRequest,
@@ -136,7 +136,7 @@ export const listEventTypes = defineContract({
 });
 
 export class SetEventTypeRequest {
-  /** As the platform writes it (`stream.online`) or as events have it (`stream-online`). */
+  /** In the platform's spelling (`stream.online`) or in that of events (`stream-online`). */
   @IsString()
   type!: string;
 
@@ -144,7 +144,7 @@ export class SetEventTypeRequest {
   active!: boolean;
 }
 
-/** Subscribes every streamer to a type, in its newest version, or no more. `conflict`: it is one that cannot be made active. */
+/** Starts or stops subscribing to a type (its newest version) for every streamer. `conflict`: the type cannot be activated. */
 export const setEventType = defineContract({
   subject: 'request.platform-connector.set-event-type',
   request: SetEventTypeRequest,
@@ -155,7 +155,7 @@ export const setEventType = defineContract({
 
 export class AcceptedReply {}
 
-/** Says that streamers were added, disabled or removed: subscriptions follow now, not at the next round. Only a hint. */
+/** A hint that streamers were added, disabled, or removed: subscriptions follow now instead of at the next pass. */
 export const reconcileSubscriptions = defineContract({
   subject: 'request.platform-connector.reconcile-subscriptions',
   request: EmptyRequest,

@@ -16,7 +16,7 @@ import { defineContract } from '../contract.js';
 import { ServiceError } from '../errors.js';
 import { isJsonObject } from '../json-object.js';
 
-/** What a user name on the platform may be: 1 to 64 letters, digits and underscores. */
+/** The rule for user names on the platform: 1 to 64 letters, digits and underscores. */
 export const platformUsername = {
   pattern: /^\w{1,64}$/,
   fault: 'must be 1 to 64 letters, digits and underscores',
@@ -24,14 +24,14 @@ export const platformUsername = {
 
 /** A monitored streamer. */
 export class StreamerMessage {
-  /** UUIDv7: sorts by the time of creation. */
+  /** UUIDv7: sorts by creation time. */
   @IsUUID('all')
   id!: string;
 
   @IsString()
   platformUsername!: string;
 
-  /** The platform's id of the user, which a change of name does not change. */
+  /** The platform's id of the user. It stays the same when the user name changes. */
   @IsString()
   platformId!: string;
 
@@ -51,7 +51,7 @@ export class StreamerMessage {
 }
 
 export class ListStreamersRequest {
-  /** The page begins after this id; the first page without it. */
+  /** The page begins after this id. Without it, the request is for the first page. */
   @IsOptional()
   @IsUUID('all')
   after?: string;
@@ -71,7 +71,7 @@ export class ListStreamersReply {
   next!: string | null;
 }
 
-/** One page of all streamers, of at most 1,000: a reply is one message of at most 1 MiB. */
+/** Lists one page of streamers, at most 1,000, because a reply is one message of at most 1 MiB. */
 export const listStreamers = defineContract({
   subject: 'request.streamer-monitor.list-streamers',
   request: ListStreamersRequest,
@@ -82,8 +82,8 @@ export const listStreamers = defineContract({
 });
 
 /**
- * The hand-written equal of `ListStreamersReply`'s decorators. These take 30 ms for a page, in which the gateway does nothing else,
- * and clients read ten of them at once.
+ * The hand-written equivalent of `ListStreamersReply`'s decorators. The decorators take 30 ms per page, during which the gateway
+ * does nothing else, and a client reads ten pages at once.
  */
 export function parseListStreamersReply(message: unknown): ListStreamersReply {
   if (!isJsonObject(message) || !Array.isArray(message.streamers))
@@ -120,7 +120,7 @@ export class CreateStreamerRequest {
   @Matches(platformUsername.pattern, { message: platformUsername.fault })
   platformUsername!: string;
 
-  /** What the caller believes; the platform's word replaces it. */
+  /** What the caller assumes. The platform's answer replaces it. */
   @IsBoolean()
   streaming!: boolean;
 
@@ -129,15 +129,15 @@ export class CreateStreamerRequest {
 }
 
 /**
- * Monitors a streamer from now on. `invalid` (on `platform_username`): the platform does not know the name; `conflict`: it is
- * monitored already. Nothing is stored unless the reply comes within the time limit.
+ * Starts monitoring a streamer. `invalid` (on `platform_username`): the platform does not know the name. `conflict`: the
+ * streamer is already monitored. Stores nothing when the reply would be later than the time limit.
  */
 export const createStreamer = defineContract({
   subject: 'request.streamer-monitor.create-streamer',
   request: CreateStreamerRequest,
   reply: StreamerMessage,
   errors: ['invalid', 'conflict'],
-  // The API promises 503 within 5 s when the platform does not answer.
+  // The API promises a 503 within 5 s when the platform does not answer.
   timeoutMs: 4_500,
 });
 
@@ -147,7 +147,7 @@ export class StreamerRequest {
   id!: string;
 }
 
-/** One streamer. */
+/** Returns one streamer. */
 export const getStreamer = defineContract({
   subject: 'request.streamer-monitor.get-streamer',
   request: StreamerRequest,
@@ -156,9 +156,9 @@ export const getStreamer = defineContract({
   timeoutMs: 5_000,
 });
 
-/** Fields that are left out stay as they are. */
+/** Changes the given fields. The other fields stay as they are. */
 export class UpdateStreamerRequest extends StreamerRequest {
-  /** Another name of the same user on the platform. */
+  /** The new name of the same user on the platform. */
   @IsOptional()
   @Matches(platformUsername.pattern, { message: platformUsername.fault })
   platformUsername?: string;
@@ -173,8 +173,8 @@ export class UpdateStreamerRequest extends StreamerRequest {
 }
 
 /**
- * Changes a streamer. `invalid` (on `platform_username`): the name is not that of this user. A disabled streamer is not monitored,
- * and keeps its history.
+ * Changes a streamer. `invalid` (on `platform_username`): the name belongs to another user or to none. A disabled streamer is
+ * not monitored but keeps its history.
  */
 export const updateStreamer = defineContract({
   subject: 'request.streamer-monitor.update-streamer',
@@ -185,12 +185,12 @@ export const updateStreamer = defineContract({
 });
 
 export class DeleteStreamerReply {
-  /** Who is gone. */
+  /** The id of the deleted streamer. */
   @IsUUID('all')
   id!: string;
 }
 
-/** Monitors a streamer no more, and forgets its streams. */
+/** Stops monitoring a streamer and deletes its streams. */
 export const deleteStreamer = defineContract({
   subject: 'request.streamer-monitor.delete-streamer',
   request: StreamerRequest,
@@ -199,11 +199,11 @@ export const deleteStreamer = defineContract({
   timeoutMs: 5_000,
 });
 
-/** How many users one page of `listMonitored` holds at most. */
+/** The maximum number of users on one page of `listMonitored`. */
 export const maxMonitoredPage = 5_000;
 
 export class ListMonitoredReply {
-  /** The platform's ids of the streamers that are not disabled, those monitored longest first. */
+  /** The platform's ids of the enabled streamers, in the order in which they were added. */
   @IsArray()
   @ArrayMaxSize(maxMonitoredPage)
   @IsString({ each: true })
@@ -215,7 +215,7 @@ export class ListMonitoredReply {
   next!: string | null;
 }
 
-/** One page of whom the platform shall tell about: what the subscriptions follow from. */
+/** Lists one page of the enabled streamers, for which the service keeps subscriptions on the platform. */
 export const listMonitored = defineContract({
   subject: 'request.streamer-monitor.list-monitored',
   request: ListStreamersRequest,

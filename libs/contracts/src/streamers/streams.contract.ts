@@ -17,7 +17,7 @@ import { StreamerRequest } from './streamers.contract.js';
 
 /** A stream of a streamer. */
 export class StreamMessage extends PlatformStreamDetails {
-  /** UUIDv7 of `startedAt`: sorts by the time when the stream began. */
+  /** UUIDv7 of `startedAt`: sorts by the time when the stream started. */
   @IsUUID('all')
   id!: string;
 
@@ -31,7 +31,7 @@ export class StreamMessage extends PlatformStreamDetails {
   endedAt!: number | null;
 }
 
-/** Its positions name streams. */
+/** The ids in its positions are those of streams. */
 export class ListStreamsRequest extends PageRequest {
   @IsUUID('all')
   streamerId!: string;
@@ -46,7 +46,7 @@ export class ListStreamsReply extends CountedPageReply {
   streams!: StreamMessage[];
 }
 
-/** One page of a streamer's streams. */
+/** Lists one page of a streamer's streams. */
 export const listStreams = defineContract({
   subject: 'request.streamer-monitor.list-streams',
   request: ListStreamsRequest,
@@ -55,7 +55,7 @@ export const listStreams = defineContract({
   timeoutMs: 5_000,
 });
 
-/** A streamer's latest stream; `not_found` also when there is none yet. */
+/** Returns a streamer's latest stream. `not_found` also when there is no stream yet. */
 export const getLatestStream = defineContract({
   subject: 'request.streamer-monitor.get-latest-stream',
   request: StreamerRequest,
@@ -64,7 +64,7 @@ export const getLatestStream = defineContract({
   timeoutMs: 5_000,
 });
 
-/** What a stream looked like at a moment. */
+/** The state of a stream at one moment. */
 export class StreamSampleMessage {
   /** Milliseconds since 1970. */
   @IsInt()
@@ -83,7 +83,7 @@ export class StreamSampleMessage {
   gameName!: string;
 }
 
-/** The most samples in a history; a longer one is thinned out evenly. */
+/** The maximum number of samples in a history. Longer histories are thinned out evenly. */
 export const maxStreamSamples = 1_000;
 
 export class StreamHistoryRequest {
@@ -105,7 +105,7 @@ export class StreamHistoryReply {
   samples!: StreamSampleMessage[];
 }
 
-/** How title, category and viewers of a stream changed while it ran. */
+/** Returns how title, category and viewers of a stream changed while it was running. */
 export const getStreamHistory = defineContract({
   subject: 'request.streamer-monitor.get-stream-history',
   request: StreamHistoryRequest,
@@ -114,9 +114,9 @@ export const getStreamHistory = defineContract({
   timeoutMs: 5_000,
 });
 
-/** How far the latest rebuilding of streams from the event log is. */
+/** The progress of the latest rebuild of streams from the event log. */
 export class RebuildReply {
-  /** `none`: there was none since the service was started. */
+  /** `none`: there has been no rebuild since the service started. */
   @IsIn(['none', 'running', 'done', 'failed'])
   state!: 'none' | 'running' | 'done' | 'failed';
 
@@ -126,7 +126,7 @@ export class RebuildReply {
   @IsInt()
   streamersTotal!: number;
 
-  /** Streams that were added, changed or removed by it. */
+  /** The number of streams that the rebuild added, changed or removed. */
   @IsInt()
   streamsChanged!: number;
 
@@ -139,13 +139,13 @@ export class RebuildReply {
   @IsInt()
   endedAt!: number | null;
 
-  /** Why it failed. */
+  /** Why the rebuild failed; null otherwise. */
   @IsOptional()
   @IsString()
   error!: string | null;
 }
 
-/** Begins to rebuild the streams of all streamers from the event log; the one that runs goes on when there is one. */
+/** Starts rebuilding the streams of all streamers from the event log. A rebuild that is already running continues. */
 export const rebuildStreams = defineContract({
   subject: 'request.streamer-monitor.rebuild-streams',
   request: EmptyRequest,
@@ -154,7 +154,7 @@ export const rebuildStreams = defineContract({
   timeoutMs: 5_000,
 });
 
-/** How far rebuilding is. */
+/** Returns the progress of the latest rebuild. */
 export const getRebuild = defineContract({
   subject: 'request.streamer-monitor.get-rebuild',
   request: EmptyRequest,
