@@ -28,7 +28,7 @@ function faultsOf(variables: Variables, environment: NodeJS.ProcessEnv): string[
 }
 
 describe(loadConfig.name, () => {
-  it('reads each variable as what it was declared', () => {
+  it('reads each variable as its declaration says', () => {
     const variables = {
       NAME: text('a name'),
       PORT: integer('a port', [0, 65_535]),
@@ -69,17 +69,37 @@ describe(loadConfig.name, () => {
     expect(loadConfig(variables, { PORT: value, NOTE: value })).toEqual({ PORT: 7, NOTE: undefined });
   });
 
-  it.each([undefined, '', '  '])('requires what has no default when the value is %j', (value) => {
+  it.each([undefined, '', '  '])('requires a variable without a default when the value is %j', (value) => {
     expect(faultsOf({ NAME: text('who it is') }, { NAME: value })).toEqual(['NAME is required: who it is']);
   });
 
-  it('lists all faults at once', () => {
+  it('lists every fault', () => {
     const variables = { A: text('a'), B: integer('b', [1, 9]), C: oneOf('c', ['x']), D: text('d') };
 
     const faults = faultsOf(variables, { B: '10', C: 'y', D: 'fine' });
 
     expect(faults.map((fault) => fault.split(' ')[0])).toEqual(['A', 'B', 'C']);
-    expect(() => loadConfig(variables, {})).toThrow(/4 fault\(s\):\n {2}- A .*\n {2}- B /);
+    expect(() => loadConfig(variables, {})).toThrow(/4 error\(s\):\n {2}- A .*\n {2}- B /);
+  });
+
+  it.each([
+    ['INTAKE_FALLBACK', 'INGEST_FALLBACK'],
+    ['INTAKE_MAX_GB', 'INGEST_MAX_GB'],
+  ])('refuses %s, which version 0.1.0 had, and names %s', (oldName, newName) => {
+    const fault = `${oldName} was renamed: set ${newName} instead`;
+    const variables = {
+      INGEST_FALLBACK: oneOf('x', ['on', 'off'], { default: 'off' }),
+      PORT: integer('y', [1, 9]),
+    };
+
+    expect(faultsOf(variables, { PORT: '1', [oldName]: 'on' })).toEqual([fault]);
+    // With all other errors, when the new one is set too, and in a service that reads neither.
+    expect(faultsOf(variables, { PORT: '10', [oldName]: 'on', [newName]: 'on' })).toEqual([
+      fault,
+      'PORT must be a whole number from 1 to 9',
+    ]);
+    expect(faultsOf({}, { [oldName]: '1' })).toEqual([fault]);
+    expect(faultsOf({}, { [oldName]: '' })).toEqual([]);
   });
 
   it.each<[string, Variable<unknown>, string]>([
@@ -101,7 +121,7 @@ describe(loadConfig.name, () => {
     expect(faultsOf({ IT: declared }, { IT: value })).toEqual([expect.stringMatching(/^IT (must|each)/)]);
   });
 
-  it('says nothing of a secret in its faults', () => {
+  it('keeps secrets out of its faults', () => {
     const variables = {
       KEY: list('keys', { secret: true, minLength: 32 }),
       DATABASE_URL: url('a database', ['postgres'], { secret: true }),
@@ -148,7 +168,7 @@ describe(loadConfig.name, () => {
       const KEY_FILE = join(directory, 'absent');
 
       expect(faultsOf(variables, { KEY_FILE })).toEqual([
-        expect.stringMatching(/^KEY could not be read from KEY_FILE=.*absent.*ENOENT/),
+        expect.stringMatching(/^KEY cannot be read from KEY_FILE=.*absent.*ENOENT/),
       ]);
     });
 
@@ -156,7 +176,7 @@ describe(loadConfig.name, () => {
       expect(faultsOf(variables, { KEY_FILE: fileOf('\n') })).toEqual(['KEY is required: a key']);
     });
 
-    it('is no way for what is not secret', () => {
+    it('does not read a file for a variable that is no secret', () => {
       expect(faultsOf({ NAME: text('a name') }, { NAME_FILE: fileOf('x') })).toHaveLength(1);
     });
   });

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 
-/** One environment variable: how its text becomes a value, and what an operator reads about it. */
+/** One environment variable: how its text becomes a value, and its documentation. */
 export interface Variable<T> {
-  /** Turns the text into the value, or throws an Error whose message says what it must be. */
+  /** Turns the text into the value. Throws an Error that says what the value must be. */
   readonly parse: (text: string) => T;
-  /** Used when the variable is not set or empty; without it the variable is required. */
+  /** The value when the variable is empty or not set. Without a default, the variable is required. */
   readonly defaultValue?: T;
   readonly description: string;
-  /** What the configuration table shows as default when the value itself would not help. */
+  /** What the configuration table shows instead of the default value. */
   readonly defaultText?: string;
-  /** A secret can also be given as `<NAME>_FILE`, and is never printed. */
+  /** A secret is never printed. It can also be read from the file that `<NAME>_FILE` names. */
   readonly isSecret: boolean;
 }
 
@@ -21,13 +21,23 @@ export type ConfigOf<V extends Variables> = {
   readonly [Name in keyof V]: V[Name] extends Variable<infer T> ? T : never;
 };
 
-/** All faults of a configuration at once. */
+/**
+ * The variables of earlier versions that have a new name. Setting one stops the start: the service would otherwise run with
+ * a default that the operator did not choose.
+ */
+const renamedVariables: Readonly<Record<string, string>> = {
+  // 0.1.0
+  INTAKE_FALLBACK: 'INGEST_FALLBACK',
+  INTAKE_MAX_GB: 'INGEST_MAX_GB',
+};
+
+/** Every fault of a configuration. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
   constructor(readonly faults: string[]) {
     super(
-      `The configuration has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
+      `The configuration has ${faults.length} error(s):\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
     );
   }
 }
@@ -43,7 +53,7 @@ export function text(description: string, options: Options<string> = {}): Variab
   return variable(description, options, (value) => value);
 }
 
-/** Declares a variable that may be absent; when it is there, it must match `pattern`, or `fault` says what it must be. */
+/** Declares a variable that may be absent. A value must match `pattern`; `fault` is the error message when it does not. */
 export function optionalText(
   description: string,
   options: { secret?: boolean; pattern?: RegExp; fault?: string } = {},
@@ -55,7 +65,7 @@ export function optionalText(
   });
 }
 
-/** The least and the greatest value of a number. */
+/** The smallest and the largest value of a number. */
 type Bounds = readonly [min: number, max: number];
 
 /** Declares a variable that is a whole number within bounds. */
@@ -76,7 +86,7 @@ export function decimal(
   return variable(description, options, (value) => parseNumber(value, /^\d+(\.\d+)?$/, 'a number', bounds));
 }
 
-/** Declares a variable that is one of a few words. */
+/** Declares a variable whose value is one of these words. */
 export function oneOf<const T extends string>(
   description: string,
   words: readonly T[],
@@ -89,7 +99,7 @@ export function oneOf<const T extends string>(
   });
 }
 
-/** Declares a variable that is a list separated by commas. */
+/** Declares a variable that is a list, separated by commas. */
 export function list(
   description: string,
   options: Options<string[]> & { minLength?: number; maxLength?: number } = {},
@@ -100,10 +110,10 @@ export function list(
       .split(',')
       .map((item) => item.trim())
       .filter((item) => item !== '');
-    if (items.length === 0) throw new Error('must name at least one');
+    if (items.length === 0) throw new Error('must have at least one item');
     if (items.some((item) => item.length < minLength || item.length > maxLength)) {
       const bounds = maxLength === Infinity ? `at least ${minLength}` : `${minLength} to ${maxLength}`;
-      throw new Error(`each must have ${bounds} characters`);
+      throw new Error(`each item must have ${bounds} characters`);
     }
     return items;
   });
@@ -118,7 +128,7 @@ export function url(
   return variable(description, options, (value) => parseUrl(value, schemes));
 }
 
-/** Declares a variable that is one or more URLs, separated by commas (the members of a cluster). */
+/** Declares a variable that is one or more URLs, separated by commas: the members of a cluster. */
 export function urls(
   description: string,
   schemes: readonly string[],
@@ -135,13 +145,13 @@ export function optionalUrl(description: string, schemes: readonly string[]): Va
 }
 
 /**
- * Reads an app's variables from an environment. An empty value counts as not set; of a secret, `<NAME>_FILE`
- * names a file that holds it.
+ * Reads an app's variables from an environment. An empty value counts as not set. The value of a secret can also be in the
+ * file that `<NAME>_FILE` names.
  *
- * @throws ConfigError with every fault at once; no secret is in its message
+ * @throws ConfigError with every fault, including variables that were renamed; its message contains no secret
  */
 export function loadConfig<V extends Variables>(variables: V, environment: NodeJS.ProcessEnv): ConfigOf<V> {
-  const faults: string[] = [];
+  const faults = findRenamed(environment);
   const values: Record<string, unknown> = {};
   for (const [name, declared] of Object.entries(variables)) {
     try {
@@ -152,6 +162,13 @@ export function loadConfig<V extends Variables>(variables: V, environment: NodeJ
   }
   if (faults.length > 0) throw new ConfigError(faults);
   return values as ConfigOf<V>; // holds: every name of V was read by its own parse function just above
+}
+
+/** Checks every renamed variable, whether the app reads it or not: all services of a deployment share one environment. */
+function findRenamed(environment: NodeJS.ProcessEnv): string[] {
+  return Object.entries(renamedVariables)
+    .filter(([oldName]) => environment[oldName]?.trim())
+    .map(([oldName, newName]) => `${oldName} was renamed: set ${newName} instead`);
 }
 
 function readVariable(name: string, declared: Variable<unknown>, environment: NodeJS.ProcessEnv): unknown {
@@ -168,7 +185,7 @@ function readSecretFile(name: string, environment: NodeJS.ProcessEnv): string | 
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw new Error(`could not be read from ${name}_FILE=${path}: ${String(error)}`, { cause: error });
+    throw new Error(`cannot be read from ${name}_FILE=${path}: ${String(error)}`, { cause: error });
   }
 }
 
@@ -184,7 +201,7 @@ function variable<T>(description: string, options: Options<T>, parse: (value: st
 
 function parseUrl(value: string, schemes: readonly string[]): string {
   if (!URL.canParse(value) || !schemes.includes(new URL(value).protocol.slice(0, -1))) {
-    throw new Error(`must be a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`);
+    throw new Error(`must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`);
   }
   return value.replace(/\/+$/, '');
 }
