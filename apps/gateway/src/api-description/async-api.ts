@@ -6,7 +6,7 @@ import { natsChannels, natsMessages } from './nats-channels.js';
 import { describeApi } from './open-api.js';
 import { describeRecords } from './record-schemas.js';
 
-/** Where the description is served. */
+/** The path of the description. */
 const asyncApiPath = '/api/asyncapi.json';
 
 /**

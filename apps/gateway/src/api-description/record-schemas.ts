@@ -18,7 +18,7 @@ export function recordSchema(name: 'EventRecord' | 'ReplayedEventRecord'): JsonO
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Converts a schema to JSON Schema draft 7, as AsyncAPI 3.0 requires: it has a list of examples, OpenAPI's decorators one. */
+/** AsyncAPI 3.0 uses JSON Schema draft 7, where `examples` is a list. The decorators of OpenAPI give a single `example`. */
 function toAsyncSchema({ example, properties, ...schema }: JsonObject): JsonObject {
   return {
     ...schema,

@@ -26,7 +26,7 @@ export async function createHttpApp(
     allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID'],
     exposedHeaders: ['Location', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'],
     maxAge: 86_400,
-    // Answers an OPTIONS request that is not a preflight like one, instead of with an error in plain text.
+    // Treats every OPTIONS request as a preflight. Otherwise the others would get an error in plain text.
     strictPreflight: false,
   });
   return app;

@@ -27,7 +27,7 @@ const badName = {
   ...badBody,
   invalid:
     'The body or a field is missing or invalid, or the platform has no user with this name (on `platform_username`)',
-  unavailable: 'The platform is unavailable. Nothing was stored',
+  unavailable: 'The platform is unavailable, and nothing was stored',
 };
 
 @ApiTags('Streamers')
