@@ -35,7 +35,7 @@ describeWithBrowser(title, () => {
       timeoutMs: 25_000,
     });
 
-  it('follows live events by the client over a restart of the gateway, each once and in order', async () => {
+  it('follows live events with the client across a restart of the gateway, each once and in order', async () => {
     const event_type = uniqueType();
     await page.run('follow', { url: stack.url, token: stack.ownerToken, event_type });
     await makeEvents(event_type, [1, 2]);
@@ -47,14 +47,14 @@ describeWithBrowser(title, () => {
     await untilReceived([1, 2, 3, 4, 5]);
   }, 90_000);
 
-  it('follows live events by a WebSocket', async () => {
+  it('follows live events over a WebSocket', async () => {
     const event_type = uniqueType();
     await page.run('followSocket', { url: stack.urls[1]!, token: stack.ownerToken, event_type });
     await makeEvents(event_type, [1, 2]);
     await untilReceived([1, 2]);
   });
 
-  it('asks the API from its own origin, and gets problems as errors', async () => {
+  it('calls the API from another origin, and gets problems as errors', async () => {
     const event_type = uniqueType();
     await makeEvents(event_type, [1, 2]);
     const request = { url: stack.urls[1]!, token: stack.ownerToken, event_type };

@@ -3,7 +3,7 @@ import { eventually } from '@stream-events/testing';
 import { eventsPath, uniqueType, type EventRecord } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-// A gateway that starts again takes seconds on two busy cores.
+// A restart of a gateway takes seconds on two busy cores.
 const limitMs = 90_000;
 
 describe('the TypeScript client', () => {
@@ -28,7 +28,7 @@ describe('the TypeScript client', () => {
   };
 
   describe('REST', () => {
-    it('gives typed answers', async () => {
+    it('returns typed responses', async () => {
       const { api } = clientOf();
       const event_type = uniqueType();
       const body = { event_type, event_source: 'client', event_data: { viewers: 12 } };
@@ -40,7 +40,7 @@ describe('the TypeScript client', () => {
       expect(shown).toEqual(created);
     });
 
-    it('walks a list by its cursors', async () => {
+    it('reads a list by its cursors', async () => {
       const { api } = clientOf();
       const event_type = uniqueType();
       await makeEvents(event_type, 5);
@@ -57,7 +57,7 @@ describe('the TypeScript client', () => {
       expect(found).toEqual([4, 3, 2, 1, 0]);
     });
 
-    it('gives problems as errors', async () => {
+    it('returns problems as errors', async () => {
       const { error, response } = await clientOf('wrong').api.GET('/api/v1/streamers');
       expect(response.status).toBe(401);
       expect(error).toMatchObject({ title: 'Unauthorized', status: 401 });
@@ -65,7 +65,7 @@ describe('the TypeScript client', () => {
   });
 
   describe('live events', () => {
-    /** Reads live events in the background, from when the connection stands. */
+    /** Reads live events in the background. Resolves when the connection is open. */
     const listen = async (options: LiveOptions = {}, client = clientOf()) => {
       const events = client.live(options);
       const received: LiveEvent[] = [];
@@ -74,7 +74,7 @@ describe('the TypeScript client', () => {
       };
       const ended = read();
       let isOver = false;
-      ended.catch(() => (isOver = true)); // whoever expects that looks at `ended`
+      ended.catch(() => (isOver = true)); // a test that expects this checks `ended`
       await eventually(() => expect(isOver || events.position !== undefined).toBe(true));
       if (isOver) await ended;
       const stop = () => events.return();
@@ -82,7 +82,7 @@ describe('the TypeScript client', () => {
     };
 
     it.each(['SIGTERM', 'SIGKILL'] as const)(
-      'come once and in order over a restart of the gateway by %s',
+      'arrive once and in order across a restart of the gateway by %s',
       async (signal) => {
         const type = uniqueType('live');
         const gaps: Gap[] = [];
@@ -108,7 +108,7 @@ describe('the TypeScript client', () => {
       limitMs,
     );
 
-    it('come from a position on that another client had', async () => {
+    it('resume at a position of another client', async () => {
       const type = uniqueType('position');
       const first = await listen({ filters: { event_type: type } });
       await makeEvents(type, 4);
@@ -120,7 +120,7 @@ describe('the TypeScript client', () => {
       await second.stop();
     });
 
-    it('begin with a gap behind what is no position', async () => {
+    it('start with a gap after an invalid position', async () => {
       const type = uniqueType('gap');
       const gaps: Gap[] = [];
       const live = await listen({
@@ -134,7 +134,7 @@ describe('the TypeScript client', () => {
       await live.stop();
     });
 
-    it('bring a replay, which has no position', async () => {
+    it('include replays, which have no position', async () => {
       const type = uniqueType('replay');
       const live = await listen({ filters: { event_type: type } });
       await makeEvents(type, 1);
@@ -148,7 +148,7 @@ describe('the TypeScript client', () => {
       await live.stop();
     });
 
-    it('are refused without a valid token', async () => {
+    it('are rejected without a valid token', async () => {
       const problem = expect.objectContaining({ title: 'Unauthorized', status: 401 });
       await expect(clientOf('wrong').live().next()).rejects.toMatchObject({ status: 401, problem });
     });

@@ -21,10 +21,10 @@ import { RaidsService } from './consuming/raids.service.js';
 import { RecentIds } from './consuming/recent-ids.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-// A stream that is lost is made anew within seconds, and read again within some more. Above all that the test waits for.
+// A lost stream is recreated within seconds and read again seconds later. Longer than all waits of the test together.
 const limitMs = 120_000;
 
-/** What an example has handed on. */
+/** The events that an example has handled. */
 class Received {
   readonly types: string[] = [];
   readonly ids: string[] = [];
@@ -36,9 +36,9 @@ class Received {
 
 describe('the examples of docs/events.md', () => {
   let stack: Stack;
-  /** As a service of the customer's connects. */
+  /** Connects like a customer's service. */
   let subscriber: NatsConnection;
-  /** May do what the events service may. */
+  /** Has the permissions of the events service. */
   let operator: NatsConnection;
 
   beforeAll(async () => {
@@ -64,7 +64,7 @@ describe('the examples of docs/events.md', () => {
     return json.id ?? '';
   };
 
-  /** The consumers that the subscriber has for a filter. */
+  /** Counts the subscriber's consumers with a filter. */
   const countConsumers = async (filter: string): Promise<number> => {
     const { consumers } = await jetstreamManager(operator);
     const infos = await consumers.list(eventsStreamName).next();
@@ -73,7 +73,7 @@ describe('the examples of docs/events.md', () => {
     ).length;
   };
 
-  /** Runs an example until the test has seen what it wants to see. */
+  /** Runs an example until the test is done. */
   const during = async (run: (signal: AbortSignal) => Promise<void>, test: () => Promise<void>) => {
     const ending = new AbortController();
     const running = run(ending.signal);
@@ -82,11 +82,11 @@ describe('the examples of docs/events.md', () => {
     } finally {
       ending.abort();
       await running;
-      await subscriber.flush(); // by now the server knows it, too: it hands nothing more to who does not read
+      await subscriber.flush(); // the server knows by now, and delivers nothing more
     }
   };
 
-  it('read live: only what comes from now on, by type and broadcaster', async () => {
+  it('read live: new events only, by type and broadcaster', async () => {
     const type = uniqueType('raid');
     await store(type);
     await stack.waitUntilPublished();
@@ -111,7 +111,7 @@ describe('the examples of docs/events.md', () => {
     );
   });
 
-  it('read durably: what came before, and what came while nobody read; and again what could not be handled', async () => {
+  it('read durably: events from before the start and from pauses, and failed events again', async () => {
     const type = uniqueType('follow');
     const options = { name: type, filter: `events.platform.${type}.>` };
     const received = new Received();
@@ -154,7 +154,7 @@ describe('the examples of docs/events.md', () => {
     }
   });
 
-  it('hear replays, but not those for connections of a name', async () => {
+  it('receive replays, except those for connections with a name', async () => {
     const gateway = await connectNats({ urls: [stack.nats.urlFor('gateway')], name: 'test' });
     const { host, password } = new URL(stack.nats.urlFor('subscriber'));
     const listener = await connectToEvents(host, password);
@@ -179,9 +179,9 @@ describe('the examples of docs/events.md', () => {
     await following;
   });
 
-  // The last one: it deletes the stream.
+  // The last test: it deletes the stream.
   it(
-    'go on when the stream is lost and made anew',
+    'continue when the stream is lost and recreated',
     async () => {
       const type = uniqueType('follow');
       const filter = `events.platform.${type}.>`;
@@ -202,7 +202,7 @@ describe('the examples of docs/events.md', () => {
           await stack.waitUntilPublished();
           const isComplete = (): void => expect(new Set(durable.ids)).toEqual(new Set(ids));
           await eventually(isComplete, { timeoutMs: 20_000 });
-          // It is live again at some time: from then on it gets what comes.
+          // Once the example is live again, it receives every new event.
           await eventually(
             async () => {
               const id = await store(type);
@@ -220,7 +220,7 @@ describe('the examples of docs/events.md', () => {
     limitMs,
   );
 
-  it('forget ids that are long gone', () => {
+  it('forget the oldest ids', () => {
     const recent = new RecentIds(2);
     expect(['a', 'b', 'a', 'c', 'a'].map((id) => recent.add(id))).toEqual([true, true, false, true, true]);
   });

@@ -33,7 +33,7 @@ describe('AsyncAPI description', () => {
   }, startLimitMs);
   afterAll(() => stack.stop());
 
-  /** How a message on NATS differs from what is described. */
+  /** Returns how a message on NATS differs from its description. */
   const findDifferences = (channel: string, type: string, message: Published): string[] => {
     const { address = '' } = answer.json.channels[channel] ?? {};
     const subjects = new RegExp(`^${address.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^.]+')}$`);
@@ -46,7 +46,7 @@ describe('AsyncAPI description', () => {
     ];
   };
 
-  it('is served to everybody, to pages of others and as HEAD, too', async () => {
+  it('is public, for pages of any origin, and also for HEAD', async () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(answer.json.asyncapi).toBe('3.0.0');
@@ -83,7 +83,7 @@ describe('AsyncAPI description', () => {
     expect(seen).toEqual(expect.arrayContaining([...types, 'a-test', 'stream-online']));
   });
 
-  it('describes replays, and tells them from events', async () => {
+  it('describes replays, and distinguishes them from events', async () => {
     const gateway = await connectNats({ urls: [stack.nats.urlFor('gateway')], name: 'test' });
     const replays = stack.subscriber.subscribe('live.replay.>', { max: 1 });
     await stack.subscriber.flush();

@@ -6,10 +6,10 @@ import type { EventRecord } from './api.js';
 export const socketPath = '/ws/platform-events/';
 export const streamPath = '/api/v1/platform-events/stream';
 
-/** A message on a WebSocket: an event, with its position where that was asked for, or a control message. */
+/** A message on a WebSocket: an event, with its position if requested, or a control message. */
 export type LiveMessage = EventRecord & { position?: string; event?: string; reason?: string };
 
-/** A WebSocket client that notes everything it gets. */
+/** A WebSocket client that records all messages. */
 export class LiveSocket {
   readonly texts: string[] = [];
   closed: { code: number; reason: string } | undefined;
@@ -21,11 +21,11 @@ export class LiveSocket {
     this.socket.on('close', (code, reason) => {
       this.closed = { code, reason: reason.toString() };
     });
-    // What is refused or cut is seen by its close code.
+    // Tests see a failure by its close code.
     this.socket.on('error', () => undefined);
   }
 
-  /** Connects; the first message, if any, is sent at once. */
+  /** Connects and sends the first message, if there is one. */
   static async open(
     gatewayUrl: string,
     first?: object,
@@ -57,12 +57,12 @@ export class LiveSocket {
     return this.messages.filter(({ event }) => event !== undefined);
   }
 
-  /** The last position that it was told. */
+  /** The last position that was received. */
   get position(): string | undefined {
     return this.messages.findLast(({ position }) => position !== undefined)?.position;
   }
 
-  /** Reads nothing more from its connection. */
+  /** Stops reading from the connection. */
   pause(): void {
     this.socket.pause();
   }
@@ -75,14 +75,14 @@ export class LiveSocket {
   }
 }
 
-/** A part of a stream of server-sent events. */
+/** A message in a stream of server-sent events. */
 export interface ServerSentEvent {
   id?: string;
   event?: string;
   data?: string;
 }
 
-/** Reads server-sent events until it is closed. */
+/** Reads server-sent events until `close()`. */
 export class LiveStream {
   private text = '';
 
@@ -132,7 +132,7 @@ export class LiveStream {
       for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read())
         this.text += decoder.decode(chunk.value, { stream: true });
     } catch {
-      // Closed by the test, or cut: what came is there.
+      // Closed by the test, or cut: keep what has arrived.
     }
   }
 }

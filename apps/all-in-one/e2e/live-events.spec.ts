@@ -28,7 +28,7 @@ describe('live events', () => {
     return answer.json;
   };
 
-  it('come to a plain client as the very records and nothing else, through every gateway and path', async () => {
+  it('reach a plain client as records only, through every gateway and path', async () => {
     const type = uniqueType();
     const first = { token: stack.ownerToken };
     const paths = [socketPath, '/ws/platform-events', '/ws/twitch-events/', '/ws/twitch-events'];
@@ -40,7 +40,7 @@ describe('live events', () => {
     await eventually(async () =>
       expect(await stack.metric('gateways', 'live_connections')).toBe(paths.length),
     );
-    // One that came after them and says when it is live stands in for those that are not told.
+    // Plain clients cannot tell when they are live: a client with positions that connects after them stands in.
     await connect();
     await connect({}, stack.urls[1]);
     const data = '{"b":1.10,"a":12345678901234567890,"c":"\\u00e9"}';
@@ -56,7 +56,7 @@ describe('live events', () => {
     expect(created.text).toContain(data);
   });
 
-  it('come with a token in the header of the handshake, and not with one in the address', async () => {
+  it('take a token in the header of the handshake, and none in the URL', async () => {
     const type = uniqueType();
     const headers = { authorization: `Token ${stack.ownerToken}` };
     const path = `${socketPath}?positions=true&event_type=${type}&event_type=other`;
@@ -71,7 +71,7 @@ describe('live events', () => {
     await eventually(() => expect(named.closed?.code).toBe(4401));
   });
 
-  it('do not come with a wrong token, or to a first message that is none', async () => {
+  it('reject a wrong token, and a first message that is not valid', async () => {
     for (const first of [{ token: 'f'.repeat(40) }, { token: 7 }, {}, []]) {
       const socket = await LiveSocket.open(stack.url, first);
       await eventually(() => expect(socket.closed?.code).toBe(4401));
@@ -81,7 +81,7 @@ describe('live events', () => {
     expect(wrong.closed?.reason).toMatch(/event_type.*since|since.*event_type/s);
   });
 
-  it('come once to each client whatever gateway the others use, and pass the filters that the list has', async () => {
+  it('reach each client once on any gateway, and take the filters of the list', async () => {
     const type = uniqueType();
     const marker = uniqueType('marker');
     const mine = { event_type: [type, marker] };
@@ -102,7 +102,7 @@ describe('live events', () => {
     await eventually(() => expect(user.events).toMatchObject([one]));
   });
 
-  it('go on after a position, on either gateway, without gap or duplicate', async () => {
+  it('resume after a position on either gateway, without gaps or duplicates', async () => {
     const type = uniqueType();
     const before = await connect({ event_type: type });
     const first = await create(type);
@@ -114,7 +114,7 @@ describe('live events', () => {
       const after = await connect({ event_type: type, after: before.position }, gateway);
       await eventually(() => expect(after.events).toMatchObject(missed));
     }
-    // What it was told before anything came is a position too.
+    // The position of `ready` is a position too.
     const fresh = await connect({ event_type: type });
     await fresh.close();
     const next = await create(type);
@@ -123,7 +123,7 @@ describe('live events', () => {
   });
 
   it.each(['garbage', '00000000-1-00000000', '9'.repeat(400)])(
-    'tell of a gap and go on live after the position %j',
+    'report a gap and then live events after the position %j',
     async (after) => {
       const type = uniqueType();
       const socket = await connect({ event_type: type, after });
@@ -134,7 +134,7 @@ describe('live events', () => {
     },
   );
 
-  it('end within a second when the token is rotated, at whichever gateway', async () => {
+  it('end within a second when the token is rotated at any gateway', async () => {
     const username = uniqueType('user');
     const password = 'a password for a while';
     const made = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', { body: { username, password } }); // prettier-ignore
@@ -145,13 +145,13 @@ describe('live events', () => {
     ];
     await stack.request('POST', '/api/v1/users/me/token', { token, gateway: stack.url });
 
-    // Each gateway looks every 0.8 s; the rest is for a machine that is busy.
+    // Each gateway checks every 0.8 s. The rest is a margin for a busy machine.
     await eventually(() => expect(socket.closed?.code).toBe(4401), { timeoutMs: 5_000 });
     await eventually(() => expect(stream.parts.at(-1)?.event).toBe('closed'), { timeoutMs: 5_000 });
     expect(JSON.parse(stream.parts.at(-1)?.data ?? '')).toMatchObject({ code: 4401 });
   });
 
-  it('come as server-sent events too, which resume after the last id', async () => {
+  it('are available as server-sent events, which resume after the last id', async () => {
     const type = uniqueType();
     const path = `${streamPath}?event_type=${type}`;
     const stream = noted(await LiveStream.open(stack.url, stack.ownerToken, { path }));
@@ -171,17 +171,17 @@ describe('live events', () => {
     expect((await stack.request('GET', `${path}&since=x`)).status).toBe(400);
   });
 
-  it('are told once more by a replay, to all or to none but those that it passes', async () => {
+  it('are sent again by a replay, to the clients whose filters it passes', async () => {
     const type = uniqueType();
     const filtered = await Promise.all(
       stack.urls.map((gateway) => connect({ event_type: type, origin: 'platform' }, gateway)),
     );
     const record = await create(type);
-    // Whoever connects before its gateway has read the event gets it as it comes.
+    // A client that connects before its gateway has read the event receives the event live.
     for (const live of filtered) await eventually(() => expect(live.events).toMatchObject([record]));
     const socket = await connect({ event_type: type }, stack.urls[1]);
     const stream = noted(await LiveStream.open(stack.url, stack.ownerToken, { path: `${streamPath}?event_type=${type}` })); // prettier-ignore
-    // More than one when its gateway says right then that the connection is alive.
+    // More than one if the gateway sends a keep-alive at that moment.
     await eventually(() => expect(stream.parts).not.toEqual([]));
     const replayed = await stack.request('POST', `${eventsPath}/${record.id}/replay`);
     expect(replayed).toMatchObject({ status: 200, json: { ...record, origin: 'replay' } });

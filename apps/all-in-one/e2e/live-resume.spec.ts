@@ -8,12 +8,12 @@ import { eventBody, eventsPath, uniqueType, type EventRecord } from './api.js';
 import { LiveSocket } from './live-clients.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-// A broker that was killed is back in a second or two, and the services with it; batches that hang are tried after 10 s.
+// A killed NATS server and the services are back within 2 s. Batches that hang are retried after 10 s.
 const limitMs = 60_000;
 
 describe('live clients', () => {
   let stack: Stack;
-  /** A connection that may change the stream. */
+  /** A connection that is allowed to change the stream. */
   let operator: NatsConnection;
   let manager: JetStreamManager;
   const opened: LiveSocket[] = [];
@@ -40,7 +40,7 @@ describe('live clients', () => {
     opened.push(socket);
     return socket;
   };
-  /** Adds an event, one: what was refused because its storing was in doubt may be stored all the same. */
+  /** Adds one event. Uses an idempotency key, because an event whose storing was in doubt may be stored although it was rejected. */
   const create = (type: string): Promise<EventRecord> => {
     const body = eventBody({ event_type: type });
     const headers = { 'idempotency-key': randomUUID() };
@@ -57,7 +57,7 @@ describe('live clients', () => {
   const expectIds = (socket: LiveSocket, records: EventRecord[]): Promise<void> =>
     eventually(() => expect(idsOf(socket)).toEqual(records.map(({ id }) => id)), { timeoutMs: limitMs });
 
-  it('stay connected and miss nothing while the broker is killed and comes back', async () => {
+  it('stay connected and miss nothing while NATS is killed and restarted', async () => {
     const type = uniqueType();
     const sockets = [await connect({ event_type: type }), await connect({ event_type: type }, stack.urls[1])];
     const first = await create(type);
@@ -93,7 +93,7 @@ describe('live clients', () => {
     120_000,
   );
 
-  it('are told of a gap when what they have missed has left the stream, and then of what comes', async () => {
+  it('receive a gap when the events they missed have left the stream, and then new events', async () => {
     const type = uniqueType();
     const before = await connect({ event_type: type });
     await expectIds(before, [await create(type)]);
@@ -101,7 +101,7 @@ describe('live clients', () => {
     await create(type);
     await stack.waitUntilPublished();
     await manager.streams.purge(eventsStreamName);
-    // Gateways remember what they have read; one that starts does not.
+    // A running gateway remembers what it has read. A new one does not.
     const gateway = await stack.startGateway();
     const after = await connect({ event_type: type, after: before.position }, gateway.url);
     const next = await create(type);
@@ -110,7 +110,7 @@ describe('live clients', () => {
     expect(after.controls).toMatchObject([{ event: 'gap', reason: 'expired' }, { event: 'ready' }]);
   }, 120_000);
 
-  it('are told of a gap when the stream is made anew, and get what comes, nothing twice', async () => {
+  it('receive a gap when the stream is recreated, then new events, and nothing twice', async () => {
     const type = uniqueType();
     const socket = await connect({ event_type: type });
     const first = await create(type);
@@ -120,7 +120,7 @@ describe('live clients', () => {
     await manager.streams.delete(eventsStreamName);
     const second = await create(type);
     await expectIds(socket, [first, second]);
-    // It catches up with the second event, and is told only then that it is live.
+    // The client catches up with the second event, and only then gets `ready`.
     await eventually(() => expect(socket.controls).toMatchObject([{ event: 'ready' }, { event: 'gap', reason: 'other_epoch' }, { event: 'ready' }])); // prettier-ignore
 
     const resumed = await connect({ event_type: type, after: position });

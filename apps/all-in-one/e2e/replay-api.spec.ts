@@ -15,7 +15,7 @@ import {
 } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-/** A replay of a range, as the API prints it. */
+/** A replay of a range, as the API returns it. */
 interface Replay {
   id: string;
   status: string;
@@ -45,7 +45,7 @@ afterAll(async () => {
   await stack.stop();
 });
 
-/** The replays of a type that went out, in their order. */
+/** The replayed events of a type, in order. */
 const sentOf = (type: string): Msg[] =>
   messages.filter((message) => message.json<EventRecord>().event_type === type);
 
@@ -63,7 +63,7 @@ describe('POST /api/v1/platform-events/<id>/replay', () => {
     messages = [];
   });
 
-  it('sends an event out again as it was, but for its origin', async () => {
+  it('sends an event again, unchanged except for its origin', async () => {
     const type = uniqueType('a.type');
     const event = await create(type);
 
@@ -82,7 +82,7 @@ describe('POST /api/v1/platform-events/<id>/replay', () => {
     expect(message?.headers?.has('Connection-Name')).toBe(false);
   });
 
-  it('keeps the data as it was sent', async () => {
+  it('keeps the data as sent', async () => {
     const data = '{ "z":1, "a":12345678901234567890, "e":1.50, "text":"\\u00e9\\ud83d" }';
     const body = `{"event_type":"${uniqueType()}","event_source":"s","event_data":${data}}`;
     const { json } = await stack.request<EventRecord>('POST', eventsPath, { body });
@@ -99,7 +99,7 @@ describe('POST /api/v1/platform-events/<id>/replay', () => {
     expect(answer.status).toBe(200);
     expect(answer.json).toEqual({ ...test.json, id: null, origin: 'replay' });
     await eventually(() => expect(sentOf(type)).toHaveLength(1));
-    // The header has the id under which it is stored.
+    // The header has the id of the stored event.
     const [stored] = await stack.query<{ id: string }>('SELECT id FROM events.events WHERE event_type = $1', [
       type,
     ]);
@@ -121,7 +121,7 @@ describe('POST /api/v1/platform-events/<id>/replay', () => {
     },
   );
 
-  it('may be asked for by the alias, with a trailing slash, and by anybody with a token', async () => {
+  it('works at the alias, with a trailing slash, and for every user', async () => {
     const event = await create(uniqueType());
     const registration = { username: uniqueType('user'), password: 'a password of some length' };
     const { json } = await stack.request<{ auth_token: string }>('POST', '/users', { body: registration });
@@ -133,7 +133,7 @@ describe('POST /api/v1/platform-events/<id>/replay', () => {
     expect(answer).toMatchObject({ status: 200, json: { id: event.id } });
   });
 
-  it('stores nothing, and puts nothing on EVENTS', async () => {
+  it('stores nothing, and publishes nothing on EVENTS', async () => {
     const event = await create(uniqueType());
     await stack.waitUntilPublished();
     const before = [await stack.count('events.events'), (await stack.readStream()).length];
@@ -159,7 +159,7 @@ describe('POST /api/v1/platform-events/<id>/replay', () => {
     expect(answer.headers.get('content-type')).toMatch(problemType);
   });
 
-  it('needs a token, and POST', async () => {
+  it('requires a token and POST', async () => {
     const path = `${eventsPath}/${unknownId}/replay`;
 
     expect(await stack.request('POST', path, { token: null })).toMatchObject({ status: 401 });
@@ -178,7 +178,7 @@ describe('/api/v1/replays', () => {
   const remove = (id: string) => stack.request('DELETE', `${replaysPath}/${id}`);
   const since = '2020-01-01T00:00:00Z';
 
-  /** Events of a type of their own, one a second from `since` on. */
+  /** Stores events of a new type, one per second from `since` on. */
   async function store(count: number): Promise<{ type: string; events: NewEvent[] }> {
     const type = uniqueType();
     const events = Array.from({ length: count }, (_, index) =>
@@ -202,7 +202,7 @@ describe('/api/v1/replays', () => {
     );
   }
 
-  it('replay a range, oldest first, and every gateway says how far they are', async () => {
+  it('replay a range, oldest first, and every gateway shows the progress', async () => {
     const { type, events } = await store(60);
     const range = { since: '2020-01-01T00:00:10+0000', until: '2020-01-01T00:00:50+0000' };
 
@@ -242,7 +242,7 @@ describe('/api/v1/replays', () => {
     }
   });
 
-  it('are cancelled by DELETE while they run, then removed, then unknown', async () => {
+  it('are cancelled by the first DELETE, deleted by the second, and then unknown', async () => {
     const { type } = await store(60);
     const { json } = await begin({ event_type: type, since, rate: 10 });
     await eventually(() => expect(sentOf(type).length).toBeGreaterThan(2));
@@ -256,7 +256,7 @@ describe('/api/v1/replays', () => {
     expect((await remove(json.id)).status).toBe(404);
   });
 
-  it('go on when the gateway that does them is killed', async () => {
+  it('continue when the gateway that runs them is killed', async () => {
     const { type, events } = await store(200);
     const third = await stack.prepareGateway();
     await third.start();
@@ -271,11 +271,11 @@ describe('/api/v1/replays', () => {
     const ended = await untilEnded(begun.json.id, 40_000);
     expect(ended).toMatchObject({ status: 'done', percent: 100 });
     await eventually(() => expect([...new Set(sentIds(type))]).toEqual(events.map(({ id }) => id)));
-    // Less than a second's worth went out twice.
+    // The events of less than a second went out twice.
     expect(sentIds(type).length - events.length).toBeLessThan(40);
   }, 90_000);
 
-  it('name all faults of a request at once', async () => {
+  it('report all errors of a request at once', async () => {
     const body = { event_type: 5, until: 'soon', rate: 0, connection: 'x'.repeat(256), misspelt: 'x' };
     const answer = await stack.request<Problem>('POST', replaysPath, { body });
 
@@ -311,7 +311,7 @@ describe('/api/v1/replays', () => {
     for (const answer of [await show(id), await remove(id)]) expect(answer).toMatchObject({ status: 404 });
   });
 
-  it('have the methods that make sense', async () => {
+  it('allow only their methods', async () => {
     const [all, one] = [replaysPath, `${replaysPath}/${unknownId}/`].map((path) =>
       stack.request('PUT', path),
     );
@@ -321,9 +321,9 @@ describe('/api/v1/replays', () => {
   });
 });
 
-// The last ones: they take away what a replay needs.
+// The last tests: they stop what replays need.
 describe('replays without NATS', () => {
-  it('are 503 with Retry-After; ranges go on when it is back', async () => {
+  it('fail with 503 and Retry-After; ranges continue afterwards', async () => {
     const event = await create(uniqueType());
     const events = Array.from({ length: 60 }, (_, index) =>
       newEvent({ time: Date.parse('2020-02-01T00:00:00Z') + index, eventType: event.event_type }),

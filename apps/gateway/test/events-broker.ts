@@ -13,12 +13,12 @@ import { v7 } from 'uuid';
 import { EventsStreamClient } from '../src/live/stream/events-stream-client.js';
 
 const publishedAtOnce = 500;
-// On a machine that is slow and busy.
+// Long enough for a slow, busy machine.
 const patientLimitMs = 10_000;
-// What was asked of a broker that is gone has no answer: soon it is asked again.
+// A request to a NATS server that is gone gets no response: retry soon.
 const retryLimitMs = 2_000;
 
-/** A gateway's stream, which tests can take away from it without the broker. */
+/** A gateway's access to the stream. Tests can take the stream away from it without stopping NATS. */
 class HoldableStream extends EventsStreamClient {
   isHeld = false;
 
@@ -27,18 +27,18 @@ class HoldableStream extends EventsStreamClient {
   }
 }
 
-/** A broker with an EVENTS stream, as the events service makes and fills it. */
+/** A NATS server with an EVENTS stream, created and filled as by the events service. */
 export class EventsBroker {
   private readonly streams: HoldableStream[] = [];
 
   private constructor(
     readonly nats: TestNats,
     private readonly events: NatsConnection,
-    /** Sees everything, as nobody does outside of tests. */
+    /** A connection with all permissions, which exists only in tests. */
     readonly operator: NatsConnection,
   ) {}
 
-  /** A broker that has no stream yet. */
+  /** Starts a NATS server without a stream. */
   static async start(): Promise<EventsBroker> {
     const { account } = natsUsers['events.events'];
     const operator = { ...natsUsers.events, name: 'operator', account, publish: ['>'], subscribe: ['>'] };
@@ -53,7 +53,7 @@ export class EventsBroker {
     await this.nats.stop();
   }
 
-  /** The stream as a gateway reads it. */
+  /** Connects to the stream as a gateway does. */
   async connectGateway(): Promise<EventsStreamClient> {
     const stream = new HoldableStream({
       urls: [this.nats.urlFor('gateway')],
@@ -76,7 +76,7 @@ export class EventsBroker {
       name: eventsStreamName,
       subjects: [eventsStreamSubjects],
       description: printStreamDescription({ platform: 'simulator', epoch }),
-      // The shortest that there is: what comes again later is on the stream twice.
+      // The shortest deduplication window: an event that is published again later is on the stream twice.
       duplicate_window: nanos(100),
     });
   }
@@ -85,7 +85,7 @@ export class EventsBroker {
     await (await this.manage()).streams.delete(eventsStreamName);
   }
 
-  /** Gives the stream an epoch, in place. */
+  /** Sets the epoch of the stream in place. */
   async writeEpoch(epoch: string): Promise<void> {
     const { streams } = await this.manage();
     const { config } = await streams.info(eventsStreamName);
@@ -93,24 +93,24 @@ export class EventsBroker {
     await streams.update(eventsStreamName, { ...config, description });
   }
 
-  /** Removes the messages before a sequence, as if they had become too old. */
+  /** Removes the messages before a sequence, as if they had expired. */
   async expire(firstSequence: number): Promise<void> {
     await (await this.manage()).streams.purge(eventsStreamName, { seq: firstSequence });
   }
 
-  /** Removes one message: a hole. */
+  /** Removes one message, which leaves a hole. */
   async remove(sequence: number): Promise<void> {
     await (await this.manage()).streams.deleteMessage(eventsStreamName, sequence);
   }
 
-  /** Deletes the consumers of everybody. */
+  /** Deletes all consumers. */
   async deleteConsumers(): Promise<void> {
     const { consumers } = await this.manage();
     for await (const { name } of consumers.list(eventsStreamName))
       await consumers.delete(eventsStreamName, name);
   }
 
-  /** Counts the consumers that are made from now on; the broker tells of one a moment later than its maker. */
+  /** Counts the consumers created from now on. NATS reports each a moment after its creator knows it. */
   async countConsumers(): Promise<{ count: () => Promise<number> }> {
     let made = 0;
     this.operator.subscribe(`$JS.EVENT.ADVISORY.CONSUMER.CREATED.${eventsStreamName}.*`, {
@@ -127,16 +127,16 @@ export class EventsBroker {
     };
   }
 
-  /** For gateways the broker is away while it is held. */
+  /** Holds back the traffic of gateways, so that NATS seems unavailable to them. */
   hold(isHeld: boolean): void {
     for (const stream of this.streams) stream.isHeld = isHeld;
   }
 
-  /** Publishes events; done when the stream has them, in this order. */
+  /** Publishes events. Resolves when the stream has them, in this order. */
   async publish(ids: readonly string[]): Promise<void> {
-    // After a restart of the broker it may take a moment longer than others until this connection works again.
+    // After a restart of NATS, this connection may work again later than others.
     await eventually(async () => (await this.manage(retryLimitMs)).streams.info(eventsStreamName));
-    // In pieces: the time limit is that of each message, and thousands at once would wait for each other.
+    // In pieces, because each message has its own time limit, and thousands at once would wait for each other.
     for (let first = 0; first < ids.length; first += publishedAtOnce)
       await Promise.all(ids.slice(first, first + publishedAtOnce).map((id) => this.publishOne(id)));
   }
@@ -149,7 +149,7 @@ export class EventsBroker {
   }
 }
 
-/** Ids in the order of their time, a millisecond apart, beginning so long ago. */
+/** Ids in the order of their time, a millisecond apart. The first is this old. */
 export function newIds(count: number, agoMs = 0): string[] {
   const now = Date.now() - agoMs;
   return Array.from({ length: count }, (_, index) => v7({ msecs: now + index }));

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** Stands between a client and a server, whose answers it can hold back. */
+/** A proxy between a client and a server that can hold back the server's responses. */
 export class HoldingProxy {
   private readonly pairs = new Set<[client: Socket, server: Socket]>();
 
@@ -23,12 +23,12 @@ export class HoldingProxy {
     return proxy;
   }
 
-  /** From now on the server seems to say nothing. */
+  /** Holds back everything that the server sends from now on. */
   hold(): void {
     for (const [client, server] of this.pairs) server.unpipe(client);
   }
 
-  /** Hands over what it has said, and all that it says from now on. */
+  /** Passes on what was held back, and everything from now on. */
   release(): void {
     for (const [client, server] of this.pairs) server.pipe(client);
   }

@@ -25,7 +25,7 @@ import { connectGateway } from './connect-gateway.js';
 import { MemoryFeed } from './memory-feed.js';
 import { type ConnectionLimits, type WebSocketLimits, webSocketLimits } from '../src/live/live-limits.js';
 
-/** Small limits where a test is about them. */
+/** Overrides of limits. */
 export interface EdgeLimits {
   sockets?: Partial<WebSocketLimits>;
   connections?: Partial<ConnectionLimits>;
@@ -38,14 +38,14 @@ export interface TestUser {
   token: string;
 }
 
-/** A WebSocket client that keeps all it gets. */
+/** A WebSocket client that collects all messages. */
 export interface TestClient {
   socket: WebSocket;
   messages: string[];
   closed: Promise<{ code: number; reason: string }>;
 }
 
-/** The live edges on a real HTTP server with real tokens, and a stream in memory. */
+/** The gateway's live edges on a real HTTP server with real tokens, and an event stream in memory. */
 export class LiveEdges {
   readonly logLines: string[] = [];
   feed = new MemoryFeed();
@@ -98,7 +98,7 @@ export class LiveEdges {
           AccessTokens,
           TokenWatch,
           { provide: EventFeed, useValue: feed },
-          // The ring has everything: nobody asks for more.
+          // The ring buffer has everything, so nothing reads the history.
           { provide: EventHistory, useValue: {} },
           {
             provide: LiveConnections,
@@ -123,7 +123,7 @@ export class LiveEdges {
     this.url = await this.app.getUrl();
   }
 
-  /** What the gateway does at its end. */
+  /** Stops the edges as the gateway does. */
   async stop(): Promise<void> {
     this.app.get(LiveConnections).stop();
     this.app.get(WebSockets).stop();
@@ -139,7 +139,7 @@ export class LiveEdges {
     return this.app.getHttpServer();
   }
 
-  /** How many live connections there are, as the metric says it. */
+  /** The number of live connections, from the metric. */
   async liveCount(): Promise<number> {
     const text = await this.app.get(Registry).metrics();
     return Number(/^live_connections (\d+)$/m.exec(text)?.[1]);
@@ -165,7 +165,7 @@ export class LiveEdges {
     return { id, token: await this.app.get(AccessTokens).issue(id) };
   }
 
-  /** A WebSocket whose handshake is done, and which has sent its first message, if one is given. */
+  /** Opens a WebSocket and sends its first message, if there is one. */
   async connect(
     first?: unknown,
     { path = '/ws/platform-events/', ...options }: ClientOptions & { path?: string } = {},

@@ -9,7 +9,7 @@ import { checkOfStart, positionOf, type Position } from '../src/live/stream/posi
 import type { CloseReason } from '../src/live/close-codes.js';
 import type { GapReason } from '../src/live/gap-reasons.js';
 
-/** An event with this sequence; its type is a, b or c in turn. */
+/** An event with this sequence. Its type is a, b, or c in turn. */
 export function makeEvent(epoch: string, sequence: number, padding = ''): LiveEvent {
   const id = `019aa3c1-7f5e-7cc2-9d5c-${epoch.slice(0, 4)}${String(sequence).padStart(8, '0')}`;
   const type = ['a', 'b', 'c'][sequence % 3];
@@ -17,13 +17,13 @@ export function makeEvent(epoch: string, sequence: number, padding = ''): LiveEv
   return new LiveEvent(id, Buffer.from(record), epoch, sequence);
 }
 
-/** A feed and its history without a broker: what is published is there at once. */
+/** A feed and its history without NATS: published events are there at once. */
 export class MadeFeed {
   ringBuffer: EventRingBuffer | undefined;
   nextSequence = 1;
-  /** Everything of the present epoch that has not expired. */
+  /** All events of the current epoch that have not expired. */
   events: LiveEvent[] = [];
-  /** While the broker is away, reading the history fails. */
+  /** While NATS is unavailable, reading the history fails. */
   isAway = false;
   failedReads = 0;
   private listener: FeedListener | undefined;
@@ -63,7 +63,7 @@ export class MadeFeed {
     return this.add(makeEvent(this.ringBuffer!.epoch, this.nextSequence, padding));
   }
 
-  /** What only somebody else can have published. */
+  /** Publishes a message that only another publisher can have sent. */
   publishText(text: string): void {
     const { id, epoch, sequence } = makeEvent(this.ringBuffer!.epoch, this.nextSequence);
     this.add(new LiveEvent(id, Buffer.from(text), epoch, sequence));
@@ -77,19 +77,19 @@ export class MadeFeed {
     return event;
   }
 
-  /** What the ring has so far is only in the history from now on. */
-  forgetRing(): void {
+  /** Empties the ring buffer: its events are only in the history from now on. */
+  forgetRingBuffer(): void {
     this.ringBuffer = new EventRingBuffer(this.ringBuffer!.epoch, this.nextSequence - 1);
   }
 
-  /** What has been published so far leaves the stream. */
+  /** Removes all events so far from the stream. */
   expire(): void {
     this.expiredBefore = this.nextSequence;
     this.events = [];
-    this.forgetRing();
+    this.forgetRingBuffer();
   }
 
-  /** The stream is made anew, with some events on it already. */
+  /** Recreates the stream, with some events on it already. */
   interrupt(epoch: string, count = 0): void {
     this.begin(epoch);
     const { listener } = this;
@@ -112,7 +112,7 @@ export class MadeFeed {
     await new Promise((resolve) => setImmediate(resolve));
     if (this.isAway) {
       this.failedReads += 1;
-      throw new Error('the broker is away');
+      throw new Error('NATS is unavailable');
     }
     if (epoch !== this.ringBuffer?.epoch) return { kind: 'other_epoch' };
     if (from < this.expiredBefore) return { kind: 'expired', firstSequence: this.expiredBefore };
@@ -121,16 +121,16 @@ export class MadeFeed {
   }
 }
 
-/** What a client has got. */
+/** A message that a client has received. */
 export type Received =
   { event_type: string; position?: string } | { event: string; reason?: GapReason; position?: string };
 
-/** A client's end that takes what it gets when it is told to. */
+/** A sink that takes data on demand. */
 export class MadeSink implements LiveSink {
   readonly received: Received[] = [];
   closed: CloseReason | undefined;
   bufferedBytes = 0;
-  /** The most that ever waited. */
+  /** The most bytes that ever waited. */
   highestBuffered = 0;
   private isReading = true;
   private waiting: ((isDrained: boolean) => void)[] = [];
@@ -138,7 +138,7 @@ export class MadeSink implements LiveSink {
 
   constructor(readonly format: FrameFormat = 'positioned') {}
 
-  /** The sequences of the events that it has got. */
+  /** The sequences of the events that were received. */
   get sequences(): number[] {
     return this.received.flatMap((message) =>
       'event_type' in message && message.position ? [Number(message.position.split('-')[1])] : [],
@@ -147,7 +147,7 @@ export class MadeSink implements LiveSink {
 
   write(frames: Buffer): void {
     if (this.closed) return;
-    // holds: these are the messages that the service sends
+    // holds: the service sends only these messages
     this.received.push(...this.reader.read(frames).map((text) => JSON.parse(text) as Received));
     if (this.isReading) return;
     this.bufferedBytes += frames.length;
@@ -160,19 +160,19 @@ export class MadeSink implements LiveSink {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Takes nothing any more. */
+  /** Stops taking data. */
   stall(): void {
     this.isReading = false;
   }
 
-  /** Takes everything, now and from now on. */
+  /** Takes all data from now on. */
   read(): void {
     this.isReading = true;
     this.bufferedBytes = 0;
     this.settle(true);
   }
 
-  /** As after ten seconds in which it took nothing. */
+  /** Behaves as after ten seconds in which the client took nothing. */
   giveUp(): void {
     this.settle(false);
   }

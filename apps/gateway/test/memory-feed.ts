@@ -6,7 +6,7 @@ import { checkOfStart, positionOf, type Position } from '../src/live/stream/posi
 
 const epoch = '0000abcd';
 
-/** A stream of events in memory, with what connections use of an EventFeed. */
+/** An event stream in memory, with the parts of EventFeed that connections use. */
 export class MemoryFeed {
   readonly ringBuffer = new EventRingBuffer(epoch, 0);
   nextSequence = 1;
@@ -26,7 +26,7 @@ export class MemoryFeed {
     return Promise.resolve();
   }
 
-  /** Puts an event on the stream; its record is this with what all records have. */
+  /** Publishes an event. Adds the fields that every record has. */
   publish(record: Record<string, unknown> = {}): LiveEvent {
     const id = uuidV7();
     const whole = { id, event_type: 'channel-raid', origin: 'platform', event_data: {}, ...record };

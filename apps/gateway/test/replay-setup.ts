@@ -17,20 +17,20 @@ import { ReplayChannel } from '../src/replays/replay-channel.js';
 import { ReplayRunner } from '../src/replays/replay-runner.service.js';
 import { connectGateway } from './connect-gateway.js';
 
-// What the broker does not say to have within the limit goes out twice: on a busy machine, too, which tests are not about.
+// A batch that NATS does not confirm within the limit goes out twice. A long limit keeps a busy machine from causing that.
 const patientLimitMs = 20_000;
-// Nobody waits for one, which may take 3 s at most, when many replays begin at once.
+// Enough that no replay has to wait for a database connection, which fails after 3 s, when many replays start at once.
 const connectionsOfGateway = 15;
 
-/** An event that went out again, as a gateway got it. */
+/** A replayed event, as a gateway received it. */
 export interface Replayed {
   id: string;
-  /** When it came, in milliseconds of this process. */
+  /** Time of arrival, in milliseconds of this process. */
   at: number;
   connectionName: string | undefined;
 }
 
-/** What a gateway has for replays, and what it got to deliver. */
+/** The replay services of a gateway, and the events that it received to deliver. */
 export interface ReplayGateway {
   dataSource: DataSource;
   client: RequestClient;
@@ -38,17 +38,17 @@ export interface ReplayGateway {
   runner: ReplayRunner;
   replayed: Replayed[];
   stop(): Promise<void>;
-  /** As when its process is gone. */
+  /** Behaves as if the process were killed. */
   die(): Promise<void>;
 }
 
-/** A database, a broker and the events service, on which gateways replay. */
+/** A database, a NATS server, and the events service for the gateways of a test. */
 export class ReplaySetup {
   private constructor(
     readonly database: TestDatabase,
     readonly nats: TestNats,
     readonly events: ServiceProcess,
-    /** The test’s own, which no gateway that dies takes along. */
+    /** The test’s own connection, which survives the gateways. */
     readonly dataSource: DataSource,
   ) {}
 
@@ -108,13 +108,13 @@ export class ReplaySetup {
         await runner.stop();
         await disconnect();
       },
-      // It can do nothing any more, and its leases stay.
+      // The gateway can do nothing more, and its leases remain.
       die: disconnect,
     };
   }
 }
 
-/** So many events, one in each millisecond from `from` on. */
+/** Creates events, one per millisecond from `from` on. */
 export function eventsFrom(
   from: number,
   count: number,
@@ -132,15 +132,15 @@ export function eventsFrom(
   }));
 }
 
-/** Stores events, as the gateway does. */
+/** Stores events like the gateway. */
 export async function store(client: RequestClient, events: readonly NewEvent[]): Promise<void> {
-  // A message to the service holds 512 KiB of events.
+  // A request to the events service holds at most 512 KiB of events.
   let batch: NewEvent[] = [];
   let bytes = 0;
   for (const event of [...events, undefined]) {
     const size = event?.eventData.length ?? Infinity;
     if (batch.length === 256 || (batch.length > 0 && bytes + size > 400_000)) {
-      // Again, as the gateway does it, when no answer comes in time.
+      // Retry like the gateway when no response arrives in time.
       const stored = batch;
       await eventually(() => client.request(storeEvents, { events: stored }));
       [batch, bytes] = [[], 0];
@@ -149,7 +149,7 @@ export async function store(client: RequestClient, events: readonly NewEvent[]):
   }
 }
 
-/** A replay of everything from `since` to before `until`. */
+/** A replay of all events from `since` to before `until`. */
 export function orderOf(since: number, until: number, overrides: Partial<ReplayOrder> = {}): ReplayOrder {
   return {
     filters: {},

@@ -16,13 +16,13 @@ describe(createClient.name, () => {
 
   afterEach(() => server.stop());
 
-  it.each(['', '/', '/behind/a/proxy/'])('asks the service at an address that ends with %j', async (end) => {
+  it.each(['', '/', '/behind/a/proxy/'])('calls the service at an address that ends with %j', async (end) => {
     const { api } = createClient({ url: server.url + end, token: 'a-token' });
     const { data } = await api.GET('/api/v1/heartbeat');
     expect(data?.message).toBe(`${end.replace(/\/$/, '')}/api/v1/heartbeat Token a-token`);
   });
 
-  it('sends bodies without what has a default', async () => {
+  it('sends bodies without the fields that have defaults', async () => {
     const { api } = createClient({ url: server.url, token: 'a-token' });
     // That this compiles is the test.
     await api.POST('/api/v1/replays', { body: { since: '2026-11-21T06:30:00Z' } });
@@ -50,7 +50,7 @@ describe(createClient.name, () => {
     expect(records.map(({ origin }) => origin)).toEqual(['platform', 'replay', 'replay']);
   });
 
-  it('uses the fetch that it is given', async () => {
+  it('uses the given fetch', async () => {
     const asked: unknown[] = [];
     const fetchNothing: typeof fetch = (input) => {
       asked.push(input instanceof Request ? new URL(input.url).pathname : input);
@@ -63,7 +63,7 @@ describe(createClient.name, () => {
     expect(server.connections).toEqual([]);
   });
 
-  it('refuses at once what it could never send, without showing it', () => {
+  it('rejects values that no header can carry, without showing them', () => {
     const { url } = server;
     expect(() => createClient({ url: 'the service', token: 'a-token' })).toThrow('Invalid URL');
     expect(() => createClient({ url, token: '' })).toThrow('The token is missing');

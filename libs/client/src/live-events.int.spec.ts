@@ -24,7 +24,7 @@ describe(LiveEvents.name, () => {
     for (const stop of stops.splice(0).reverse()) await stop();
   });
 
-  /** A server, on which each connection gets what the handler of its index gives; the last one serves all others. */
+  /** Starts a server. Each connection is served by the handler of its index; the last handler serves all others. */
   const serve = async (...handlers: ((connection: StreamConnection) => unknown)[]): Promise<void> => {
     server = await StreamServer.start((connection, index) =>
       (handlers[index] ?? handlers.at(-1)!)(connection),
@@ -38,7 +38,7 @@ describe(LiveEvents.name, () => {
     return events;
   };
 
-  /** The same without waits between connections. */
+  /** Live events without waits between connections. */
   const liveAtOnce = (after?: string): LiveEvents => {
     const url = `${server.url}/api/v1/platform-events/stream`;
     const events = new LiveEvents({ fetch, url, headers: {}, silenceMs: 5_000 }, {}, after, () => 0);
@@ -50,7 +50,7 @@ describe(LiveEvents.name, () => {
     const taken: LiveEvent[] = [];
     while (taken.length < count) {
       const { value, done } = await events.next();
-      if (done) throw new Error(`it ended after ${taken.length} events`);
+      if (done) throw new Error(`the events ended after ${taken.length}`);
       taken.push(value);
     }
     return taken;
@@ -76,7 +76,7 @@ describe(LiveEvents.name, () => {
       });
     });
 
-    it('are asked for with token, filters and name', async () => {
+    it('are requested with token, filters, and name', async () => {
       await serve((connection) => connection.send(eventBlock(1)));
       const filters = { event_type: ['a b', 'c&d'], user_name: 'Mira', origin: undefined };
       await take(live({ filters, name: 'überlay' }), 1);
@@ -101,7 +101,7 @@ describe(LiveEvents.name, () => {
       expect(events.position).toBe(positionOf(3));
     });
 
-    it('of kinds that are not known yet are passed over', async () => {
+    it('of unknown kinds are ignored', async () => {
       await serve((connection) => connection.send('event: news\ndata: {}\n\n' + eventBlock(1)));
       expect(positionsOf(await take(live(), 1))).toEqual(positions(1, 1));
     });
@@ -118,7 +118,7 @@ describe(LiveEvents.name, () => {
         .join('');
     const indexOf = ({ after }: StreamConnection): number => Number(after?.split('-')[1] ?? 0);
 
-    /** Serves from the position that a connection gives, and cuts the first ones after so many bytes each. */
+    /** Serves from the position of each connection, and cuts the first connections after these numbers of bytes. */
     const serveCut = (cuts: readonly { bytes: number; isClean: boolean }[]): Promise<void> =>
       serve(
         ...cuts.map(({ bytes, isClean }) => async (connection: StreamConnection) => {
@@ -129,7 +129,7 @@ describe(LiveEvents.name, () => {
         (connection) => connection.send(blocks(indexOf(connection))),
       );
 
-    it('gives each event once, in order, wherever the stream is cut', async () => {
+    it('returns each event once and in order, wherever the stream is cut', async () => {
       const small = [1, 2].map((index) => `id: ${positionOf(index)}\ndata: {"text":\ndata: "☕"}\n\n`);
       let bytes = 0;
       server = await StreamServer.start(async (connection, index) => {
@@ -146,7 +146,7 @@ describe(LiveEvents.name, () => {
       }
     });
 
-    it('gives each event once, in order, however often the stream is cut', async () => {
+    it('returns each event once and in order, however often the stream is cut', async () => {
       const cut = fc.record({ bytes: fc.nat(1_200), isClean: fc.boolean() });
       await fc.assert(
         fc.asyncProperty(fc.array(cut, { maxLength: 8 }), fc.nat(count - 1), async (cuts, after) => {
@@ -161,14 +161,14 @@ describe(LiveEvents.name, () => {
       );
     });
 
-    it('has the position of the last event that was handed over, not of the last that came', async () => {
+    it('has the position of the last event that was returned, not of the last one that arrived', async () => {
       await serve((connection) => connection.send(blocks(0)));
       const events = live();
       await take(events, 2);
       expect(events.position).toBe(positionOf(2));
     });
 
-    it('begins where a block without an event said that the client is', async () => {
+    it('starts at the position of a block without an event', async () => {
       await serve(
         async (connection) => {
           await connection.send(positionBlock(40));
@@ -180,7 +180,7 @@ describe(LiveEvents.name, () => {
       expect(server.connections.map(({ after }) => after)).toEqual([undefined, positionOf(40)]);
     });
 
-    it('tells of a gap before the event behind it, which waits', async () => {
+    it('reports a gap before the next event, which waits for the callback', async () => {
       await serve((connection) => connection.send(gapBlock('expired') + eventBlock(9)));
       const gaps: Gap[] = [];
       const onGap = async (gap: Gap): Promise<void> => {
@@ -193,7 +193,7 @@ describe(LiveEvents.name, () => {
       expect(server.connections[0]!.after).toBe(positionOf(1));
     });
 
-    it('ends with what a callback throws', async () => {
+    it('throws what a callback throws', async () => {
       await serve((connection) => connection.send(gapBlock('expired') + eventBlock(9)));
       const onGap = (): never => {
         throw new Error('no gap, please');
@@ -214,7 +214,7 @@ describe(LiveEvents.name, () => {
       await serve(first, (connection) => connection.send(eventBlock(1)));
       const retries: Retry[] = [];
       await take(live({ onRetry: (retry) => retries.push(retry), silenceMs }), 1);
-      // A machine that stands still is silent for a short limit once more.
+      // On a machine that stalls, the client may reach a short limit again.
       if (silenceMs === undefined) expect(retries).toHaveLength(1);
       return retries[0]!;
     };
@@ -233,12 +233,12 @@ describe(LiveEvents.name, () => {
       expect(server.connections).toHaveLength(1);
     });
 
-    it('are not tried again where there are no live events', async () => {
+    it('are not retried at an address without live events', async () => {
       await serve(({ response }) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'));
       await expect(live().next()).rejects.toThrow('200: expected an event stream, got text/html');
     });
 
-    it.each([429, 503])('wait after %d as long as it asks', async (status) => {
+    it.each([429, 503])('wait after %d as long as Retry-After says', async (status) => {
       const startedAt = performance.now();
       const { cause, delayMs } = await retryAfter((connection) =>
         connection.refuse(status, { 'retry-after': '1' }),
@@ -248,7 +248,7 @@ describe(LiveEvents.name, () => {
       expect(performance.now() - startedAt).toBeGreaterThanOrEqual(1_000);
     });
 
-    it.each([1012, 1013, 4408])('follow one that was closed with %d', async (code) => {
+    it.each([1012, 1013, 4408])('reopen after close code %d', async (code) => {
       const { cause, delayMs } = await retryAfter(async (connection) => {
         await connection.send(closedBlock(code, 'come again'));
         connection.end();
@@ -257,7 +257,7 @@ describe(LiveEvents.name, () => {
       expect(delayMs).toBeLessThanOrEqual(500);
     });
 
-    it.each([4400, 4401])('end with an error after one that was closed with %d', async (code) => {
+    it.each([4400, 4401])('throw an error after close code %d', async (code) => {
       await serve((connection) => connection.send(eventBlock(1) + closedBlock(code, 'no valid token')));
       const events = live();
       await take(events, 1);
@@ -266,7 +266,7 @@ describe(LiveEvents.name, () => {
       expect(server.connections).toHaveLength(1);
     });
 
-    it('follow one whose answer is not what it claims to be', async () => {
+    it('reopen after a response that is not valid', async () => {
       const { cause } = await retryAfter((connection) => connection.send('data: {"id"\n\n'));
       expect(cause).toMatchObject({ message: 'The event stream sent data that is not valid JSON' });
     });
@@ -281,7 +281,7 @@ describe(LiveEvents.name, () => {
       await eventually(() => expect(server.connections[0]!.isClosed).toBe(true));
     });
 
-    it('are tried until the service is there', async () => {
+    it('are retried until the service is up', async () => {
       const port = await freePort();
       const url = `http://127.0.0.1:${port}`;
       const retries: Retry[] = [];
@@ -294,7 +294,7 @@ describe(LiveEvents.name, () => {
       await events.return();
     });
 
-    it('wait longer each time, until an event has come', async () => {
+    it('wait longer each time until an event arrives', async () => {
       const cut = (connection: StreamConnection): unknown => connection.cut();
       let cutLater = (): void => undefined;
       const serveAndCut = (connection: StreamConnection): Promise<void> => {
@@ -322,7 +322,7 @@ describe(LiveEvents.name, () => {
   });
 
   describe('a slow reader', () => {
-    it('makes the service wait, and gets everything in the end', async () => {
+    it('makes the service wait, and receives everything in the end', async () => {
       const total = 600;
       const padding = 'x'.repeat(128 * 1024);
       let sent = 0;

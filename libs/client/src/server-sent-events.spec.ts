@@ -8,7 +8,7 @@ describe(BlockParser.name, () => {
     return pieces.flatMap((piece) => parser.push(piece));
   };
 
-  it('tells of an id without data', () => {
+  it('returns an id without data', () => {
     expect(parse('id: 7\n\n')).toEqual([{ id: '7', event: 'message', data: undefined }]);
   });
 
@@ -26,11 +26,11 @@ describe(BlockParser.name, () => {
     },
   );
 
-  it('takes a line break that comes in two pieces as one', () => {
+  it('joins a line break that arrives in two pieces', () => {
     expect(parse('data: a\r', '\n\r', '\ndata: b\r\n\r\n').map(({ data }) => data)).toEqual(['a', 'b']);
   });
 
-  it('refuses a block that never ends', () => {
+  it('rejects a block that never ends', () => {
     const parser = new BlockParser();
     const megabyte = 'x'.repeat(1024 ** 2);
     const pieces = Array.from({ length: 5 }, () => megabyte);

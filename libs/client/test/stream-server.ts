@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request for the stream, and what a test does with it. */
+/** A request for the stream, which a test answers. */
 export class StreamConnection {
   isClosed = false;
 
@@ -13,12 +13,12 @@ export class StreamConnection {
     request.socket.once('close', () => (this.isClosed = true));
   }
 
-  /** The position that the client has. */
+  /** The position after which the client resumes. */
   get after(): string | undefined {
     return this.request.headers['last-event-id']?.toString();
   }
 
-  /** Begins the stream, or goes on with it. */
+  /** Starts or continues the stream. */
   async send(text: string | Buffer): Promise<void> {
     if (!this.response.headersSent) {
       this.response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
@@ -27,17 +27,17 @@ export class StreamConnection {
     if (text.length > 0) await new Promise((resolve) => this.response.write(text, resolve));
   }
 
-  /** Ends it as a service does that has nothing more to say. */
+  /** Ends the stream cleanly, like a service that stops. */
   end(): void {
     this.response.end();
   }
 
-  /** Ends it as a proxy does that goes away. */
+  /** Cuts the connection, like a proxy that crashes. */
   cut(): void {
     this.request.socket.destroy();
   }
 
-  /** Answers without a stream. */
+  /** Responds with an error instead of a stream. */
   refuse(status: number, headers: Record<string, string> = {}, body: unknown = {}): void {
     const problem = { type: 'about:blank', title: 'refused', status, detail: 'not now', ...(body as object) };
     this.response.writeHead(status, { 'content-type': 'application/problem+json', ...headers });
@@ -47,7 +47,7 @@ export class StreamConnection {
 
 type Handler = (connection: StreamConnection, index: number) => unknown;
 
-/** A real HTTP server that speaks as the gateway does; the test decides what each connection gets. */
+/** A real HTTP server that behaves like the gateway. The test decides what each connection receives. */
 export class StreamServer {
   readonly connections: StreamConnection[] = [];
   private constructor(
@@ -86,7 +86,7 @@ export function positionOf(index: number): string {
   return `0a1b2c3d-${index}-${index.toString(16).padStart(8, '0')}`;
 }
 
-/** An event as the gateway sends it; its data has line breaks between its parts, as events may that were sent so. */
+/** An event as the gateway sends it. Its data contains line breaks, because event data is kept as sent. */
 export function eventBlock(index: number, event_data: object = { text: 'naïve ☕' }): string {
   const record = {
     id: `id-${index}`,
@@ -101,7 +101,7 @@ export function eventBlock(index: number, event_data: object = { text: 'naïve �
   return `id: ${positionOf(index)}\n${lines.map((line) => `data: ${line}\n`).join('')}\n`;
 }
 
-/** What says where a client stands: when it is live, and every 15 s. */
+/** A position without an event, which the service sends when the client is live and every 15 s. */
 export function positionBlock(index: number): string {
   return `id: ${positionOf(index)}\n\n`;
 }

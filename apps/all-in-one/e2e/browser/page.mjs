@@ -1,9 +1,9 @@
-// What the tests let a web page do. It runs in the browser, and imports the client as any page would.
+// The actions of the test page. This file runs in the browser and imports the client like any page.
 import { createClient } from '@stream-events/client';
 
 const received = [];
 
-/** Live events by the client; done when it is connected. */
+/** Follows live events with the client. Resolves when it is connected. */
 async function follow({ url, token, event_type }) {
   const events = createClient({ url, token }).live({ filters: { event_type } });
   void collect(events);
@@ -14,7 +14,7 @@ async function collect(events) {
   for await (const event of events) received.push(event.event_data.index);
 }
 
-/** Live events by what every browser has; done when the service says that it is live. */
+/** Follows live events with the browser's own WebSocket. Resolves at `ready`. */
 function followSocket({ url, ...first }) {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/ws/platform-events/`);
   return new Promise((resolve, reject) => {

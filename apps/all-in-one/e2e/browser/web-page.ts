@@ -8,13 +8,13 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** The Chromium or Chrome of this machine; undefined when it has none. */
+/** Finds the Chromium or Chrome of this machine. Undefined if there is none. */
 export function findBrowser(): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
   return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(existsSync);
 }
 
-// As a page without a bundler has it: names of packages are mapped to addresses.
+// Like a page without a bundler: an import map maps package names to URLs.
 const html = `<!doctype html>
 <script type="importmap">
   {"imports": {"@stream-events/client": "/client/index.js", "openapi-fetch": "/openapi-fetch/index.mjs"}}
@@ -27,7 +27,7 @@ const folders = new Map([
   ['page', resolve('apps/all-in-one/e2e/browser')],
 ]);
 
-/** A web page in a real browser, of another origin than the service. */
+/** A web page in a real browser, of a different origin than the service. */
 export class WebPage {
   private constructor(
     private readonly server: Server,
@@ -41,7 +41,7 @@ export class WebPage {
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo; // holds: it listens on a port
-    // Without these it asks hosts of its maker's.
+    // Without these arguments, the browser contacts hosts of its vendor.
     const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
     const browser = await chromium.launch({ executablePath, args });
     const page = await browser.newPage();

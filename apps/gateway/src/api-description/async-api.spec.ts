@@ -31,14 +31,14 @@ beforeAll(async () => {
 const faultsOf = (message: string, payload: unknown): string[] =>
   findFaults(document, `#/components/messages/${message}/payload`, payload);
 
-/** What a subject says for each parameter of a channel's address. */
+/** The value of each parameter of a channel's address in a subject. */
 function matchAddress(address: string, subject: string): Record<string, string> | undefined {
   const pattern = address.replaceAll('.', '\\.').replaceAll(/\{(\w+)\}/g, '(?<$1>[^.]+)');
   return new RegExp(`^${pattern}$`).exec(subject)?.groups;
 }
 
 describe(describeStreams.name, () => {
-  it('gives examples that are valid, of every message', () => {
+  it('gives valid examples of every message', () => {
     for (const [name, message] of Object.entries(document.components.messages)) {
       expect(message.examples).not.toEqual([]);
       for (const { headers, payload } of message.examples) {
@@ -49,7 +49,7 @@ describe(describeStreams.name, () => {
     }
   });
 
-  it('describes messages so that others are refused', () => {
+  it('rejects messages that differ from their description', () => {
     const { event, liveReplay, positionedEvent } = document.components.messages;
     const record = event?.examples[0]?.payload;
     expect(faultsOf('event', { ...record, origin: 'replay' })).not.toEqual([]);
@@ -83,7 +83,7 @@ describe(describeStreams.name, () => {
       expect(faultsOf('keepAlive', payloadOf(keepAliveFrame(at, format)))).toEqual([]);
   });
 
-  it('tells the subjects that are published on', () => {
+  it('describes the subjects that are published on', () => {
     const { events, replays } = document.channels;
     expect(matchAddress(events.address, eventSubject('test', 'stream.offline', null))).toEqual({
       origin: 'test',
@@ -110,12 +110,12 @@ describe(describeStreams.name, () => {
     }
   });
 
-  it('tells every close code', () => {
+  it('lists every close code', () => {
     for (const { code, text } of Object.values(closeCodes))
       expect(document.channels.live.description).toContain(`- \`${code}\`: ${text}`);
   });
 
-  it('shows no keyword of OpenAPI that AsyncAPI does not know', () => {
+  it('uses no OpenAPI keyword that AsyncAPI does not know', () => {
     const keys = JSON.stringify(document.components).match(/"(example|nullable)":/g);
     expect(keys).toBeNull();
   });

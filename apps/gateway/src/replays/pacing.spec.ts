@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beginPacing, countDue, msUntilDue, refill, spend, type Pacing } from './pacing.js';
 
-/** When events go out that are always there, for a process that wakes up `lateMs` after each pause. */
+/** The send times of events that are always available, in a process whose timers are `lateMs` late. */
 function play(rate: number, count: number, lateMs = 0): number[] {
   let pacing = beginPacing(rate, 0);
   let now = 0;
@@ -16,7 +16,7 @@ function play(rate: number, count: number, lateMs = 0): number[] {
   return times;
 }
 
-/** The most that goes out in a second that begins with an event. */
+/** The most events within any second that starts with an event. */
 function mostInASecond(times: readonly number[]): number {
   let begin = 0;
   return Math.max(
@@ -32,20 +32,20 @@ describe(beginPacing.name, () => {
     expect(countDue(refill(beginPacing(1, 1_234), 1_234))).toBe(1);
   });
 
-  it.each([1, 3, 20, 49])('sends %d events a second one by one, evenly', (rate) => {
+  it.each([1, 3, 20, 49])('sends %d events per second one by one, evenly', (rate) => {
     const times = play(rate, 3 * rate);
 
     for (const [index, time] of times.entries()) expect(time).toBeCloseTo((index * 1_000) / rate, 3);
   });
 
-  it('sends some together at high rates', () => {
+  it('sends several events together at high rates', () => {
     const batches = new Set(play(1_000, 10_000));
 
     expect(batches.size).toBeGreaterThan(300);
     expect(batches.size).toBeLessThan(510);
   });
 
-  it.each([1, 20, 137, 1_000])('keeps %d events a second on average, though timers are late', (rate) => {
+  it.each([1, 20, 137, 1_000])('keeps %d events per second on average although timers are late', (rate) => {
     const times = play(rate, 20 * rate, 2);
 
     const seconds = (times.at(-1) ?? 0) / 1_000;
@@ -53,14 +53,14 @@ describe(beginPacing.name, () => {
     expect((times.length - 1) / seconds).toBeLessThanOrEqual(1.001 * rate);
   });
 
-  it('makes up for a quarter of a second, not for a longer pause', () => {
+  it('makes up for a quarter of a second after a longer pause', () => {
     const after = (ms: number): number => countDue(refill(spend(beginPacing(100, 0), 1), ms));
 
     expect([after(10), after(200), after(250), after(60_000)]).toEqual([1, 20, 25, 25]);
     expect(countDue(refill(spend(beginPacing(1, 0), 1), 60_000))).toBe(1);
   });
 
-  it('never sends more in a second than the rate and what it may make up for, whatever happens', () => {
+  it('never exceeds the rate plus the events it may make up for within a second', () => {
     const pauses = fc.array(fc.integer({ min: 0, max: 3_000 }), { maxLength: 50 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000 }), pauses, (rate, waits) => {
@@ -78,7 +78,7 @@ describe(beginPacing.name, () => {
     );
   });
 
-  it('never waits for less than a timer can', () => {
+  it('never waits for less than the shortest pause', () => {
     expect(msUntilDue(spend(beginPacing(1_000, 0), 1))).toBe(20);
     expect(msUntilDue(spend(beginPacing(1, 0), 1))).toBe(1_000);
   });

@@ -19,7 +19,7 @@ interface Received {
 }
 
 const logger = createLogger('test', 'silent');
-// Tests that are not about the limit need more of it on a busy machine.
+// Long, so that a busy machine reaches the limit only in the test of the limit.
 const patientLimitMs = 20_000;
 let nats: TestNats;
 let channels: ReplayChannel[];
@@ -47,7 +47,7 @@ afterAll(async () => {
   await nats.stop();
 });
 beforeEach(async () => {
-  // What the test before has sent has come everywhere then.
+  // By then, everything that the previous test sent has arrived.
   await Promise.all([listener.flush(), ...channels.map((channel) => channel.publish([], null))]);
   received = [[], []];
   messages = [];
@@ -85,7 +85,7 @@ async function refusal(channel = firstChannel()): Promise<{ code: unknown; elaps
 }
 
 describe(ReplayChannel.name, () => {
-  it('passes over what is no replay', async () => {
+  it('ignores messages that are not replays', async () => {
     const unreadable = headers();
     unreadable.set('Connection-Name', '%');
     listener.publish('live.replay.channel-raid.4711', '{}', { headers: unreadable });
@@ -100,7 +100,7 @@ describe(ReplayChannel.name, () => {
     });
   });
 
-  it('hands events to every gateway, its own too, in order, without a position', async () => {
+  it('delivers events to every gateway including the sender, in order and without positions', async () => {
     const events = Array.from({ length: 50 }, (_, index) =>
       newEvent({
         eventData: `{"n":${index},"big":1.50,"text":"é\\ud800\\n"}`,
@@ -136,18 +136,13 @@ describe(ReplayChannel.name, () => {
     expect(messages[0]?.headers?.has('Connection-Name')).toBe(false);
   });
 
-  it.each(['overlay', ' 100 % ünï\r\ncode: 😀 '])(
-    'names the connections that are meant: %j',
-    async (name) => {
-      await publish([newEvent()], name);
+  it.each(['overlay', ' 100 % ünï\r\ncode: 😀 '])('carries the name of the connections: %j', async (name) => {
+    await publish([newEvent()], name);
 
-      await eventually(() =>
-        expect(received[1]?.map(({ connectionName }) => connectionName)).toEqual([name]),
-      );
-    },
-  );
+    await eventually(() => expect(received[1]?.map(({ connectionName }) => connectionName)).toEqual([name]));
+  });
 
-  it('fails for an event that is larger than the broker takes, and goes on', async () => {
+  it('fails for an event larger than the maximum payload, and keeps working', async () => {
     await expect(publish([newEvent({ eventData: `{"x":"${'x'.repeat(2_000_000)}"}` })])).rejects.toThrow(
       /max_payload/i,
     );
@@ -155,7 +150,7 @@ describe(ReplayChannel.name, () => {
     await publish([newEvent()]);
   });
 
-  it('gives up after two seconds when the broker says nothing, and then tries once a second only', async () => {
+  it('gives up after 2 s when NATS does not respond, and then tries once a second only', async () => {
     const proxy = await HoldingProxy.start(nats.urlFor('gateway'));
     const channel = new ReplayChannel({ urls: [proxy.url], name: 'gateway' }, logger);
     try {
@@ -165,8 +160,8 @@ describe(ReplayChannel.name, () => {
       const first = await refusal(channel);
       expect(first.code).toBe('unavailable');
       expect(first.elapsedMs).toBeGreaterThan(1_900);
-      expect(first.elapsedMs).toBeLessThan(10_000); // then the client would have given up the connection
-      // Soon enough, too: a connection that is given up refuses at once in any case.
+      expect(first.elapsedMs).toBeLessThan(10_000); // after that, the client gives up the connection
+      // An early check: after the connection is given up, every attempt fails at once.
       await eventually(
         async () => {
           const { code, elapsedMs } = await refusal(channel);
@@ -183,8 +178,8 @@ describe(ReplayChannel.name, () => {
     }
   });
 
-  // The last one: it takes the broker away.
-  it('refuses at once while NATS is away, and delivers again when it is back', async () => {
+  // The last test: it stops NATS.
+  it('rejects at once while NATS is unavailable, and delivers again afterwards', async () => {
     await nats.kill();
     await eventually(async () => {
       const { code, elapsedMs } = await refusal();

@@ -6,7 +6,7 @@ import { Replay } from './replay.entity.js';
 import { ReplayRunner } from './replay-runner.service.js';
 import { ReplaysRepository, type ReplayOrder } from './replays.repository.js';
 
-// A service that starts again on a busy machine may take 40 s, and a lease that nobody renews ends after 10 s.
+// A restart on a busy machine can take 40 s, and a lease expires after 10 s.
 jest.setTimeout(120_000);
 
 let setup: ReplaySetup;
@@ -33,14 +33,14 @@ function gatewayAt(index: number): ReplayGateway {
 const first = (): ReplayGateway => gatewayAt(0);
 const second = (): ReplayGateway => gatewayAt(1);
 
-/** A day that has the events of one test only. */
+/** A day that only one test uses. */
 function newDay(): number {
   days += 1;
   return Date.UTC(2025, 0, days);
 }
 
 const idsOf = (events: readonly { id: string }[]): string[] => events.map(({ id }) => id);
-/** What a gateway got, without what came again. */
+/** The events that a gateway received, without repeats. */
 const distinct = (gateway: ReplayGateway): string[] => [...new Set(idsOf(gateway.replayed))];
 
 function read(id: string): Promise<Replay> {
@@ -63,7 +63,7 @@ async function replay(order: ReplayOrder): Promise<Replay> {
   return untilEnded(id);
 }
 
-/** Stores events and begins to replay them, so slowly that much can happen meanwhile; waits for the first ones. */
+/** Stores events, starts to replay them slowly, and waits for the first ones. */
 async function beginSlowly(count: number, rate: number): Promise<{ id: string; events: NewEvent[] }> {
   const day = newDay();
   const events = eventsFrom(day, count);
@@ -74,7 +74,7 @@ async function beginSlowly(count: number, rate: number): Promise<{ id: string; e
 }
 
 describe(ReplayRunner.name, () => {
-  it('sends what the range has, from since to before until, oldest first, and says so', async () => {
+  it('replays the range from since to before until, oldest first, and reports it', async () => {
     const day = newDay();
     const events = eventsFrom(day, 450);
     await store(first().client, events);
@@ -86,7 +86,7 @@ describe(ReplayRunner.name, () => {
       await eventually(() => expect(idsOf(gateway.replayed)).toEqual(idsOf(events.slice(10, 440))));
   });
 
-  it('sends what passes all the filters, also where no index has them', async () => {
+  it('replays the events that match all filters, even without an index', async () => {
     const day = newDay();
     const events = eventsFrom(day, 300, (index) => ({
       eventType: index % 2 ? 'channel-cheer' : 'channel-follow',
@@ -103,7 +103,7 @@ describe(ReplayRunner.name, () => {
     await eventually(() => expect(idsOf(second().replayed)).toEqual(expected));
   });
 
-  it('names the connections that it is meant for', async () => {
+  it('carries the name of the connections', async () => {
     const day = newDay();
     await store(first().client, eventsFrom(day, 2));
 
@@ -117,14 +117,14 @@ describe(ReplayRunner.name, () => {
     );
   });
 
-  it('is done with a range that has no events', async () => {
+  it('completes a range without events', async () => {
     const day = newDay();
 
     expect(await replay(orderOf(day, day + 1_000))).toMatchObject({ status: 'done', replayed: 0 });
     expect(second().replayed).toEqual([]);
   });
 
-  it('sends thousands, with large ones between them, each once, and no faster than asked', async () => {
+  it('replays thousands of events, some of them large, each once and no faster than the rate', async () => {
     const day = newDay();
     const large = JSON.stringify({ text: 'x'.repeat(200_000) });
     const events = eventsFrom(day, 3_000, (index) => (index % 100 === 7 ? { eventData: large } : {}));
@@ -136,16 +136,16 @@ describe(ReplayRunner.name, () => {
     expect(ended).toMatchObject({ status: 'done', replayed: 3_000 });
     await eventually(() => expect(second().replayed).toHaveLength(3_000));
     await eventually(() => expect(idsOf(second().replayed)).toEqual(idsOf(events)));
-    // The first one goes out at once.
+    // The first event goes out at once.
     expect((second().replayed.at(-1)?.at ?? 0) - startedAt).toBeGreaterThan(2_990);
   });
 
-  it('ends within a second when any gateway cancels it, and says how many went out', async () => {
+  it('stops within a second when any gateway cancels it, and reports how many events were sent', async () => {
     const { id } = await beginSlowly(400, 50);
 
     expect(await second().replays.cancelOrRemove(id)).toBe(true);
     const sentBefore = second().replayed.length;
-    // Long enough for the cancelled one to show whether it goes on.
+    // Long enough to see whether the cancelled replay continues.
     const day = newDay();
     const others = eventsFrom(day, 30);
     await store(first().client, others);
@@ -153,14 +153,14 @@ describe(ReplayRunner.name, () => {
 
     await eventually(() => expect(idsOf(second().replayed)).toEqual(expect.arrayContaining(idsOf(others))));
     const sent = second().replayed.length - others.length;
-    // Half a second's worth, what may be made up for, and what was on its way.
+    // The events of half a second, those it may make up for, and those in flight.
     expect(sent - sentBefore).toBeLessThan(75);
     await eventually(async () =>
       expect(await read(id)).toMatchObject({ status: 'cancelled', replayed: sent }),
     );
   });
 
-  it('goes on at once in another gateway when one is stopped, and sends nothing twice', async () => {
+  it('continues at once in another gateway when one is stopped, and sends nothing twice', async () => {
     const { id, events } = await beginSlowly(150, 50);
 
     await first().stop();
@@ -169,7 +169,7 @@ describe(ReplayRunner.name, () => {
     await eventually(() => expect(idsOf(second().replayed)).toEqual(idsOf(events)));
   });
 
-  it('goes on in another gateway when one has died: what went out last goes out again', async () => {
+  it('continues in another gateway when one has died, and repeats the last events', async () => {
     const { id, events } = await beginSlowly(150, 50);
 
     await first().die();
@@ -177,14 +177,14 @@ describe(ReplayRunner.name, () => {
 
     expect(await untilEnded(id)).toMatchObject({ status: 'done' });
     await eventually(() => expect(distinct(second())).toEqual(idsOf(events)));
-    // Half a second's worth, and what may be made up for.
+    // The events of half a second, and those it may make up for.
     expect(second().replayed.length - events.length).toBeLessThan(50);
   });
 
-  it('is left by a gateway that was taken for dead, and goes on when that lease has ended', async () => {
+  it('is dropped by a gateway that lost its lease, and continues when the new lease has expired', async () => {
     const { id, events } = await beginSlowly(150, 50);
 
-    // In one statement: else a gateway that runs could be the first to take it over, or to renew its lease.
+    // In one statement, so that a running gateway cannot take it over or renew its lease in between.
     await setup.dataSource.query(
       `UPDATE replays SET leased_by = $1, leased_until = now() + interval '10 seconds'`,
       [unknownGateway],
@@ -198,7 +198,7 @@ describe(ReplayRunner.name, () => {
     expect(Math.max(...pauses)).toBeGreaterThan(8_000);
   });
 
-  it('waits for the database, and goes on', async () => {
+  it('waits for the database, and continues', async () => {
     const { id, events } = await beginSlowly(150, 50);
 
     await setup.dataSource.query(
@@ -209,11 +209,11 @@ describe(ReplayRunner.name, () => {
     await eventually(() => expect(idsOf(second().replayed)).toEqual(idsOf(events)));
   });
 
-  it('waits for the events service, and goes on', async () => {
+  it('waits for the events service, and continues', async () => {
     const { id, events } = await beginSlowly(350, 100);
 
     await setup.events.kill('SIGKILL');
-    // The page that it has goes out; then it needs the next one.
+    // The current page goes out. Then the replay needs the next one.
     await eventually(() => expect(second().replayed.length % 100).toBe(0), { intervalMs: 5 });
     await setup.events.start();
 
@@ -221,7 +221,7 @@ describe(ReplayRunner.name, () => {
     await eventually(() => expect(idsOf(second().replayed)).toEqual(idsOf(events)));
   });
 
-  it('is taken over by its own gateway, too, unless that runs it', async () => {
+  it('is taken over by its own gateway if that does not run it', async () => {
     await Promise.all(gateways.map((gateway) => gateway.stop()));
     const replays = new ReplaysRepository(setup.dataSource);
     const { id } = await replays.create(orderOf(newDay(), newDay()), unknownGateway);
@@ -229,13 +229,13 @@ describe(ReplayRunner.name, () => {
 
     expect(await replays.takeOver(unknownGateway, [id])).toEqual([]);
     expect(await replays.takeOver(unknownGateway, [])).toMatchObject([{ id, status: 'running' }]);
-    // Leased again.
+    // The lease is renewed.
     expect(await replays.takeOver(unknownGateway, [])).toEqual([]);
   });
 
-  it('fails with a reason when waiting cannot help', async () => {
+  it('fails with an error when retrying cannot help', async () => {
     const { id } = await beginSlowly(150, 50);
-    // A filter that the events service does not take. It is read when the replay is taken over.
+    // A filter that the events service rejects. It is read when the replay is taken over.
     await setup.dataSource.query(`UPDATE replays SET filters = '{"event_type":5}'`);
     await first().stop();
 
@@ -244,10 +244,10 @@ describe(ReplayRunner.name, () => {
     expect(ended.error).toContain('request.events.list');
   });
 
-  it('runs ten at a time, however many are asked for at once', async () => {
+  it('runs ten at a time, however many are requested together', async () => {
     const day = newDay();
     await store(first().client, eventsFrom(day, 50));
-    // So slowly that none is done before all have begun.
+    // So slow that no replay finishes before all have started.
     const order = orderOf(day, day + 50, { rate: 1 });
 
     const outcomes = await Promise.allSettled(
@@ -264,7 +264,7 @@ describe(ReplayRunner.name, () => {
     await second().runner.begin(order);
   });
 
-  it('keeps account of the newest hundred, and of all that run', async () => {
+  it('keeps the newest hundred replays and all running ones', async () => {
     const { id } = await beginSlowly(150, 10);
     await setup.dataSource.query(
       `INSERT INTO replays (id, status, filters, since, until, rate, replayed, created_at, created_by, ended_at, leased_by, leased_until)
@@ -280,8 +280,8 @@ describe(ReplayRunner.name, () => {
     expect(kept).toHaveLength(101);
   });
 
-  // The last one: it takes the broker away.
-  it('waits for NATS, and goes on', async () => {
+  // The last test: it stops NATS.
+  it('waits for NATS, and continues', async () => {
     const { id, events } = await beginSlowly(150, 50);
 
     await setup.nats.kill();
@@ -289,7 +289,7 @@ describe(ReplayRunner.name, () => {
     await setup.nats.restart();
 
     expect(await untilEnded(id)).toMatchObject({ status: 'done' });
-    // What it sends itself, it gets.
+    // A gateway receives its own replays.
     await eventually(() => expect(distinct(first())).toEqual(idsOf(events)));
     expect(sentBefore).toBeLessThan(events.length);
   });

@@ -26,7 +26,7 @@ beforeEach(() => void jest.useFakeTimers({ now }));
 afterEach(() => void jest.useRealTimers());
 
 describe(ReplayBody.name, () => {
-  it('needs nothing but since', () => {
+  it('requires only since', () => {
     expect(toReplayOrder(parse({ since }), 'ada')).toEqual({
       filters: {},
       since: new Date(since),
@@ -37,7 +37,7 @@ describe(ReplayBody.name, () => {
     });
   });
 
-  it('takes the filters of the list, a range, a rate and the name of a connection', () => {
+  it('takes the filters of the list, a range, a rate, and a connection name', () => {
     const body = {
       event_type: 'channel-raid',
       raid_to: 'Mira',
@@ -58,20 +58,20 @@ describe(ReplayBody.name, () => {
     });
   });
 
-  it('takes an empty filter for none, null for all connections, and ignores what only a record has', () => {
+  it('ignores empty filters and read-only fields, and takes null as all connections', () => {
     const body = { since, user_id: '', connection: null, id: 5, status: 'done' };
 
     expect(toReplayOrder(parse(body), 'ada')).toMatchObject({ filters: {}, connectionName: null });
   });
 
-  it('ends now at the latest, and begins in 1970 at the earliest', () => {
+  it('ends now at the latest and starts in 1970 at the earliest', () => {
     expect(toReplayOrder(parse({ since: '0000-01-01', until: '9999-12-31' }), 'ada')).toMatchObject({
       since: new Date(0),
       until: new Date(now),
     });
   });
 
-  it('names all faults at once, each once', () => {
+  it('reports all errors at once, each once', () => {
     const errors = errorsOf({ event_type: 5, user_id: null, until: 'tomorrow', rate: '20', connection: '' });
 
     expect(errors).toEqual({
@@ -85,7 +85,7 @@ describe(ReplayBody.name, () => {
   });
 
   it.each(['evnt_type', 'eventType', 'until ', 'toString', '__proto__'])(
-    'refuses the unknown field %j',
+    'rejects the unknown field %j',
     (name) => {
       const errors = errorsOf({ since, rate: 0, x: 1, ...Object.fromEntries([[name, 'channel-raid']]) });
 
@@ -97,7 +97,7 @@ describe(ReplayBody.name, () => {
     },
   );
 
-  it('names ten unknown fields at most', () => {
+  it('reports at most ten unknown fields', () => {
     const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`f${i}`, i]));
 
     expect(Object.keys(errorsOf({ since, ...unknown }) ?? {})).toHaveLength(10);
@@ -143,7 +143,7 @@ describe(toReplayRecord.name, () => {
     leasedUntil: new Date(now),
   };
 
-  it('shows how far it is by time', () => {
+  it('shows its progress by time', () => {
     expect(toReplayRecord(replay)).toEqual({
       id: replay.id,
       status: 'running',
@@ -162,7 +162,7 @@ describe(toReplayRecord.name, () => {
     });
   });
 
-  it('shows what asks for the same replay', () => {
+  it('has the fields of a body that starts the same replay', () => {
     expect(toReplayOrder(parse({ ...toReplayRecord(replay) }), 'ada')).toMatchObject({
       filters: replay.filters,
       since: replay.since,
@@ -170,11 +170,11 @@ describe(toReplayRecord.name, () => {
     });
   });
 
-  it('shows that nothing has gone out yet', () => {
+  it('shows that no event has been sent yet', () => {
     expect(toReplayRecord({ ...replay, position: null })).toMatchObject({ replayed_until: null, percent: 0 });
   });
 
-  it('shows that all of the range is dealt with when it is done, wherever its last event was', () => {
+  it('shows 100 percent when it is done, wherever its last event was', () => {
     expect(toReplayRecord({ ...replay, status: 'done', position: null })).toMatchObject({
       replayed_until: '2026-11-21T00:00:00+0000',
       percent: 100,

@@ -26,7 +26,7 @@ function publish(broadcaster = '1', padding = ''): LiveEvent {
   return event;
 }
 
-/** A member that notes the sequences of each write. */
+/** A member that records the sequences of each write. */
 class Listener implements Member {
   readonly writes: number[][] = [];
   readonly frames: Buffer[] = [];
@@ -47,7 +47,7 @@ class Listener implements Member {
 }
 
 describe(FanOut.name, () => {
-  it('sends what comes in one turn of the event loop as one write', async () => {
+  it('sends all events of one event-loop turn as one write', async () => {
     const listener = new Listener();
     publish();
     publish();
@@ -71,7 +71,7 @@ describe(FanOut.name, () => {
     expect(delivered).toBe(3);
   });
 
-  it('gives each member what its filter lets pass, also where filters name a broadcaster', async () => {
+  it('delivers to each member the events that pass its filter, including filters on a broadcaster', async () => {
     const all = new Listener();
     const [one, two] = [new Listener({ broadcasterUserId: '1' }), new Listener({ broadcasterUserId: '2' })];
     const none = new Listener({ broadcasterUserId: '1', eventTypes: ['x'] });
@@ -86,7 +86,7 @@ describe(FanOut.name, () => {
     expect(none.writes).toEqual([]);
   });
 
-  it('reads no record when nobody filters', async () => {
+  it('parses no record when no member has a filter', async () => {
     sut.join({ filter: {}, format: 'plain', deliver: () => undefined });
     const event = new LiveEvent('id', Buffer.from('{}'), epoch, 1);
     const fields = jest.spyOn(event, 'fields', 'get');
@@ -97,7 +97,7 @@ describe(FanOut.name, () => {
     expect(fields).not.toHaveBeenCalled();
   });
 
-  it('does not wait for the end of the turn when much has come, but does again after that', async () => {
+  it('flushes early when 64 KiB wait, then batches by turn again', async () => {
     const listener = new Listener();
     publish('1', 'x'.repeat(100_000));
     expect(listener.writes).toEqual([[1]]);
@@ -108,7 +108,7 @@ describe(FanOut.name, () => {
     expect(listener.writes).toEqual([[1], [2, 3]]);
   });
 
-  it('gives one that joins nothing from before, and takes nothing from the others', async () => {
+  it('delivers no earlier events to a member that joins, and all of them to the others', async () => {
     const first = new Listener();
     publish();
     const second = new Listener();
@@ -119,7 +119,7 @@ describe(FanOut.name, () => {
     expect(second.writes).toEqual([[2]]);
   });
 
-  it('gives one that has left nothing more, and forgets its audience', async () => {
+  it('delivers nothing to a member that has left, and drops its audience', async () => {
     const [staying, leaving] = [new Listener(), new Listener({ broadcasterUserId: '1' })];
     publish();
     sut.leave(leaving);
@@ -131,7 +131,7 @@ describe(FanOut.name, () => {
     sut.leave(leaving);
   });
 
-  it('goes on with the others when a member leaves while it is served', async () => {
+  it('continues with the other members when one leaves during delivery', async () => {
     class Leaving extends Listener {
       override deliver(frames: Buffer, firstSequence: number): void {
         super.deliver(frames, firstSequence);
@@ -147,7 +147,7 @@ describe(FanOut.name, () => {
     expect(listeners.map(({ writes }) => writes.length)).toEqual([2, 1, 2]);
   });
 
-  it('keeps one that joins when all others leave at that moment', async () => {
+  it('keeps a member that joins while all others leave', async () => {
     class Leaving extends Listener {
       override deliver(): void {
         sut.leave(this);
@@ -162,7 +162,7 @@ describe(FanOut.name, () => {
     expect(joining.writes).toEqual([[2]]);
   });
 
-  it('counts what goes out before the end of the turn, too', () => {
+  it('counts deliveries of early flushes', () => {
     new Listener();
     publish('1', 'x'.repeat(100_000));
 

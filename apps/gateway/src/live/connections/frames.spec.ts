@@ -19,7 +19,7 @@ describe(textFrame.name, () => {
     expect(readMessages(textFrame(text))).toEqual([text]);
   });
 
-  it('is one message whatever the text, and stands beside others', () => {
+  it('makes one message of any text, and can be concatenated', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 200 }), { maxLength: 5 }), (texts) => {
         expect(readMessages(Buffer.concat(texts.map(textFrame)))).toEqual(texts);
@@ -29,11 +29,11 @@ describe(textFrame.name, () => {
 });
 
 describe(frameOf.name, () => {
-  it('is the record and nothing else for a plain client', () => {
+  it('is only the record for a plain client', () => {
     expect(readMessages(frameOf(eventOf(record), 'plain'))).toEqual([record]);
   });
 
-  it('adds the position for a client that wants it', () => {
+  it('adds the position for a client with positions', () => {
     expect(readMessages(frameOf(eventOf(record), 'positioned'))).toEqual([
       '{"id":null,"event_data":{"a":1},"position":"1a2b3c4d-7-6a1f0c11"}',
     ]);
@@ -67,13 +67,13 @@ describe(frameOf.name, () => {
 });
 
 describe('control frames', () => {
-  it('never reach a plain client that has not asked for them', () => {
+  it('do not exist for a plain client, except keep-alives', () => {
     expect(readyFrame(position, 'plain')).toBeUndefined();
     expect(gapFrame('expired', 'plain')).toBeUndefined();
     expect(readMessages(keepAliveFrame(position, 'plain'))).toEqual(['{"event":"keep_alive"}']);
   });
 
-  it('say where a client with positions stands', () => {
+  it('report the position to a client with positions', () => {
     expect(readMessages(readyFrame(position, 'positioned')!)).toEqual([
       '{"event":"ready","position":"1a2b3c4d-7-6a1f0c11"}',
     ]);
@@ -85,7 +85,7 @@ describe('control frames', () => {
     ]);
   });
 
-  it('are ids without data, which only move the position, or events of another name on server-sent events', () => {
+  it('are ids without data, or events with another name, on server-sent events', () => {
     expect(readyFrame(position, 'server_sent')!.toString()).toBe('id: 1a2b3c4d-7-6a1f0c11\n\n');
     expect(keepAliveFrame(position, 'server_sent').toString()).toBe('id: 1a2b3c4d-7-6a1f0c11\n\n');
     expect(gapFrame('expired', 'server_sent')!.toString()).toBe('event: gap\ndata: {"reason":"expired"}\n\n');

@@ -52,7 +52,7 @@ const after = (sequence: number, of = epoch): string => printPosition(positionOf
 const upTo = (last: number, first = 1): number[] => Array.from({ length: last - first + 1 }, (_, index) => first + index); // prettier-ignore
 const untilReady = (sink: MadeSink): Promise<void> =>
   eventually(() => expect(sink.received.at(-1)).toMatchObject({ event: 'ready' }));
-/** Tells all that they are alive, at each turn of the event loop. */
+/** Sends keep-alives to all connections at each turn of the event loop. */
 async function tellUntil(isDone: () => boolean): Promise<void> {
   while (!isDone()) {
     await new Promise((resolve) => setImmediate(resolve));
@@ -64,7 +64,7 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void; // holds: of V8, with that flag
 
 describe(LiveConnection.name, () => {
-  it('delivers what comes from now on, and says first where that is', async () => {
+  it('sends `ready` with the position, then delivers new events', async () => {
     publish(3);
     const sink = connect();
     await untilReady(sink);
@@ -85,8 +85,8 @@ describe(LiveConnection.name, () => {
   });
 
   it.each([
-    ['the ring', () => undefined],
-    ['the history', () => feed.forgetRing()],
+    ['the ring buffer', () => undefined],
+    ['the history', () => feed.forgetRingBuffer()],
   ])('resumes after a position from %s, without gap or duplicate', async (_, age) => {
     publish(20);
     age();
@@ -99,7 +99,7 @@ describe(LiveConnection.name, () => {
     expect(sink.received.filter((message) => 'event' in message)).toHaveLength(1);
   });
 
-  it('resumes with a filter, and from the very beginning', async () => {
+  it('resumes with a filter, and from the start of the stream', async () => {
     publish(10);
     const sink = connect({ after: `${epoch}-0-00000000`, filter: { eventTypes: ['a'] } });
     await untilReady(sink);
@@ -112,10 +112,10 @@ describe(LiveConnection.name, () => {
     ['empty', 'unknown_position', () => ''],
     ['beyond the end', 'unknown_position', () => after(11)],
     ['forged', 'unknown_position', () => `${epoch}-5-deadbeef`],
-    ['forged and in the history', 'unknown_position', () => (feed.forgetRing(), `${epoch}-5-deadbeef`)],
+    ['forged and in the history', 'unknown_position', () => (feed.forgetRingBuffer(), `${epoch}-5-deadbeef`)],
     ['of another epoch', 'other_epoch', () => after(5, 'ffffffff')],
     ['older than the stream', 'expired', () => (feed.expire(), after(5))],
-  ])('says that there is a gap, and goes on live, when the position is %s', async (_, reason, age) => {
+  ])('reports a gap, then delivers live events, when the position is %s', async (_, reason, age) => {
     publish(10);
     const sink = connect({ after: age() });
     await untilReady(sink);
@@ -125,7 +125,7 @@ describe(LiveConnection.name, () => {
     expect(sink.received[0]).toEqual({ event: 'gap', reason });
   });
 
-  it('has no gap when the position is the last before the beginning of the stream', async () => {
+  it('reports no gap when the position is right before the first event of the stream', async () => {
     publish(10);
     feed.expire();
     publish(2);
@@ -135,7 +135,7 @@ describe(LiveConnection.name, () => {
     expect(sink.sequences).toEqual([11, 12]);
   });
 
-  it('keeps at most 1 MiB for a client that stops reading, and goes on where it stood when it reads again', async () => {
+  it('keeps at most 1 MiB for a client that stops reading, and resumes there when it reads again', async () => {
     const sink = connect();
     await untilReady(sink);
     sink.stall();
@@ -151,7 +151,7 @@ describe(LiveConnection.name, () => {
     expect(sink.received.filter((message) => 'event' in message)).toHaveLength(1);
   });
 
-  it('keeps little of a page of large events in memory for a client that catches up and stops reading', async () => {
+  it('keeps only a part of a page of large events for a client that stops reading while it catches up', async () => {
     const recordBytes = 100_000;
     const kept: WeakRef<LiveEvent>[] = [];
     const history = {
@@ -164,7 +164,7 @@ describe(LiveConnection.name, () => {
     feed = new MadeFeed(history);
     feed.begin(epoch);
     publish(100);
-    feed.forgetRing();
+    feed.forgetRingBuffer();
     const sink = new MadeSink();
     sink.stall();
     connect({ after: `${epoch}-0-00000000` }, sink);
@@ -179,7 +179,7 @@ describe(LiveConnection.name, () => {
     await eventually(() => expect(sink.sequences).toEqual(upTo(100)));
   });
 
-  it('cuts a client that takes nothing for long', async () => {
+  it('closes the connection of a client that takes nothing for 10 s', async () => {
     const sink = connect();
     await untilReady(sink);
     sink.stall();
@@ -193,12 +193,12 @@ describe(LiveConnection.name, () => {
     expect(connections).toEqual([]);
   });
 
-  it('cuts a client that was live and falls behind what the ring has', async () => {
+  it('closes the connection of a live client that falls behind the ring buffer', async () => {
     const sink = connect();
     await untilReady(sink);
     sink.stall();
     publish(30, 'x'.repeat(50_000));
-    feed.forgetRing();
+    feed.forgetRingBuffer();
     await eventually(() => expect(sink.bufferedBytes).toBeGreaterThan(0));
     await eventually(() => {
       sink.bufferedBytes = 0;
@@ -207,7 +207,7 @@ describe(LiveConnection.name, () => {
     });
   });
 
-  it('says that there is a gap when the stream is made anew, and delivers all that is on it', async () => {
+  it('reports a gap when the stream is recreated, and delivers everything on the new stream', async () => {
     const sink = connect();
     await untilReady(sink);
     publish(2);
@@ -221,11 +221,11 @@ describe(LiveConnection.name, () => {
   });
 
   it.each([
-    ['finds its place', () => after(2), []],
-    ['reads what it missed', () => `${epoch}-0-00000000`, [1, 2, 3]],
-  ])('says that there is a gap when the stream is made anew while it %s', async (_, position, expected) => {
+    ['is located', () => after(2), []],
+    ['catches up', () => `${epoch}-0-00000000`, [1, 2, 3]],
+  ])('reports a gap when the stream is recreated while a client %s', async (_, position, expected) => {
     publish(5);
-    feed.forgetRing();
+    feed.forgetRingBuffer();
     const { read } = feed.history;
     feed.history.read = async (place) => {
       const page = await read(place);
@@ -241,11 +241,11 @@ describe(LiveConnection.name, () => {
   });
 
   it.each([
-    ['finds its place', () => after(2), [3, 4, 5]],
-    ['reads what it missed', () => `${epoch}-0-00000000`, [1, 2, 3, 4, 5]],
-  ])('tries again when the broker is away while it %s', async (_, position, expected) => {
+    ['is located', () => after(2), [3, 4, 5]],
+    ['catches up', () => `${epoch}-0-00000000`, [1, 2, 3, 4, 5]],
+  ])('retries when NATS is unavailable while a client %s', async (_, position, expected) => {
     publish(5);
-    feed.forgetRing();
+    feed.forgetRingBuffer();
     feed.isAway = true;
     const sink = connect({ after: position() });
     await eventually(() => expect(feed.failedReads).toBeGreaterThan(0));
@@ -254,9 +254,9 @@ describe(LiveConnection.name, () => {
     await eventually(() => expect(sink.sequences).toEqual(expected));
   });
 
-  it('tells one that finds nothing for it for long how far it is, so that it can go on there', async () => {
+  it('sends keep-alives with positions to a client whose filter passes nothing while it catches up', async () => {
     publish(200);
-    feed.forgetRing();
+    feed.forgetRingBuffer();
     const sink = connect({ after: after(2), filter: { eventTypes: ['none'] }, keepAlive: true });
     await tellUntil(() => sink.received.length > 0);
 
@@ -264,9 +264,9 @@ describe(LiveConnection.name, () => {
     expect(upTo(199, 3).map((sequence) => after(sequence))).toContain(sink.received[0]?.position);
   });
 
-  it('tells one that catches up of no place in a stream that is not there any more', async () => {
+  it('sends no position of a replaced stream to a client that catches up', async () => {
     publish(200);
-    feed.forgetRing();
+    feed.forgetRingBuffer();
     const sink = connect({ after: after(2), filter: { eventTypes: ['none'] }, keepAlive: true });
     await tellUntil(() => sink.received.length > 0);
     feed.interrupt('ffffffff', 3);
@@ -278,7 +278,7 @@ describe(LiveConnection.name, () => {
     expect(new Set(epochs.slice(gap + 1))).toEqual(new Set(['ffffffff']));
   });
 
-  it('goes on after a message that is no record', async () => {
+  it('continues after a message that is not a record', async () => {
     publish(2);
     feed.publishText('no JSON');
     publish(3);
@@ -290,7 +290,7 @@ describe(LiveConnection.name, () => {
     await eventually(() => expect(sink.sequences).toEqual([2, 4, 5, 6, 8]));
   });
 
-  it('replays to those whose filter lets it pass, without a position', async () => {
+  it('sends a replay without a position to clients whose filters it passes', async () => {
     const [all, some] = [connect(), connect({ filter: { eventTypes: ['b'] } })];
     await Promise.all([untilReady(all), untilReady(some)]);
     const { id, record } = makeEvent(epoch, 3);
@@ -302,7 +302,7 @@ describe(LiveConnection.name, () => {
     expect(some.received).toHaveLength(1);
   });
 
-  it('sends a slow client neither replays beyond 1 MiB nor what only says that it is alive', async () => {
+  it('sends a slow client neither replays beyond 1 MiB nor keep-alives', async () => {
     const sink = connect({ keepAlive: true });
     await untilReady(sink);
     sink.stall();
@@ -318,7 +318,7 @@ describe(LiveConnection.name, () => {
     expect(sink.received.at(-1)).toMatchObject({ event_type: 'a' });
   });
 
-  it('gives every client each of its events once and in order, whatever happens when', async () => {
+  it('delivers each event to each client once and in order, in any interleaving', async () => {
     const action = fc.oneof(
       { weight: 6, arbitrary: fc.record({ act: fc.constant('publish' as const), count: fc.integer({ min: 1, max: 60 }), big: fc.boolean() }) }, // prettier-ignore
       { weight: 2, arbitrary: fc.record({ act: fc.constant('turn' as const) }) },
@@ -352,7 +352,7 @@ describe(LiveConnection.name, () => {
             sink.read();
             const wanted = upTo(feed.nextSequence - 1, first).filter((n) => !type || n % 3 === 1);
             if (sink.closed === undefined) expect(sink.sequences).toEqual(wanted);
-            // One that fell behind the ring has got all before.
+            // A client that fell behind the ring buffer has received everything before that.
             else expect(wanted.slice(0, sink.sequences.length)).toEqual(sink.sequences);
             expect(sink.highestBuffered).toBeLessThanOrEqual(maxBufferedBytes);
           }

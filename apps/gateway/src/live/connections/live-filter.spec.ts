@@ -29,7 +29,7 @@ const raid = { event_type: 'channel-raid', event_data: { from_broadcaster_user_n
 const passes = (filter: LiveFilter, event = eventOf()): boolean => compileFilter(filter)?.(event) ?? true;
 
 describe(compileFilter.name, () => {
-  it.each<LiveFilter>([{}, { eventTypes: [] }, { userName: '' }])('is nothing to ask for %j', (filter) => {
+  it.each<LiveFilter>([{}, { eventTypes: [] }, { userName: '' }])('is undefined for %j', (filter) => {
     expect(compileFilter(filter)).toBeUndefined();
   });
 
@@ -54,26 +54,26 @@ describe(compileFilter.name, () => {
     expect([passes(wanted), passes(other)]).toEqual([true, false]);
   });
 
-  it('looks for raiders in raids only', () => {
+  it('matches raid filters on raids only', () => {
     expect(passes({ raidFrom: 'ann', raidTo: 'BOB' }, eventOf(raid))).toBe(true);
     expect(passes({ raidFrom: 'bob' }, eventOf(raid))).toBe(false);
     expect(passes({ raidFrom: 'ann' }, eventOf({ ...raid, event_type: 'channel-follow' }))).toBe(false);
   });
 
-  it('takes data without any of the fields for one that matches no filter of them', () => {
+  it('does not match when the data lacks the field of a filter', () => {
     expect(passes({ userId: '7' }, eventOf({ event_data: {} }))).toBe(false);
     expect(passes({ eventId: 'null' }, eventOf({ event_id: null }))).toBe(false);
   });
 });
 
 describe(describeFilter.name, () => {
-  it('is the same for the same filter in another order', () => {
+  it('is equal for the same filter in another order', () => {
     expect(describeFilter({ userId: '1', origin: 'test', eventTypes: ['b', 'a', 'b'] })).toBe(
       describeFilter({ eventTypes: ['a', 'b'], origin: 'test', userId: '1' }),
     );
   });
 
-  it('differs for other filters', () => {
+  it('differs for different filters', () => {
     expect(describeFilter({ userId: '1' })).not.toBe(describeFilter({ userName: '1' }));
     expect(describeFilter({ eventTypes: ['a,b'] })).not.toBe(describeFilter({ eventTypes: ['a', 'b'] }));
   });

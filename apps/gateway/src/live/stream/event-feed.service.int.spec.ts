@@ -12,21 +12,21 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   await Promise.all(feeds.splice(0).map((feed) => feed.stop()));
-  await broker.deleteStream().catch(() => undefined); // some tests have none
+  await broker.deleteStream().catch(() => undefined); // some tests have no stream
 });
 afterAll(() => broker.close());
 
-// Far above what takes the longest: a broker that starts again, or an epoch that is written when all else has been seen.
+// Far longer than the slowest steps: a restart of NATS, or an epoch that is written last.
 const untilCurrentLimitMs = 50_000;
 const oldEpoch = '0ddba115';
 const newEpoch = '1badcafe';
 
-/** A feed of a gateway of its own, and what it tells. */
+/** A feed of one gateway, and what it reports. */
 class Listening {
   readonly ids: string[] = [];
   readonly sequences: number[] = [];
   readonly interruptions: Interruption[] = [];
-  /** What a client has that is there from the beginning: after an interruption it reads the ring. */
+  /** The events of a client that is connected from the start: after an interruption it reads the ring buffer. */
   readonly delivered: string[] = [];
 
   private constructor(
@@ -55,7 +55,7 @@ class Listening {
     return listening;
   }
 
-  /** One that has read what is on the stream. */
+  /** Starts a feed and waits until it has read the stream. */
   static async current(): Promise<Listening> {
     const listening = await Listening.start();
     await listening.untilCurrent();
@@ -81,7 +81,7 @@ class Listening {
 
 describe(EventFeed.name, () => {
   describe('reading', () => {
-    it('tells every event of a burst once, in order', async () => {
+    it('reports every event of a burst once, in order', async () => {
       await broker.createStream(oldEpoch);
       const listening = await Listening.current();
       const ids = newIds(5_000);
@@ -93,11 +93,11 @@ describe(EventFeed.name, () => {
       expect(listening.sequences).toEqual(ids.map((_, index) => index + 1));
       expect(listening.ringIds()).toEqual(ids);
       expect(listening.interruptions).toEqual([]);
-      // It begins at the last message again after a disturbance, such as a process that stood still.
+      // After a disturbance, such as a process that was stopped, it starts at the last message again.
       expect(await listening.measure('live_feed_messages_total')).toBeGreaterThanOrEqual(5_000);
     });
 
-    it('hands on records as they are on the stream', async () => {
+    it('passes records on unchanged', async () => {
       await broker.createStream(oldEpoch);
       const listening = await Listening.current();
       const [id = ''] = newIds(1);
@@ -111,7 +111,7 @@ describe(EventFeed.name, () => {
       });
     });
 
-    it('passes over what has no id of an event', async () => {
+    it('ignores messages without an event id', async () => {
       await broker.createStream(oldEpoch);
       const listening = await Listening.current();
       const [first = '', last = ''] = newIds(2);
@@ -123,7 +123,7 @@ describe(EventFeed.name, () => {
       expect(listening.sequences).toEqual([1, 3]);
     });
 
-    it('begins with the newest 5,000 events, of which it tells nobody', async () => {
+    it('begins with the newest 5,000 events, and does not report them', async () => {
       await broker.createStream(oldEpoch);
       const ids = newIds(5_200);
       await broker.publish(ids);
@@ -138,7 +138,7 @@ describe(EventFeed.name, () => {
       expect(listening.feed.ringBuffer?.firstSequence).toBe(201);
     });
 
-    it('has no ring before there is a stream, and reads one that appears later, with an epoch', async () => {
+    it('has no ring buffer before the stream exists, and reads a stream that appears later with an epoch', async () => {
       const listening = await Listening.start();
       const waiting = listening.untilCurrent();
       expect(listening.feed.ringBuffer).toBeUndefined();
@@ -154,7 +154,7 @@ describe(EventFeed.name, () => {
       expect(await listening.measure('live_feed_in_doubt')).toBe(0);
     });
 
-    it('says that an empty stream is at its beginning', async () => {
+    it('is at the start of an empty stream', async () => {
       await broker.createStream(oldEpoch);
 
       const listening = await Listening.current();
@@ -168,7 +168,7 @@ describe(EventFeed.name, () => {
       const [first = '', second = '', third = ''] = newIds(3);
       await broker.publish([first, second]);
 
-      // The stream forgets ids after a moment, and takes them again.
+      // The deduplication window of the stream ends after a moment.
       await eventually(async () => {
         await broker.publish([first]);
         await listening.untilCurrent();
@@ -181,7 +181,7 @@ describe(EventFeed.name, () => {
       expect(listening.sequences).toEqual([1, 2, 4]);
     });
 
-    it('goes on after a time without events that is longer than the broker keeps a request', async () => {
+    it('continues after a time without events that outlasts a pull request', async () => {
       await broker.createStream(oldEpoch);
       const listening = await Listening.current();
       await broker.publish(newIds(10));
@@ -203,7 +203,7 @@ describe(EventFeed.name, () => {
   });
 
   describe('when the consumer is gone', () => {
-    it('goes on where it was', async () => {
+    it('continues after the last message', async () => {
       await broker.createStream(oldEpoch);
       const listening = await Listening.current();
       const ids = newIds(30);
@@ -218,8 +218,8 @@ describe(EventFeed.name, () => {
     });
   });
 
-  describe('when the stream is another one', () => {
-    it('tells other_epoch, and then what was not delivered, but nothing twice', async () => {
+  describe('when the stream is replaced', () => {
+    it('reports other_epoch, then the undelivered events, and nothing twice', async () => {
       await broker.createStream(oldEpoch);
       const listening = await Listening.current();
       const ids = newIds(40);
@@ -237,7 +237,7 @@ describe(EventFeed.name, () => {
       expect(listening.feed.head).toMatchObject({ epoch: newEpoch, sequence: 21 });
     });
 
-    it('drops what is older than all that it knows, as of a restored backup', async () => {
+    it('drops events older than all known ones, as after a restored backup', async () => {
       await broker.createStream(oldEpoch);
       const known = newIds(10);
       await broker.publish(known);
@@ -254,7 +254,7 @@ describe(EventFeed.name, () => {
       expect(listening.delivered).toEqual([fresh]);
     });
 
-    it('tells nothing twice when epochs follow each other', async () => {
+    it('reports nothing twice when epochs follow each other', async () => {
       await broker.createStream(oldEpoch);
       const listening = await Listening.current();
       const ids = newIds(20);
@@ -274,7 +274,7 @@ describe(EventFeed.name, () => {
       expect(listening.interruptions.map(({ reason }) => reason)).toEqual(['other_epoch', 'other_epoch']);
     });
 
-    it('notices an epoch that is written while it reads', async () => {
+    it('notices a new epoch while it reads', async () => {
       await broker.createStream(oldEpoch);
       const listening = await Listening.current();
       const ids = newIds(12);
@@ -290,8 +290,8 @@ describe(EventFeed.name, () => {
     });
   });
 
-  describe('when the stream has lost its end', () => {
-    it('waits for the new epoch, and takes nothing of what comes before it', async () => {
+  describe('when the stream has lost its tail', () => {
+    it('waits for the new epoch, and takes no event that arrives before', async () => {
       await broker.createStream(oldEpoch);
       const listening = await Listening.current();
       const ids = newIds(20);
@@ -306,10 +306,10 @@ describe(EventFeed.name, () => {
         isCurrent = true;
       });
 
-      // Somebody who has not noticed fills the hole: another event is where the last one was.
+      // A publisher that has not noticed fills the hole: another event takes the sequence of the last one.
       const consumers = await broker.countConsumers();
       await broker.publish(ids.slice(12));
-      // Each time that it looks, its consumer shows it the other event.
+      // At each check, its consumer delivers the other event.
       await eventually(async () => expect(await consumers.count()).toBeGreaterThan(2));
       expect(listening.delivered).toEqual(ids.slice(0, 10));
       expect(listening.feed.head).toMatchObject({ epoch: oldEpoch, sequence: 10 });
@@ -325,8 +325,8 @@ describe(EventFeed.name, () => {
     });
   });
 
-  describe('when the broker is away', () => {
-    it('goes on without a hole and without telling an event twice, with what came before it was connected', async () => {
+  describe('when NATS is unavailable', () => {
+    it('continues without a hole or a repeat, including the events that arrived before it reconnected', async () => {
       await broker.createStream(oldEpoch);
       const listening = await Listening.current();
       const ids = newIds(30);
@@ -334,7 +334,7 @@ describe(EventFeed.name, () => {
       await listening.untilCurrent();
 
       for (const count of [20, 30]) {
-        // In order, so that nothing is lost on its way to the disk.
+        // A clean shutdown, so that nothing is lost before it is on disk.
         await broker.nats.restart();
         await eventually(() => broker.publish(ids.slice(count - 10, count)));
         await listening.untilCurrent();
@@ -343,7 +343,7 @@ describe(EventFeed.name, () => {
       expect(listening.interruptions).toEqual([]);
     });
 
-    it('stays where it was while a killed broker is away, and loses nothing that it has still', async () => {
+    it('keeps its state while a killed NATS server is down, and misses nothing that the stream still has', async () => {
       await broker.createStream(oldEpoch);
       const listening = await Listening.current();
       const ids = newIds(30);
@@ -363,7 +363,7 @@ describe(EventFeed.name, () => {
       expect(listening.interruptions).toEqual([]);
     });
 
-    it('tells expired when messages left the stream unread, and goes on with the oldest one', async () => {
+    it('reports expired when messages left the stream unread, and continues with the oldest one', async () => {
       await broker.createStream(oldEpoch);
       const listening = await Listening.current();
       const ids = newIds(30);
@@ -383,7 +383,7 @@ describe(EventFeed.name, () => {
       expect(listening.feed.ringBuffer?.firstSequence).toBe(25);
     });
 
-    it('goes on without a gap when only what it has read left the stream', async () => {
+    it('continues without a gap when only messages that it has read left the stream', async () => {
       await broker.createStream(oldEpoch);
       const listening = await Listening.current();
       const ids = newIds(30);
@@ -404,7 +404,7 @@ describe(EventFeed.name, () => {
   });
 
   describe('untilCurrent', () => {
-    it('asks the broker few times for a thousand who wait together, and lets all of them go on', async () => {
+    it('makes few requests for a thousand callers that wait together, and resolves all of them', async () => {
       await broker.createStream(oldEpoch);
       const listening = await Listening.current();
       let requests = 0;
@@ -422,12 +422,12 @@ describe(EventFeed.name, () => {
       expect(listening.ids).toEqual(ids);
       await broker.operator.flush();
       expect(requests).toBeGreaterThan(0);
-      // Once or twice for all of them, and once a second by itself.
+      // One or two requests for all callers, and its own check every second.
       expect(requests).toBeLessThan(50);
       counting.unsubscribe();
     });
 
-    it('is done when the end of the stream was removed', async () => {
+    it('resolves when the last messages of the stream were removed', async () => {
       await broker.createStream(oldEpoch);
       await broker.publish(newIds(10));
       await broker.remove(9);
@@ -439,7 +439,7 @@ describe(EventFeed.name, () => {
       expect(listening.feed.head).toMatchObject({ sequence: 8 });
     });
 
-    it("throws the signal's reason, at once and while it waits", async () => {
+    it("throws the signal's reason, at once or while it waits", async () => {
       const listening = await Listening.start();
       const ending = new AbortController();
       const waiting = listening.feed.untilCurrent(ending.signal);
@@ -452,7 +452,7 @@ describe(EventFeed.name, () => {
   });
 
   describe('check', () => {
-    it('fails when the stream could not be read for half a minute, and says why', async () => {
+    it('fails with the cause when the stream could not be read for 30 s', async () => {
       const listening = await Listening.start();
       const clock = jest.spyOn(performance, 'now');
       const now = performance.now();

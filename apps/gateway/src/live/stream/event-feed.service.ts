@@ -48,8 +48,8 @@ type Reading = Exclude<ReadingPlan, { kind: 'wait' }>;
  *          ┌────────── wait 0.25 s … 2 s ◀──────────┐
  *          ▼                                        │ no stream, no epoch, no response;
  *  check the stream (planReading) ──────────────────┤ the stream lost its tail
- *          │ go on │ begin                          │
- *          ▼       ▼                                │ connection lost, consumer gone or silent,
+ *          │ continue │ begin                       │
+ *          ▼          ▼                             │ connection lost, consumer gone or silent,
  *       read with a new consumer ───────────────────┘ a hole in the deliveries or in the stream,
  *                                                     an unexpected message, another epoch
  * ```
@@ -146,7 +146,7 @@ export class EventFeed {
     if (!this.stream.isConnected) return 'NATS is unavailable';
     const plan = planReading(this.track, await this.stream.find());
     if (plan.kind === 'wait') return plan.cause;
-    const track = plan.kind === 'go_on' ? plan.track : new FeedTrack(plan.epoch, plan.from, this.track);
+    const track = plan.kind === 'continue' ? plan.track : new FeedTrack(plan.epoch, plan.from, this.track);
     track.noteLook();
     const reader = await StreamReader.open(this.stream, plan.from, {
       onMessage: (message) => this.onMessage(track, message, plan),

@@ -6,7 +6,7 @@ import { EventHistory, type HistoryPage } from './event-history.service.js';
 let broker: EventsBroker;
 let metrics: Registry;
 let history: EventHistory;
-/** What was logged, of any level. */
+/** Everything that was logged, at any level. */
 let logged: unknown[][];
 
 const epoch = '0ddba115';
@@ -22,19 +22,19 @@ beforeEach(async () => {
   history = new EventHistory(await broker.connectGateway(), logger, metrics);
   await broker.createStream(epoch);
 });
-afterEach(() => broker.deleteStream().catch(() => undefined)); // some tests have deleted it
+afterEach(() => broker.deleteStream().catch(() => undefined)); // some tests delete it themselves
 afterAll(() => broker.close());
 
 function readOnce(from: number, until: number): Promise<HistoryPage> {
   return history.read({ epoch, from, until }, new AbortController().signal);
 }
 
-/** Reads as a client does that catches up: it tries again what a busy machine was too slow for. */
+/** Reads like a client that catches up: retries when a busy machine was too slow. */
 function read(from: number, until: number): Promise<HistoryPage> {
   return readOnce(from, until).catch(() => readOnce(from, until));
 }
 
-/** Walks from a sequence to the end. */
+/** Reads all pages from a sequence to the end. */
 async function walk(from: number, until: number): Promise<{ ids: string[]; pages: number }> {
   const ids: string[] = [];
   let pages = 0;
@@ -54,7 +54,7 @@ async function countPages(source: 'stream' | 'memory'): Promise<number> {
 
 describe(EventHistory.name, () => {
   describe('read', () => {
-    it('brings all events in order, from anywhere to anywhere, in pages that are the same for all', async () => {
+    it('returns all events in order, between any two sequences, in pages that all clients share', async () => {
       const ids = newIds(600);
       await broker.publish(ids);
 
@@ -66,7 +66,7 @@ describe(EventHistory.name, () => {
       expect(await countPages('stream')).toBe(5);
     });
 
-    it('hands on records, ids and places as they are on the stream', async () => {
+    it('returns records, ids and positions as they are on the stream', async () => {
       const [id = ''] = newIds(1);
       await broker.publish([id]);
 
@@ -77,11 +77,11 @@ describe(EventHistory.name, () => {
       expect(JSON.parse(String(event?.record))).toMatchObject({ id, event_type: 'channel-follow' });
     });
 
-    it('brings an event once that is on the stream twice', async () => {
+    it('returns an event once that is on the stream twice', async () => {
       const ids = newIds(500);
       const { streams } = await broker.manage();
       await broker.publish(ids.slice(0, 300));
-      // The stream forgets ids after a moment, and takes them again.
+      // The deduplication window of the stream ends after a moment.
       await eventually(async () => {
         await broker.publish(ids.slice(299, 300));
         expect((await streams.info('EVENTS')).state.last_seq).toBe(301);
@@ -92,11 +92,11 @@ describe(EventHistory.name, () => {
 
       expect((await walk(1, end)).ids).toEqual(ids);
       expect((await walk(150, end)).ids).toEqual(ids.slice(149));
-      // One that has come to the first copies has had them.
+      // A client that reads up to the first copies has received them.
       expect((await walk(301, end)).ids).toEqual(ids.slice(300));
     });
 
-    it('brings it once also to those who come after one that began between the two copies', async () => {
+    it('returns it once to clients that follow one that started between the two copies', async () => {
       const ids = newIds(300);
       const { streams } = await broker.manage();
       await broker.publish(ids.slice(0, 128));
@@ -107,13 +107,13 @@ describe(EventHistory.name, () => {
       await broker.publish(ids.slice(100));
       const end = (await streams.info('EVENTS')).state.last_seq;
 
-      // The second page is read, and kept, by one who has not come by the first one here.
+      // The second page is read and cached for a client that did not read the first page here.
       await walk(129, end);
 
       expect((await walk(1, end)).ids).toEqual(ids);
     });
 
-    it('reads the last page again when the stream has more than was known', async () => {
+    it('reads the last page again when the stream has more events than before', async () => {
       const ids = newIds(20);
       await broker.publish(ids.slice(0, 10));
       expect((await walk(1, 10)).ids).toEqual(ids.slice(0, 10));
@@ -125,14 +125,14 @@ describe(EventHistory.name, () => {
       expect(longer.ids).toEqual(ids);
     });
 
-    it('never goes beyond where it may, although the stream has more', async () => {
+    it('never reads beyond `until`, although the stream has more events', async () => {
       const ids = newIds(50);
       await broker.publish(ids);
 
       expect((await walk(1, 20)).ids).toEqual(ids.slice(0, 20));
     });
 
-    it('reads a page once for a thousand who want it together, and from memory after that', async () => {
+    it('reads a page once for a thousand concurrent callers, and from memory after that', async () => {
       await broker.publish(newIds(600));
       const consumers = await broker.countConsumers();
 
@@ -143,11 +143,11 @@ describe(EventHistory.name, () => {
       await Promise.all(Array.from({ length: 1_000 }, () => read(150, 600)));
       expect(await countPages('stream')).toBe(1);
       await eventually(async () => expect(await consumers.count()).toBeGreaterThan(0));
-      // Another one for each try that took too long.
+      // One more for each read that timed out.
       expect(await consumers.count()).toBeLessThan(3);
     });
 
-    it('serves a thousand who walk from different places with four consumers at a time', async () => {
+    it('serves a thousand clients at different positions with four consumers at a time', async () => {
       const ids = newIds(5_000);
       await broker.publish(ids);
       const consumers = await broker.countConsumers();
@@ -158,7 +158,7 @@ describe(EventHistory.name, () => {
 
       const asExpected = walks.filter((walked, index) => walked.ids.join() === ids.slice(4 * index).join());
       expect(asExpected).toHaveLength(1_000);
-      // 40 pages, each read once; but for those that a machine which stands still reads after they have been given up.
+      // 40 pages, each read once, except pages whose read timed out on a slow machine.
       expect(await countPages('stream')).toBeGreaterThanOrEqual(40);
       expect(await countPages('stream')).toBeLessThan(80);
       expect(await consumers.count()).toBeLessThan(80);
@@ -168,7 +168,7 @@ describe(EventHistory.name, () => {
       });
     });
 
-    it('needs one consumer for one who walks on and on', async () => {
+    it('needs one consumer for one client that reads page after page', async () => {
       await broker.publish(newIds(1_500));
       const consumers = await broker.countConsumers();
 
@@ -176,11 +176,11 @@ describe(EventHistory.name, () => {
 
       expect(await countPages('stream')).toBe(12);
       await eventually(async () => expect(await consumers.count()).toBeGreaterThan(0));
-      // Another one for each try that took too long.
+      // One more for each read that timed out.
       expect(await consumers.count()).toBeLessThan(6);
     });
 
-    it('says that the stream is of another epoch', async () => {
+    it('reports another epoch', async () => {
       await broker.publish(newIds(300));
       await walk(1, 128);
       await broker.writeEpoch('1badcafe');
@@ -195,8 +195,8 @@ describe(EventHistory.name, () => {
     });
 
     it.each([
-      ['in the page', 50, 200],
-      ['behind the page', 50, 300],
+      ['within the page', 50, 200],
+      ['after the page', 50, 300],
       ['everything', 50, 401],
     ])('says that events have left the stream: %s', async (_, from, firstSequence) => {
       await broker.publish(newIds(400));
@@ -207,23 +207,23 @@ describe(EventHistory.name, () => {
         expect((await walk(firstSequence, 400)).ids).toHaveLength(401 - firstSequence);
     });
 
-    it('says so also when a reader had some of the page already, but not what has left behind that', async () => {
+    it('reports expired when a reader had a part of the page, but not the messages that left after it', async () => {
       await broker.publish(newIds(400));
-      // So that the first fetch brings half of the second page.
+      // Makes the first fetch return half of the second page.
       for (let sequence = 2; sequence <= 120; sequence += 1) await broker.remove(sequence);
       expect(await read(1, 400)).toMatchObject({ kind: 'events', next: 129 });
       await broker.expire(252);
 
       expect(await read(129, 400)).toEqual({ kind: 'expired', firstSequence: 252 });
-      // After that the broker counts wrongly what a consumer still has to come: such a reader fails, the next one does not.
+      // After that, nats-server miscounts the pending messages of the consumer: this reader fails, the next one does not.
       expect((await walk(252, 400)).ids).toHaveLength(149);
     });
 
-    it('takes holes for what they are', async () => {
+    it('handles holes in the stream', async () => {
       const ids = newIds(700);
       await broker.publish(ids);
       const removed = new Set([1, 2, 128, 129, 200, 699, 700]);
-      // A page without any event, and more.
+      // Longer than a page.
       for (let sequence = 250; sequence < 520; sequence += 1) removed.add(sequence);
       removed.delete(2);
       for (const sequence of removed) await broker.remove(sequence);
@@ -236,7 +236,7 @@ describe(EventHistory.name, () => {
       expect(await read(700, 700)).toEqual({ kind: 'events', events: [], next: 701 });
     });
 
-    it('fails soon while the broker is away, and works again when it is back', async () => {
+    it('fails within seconds while NATS is unavailable, and works again afterwards', async () => {
       const ids = newIds(300);
       await broker.publish(ids);
       expect(await read(1, 300)).toMatchObject({ next: 129 });
@@ -244,15 +244,15 @@ describe(EventHistory.name, () => {
 
       const startedAt = performance.now();
       await expect(readOnce(129, 300)).rejects.toThrow();
-      expect(performance.now() - startedAt).toBeLessThan(15_000); // 5 s, and what a busy machine takes
-      // What is in memory needs no broker.
+      expect(performance.now() - startedAt).toBeLessThan(15_000); // 5 s, plus a margin for a busy machine
+      // Cached pages need no NATS.
       expect(await read(1, 300)).toMatchObject({ next: 129 });
 
       await broker.nats.restart();
       await eventually(async () => expect((await walk(1, 300)).ids).toEqual(ids), { timeoutMs: 35_000 });
     });
 
-    it('says in the log why a page cannot be read', async () => {
+    it('logs why a page cannot be read', async () => {
       await broker.publish(newIds(10));
       broker.hold(true);
       await expect(readOnce(5, 10)).rejects.toThrow('NATS is unavailable');
@@ -266,7 +266,7 @@ describe(EventHistory.name, () => {
       ]);
     });
 
-    it("throws the signal's reason, which is nothing to others who want the same", async () => {
+    it("throws the signal's reason without affecting other callers", async () => {
       const ids = newIds(10);
       await broker.publish(ids);
       const ending = new AbortController();

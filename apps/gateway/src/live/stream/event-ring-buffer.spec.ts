@@ -27,7 +27,7 @@ function sequencesOf(events: readonly LiveEvent[]): number[] {
 }
 
 describe(EventRingBuffer.name, () => {
-  it('has everything from where it begins, also before the first event comes', () => {
+  it('is complete from its first sequence, even before the first event', () => {
     const ringBuffer = new EventRingBuffer('0ddba115', 41);
 
     expect(ringBuffer).toMatchObject({ epoch: '0ddba115', firstSequence: 42, last: undefined });
@@ -39,7 +39,7 @@ describe(EventRingBuffer.name, () => {
     expect(ringBuffer.last?.sequence).toBe(46);
   });
 
-  it('finds what was added, and no more, whatever the holes', () => {
+  it('finds exactly the events that were added, with any holes', () => {
     const gaps = fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 60 });
     fc.assert(
       fc.property(gaps, fc.nat(250), fc.nat(80), (steps, from, limit) => {
@@ -55,7 +55,7 @@ describe(EventRingBuffer.name, () => {
     );
   });
 
-  it('keeps the newest 20,000, and says from where on', () => {
+  it('keeps the newest 20,000 events, and knows its first sequence', () => {
     const ringBuffer = new EventRingBuffer('0ddba115', 0);
 
     for (const [first, count] of [
@@ -81,7 +81,7 @@ describe(EventRingBuffer.name, () => {
     expect(sequencesOf(ringBuffer.slice(1, 1_000))).toEqual(range(137, 64));
   });
 
-  it('lets go of what it has dropped', async () => {
+  it('releases the memory of dropped events', async () => {
     const ringBuffer = new EventRingBuffer('0ddba115', 0);
     const dropped: WeakRef<LiveEvent>[] = [];
     for (const sequence of range(1, 400)) {
@@ -89,7 +89,7 @@ describe(EventRingBuffer.name, () => {
       dropped.push(new WeakRef(event));
       ringBuffer.add(event);
     }
-    // Whoever may hold a target of a WeakRef in this turn does not in the next one.
+    // A WeakRef keeps its target alive until the end of the event-loop turn.
     await new Promise((resolve) => setImmediate(resolve));
 
     collectGarbage();

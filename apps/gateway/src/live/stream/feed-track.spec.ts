@@ -9,7 +9,7 @@ function idAt(milliseconds: number): string {
   return v7({ msecs: start + milliseconds });
 }
 
-/** Takes events at the sequences from the next one on; says which were new. */
+/** Takes events at the next sequences. Returns which were new. */
 function take(track: FeedTrack, ids: readonly string[]): string[] {
   return ids.flatMap((id) => {
     const event = track.take({ sequence: track.nextSequence, id, data: Buffer.from(`{"id":"${id}"}`) });
@@ -20,7 +20,7 @@ function take(track: FeedTrack, ids: readonly string[]): string[] {
 describe(FeedTrack.name, () => {
   it('takes each event once, through any number of epochs', () => {
     const pool = Array.from({ length: 30 }, (_, index) => idAt(index));
-    // Nothing is older than the oldest one known: that is another rule.
+    // No event is older than the oldest known one: another test covers that rule.
     const [first = '', ...others] = pool;
     const epochs = fc.array(fc.array(fc.constantFrom(...others), { maxLength: 40 }), { maxLength: 5 });
     fc.assert(
@@ -36,7 +36,7 @@ describe(FeedTrack.name, () => {
     );
   });
 
-  it('keeps a copy: the buffer of the network is written to again', () => {
+  it('keeps a copy, because the network buffer is reused', () => {
     const track = new FeedTrack('0ddba115', 1);
     const data = Buffer.from('{"a":1}');
 
@@ -47,7 +47,7 @@ describe(FeedTrack.name, () => {
     expect(event?.record.buffer.byteLength).toBe(7);
   });
 
-  it('passes over what it has read, and what is no event', () => {
+  it('ignores messages that it has read, and messages that are not events', () => {
     const track = new FeedTrack('0ddba115', 5);
     const data = Buffer.from('{}');
 
@@ -59,19 +59,19 @@ describe(FeedTrack.name, () => {
     expect(track.take({ sequence: 8, id: idAt(2), data })).toMatchObject({ sequence: 8 });
   });
 
-  it('says where the newest event is, also one that came twice', () => {
+  it('has the position of the newest event, even of a repeated one', () => {
     const track = new FeedTrack('0ddba115', 1);
     const id = idAt(0);
     take(track, [id, id]);
     track.passTo(9);
-    // A consumer may tell late how far it was.
+    // A consumer may report its position late.
     track.passTo(5);
 
     expect(track.head).toEqual({ epoch: '0ddba115', sequence: 2, check: id.slice(-8) });
     expect(track).toMatchObject({ nextSequence: 10, resumeSequence: 2 });
   });
 
-  it('is contradicted by another event at the place of the last one, and by what comes before it', () => {
+  it('is contradicted by another event at the last sequence, and by any earlier sequence', () => {
     const track = new FeedTrack('0ddba115', 1);
     const [first = '', second = ''] = take(track, [idAt(0), idAt(1)]);
     const data = Buffer.from('{}');
@@ -82,7 +82,7 @@ describe(FeedTrack.name, () => {
     expect(track.isContradictedBy({ sequence: 1, id: first, data })).toBe(true);
   });
 
-  it('takes what is older than all that it knows for a repetition, until none has come for a minute', () => {
+  it('drops events older than all known ones until none has arrived for a minute', () => {
     let now = 0;
     const former = new FeedTrack('0ddba115', 1);
     take(former, [idAt(minute)]);

@@ -7,7 +7,7 @@ function page(recordBytes: number) {
 }
 
 describe(PageCache.name, () => {
-  it('keeps as many bytes as it may, of what was used last', () => {
+  it('keeps the most recently used pages, up to its limit', () => {
     const cache = new PageCache(40_000);
     for (const key of ['a', 'b', 'c']) cache.set(key, page(10_000));
     expect(cache.get('a')).toBeDefined();
@@ -17,7 +17,7 @@ describe(PageCache.name, () => {
     expect(['a', 'b', 'c', 'd'].filter((key) => cache.get(key))).toEqual(['a', 'c', 'd']);
   });
 
-  it('counts empty pages, too', () => {
+  it('counts empty pages', () => {
     const cache = new PageCache(10_240);
     for (let index = 0; index < 1_000; index += 1)
       cache.set(String(index), { events: [], firstSequence: 1, lastSequence: 128 });
@@ -25,7 +25,7 @@ describe(PageCache.name, () => {
     expect(cache.size).toBe(10);
   });
 
-  it('counts a page that is replaced once, and keeps one that is too large until there is another', () => {
+  it('counts a replaced page once, and keeps a page that is too large until the next one', () => {
     const cache = new PageCache(20_000);
     for (let index = 0; index < 10; index += 1) cache.set('a', page(10_000));
     expect(cache.get('a')).toBeDefined();

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => broker.close());
 
 describe(PageReaders.name, () => {
-  it('spends nothing on work that nobody waits for any more when its turn has come', async () => {
+  it('skips work whose caller no longer waits', async () => {
     const consumers = await broker.countConsumers();
     let finish: () => void = () => undefined;
     const finished = new Promise<void>((resolve) => {

@@ -5,7 +5,7 @@ import { parsePosition, positionOf, printPosition } from './position.js';
 const hex8 = fc.stringMatching(/^[0-9a-f]{8}$/);
 
 describe(printPosition.name, () => {
-  it('prints what can be read again', () => {
+  it('prints what parsePosition reads', () => {
     const positions = fc.record({ epoch: hex8, sequence: fc.maxSafeNat(), check: hex8 });
     fc.assert(
       fc.property(positions, (position) => {
@@ -42,7 +42,7 @@ describe(parsePosition.name, () => {
     expect(parsePosition(text)).toBeUndefined();
   });
 
-  it('never takes a text for a position that would be printed differently', () => {
+  it('rejects every text that would be printed differently', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[0-9a-f]{8}-\d+-[0-9a-f]{8}$/)), (text) => {
         const position = parsePosition(text);
@@ -53,7 +53,7 @@ describe(parsePosition.name, () => {
 });
 
 describe(positionOf.name, () => {
-  it('takes the end of the id, which is random, for the check', () => {
+  it('uses the random end of the id as the check', () => {
     const event = new LiveEvent('019aa3c1-7f5e-7cc2-9d5c-0123456789ab', Buffer.from('{}'), '0ddba115', 7);
 
     expect(positionOf(event)).toEqual({ epoch: '0ddba115', sequence: 7, check: '456789ab' });

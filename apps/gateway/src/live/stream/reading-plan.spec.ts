@@ -3,7 +3,7 @@ import { planReading } from './reading-plan.js';
 
 const epoch = '0ddba115';
 
-/** A track that has read the events of these sequences, and after them nothing up to `passedTo`. */
+/** A track that has read the events at these sequences, and then no event up to `passedTo`. */
 function readUp(to: number, passedTo = to): FeedTrack {
   const track = new FeedTrack(epoch, 1);
   for (let sequence = 1; sequence <= to; sequence += 1)
@@ -38,7 +38,7 @@ describe(planReading.name, () => {
     }); // prettier-ignore
   });
 
-  it('begins with the newest 20,000 when the epoch is another one, however far it was read', () => {
+  it('begins with the newest 20,000 when the epoch changed, wherever it had read to', () => {
     const found = stream(1, 50_000, '1badcafe');
 
     expect(planReading(readUp(3), found)).toEqual({
@@ -46,22 +46,22 @@ describe(planReading.name, () => {
     }); // prettier-ignore
   });
 
-  it('waits while the stream ends before what was read', () => {
+  it('waits while the stream ends before the last message that was read', () => {
     expect(planReading(readUp(10), stream(1, 9))).toMatchObject({ kind: 'wait' });
     expect(planReading(readUp(8, 10), stream(1, 9))).toMatchObject({ kind: 'wait' });
   });
 
   it.each([
-    ['nothing has come', readUp(10), stream(1, 10), 10],
-    ['something has come', readUp(10), stream(1, 20), 10],
-    ['what was read last has left the stream, and nothing else', readUp(10), stream(11, 20), 11],
-    ['there is a hole behind the last message', readUp(8, 10), stream(1, 20), 8],
+    ['no message is new', readUp(10), stream(1, 10), 10],
+    ['there are new messages', readUp(10), stream(1, 20), 10],
+    ['the last message that was read has left the stream, and no other', readUp(10), stream(11, 20), 11],
+    ['there is a hole after the last message', readUp(8, 10), stream(1, 20), 8],
     ['nothing was ever read', readUp(0), stream(1, 20), 1],
-  ])('goes on from the last message when %s', (_, read, found, from) => {
-    expect(planReading(read, found)).toEqual({ kind: 'go_on', track: read, from });
+  ])('continues from the last message when %s', (_, read, found, from) => {
+    expect(planReading(read, found)).toEqual({ kind: 'continue', track: read, from });
   });
 
-  it('begins where the stream begins when messages have left it unread', () => {
+  it('begins at the first message when messages have left the stream unread', () => {
     expect(planReading(readUp(10), stream(12, 20))).toEqual({
       kind: 'begin', epoch, from: 12, silentUntil: 11, reason: 'expired',
     }); // prettier-ignore

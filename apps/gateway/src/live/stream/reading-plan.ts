@@ -8,7 +8,7 @@ export type ReadingPlan =
   /** Cannot read now, for this reason. */
   | { kind: 'wait'; cause: string }
   /** Continue after the last message, with the same track. */
-  | { kind: 'go_on'; track: FeedTrack; from: number }
+  | { kind: 'continue'; track: FeedTrack; from: number }
   /** Start over: read up to `silentUntil` without delivering, then report the interruption to clients, if there is a reason. */
   | { kind: 'begin'; epoch: string; from: number; silentUntil: number; reason: GapReason | undefined };
 
@@ -52,5 +52,5 @@ export function planReading(read: FeedTrack | undefined, found: StreamState | un
       silentUntil: firstSequence - 1,
       reason: 'expired',
     };
-  return { kind: 'go_on', track: read, from: Math.max(read.resumeSequence, firstSequence) };
+  return { kind: 'continue', track: read, from: Math.max(read.resumeSequence, firstSequence) };
 }

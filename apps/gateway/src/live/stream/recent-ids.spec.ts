@@ -7,20 +7,20 @@ function idsOf(capacity: number, ...added: string[]): RecentIds {
 }
 
 describe(RecentIds.name, () => {
-  it('has the newest, as many as it has room for', () => {
+  it('keeps the newest ids, up to its capacity', () => {
     const ids = idsOf(3, 'a', 'b', 'c', 'd', 'e');
 
     expect(['a', 'b', 'c', 'd', 'e'].filter((id) => ids.has(id))).toEqual(['c', 'd', 'e']);
   });
 
-  it('knows the oldest of those that it has', () => {
+  it('knows the oldest id that it keeps', () => {
     expect(idsOf(3).oldest).toBeUndefined();
     expect(idsOf(3, 'a', 'b').oldest).toBe('a');
     expect(idsOf(3, 'a', 'b', 'c').oldest).toBe('a');
     expect(idsOf(3, 'a', 'b', 'c', 'd').oldest).toBe('b');
   });
 
-  it('begins with those of another one, which are the first to leave, in their order', () => {
+  it('starts with the ids of another one, which it drops first, in order', () => {
     const ids = new RecentIds(3, idsOf(3, 'a', 'b', 'c', 'd'));
     ids.add('e');
 

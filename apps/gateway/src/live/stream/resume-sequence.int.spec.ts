@@ -5,7 +5,7 @@ import { EventHistory } from './event-history.service.js';
 import { findResumeSequence } from './resume-sequence.js';
 
 const epoch = '0ddba115';
-// Beyond what the feed begins with: the ring has 201 to 5,200.
+// More than the feed begins with: the ring buffer has 201 to 5,200.
 const ids = newIds(5_200);
 
 let broker: EventsBroker;
@@ -31,7 +31,7 @@ afterAll(async () => {
   await broker.close();
 });
 
-/** As a connection does: it tries again what a busy machine was too slow for. */
+/** Retries, as a connection does, when a busy machine was too slow. */
 function find(after: string) {
   const attempt = () => findResumeSequence(after, { feed, history }, AbortSignal.timeout(50_000));
   return attempt().catch(attempt);
@@ -45,34 +45,34 @@ function at(sequence: number): string {
 describe(findResumeSequence.name, () => {
   it.each([
     ['the newest event', at(5_200), 5_201],
-    ['one of the ring', at(4_000), 4_001],
-    ['one before the ring', at(150), 151],
-    ['the oldest one', at(21), 22],
-    ['one that has left the stream, but what came next has not', at(20), 21],
-    ['one that was removed, before the ring', at(40), 41],
-    ['one that was removed, within the ring', at(300), 301],
-  ])('goes on after %s', async (_, after, expected) => {
+    ['an event in the ring buffer', at(4_000), 4_001],
+    ['an event before the ring buffer', at(150), 151],
+    ['the oldest event', at(21), 22],
+    ['an event that has left the stream when the next one has not', at(20), 21],
+    ['a removed event before the ring buffer', at(40), 41],
+    ['a removed event within the ring buffer', at(300), 301],
+  ])('resumes after %s', async (_, after, expected) => {
     expect(await find(after)).toBe(expected);
   });
 
   it.each([
     ['garbage', 'garbage', 'unknown_position'],
-    ['nothing', '', 'unknown_position'],
-    ['one beyond the end', `${epoch}-5201-00000000`, 'unknown_position'],
-    ['one of the ring with the check of another event', `${epoch}-4000-00000000`, 'unknown_position'],
-    ['one before the ring with the check of another event', `${epoch}-150-00000000`, 'unknown_position'],
-    ['the beginning with a check that is not its own', `${epoch}-0-0badcafe`, 'unknown_position'],
-    ['one of another epoch', `1badcafe-4000-${ids[3_999]?.slice(-8)}`, 'other_epoch'],
-    ['one whose next has left the stream', at(19), 'expired'],
+    ['empty text', '', 'unknown_position'],
+    ['a sequence beyond the end', `${epoch}-5201-00000000`, 'unknown_position'],
+    ['an event in the ring buffer with a wrong check', `${epoch}-4000-00000000`, 'unknown_position'],
+    ['an event before the ring buffer with a wrong check', `${epoch}-150-00000000`, 'unknown_position'],
+    ['the start of the stream with a wrong check', `${epoch}-0-0badcafe`, 'unknown_position'],
+    ['an event of another epoch', `1badcafe-4000-${ids[3_999]?.slice(-8)}`, 'other_epoch'],
+    ['an event whose next event has left the stream', at(19), 'expired'],
   ])('says of %s why that is not possible', async (_, after, expected) => {
     expect(await find(after)).toBe(expected);
   });
 
-  it('begins at the first sequence after the place before the first event', async () => {
+  it('begins at the first sequence for the position before the first event', async () => {
     expect(await find(`${epoch}-0-00000000`)).toBe(1);
   });
 
-  it('waits for what another gateway has delivered already', async () => {
+  it('waits for events that another gateway has already delivered', async () => {
     const [id = ''] = newIds(1);
     await broker.publish([id]);
 

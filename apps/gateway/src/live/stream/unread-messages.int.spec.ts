@@ -5,13 +5,13 @@ import { EventFeed, type Interruption } from './event-feed.service.js';
 
 interface Elsewhere {
   ids: readonly string[];
-  /** Where the stream begins in the end. */
+  /** The first sequence of the stream at the end. */
   firstSequence: number;
   /** Removed one by one. */
   removed: readonly number[];
 }
 
-/** Publishes events, and removes some again, before this process gets on. */
+/** Publishes events and removes some of them while this process is blocked. */
 function publishElsewhere(broker: EventsBroker, what: Elsewhere): void {
   const script = `
     import { readFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ describe('messages that leave the stream before they are read', () => {
   const alreadyRead = 10;
   let broker: EventsBroker;
   let feed: EventFeed;
-  /** What a client has that is there from the beginning. */
+  /** The events of a client that is connected from the start. */
   let delivered: string[];
   let interruptions: Interruption[];
 
@@ -73,8 +73,8 @@ describe('messages that leave the stream before they are read', () => {
 
   const untilCurrent = (): Promise<void> => feed.untilCurrent(AbortSignal.timeout(50_000));
 
-  it('are told of as expired although the consumer goes on', async () => {
-    // Nothing is read while this process stands still.
+  it('are reported as expired although the consumer continues', async () => {
+    // This process reads nothing while it is blocked.
     publishElsewhere(broker, { ids: ids.slice(alreadyRead), firstSequence: 900, removed: [] });
 
     await untilCurrent();
@@ -84,7 +84,7 @@ describe('messages that leave the stream before they are read', () => {
     expect(delivered).toEqual([...ids.slice(0, readBefore), ...ids.slice(899)]);
   });
 
-  it('are no gap where they were removed from between others', async () => {
+  it('are no gap if they were removed from between others', async () => {
     const removed = [700, 800, 801, 1_000];
     publishElsewhere(broker, { ids: ids.slice(alreadyRead), firstSequence: 1, removed });
 

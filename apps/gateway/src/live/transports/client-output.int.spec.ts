@@ -5,7 +5,7 @@ import { eventually } from '@stream-events/testing';
 import { ClientOutput } from './client-output.js';
 import { stallLimitMs } from '../live-limits.js';
 
-// More than the buffers of both systems hold.
+// More than the socket buffers of both sides hold.
 const written = Buffer.alloc(32 * 1024 ** 2);
 const stallMs = 500;
 
@@ -18,7 +18,7 @@ describe(ClientOutput.name, () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  /** An output, and the client that it goes to, which does not read yet. */
+  /** Creates an output and its client, which does not read yet. */
   async function setup(limitMs = stallMs): Promise<{ output: ClientOutput; socket: Socket }> {
     server = createServer();
     const connected = once(server.listen(0, '127.0.0.1'), 'connection');
@@ -29,15 +29,15 @@ describe(ClientOutput.name, () => {
     return { output: new ClientOutput(socket, socket, limitMs), socket };
   }
 
-  it('is drained while next to nothing waits', async () => {
+  it('is drained while almost nothing waits', async () => {
     const { output } = await setup();
     output.write('a little');
 
     expect(await output.drained()).toBe(true);
   });
 
-  it('waits until a client has taken a write that takes it many times the limit, as long as it takes something', async () => {
-    // The system tells of room only when a third of its buffer is free: some MiB on one machine.
+  it('waits for a large write as long as the client takes some of it within each limit', async () => {
+    // The system reports room only when a third of its buffer is free, which can be several MiB.
     const limitMs = 2_000;
     const { output } = await setup(limitMs);
     output.write(written);
@@ -55,22 +55,22 @@ describe(ClientOutput.name, () => {
     expect(performance.now() - startedAt).toBeGreaterThan(2 * limitMs);
   });
 
-  it('gives up on a client that takes nothing for the time of the limit', async () => {
+  it('gives up on a client that takes nothing within the limit', async () => {
     const { output, socket } = await setup();
     output.write(written);
     await eventually(() => expect(output.bufferedBytes).toBeGreaterThan(0));
-    // What it sends does not count.
+    // Data from the client does not count.
     const sending = setInterval(() => client.write('x'), 20);
     socket.resume();
 
     const startedAt = performance.now();
     expect(await output.drained()).toBe(false);
     expect(performance.now() - startedAt).toBeGreaterThan(stallMs / 2);
-    expect(performance.now() - startedAt).toBeLessThan(stallLimitMs); // that of all others
+    expect(performance.now() - startedAt).toBeLessThan(stallLimitMs); // the limit of the other tests
     clearInterval(sending);
   });
 
-  it('says at once when the client goes, and drops what is written then', async () => {
+  it('reports at once when the client leaves, and drops later writes', async () => {
     const { output, socket } = await setup();
     output.write(written);
     const drained = output.drained();
@@ -93,13 +93,13 @@ describe(ClientOutput.name, () => {
     expect(socket.listenerCount('close') + socket.listenerCount('drain')).toBe(before);
   });
 
-  it('knows the same of a response', async () => {
+  it('also works for an HTTP response', async () => {
     server = createHttpServer();
     await once(server.listen(0, '127.0.0.1'), 'listening');
     client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause(); // holds: it listens on a port
     client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     const [, response] = (await once(server, 'request')) as [unknown, ServerResponse]; // holds: the event's arguments
-    // Once it reads, a busy machine must not be taken for one that has stopped.
+    // Generous, so that a busy machine does not count as a stalled client.
     const output = new ClientOutput(response, response.socket!, 4 * stallMs);
     output.write(written);
     expect(await output.drained()).toBe(false);

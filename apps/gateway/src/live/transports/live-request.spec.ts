@@ -17,14 +17,14 @@ function errorsOf(fields: LiveFields): FieldErrors | undefined {
 }
 
 describe(readLiveQuery.name, () => {
-  it('has all event types, and the last of anything else', () => {
+  it('reads all event types, and the last value of any other parameter', () => {
     expect(readLiveQuery(`${path}?event_type=a&user_id=1&event_type=b%20c&user_id=2`)).toEqual({
       event_type: ['a', 'b c'],
       user_id: '2',
     });
   });
 
-  it('reads flags as what they say', () => {
+  it('reads flags as booleans', () => {
     expect(readLiveQuery(`${path}?positions=true&keep_alive=false`)).toEqual({
       positions: true,
       keep_alive: false,
@@ -35,7 +35,7 @@ describe(readLiveQuery.name, () => {
     });
   });
 
-  it('has nothing of a URL without a query, or an empty one', () => {
+  it('reads nothing from a URL without a query or with an empty one', () => {
     expect(readLiveQuery(path)).toEqual({});
     expect(parseLiveFields(readLiveQuery(`${path}?event_type=&since=&after=&name=&positions=`))).toEqual(
       parseLiveFields({}),
@@ -46,23 +46,23 @@ describe(readLiveQuery.name, () => {
     expect(() => readLiveQuery(path + query)).toThrow(/URLs are logged/);
   });
 
-  it('is not led by members that a query brings along', () => {
+  it('is not affected by names such as __proto__', () => {
     expect(parseLiveFields(readLiveQuery(`${path}?__proto__=a&constructor=b`))).toEqual(parseLiveFields({}));
   });
 });
 
 describe(readLiveMessage.name, () => {
-  it.each(['', '{', 'null', '1', '"a"', '[]', '['.repeat(16_000)])('knows no fields in %j', (text) => {
+  it.each(['', '{', 'null', '1', '"a"', '[]', '['.repeat(16_000)])('is undefined for %j', (text) => {
     expect(readLiveMessage(text)).toBeUndefined();
   });
 
-  it('has the members of an object', () => {
+  it('returns the fields of an object', () => {
     expect(readLiveMessage(' {"token": "a", "user_id": 7} ')).toEqual({ token: 'a', user_id: 7 });
   });
 });
 
 describe(parseLiveFields.name, () => {
-  it('asks for everything from now on when nothing is said', () => {
+  it('requests all new events by default', () => {
     expect(parseLiveFields({ token: 'a', unknown: {} })).toEqual({
       request: { filter: {}, after: undefined, name: undefined, keepAlive: false },
       positions: false,
@@ -110,11 +110,11 @@ describe(parseLiveFields.name, () => {
     });
   });
 
-  it.each(['', null, undefined, []])('takes %j for no event type', (value) => {
+  it.each(['', null, undefined, []])('reads %j as no event type', (value) => {
     expect(parseLiveFields({ event_type: value })).toEqual(parseLiveFields({}));
   });
 
-  it.each(['', null, undefined])('takes %j for nothing said', (value) => {
+  it.each(['', null, undefined])('ignores the value %j', (value) => {
     const names = [
       ...textFilters.map(({ name }) => name),
       'since',
@@ -130,7 +130,7 @@ describe(parseLiveFields.name, () => {
     );
   });
 
-  it('reports every fault at once', () => {
+  it('reports all errors at once', () => {
     const time = 'must be an ISO 8601 time, for example 2026-11-21T07:30:00Z';
 
     expect(
@@ -162,7 +162,7 @@ describe(parseLiveFields.name, () => {
     expect(errorsOf({ event_type: value })).toEqual({ event_type: ['must be text or a list of texts'] });
   });
 
-  it('refuses more event types than it takes', () => {
+  it('rejects too many event types', () => {
     const event_type = Array.from({ length: maxEventTypes + 1 }, String);
 
     expect(errorsOf({ event_type })).toEqual({ event_type: ['must have at most 100 event types'] });
@@ -172,13 +172,10 @@ describe(parseLiveFields.name, () => {
     expect(Object.keys(errorsOf({ name }) ?? {})).toEqual(['name']);
   });
 
-  it.each([' overlay ', 'x'.repeat(255)])(
-    'takes the name %j, in the form in which a replay names it',
-    (name) => {
-      expect(parseLiveFields({ name }).request.name).toBe(name.trim());
-      expect(parseLiveFields({ name: '  ' }).request.name).toBeUndefined();
-    },
-  );
+  it.each([' overlay ', 'x'.repeat(255)])('trims the name %j like `connection` of a replay', (name) => {
+    expect(parseLiveFields({ name }).request.name).toBe(name.trim());
+    expect(parseLiveFields({ name: '  ' }).request.name).toBeUndefined();
+  });
 
   it('throws nothing but a ServiceError for any JSON', () => {
     const names = [

@@ -29,7 +29,7 @@ describe(LiveController.name, () => {
     return (await edges.register()).token;
   }
 
-  /** A stream whose messages are kept as they come. */
+  /** Opens a stream and collects its messages. */
   async function open(token: string, at = path, headers: Record<string, string> = {}) {
     const abort = new AbortController();
     const response = await edges.openStream(token, at, { headers, signal: abort.signal });
@@ -65,7 +65,7 @@ describe(LiveController.name, () => {
       },
     );
 
-    it('answers at once, with the headers of streams and those of all answers', async () => {
+    it('responds at once, with the headers of streams and of all responses', async () => {
       const token = await setup();
       const { response } = await open(token, path, { origin: 'https://overlay.example' });
 
@@ -79,7 +79,7 @@ describe(LiveController.name, () => {
       });
     });
 
-    it('answers HEAD with the headers only, and opens nothing', async () => {
+    it('responds to HEAD with the headers only, and opens no connection', async () => {
       const token = await setup();
       const response = await edges.openStream(token, path, { method: 'HEAD' });
 
@@ -90,7 +90,7 @@ describe(LiveController.name, () => {
       expect(await edges.liveCount()).toBe(0);
     });
 
-    it('goes on after Last-Event-ID, which wins over `after`', async () => {
+    it('resumes after Last-Event-ID, which takes precedence over `after`', async () => {
       const token = await setup();
       const events = [edges.feed.publish(), edges.feed.publish(), edges.feed.publish()];
       const positionOf = (index: number): string => `0000abcd-${index + 1}-${events[index]!.id.slice(-8)}`;
@@ -106,7 +106,7 @@ describe(LiveController.name, () => {
       expect(byNothing.messages[0]).toMatchObject({ event: 'gap', data: '{"reason":"unknown_position"}' });
     });
 
-    it('takes filters, several event types among them', async () => {
+    it('takes filters, including several event types', async () => {
       const token = await setup();
       const { messages } = await open(token, `${path}?event_type=a&event_type=b&event_source=s&origin=`);
       await edges.untilLive(1);
@@ -125,7 +125,7 @@ describe(LiveController.name, () => {
       ]);
     });
 
-    it('refuses before it begins, with problem documents', async () => {
+    it('rejects invalid requests with problem documents', async () => {
       const token = await setup({ connections: { perToken: 1 } });
       const refused = async (key: string | undefined, query = ''): Promise<unknown> => {
         const response = await edges.openStream(key, path + query);
@@ -148,7 +148,7 @@ describe(LiveController.name, () => {
       expect(edges.logLines.join()).not.toContain(token);
     });
 
-    it('says 4401 and ends when the token is rotated', async () => {
+    it('closes with 4401 when the token is rotated', async () => {
       await setup();
       const { id, token } = await edges.register();
       const { messages, ended } = await open(token);
@@ -162,7 +162,7 @@ describe(LiveController.name, () => {
       await edges.untilLive(0);
     });
 
-    it('says 1012 and ends in a shutdown, which does not wait for it', async () => {
+    it('closes with 1012 during a shutdown, which does not wait for it', async () => {
       const token = await setup();
       const { messages, ended } = await open(token);
       await edges.untilLive(1);
@@ -190,7 +190,7 @@ describe(LiveController.name, () => {
       const ask = (token: string, at: string): string =>
         `GET ${at} HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${token}\r\n\r\n`;
 
-      /** A connection on which these bytes were sent, and what has come back. */
+      /** Sends these bytes on a connection, and collects the response. */
       function send(bytes: string): { socket: Socket; text: () => string } {
         const socket = connect(Number(new URL(edges.url).port), '127.0.0.1');
         let received = '';
@@ -202,7 +202,7 @@ describe(LiveController.name, () => {
       const statuses = (text: string): string[] =>
         [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status!);
 
-      it('is refused with 400 when they wait behind it', async () => {
+      it('is rejected with 400 when they wait behind it', async () => {
         const token = await setup({ requests: 10 });
         const { socket, text } = send(ask(token, path) + ask(token, '/unknown').repeat(5));
 
@@ -212,18 +212,18 @@ describe(LiveController.name, () => {
         socket.destroy();
       });
 
-      it('is refused with 400 when another stream waits behind it', async () => {
+      it('is rejected with 400 when another stream waits behind it', async () => {
         const token = await setup({ requests: 10 });
         const { socket, text } = send(ask(token, path).repeat(2));
 
-        // By the second one's turn, the first is answered or not.
+        // When the second one's turn comes, the first may or may not be answered.
         await eventually(() => expect(statuses(text())).toHaveLength(2));
         expect(statuses(text())[0]).toBe('400');
         expect(edges.logLines.join()).not.toContain('"level":50');
         socket.destroy();
       });
 
-      it('ends with the first request that follows it, which is not answered', async () => {
+      it('ends when another request follows it, which gets no response', async () => {
         const token = await setup({ requests: 2 });
         const { socket, text } = send(ask(token, path));
         await edges.untilLive(1);
@@ -256,7 +256,7 @@ describe(LiveController.name, () => {
       await closed;
     });
 
-    it('leaves nothing behind of hundreds that came and went', async () => {
+    it('leaks nothing after hundreds of connections', async () => {
       const token = await setup();
       for (let round = 0; round < 10; round += 1) {
         const streams = await Promise.all(Array.from({ length: 30 }, () => open(token)));
@@ -276,7 +276,7 @@ describe(LiveController.name, () => {
 
   describe('webSocket', () => {
     it.each(['/ws/platform-events', '/ws/twitch-events/'])(
-      'says at %s that a WebSocket is needed, also without a token',
+      'responds at %s that a WebSocket is required, even without a token',
       async (at) => {
         await setup();
         const response = await fetch(edges.url + at);

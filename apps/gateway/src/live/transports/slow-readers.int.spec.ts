@@ -5,15 +5,15 @@ import { eventually } from '@stream-events/testing';
 import { LiveEdges } from '../../../test/live-edges.js';
 import { maxBufferedBytes } from '../live-limits.js';
 
-// A client that takes nothing is cut after 10 s, and its socket goes within 5 s more.
+// The connection of a client that takes nothing closes after 10 s, and its socket is destroyed within 5 s more.
 const limitMs = 60_000;
 const closeLimitMs = 5_000;
 const textBytes = 32 * 1024;
 
-describe('readers that stop reading', () => {
+describe('clients that stop reading', () => {
   let edges: LiveEdges;
   let token: string;
-  /** The server's ends of all connections, in order. */
+  /** The server's sockets of all connections, in order. */
   let sockets: Socket[];
   let mostBuffered: number;
 
@@ -30,7 +30,7 @@ describe('readers that stop reading', () => {
     await edges.dispose();
   });
 
-  /** A stream that is read only when it is told to. */
+  /** A stream that reads only on demand. */
   async function openPausedStream(): Promise<{ socket: Socket; text: () => string }> {
     const socket = connect(Number(new URL(edges.url).port), '127.0.0.1');
     let text = '';
@@ -45,13 +45,13 @@ describe('readers that stop reading', () => {
   const publish = (): string =>
     edges.feed.publish({ event_data: { text: 'x'.repeat(textBytes) } }).record.toString();
 
-  /** Publishes until every paused client has as much waiting as it may have, at the pace of the client that reads. */
+  /** Publishes until the limit of data waits for every paused client, at the pace of the client that reads. */
   async function flood(reader: { messages: string[] }): Promise<string[]> {
     const published: string[] = [];
-    // Some at once: in between no paused client may be gone before the last one is cut.
+    // Several at once, so that no paused client is gone before the last one's connection closes.
     for (let round = 0; round < 50; round += 1) {
       for (let count = 0; count < 8; count += 1) published.push(publish());
-      // Not by `expect`, which would print megabytes each time.
+      // Without `expect`, which would print megabytes each time.
       await eventually(() => assert.equal(reader.messages.length, published.length), { intervalMs: 1 });
       mostBuffered = Math.max(mostBuffered, ...sockets.map((socket) => socket.writableLength));
     }
@@ -59,7 +59,7 @@ describe('readers that stop reading', () => {
   }
 
   it(
-    'cost at most 1 MiB, are cut with 4408 and soon gone, and hold up nobody',
+    'cost at most 1 MiB, are closed with 4408, and slow down no other client',
     async () => {
       mostBuffered = 0;
       const reader = await edges.connect({ token });
@@ -72,7 +72,7 @@ describe('readers that stop reading', () => {
 
       const published = await flood(reader);
       expect(mostBuffered).toBeGreaterThan(maxBufferedBytes / 2);
-      // Framing and the chunks of HTTP come on top of what is counted.
+      // Framing and HTTP chunks come on top of the counted bytes.
       expect(mostBuffered).toBeLessThan(maxBufferedBytes + 64 * 1024);
 
       await eventually(async () => expect(await edges.liveCount()).toBe(1), { timeoutMs: 20_000 });
@@ -99,7 +99,7 @@ describe('readers that stop reading', () => {
   );
 
   it(
-    'are cut on server-sent events also when little is waiting and nothing more comes',
+    'are closed on server-sent events even when little data waits and no event follows',
     async () => {
       await edges.untilLive(1);
       const { socket, text } = await openPausedStream();
@@ -107,14 +107,14 @@ describe('readers that stop reading', () => {
       const server = sockets.at(-1)!;
       while (server.writableLength === 0) {
         publish();
-        // Once round the loop: by then the system has taken what it has room for.
+        // After one turn of the event loop, the system has taken what it has room for.
         await new Promise((resolve) => setImmediate(resolve));
       }
       expect(server.writableLength).toBeLessThan(maxBufferedBytes / 2);
 
       await eventually(
         async () => {
-          // Should it find room for more after all.
+          // The system may have found more room.
           if (server.writableLength === 0) publish();
           expect(await edges.liveCount()).toBe(1);
         },

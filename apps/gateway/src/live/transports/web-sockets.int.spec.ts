@@ -25,7 +25,7 @@ describe(WebSockets.name, () => {
 
   afterAll(() => edges.dispose());
 
-  /** Starts the edges, with a user. */
+  /** Starts the gateway's edges, with a user. */
   async function setup(limits: EdgeLimits = {}): Promise<string> {
     await edges.start(limits);
     isRunning = true;
@@ -38,7 +38,7 @@ describe(WebSockets.name, () => {
   const untilReceived = (client: TestClient, count: number): Promise<void> =>
     eventually(() => expect(client.messages).toHaveLength(count), { intervalMs: 10 });
 
-  /** The status and the body of a handshake that is refused. */
+  /** Returns the status and the body of a rejected handshake. */
   async function refusal(path: string): Promise<[number | undefined, string]> {
     const socket = new WebSocket(edges.url.replace('http', 'ws') + path);
     socket.on('error', () => undefined);
@@ -47,7 +47,7 @@ describe(WebSockets.name, () => {
   }
 
   describe('token', () => {
-    it('gives exactly the records to a client whose first message is its token, without a reply', async () => {
+    it('sends only records to a client whose first message is its token, without a reply', async () => {
       const token = await setup();
       const client = await edges.connect({ token });
       await edges.untilLive(1);
@@ -58,16 +58,19 @@ describe(WebSockets.name, () => {
       expect(client.messages).toEqual([record.toString()]);
     });
 
-    it.each(['Authorization', 'authorization'])('takes the token from %s of the handshake', async (name) => {
-      const token = await setup();
-      const client = await edges.connect(undefined, { headers: { [name]: `token   ${token}` } });
-      await edges.untilLive(1);
-      client.socket.send('{"token": "ignored", "positions": true}');
-      edges.feed.publish();
+    it.each(['Authorization', 'authorization'])(
+      'takes the token from the header %s of the handshake',
+      async (name) => {
+        const token = await setup();
+        const client = await edges.connect(undefined, { headers: { [name]: `token   ${token}` } });
+        await edges.untilLive(1);
+        client.socket.send('{"token": "ignored", "positions": true}');
+        edges.feed.publish();
 
-      await untilReceived(client, 1);
-      expect(records(client)[0]).not.toHaveProperty('position');
-    });
+        await untilReceived(client, 1);
+        expect(records(client)[0]).not.toHaveProperty('position');
+      },
+    );
 
     it.each([
       ['a wrong one', { token: 'a'.repeat(40) }],
@@ -100,14 +103,14 @@ describe(WebSockets.name, () => {
       expect(await closed).toEqual({ code: 4401, reason: 'Invalid token.' });
     });
 
-    it('closes with 4401 when no token comes in time', async () => {
+    it('closes with 4401 when no token arrives in time', async () => {
       await setup({ sockets: { tokenMs: 100 } });
       const { closed } = await edges.connect();
 
       expect(await closed).toMatchObject({ code: 4401, reason: expect.stringContaining('first message') });
     });
 
-    it('closes with 4401 at once for a token in the URL, says why, and logs it nowhere', async () => {
+    it('closes with 4401 at once for a token in the URL, explains why, and does not log the token', async () => {
       const token = await setup();
       const headers = { authorization: `Token ${token}` };
       for (const path of [`?token=${token}`, `?a=b&token=${token}`, '?token=']) {
@@ -117,7 +120,7 @@ describe(WebSockets.name, () => {
       expect(edges.logLines.join()).not.toContain(token);
     });
 
-    it('closes with 4401 within a second or so when the token is rotated or its user disabled', async () => {
+    it('closes with 4401 within about a second when the token is rotated or its user disabled', async () => {
       const token = await setup();
       const [rotated, disabled] = [await edges.register(), await edges.register()];
       const [first, second, other] = [
@@ -132,14 +135,14 @@ describe(WebSockets.name, () => {
       expect(await first.closed).toMatchObject({ code: 4401 });
       await edges.dataSource.manager.update(User, { id: disabled.id }, { isDisabled: true });
       expect(await second.closed).toMatchObject({ code: 4401 });
-      expect(performance.now() - startedAt).toBeLessThan(8_000); // twice 0.8 s, and what a busy machine takes
+      expect(performance.now() - startedAt).toBeLessThan(8_000); // twice 0.8 s, plus a margin for a busy machine
       expect(other.socket.readyState).toBe(WebSocket.OPEN);
       expect(await edges.liveCount()).toBe(1);
     });
   });
 
   describe('request', () => {
-    it('takes filters from the query and from the message, which wins', async () => {
+    it('takes filters from the query and from the message, which takes precedence', async () => {
       const token = await setup();
       const path = '/ws/platform-events?event_type=a&event_type=b&origin=test&unknown=1';
       const byQuery = await edges.connect({ token }, { path });
@@ -159,7 +162,7 @@ describe(WebSockets.name, () => {
       expect(records(byMessage)).toMatchObject([{ event_type: 'c' }]);
     });
 
-    it('gives positions to those who ask, and what came after one that is given', async () => {
+    it('sends positions on request, and resumes after a position', async () => {
       const token = await setup();
       const first = await edges.connect({ token, positions: true });
       await untilReceived(first, 1);
@@ -181,7 +184,7 @@ describe(WebSockets.name, () => {
       expect(records(third)[0]).toEqual(JSON.parse(missed.record.toString()));
     });
 
-    it('closes with 4400 and the faults, as far as they fit', async () => {
+    it('closes with 4400 and as many errors as fit', async () => {
       const token = await setup();
       const few = await edges.connect({ token, user_id: 7, positions: 'yes' });
       const many = await edges.connect({
@@ -205,7 +208,7 @@ describe(WebSockets.name, () => {
     });
 
     it.each(['/ws/platform-events', '/ws/platform-events/', '/ws/twitch-events', '/ws/twitch-events/?a=b'])(
-      'connects at %s, from a page of anywhere',
+      'connects at %s, from a page of any origin',
       async (path) => {
         const token = await setup();
         await edges.connect({ token }, { path, origin: 'https://overlay.example' });
@@ -216,7 +219,7 @@ describe(WebSockets.name, () => {
   });
 
   describe('limits', () => {
-    it('refuses with 503 what is too many without a token, and takes it when there is room again', async () => {
+    it('rejects too many sockets without a token with 503, and accepts them when there is room again', async () => {
       const token = await setup({ sockets: { waiting: 2, patienceMs: 60_000 } });
       const [first, second] = [await edges.connect(), await edges.connect()];
       const [status, body] = await refusal('/ws/platform-events');
@@ -232,7 +235,7 @@ describe(WebSockets.name, () => {
       });
     });
 
-    it('lets a client in when all places are taken by sockets that have been silent for long', async () => {
+    it('accepts a client when sockets that have been silent for long take all places', async () => {
       const token = await setup({ sockets: { waiting: 2, patienceMs: 0 } });
       const [first, second] = [await edges.connect(), await edges.connect()];
       await edges.connect({ token });
@@ -242,7 +245,7 @@ describe(WebSockets.name, () => {
       expect(second.socket.readyState).toBe(WebSocket.OPEN);
     });
 
-    it('closes with 4429 what is too many of one token, and counts those no more that have left', async () => {
+    it('closes with 4429 beyond the limit per token, and does not count connections that have closed', async () => {
       const token = await setup({ connections: { perToken: 2 } });
       const [first] = [await edges.connect({ token }), await edges.connect({ token })];
       await edges.untilLive(2);
@@ -260,7 +263,7 @@ describe(WebSockets.name, () => {
       await edges.untilLive(3);
     });
 
-    it('closes with 1013 what is too many for the process', async () => {
+    it('closes with 1013 beyond the limit of the process', async () => {
       const token = await setup({ connections: { connections: 1 } });
       await edges.connect({ token });
       await edges.untilLive(1);
@@ -272,7 +275,7 @@ describe(WebSockets.name, () => {
       });
     });
 
-    it('closes with 1013 while the database does not answer, and keeps open what is open', async () => {
+    it('closes new connections with 1013 while the database does not respond, and keeps open ones', async () => {
       const token = await setup();
       const open = await edges.connect({ token });
       await edges.untilLive(1);
@@ -291,7 +294,7 @@ describe(WebSockets.name, () => {
     });
   });
 
-  describe('what clients send', () => {
+  describe('messages of clients', () => {
     it('ignores all messages after the first', async () => {
       const token = await setup();
       const client = await edges.connect({ token });
@@ -327,7 +330,7 @@ describe(WebSockets.name, () => {
       await edges.untilLive(0);
     });
 
-    it('ends a connection that does not speak the protocol', async () => {
+    it('ends a connection that breaks the protocol', async () => {
       const token = await setup();
       const { socket, closed } = await edges.connect({ token });
       await edges.untilLive(1);
@@ -338,7 +341,7 @@ describe(WebSockets.name, () => {
       await edges.untilLive(0);
     });
 
-    it('lets go of a client that closes its end without a close frame', async () => {
+    it('releases a client that closes its side without a close frame', async () => {
       const token = await setup();
       const { socket, closed } = await edges.connect({ token });
       await edges.untilLive(1);
@@ -348,7 +351,7 @@ describe(WebSockets.name, () => {
       await closed;
     });
 
-    it('answers a handshake that is wrong with a problem document', async () => {
+    it('rejects an invalid handshake with a problem document', async () => {
       await setup();
       const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '12' };
       const asked = request(`${edges.url}/ws/platform-events`, { headers }).end();
@@ -360,7 +363,7 @@ describe(WebSockets.name, () => {
       });
     });
 
-    it('has only ordinary answers for a handshake at other paths', async () => {
+    it('gives ordinary responses to handshakes at other paths', async () => {
       await setup();
       const [status, body] = await refusal('/ws/nothing');
 
@@ -369,8 +372,8 @@ describe(WebSockets.name, () => {
   });
 
   describe('pings', () => {
-    it('ends a client that does not answer pings, and keeps one that does', async () => {
-      // The sound one has as long for its answer, on a busy machine too.
+    it('terminates a client that does not answer pings, and keeps one that does', async () => {
+      // The responsive client has this much time to answer, even on a busy machine.
       const token = await setup({ sockets: { pingMs: 3_000 } });
       const [silent, sound] = [
         await edges.connect({ token }, { autoPong: false }),
@@ -383,7 +386,7 @@ describe(WebSockets.name, () => {
       expect(sound.socket.readyState).toBe(WebSocket.OPEN);
     });
 
-    it('writes whole frames only, big ones too, whatever ws writes between them', async () => {
+    it('writes whole frames, even large ones, whatever ws writes between them', async () => {
       const token = await setup({ sockets: { pingMs: 3_000 } });
       const client = await edges.connect({ token });
       let pings = 0;
@@ -397,7 +400,7 @@ describe(WebSockets.name, () => {
         await once(client.socket, 'pong');
       };
       while (sent.length < 200) await send();
-      // Until the server has pinged too, with some time between them: else they would fill the memory.
+      // Continues until the server has pinged too, with pauses, because the frames would fill the memory.
       await eventually(
         async () => {
           await send();
@@ -412,7 +415,7 @@ describe(WebSockets.name, () => {
   });
 
   describe('shutdown', () => {
-    it('closes everybody with 1012, lets nobody in, and does not wait for open connections', async () => {
+    it('closes all connections with 1012, accepts none, and does not wait for open ones', async () => {
       const token = await setup();
       const clients = [await edges.connect({ token }), await edges.connect(), await edges.connect({ token })];
       await edges.untilLive(2);
@@ -427,7 +430,7 @@ describe(WebSockets.name, () => {
       expect(performance.now() - startedAt).toBeLessThan(4_500); // after 5 s they would be cut off
     });
 
-    it('refuses new ones with 503 meanwhile', async () => {
+    it('rejects new connections with 503 meanwhile', async () => {
       await setup();
       edges.app.get(WebSockets).stop();
 
@@ -435,7 +438,7 @@ describe(WebSockets.name, () => {
     });
   });
 
-  it('leaves nothing behind of a thousand that came and went', async () => {
+  it('leaks nothing after a thousand connections', async () => {
     const token = await setup();
     for (let round = 0; round < 20; round += 1) {
       const clients = await Promise.all(
@@ -462,7 +465,7 @@ describe(WebSockets.name, () => {
   }
 });
 
-/** The socket of a client, to write what ws would not. */
+/** The raw socket of a client, to write bytes that ws would not write. */
 function rawSocketOf(socket: WebSocket): Socket {
   return (socket as unknown as { _socket: Socket })._socket; // holds: of ws 8
 }
