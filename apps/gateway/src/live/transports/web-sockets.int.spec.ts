@@ -110,7 +110,7 @@ describe(WebSockets.name, () => {
       expect(await closed).toMatchObject({ code: 4401, reason: expect.stringContaining('first message') });
     });
 
-    it('closes with 4401 at once for a token in the URL, explains why, and does not log the token', async () => {
+    it('closes with 4401 at once for a token in the URL, and does not log it', async () => {
       const token = await setup();
       const headers = { authorization: `Token ${token}` };
       for (const path of [`?token=${token}`, `?a=b&token=${token}`, '?token=']) {
@@ -142,7 +142,7 @@ describe(WebSockets.name, () => {
   });
 
   describe('request', () => {
-    it('takes filters from the query and from the message, which takes precedence', async () => {
+    it('takes filters from the query and the message, which wins', async () => {
       const token = await setup();
       const path = '/ws/platform-events?event_type=a&event_type=b&origin=test&unknown=1';
       const byQuery = await edges.connect({ token }, { path });
@@ -219,7 +219,7 @@ describe(WebSockets.name, () => {
   });
 
   describe('limits', () => {
-    it('rejects too many sockets without a token with 503, and accepts them when there is room again', async () => {
+    it('rejects sockets with 503 while too many have sent no token', async () => {
       const token = await setup({ sockets: { waiting: 2, patienceMs: 60_000 } });
       const [first, second] = [await edges.connect(), await edges.connect()];
       const [status, body] = await refusal('/ws/platform-events');
@@ -245,7 +245,7 @@ describe(WebSockets.name, () => {
       expect(second.socket.readyState).toBe(WebSocket.OPEN);
     });
 
-    it('closes with 4429 beyond the limit per token, and does not count connections that have closed', async () => {
+    it('closes with 4429 when a token has too many open connections', async () => {
       const token = await setup({ connections: { perToken: 2 } });
       const [first] = [await edges.connect({ token }), await edges.connect({ token })];
       await edges.untilLive(2);
@@ -269,13 +269,10 @@ describe(WebSockets.name, () => {
       await edges.untilLive(1);
       const second = await edges.connect({ token });
 
-      expect(await second.closed).toMatchObject({
-        code: 1013,
-        reason: expect.stringContaining('too many live connections'),
-      });
+      expect(await second.closed).toMatchObject({ code: 1013, reason: expect.stringContaining('too many') });
     });
 
-    it('closes new connections with 1013 while the database does not respond, and keeps open ones', async () => {
+    it('closes new connections with 1013 while the database is down, and keeps open ones', async () => {
       const token = await setup();
       const open = await edges.connect({ token });
       await edges.untilLive(1);
@@ -415,7 +412,7 @@ describe(WebSockets.name, () => {
   });
 
   describe('shutdown', () => {
-    it('closes all connections with 1012, accepts none, and does not wait for open ones', async () => {
+    it('closes all connections with 1012, and does not wait for them', async () => {
       const token = await setup();
       const clients = [await edges.connect({ token }), await edges.connect(), await edges.connect({ token })];
       await edges.untilLive(2);
