@@ -7,7 +7,7 @@ import { parseJson } from './parse-json.js';
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 const read = (text: string) => readJsonObject(encode(text));
 
-/** The error that reading these bytes ends in; anything but a ServiceError fails the test. */
+/** The error when these bytes are read; anything but a ServiceError fails the test. */
 function refusalOf(bytes: Uint8Array | undefined): ServiceError | undefined {
   try {
     readJsonObject(bytes);
@@ -24,7 +24,7 @@ const escapeAll = (text: string): string =>
     .split('')
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('')}"`;
-// Everything that a scanner could take for structure, inside of strings.
+// Strings with characters that a scanner could mistake for structure.
 const trickyText = fc.oneof(
   fc.string({ unit: fc.constantFrom('"', '\\', '{', '}', '[', ']', ',', ':', ' ', 'a', '\n') }),
   fc.string({ unit: anyCharacter }),
@@ -66,7 +66,7 @@ const print = (members: Member[]): string =>
   members.map(({ key, value, spaces: [a, b, c, d] }) => `${a}${key.json}${b}:${c}${value}${d}`).join(',');
 
 describe(readJsonObject.name, () => {
-  it('gives each member exactly as it was sent, the last of a repeated name', () => {
+  it('returns each member exactly as sent, the last one of a repeated name', () => {
     fc.assert(
       fc.property(fc.array(memberJson, { maxLength: 6 }), space, space, (members, before, after) => {
         const json = read(`${before}{${print(members)}}${after}`);
@@ -80,11 +80,11 @@ describe(readJsonObject.name, () => {
     );
   });
 
-  it('gives the whole text without the white space around it', () => {
+  it('returns the whole text without surrounding white space', () => {
     expect(read('\r\n\t {"a" : 1.0} \n').text).toBe('{"a" : 1.0}');
   });
 
-  it('gives a member text that parses to the parsed value', () => {
+  it('returns a member text that parses to the parsed value', () => {
     fc.assert(
       fc.property(fc.array(memberJson, { maxLength: 4 }), (members) => {
         const json = read(`{${print(members)}}`);
@@ -103,7 +103,7 @@ describe(readJsonObject.name, () => {
     expect(read('{"first":1,"event\\u005ftype":"a"}').value).toEqual({ first: 1, event_type: 'a' });
   });
 
-  it('keeps __proto__ as a member of its own', () => {
+  it('keeps __proto__ as an own member', () => {
     const { value } = read('{"__proto__":{"polluted":true}}');
 
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
@@ -111,14 +111,14 @@ describe(readJsonObject.name, () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  it(`takes ${maxNesting} levels and refuses one more`, () => {
+  it(`accepts ${maxNesting} levels and rejects one more`, () => {
     const nest = (levels: number): string => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
 
     expect(refusalOf(encode(nest(maxNesting)))).toBeUndefined();
     expect(refusalOf(encode(nest(maxNesting + 1)))?.detail).toMatch(/nested deeper than 32/);
   });
 
-  it('counts no bracket inside of a string, and not those that were closed', () => {
+  it('does not count brackets in strings or closed brackets', () => {
     expect(refusalOf(encode(`{"a":"${'[{\\"'.repeat(100)}"}`))).toBeUndefined();
     expect(refusalOf(encode(`{"a":[${'[[]],'.repeat(100)}{}]}`))).toBeUndefined();
   });
@@ -147,7 +147,7 @@ describe(readJsonObject.name, () => {
     ['100,000 open brackets', encode('['.repeat(100_000))],
     ['100,000 open objects', encode('{"a":'.repeat(100_000))],
     ['a string without an end', encode('{"a":"\\')],
-  ])('refuses %s', (_what, bytes) => {
+  ])('rejects %s', (_what, bytes) => {
     expect(refusalOf(bytes)).toMatchObject({ code: 'invalid' });
   });
 
@@ -156,17 +156,17 @@ describe(readJsonObject.name, () => {
     ['an escaped NUL', '{"a":"\\u0000"}', '"\\u0000"'],
     ['half of an escaped surrogate pair', '{"a":"\\ud800"}', '"\\ud800"'],
     ['a big integer', '{"a":9007199254740993}', '9007199254740993'],
-  ])('takes %s and keeps it', (_what, text, expected) => {
+  ])('accepts %s and keeps it', (_what, text, expected) => {
     expect(read(text).memberText('a')).toBe(expected);
   });
 
-  it('says where bad JSON breaks without repeating any of it', () => {
+  it('returns the position of invalid JSON without quoting it', () => {
     const refusal = refusalOf(encode('{"password":"hunter2 hunter2" oops}'));
 
     expect(refusal?.detail).toMatch(/^The body is not valid JSON( \(at character \d+\))?\.$/);
   });
 
-  it('throws nothing but a ServiceError for any bytes', () => {
+  it('throws only ServiceErrors for any bytes', () => {
     const mutated = fc
       .tuple(fc.json(), fc.nat(), fc.integer({ min: 0, max: 255 }))
       .map(([text, at, byte]) => {

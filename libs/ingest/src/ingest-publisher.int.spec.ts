@@ -136,7 +136,7 @@ describe(IngestPublisher.name, () => {
 
     const refused = await Promise.all(Array.from({ length: 40 }, () => refusal(large)));
 
-    const waited = refused.filter(({ reason }) => /did not acknowledge/.test(reason));
+    const waited = refused.filter(({ reason }) => reason.includes('did not acknowledge'));
     expect(waited).toHaveLength(33);
     for (const { elapsedMs } of waited) expect(elapsedMs).toBeGreaterThan(1_500);
     for (const refusal of refused) if (!waited.includes(refusal)) expect(refusal.reason).toMatch(/too slow/);

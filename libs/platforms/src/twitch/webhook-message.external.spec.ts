@@ -51,7 +51,7 @@ describe(readMessage.name, () => {
     });
   });
 
-  it('makes one event of a batched message', () => {
+  it('creates one event from a batched message', () => {
     const events = '[{"id":"1"}, {"id":"2"}]';
 
     expect(

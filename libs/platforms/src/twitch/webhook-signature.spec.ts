@@ -16,7 +16,7 @@ const message: SignedMessage = {
 const signatureByOther = 'sha256=7933d0861d7fa945821400ebb65b615ee5238d02f3c76ec394976bccf7fdccf5';
 
 describe(isSignatureValid.name, () => {
-  it('takes the vector of RFC 4231, case 2, cut in three', () => {
+  it('accepts the vector of RFC 4231, case 2, split in three', () => {
     const published: SignedMessage = {
       messageId: 'what do ya ',
       timestamp: 'want for ',
@@ -27,7 +27,7 @@ describe(isSignatureValid.name, () => {
     expect(isSignatureValid(published, toSigningKeys(['Jefe']))).toBe(true);
   });
 
-  it('takes a message that was signed with the secret', () => {
+  it('accepts a message signed with the secret', () => {
     expect(isSignatureValid(message, toSigningKeys([secret]))).toBe(true);
   });
 
@@ -35,15 +35,15 @@ describe(isSignatureValid.name, () => {
     ['the first', [secret, otherSecret], message.signature],
     ['the last', ['x', secret, otherSecret], signatureByOther],
     ['one in the middle', ['x', otherSecret, 'y'], signatureByOther],
-  ])('takes the signature by %s of several secrets', (_which, secrets, signature) => {
+  ])('accepts a signature by %s of several secrets', (_which, secrets, signature) => {
     expect(isSignatureValid({ ...message, signature }, toSigningKeys(secrets))).toBe(true);
   });
 
-  it('takes nothing when there is no secret', () => {
+  it('accepts nothing when there is no secret', () => {
     expect(isSignatureValid(message, toSigningKeys([]))).toBe(false);
   });
 
-  it('refuses the signature by another secret', () => {
+  it('rejects a signature by another secret', () => {
     expect(isSignatureValid({ ...message, signature: signatureByOther }, toSigningKeys([secret, 'x']))).toBe(
       false,
     );
@@ -61,11 +61,11 @@ describe(isSignatureValid.name, () => {
     ['white space before', ` ${message.signature}`],
     ['characters of two bytes, as many bytes', `${message.signature.slice(0, -2)}é`],
     ['100,000 characters', 'a'.repeat(100_000)],
-  ])('refuses a signature that is %s, without throwing', (_what, signature) => {
+  ])('rejects a signature that is %s, without throwing', (_what, signature) => {
     expect(isSignatureValid({ ...message, signature }, toSigningKeys([secret, otherSecret]))).toBe(false);
   });
 
-  it('refuses a message in which any one byte was changed', () => {
+  it('rejects a message with any single byte changed', () => {
     for (const field of ['messageId', 'timestamp', 'signature'] as const) {
       for (let at = 0; at < message[field].length; at += 1) {
         const changed = `${message[field].slice(0, at)}~${message[field].slice(at + 1)}`;
@@ -78,14 +78,14 @@ describe(isSignatureValid.name, () => {
     }
   });
 
-  it('signs bytes, not the JSON in them', () => {
+  it('verifies the raw bytes, not the JSON in them', () => {
     const body = Buffer.from(JSON.stringify(JSON.parse(message.body.toString())));
 
     expect(body.toString()).not.toBe(message.body.toString());
     expect(isSignatureValid({ ...message, body }, toSigningKeys([secret]))).toBe(false);
   });
 
-  it('refuses any other message', () => {
+  it('rejects any other message', () => {
     const any = fc.record({
       messageId: fc.string(),
       timestamp: fc.string(),
@@ -114,7 +114,7 @@ describe(isTimestampFresh.name, () => {
     ['with one digit of a fraction', '2026-11-21T07:29:59.1Z', true],
     ['with an offset', '2026-11-21T09:30:00+02:00', true],
     ['with an offset that makes it old', '2026-11-21T07:30:00+02:00', false],
-  ])('judges a time %s', (_when, timestamp, expected) => {
+  ])('checks a time %s', (_when, timestamp, expected) => {
     expect(isTimestampFresh(timestamp, now)).toBe(expected);
   });
 
@@ -131,7 +131,7 @@ describe(isTimestampFresh.name, () => {
     ['a month that is none', '2026-13-21T07:30:00Z'],
     ['an hour that is none', '2026-11-21T25:30:00Z'],
     ['a date as HTTP writes it', 'Sat, 21 Nov 2026 07:30:00 GMT'],
-  ])('refuses a timestamp that is %s', (_what, timestamp) => {
+  ])('rejects a timestamp that is %s', (_what, timestamp) => {
     expect(isTimestampFresh(timestamp, now)).toBe(false);
   });
 });

@@ -2,12 +2,12 @@ import { apiEndpoints } from './api-endpoints.js';
 import { scopes } from './scopes.js';
 
 describe('API endpoints', () => {
-  it('are 149, each once: method and path name one', () => {
+  it('are 149, with unique methods and paths', () => {
     expect(apiEndpoints).toHaveLength(149);
     expect(new Set(apiEndpoints.map(({ method, endpoint }) => `${method} ${endpoint}`)).size).toBe(149);
   });
 
-  it.each(apiEndpoints)('are what their type says: $method $endpoint', (apiEndpoint) => {
+  it.each(apiEndpoints)('have valid fields: $method $endpoint', (apiEndpoint) => {
     expect(apiEndpoint).toMatchObject({
       description: expect.stringMatching(/^\S.*\S$/),
       endpoint: expect.stringMatching(/^[a-z_]+(\/[a-z_]+)*$/),
@@ -17,7 +17,7 @@ describe('API endpoints', () => {
     });
   });
 
-  it('name scopes that there are, or none', () => {
+  it('name known scopes, or none', () => {
     const known = new Set<string | null>(scopes.map(({ scope }) => scope)).add(null);
 
     expect(apiEndpoints.filter(({ scope }) => !known.has(scope))).toEqual([]);

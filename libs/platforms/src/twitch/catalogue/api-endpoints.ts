@@ -12,9 +12,9 @@ export interface ApiEndpoint {
   method: string;
   reference_url: string;
   token_type: TokenType;
-  /** The scope that asks for least; null when none is needed. */
+  /** The scope with the least privilege; null when none is needed. */
   scope: string | null;
 }
 
-/** All 149 endpoints. */
+/** All 149 endpoints of the API. */
 export const apiEndpoints = readData('api-endpoints') as readonly ApiEndpoint[]; // holds: api-endpoints.spec.ts checks the data

@@ -3,19 +3,19 @@ import { scopes } from './scopes.js';
 
 const key = expect.stringMatching(/^[a-z_]+$/) as unknown as string; // holds: Jest compares it with text
 
-/** All of a list are what Jest's matcher says; an empty one too. */
+/** A list of the same length whose items all match; an empty list for an empty list. */
 const listOf = (matcher: string, values: readonly string[]): string[] => values.map(() => matcher);
 
-/** The order of versions: numbers by size, then what is not released. */
+/** The order of versions: numbers by size, then `beta`. */
 const rank = (version: string): number => (version === 'beta' ? Infinity : Number(version));
 
 describe('event types', () => {
-  it('are 83, each type and version once', () => {
+  it('are 83 unique types and versions', () => {
     expect(eventTypes).toHaveLength(83);
     expect(new Set(eventTypes.map(({ type, version }) => `${type} ${version}`)).size).toBe(83);
   });
 
-  it.each(eventTypes)('are what their type says: $type, version $version', (row) => {
+  it.each(eventTypes)('have valid fields: $type, version $version', (row) => {
     expect(row).toEqual({
       type: expect.stringMatching(/^[a-z_]+(\.[a-z_]+)+$/),
       version: expect.stringMatching(/^(\d+|beta)$/),
@@ -32,7 +32,7 @@ describe('event types', () => {
     });
   });
 
-  it.each(eventTypes)('have conditions without a key twice: $type, version $version', (row) => {
+  it.each(eventTypes)('have unique condition keys: $type, version $version', (row) => {
     const keys = [...row.condition, ...row.condition_optional, ...row.condition_exactly_one_of];
 
     expect(keys).not.toEqual([]);
@@ -48,7 +48,7 @@ describe('event types', () => {
     ).toEqual([]);
   });
 
-  it('are reached by known transports', () => {
+  it('use known transports', () => {
     expect([...new Set(eventTypes.flatMap(({ transports }) => transports))].sort()).toEqual([
       'conduit',
       'webhook',
@@ -56,7 +56,7 @@ describe('event types', () => {
     ]);
   });
 
-  it('name scopes that there are, in groups that are not empty', () => {
+  it('name known scopes, in groups that are not empty', () => {
     const known = new Set(scopes.map(({ scope }) => scope));
     const named = eventTypes.flatMap((row) => [...row.scopes.flat(), ...row.app_token_extra_scopes]);
 
@@ -64,7 +64,7 @@ describe('event types', () => {
     expect(eventTypes.flatMap((row) => row.scopes).filter((group) => group.length === 0)).toEqual([]);
   });
 
-  it('stand together by type, the newest version last', () => {
+  it('are grouped by type, the newest version last', () => {
     eventTypes.forEach(({ type, version }, index) => {
       const later = eventTypes.slice(index + 1).filter((row) => row.type === type);
 
@@ -77,13 +77,13 @@ describe('event types', () => {
 });
 
 describe(findEventType.name, () => {
-  it('finds the newest version, or the one that is asked for', () => {
+  it('finds the newest version, or the given one', () => {
     expect(findEventType('automod.message.hold')?.version).toBe('2');
     expect(findEventType('automod.message.hold', '1')?.version).toBe('1');
     expect(findEventType('stream.online')).toMatchObject({ type: 'stream.online', version: '1' });
   });
 
-  it('finds nothing that there is not', () => {
+  it('finds nothing for unknown types and versions', () => {
     expect(findEventType('stream-online')).toBeUndefined();
     expect(findEventType('stream.online', '9')).toBeUndefined();
     expect(findEventType('toString')).toBeUndefined();

@@ -1,36 +1,36 @@
 import { readData } from './read-data.js';
 
-/** A type of event in one version, as the platform has it (docs/platform-facts.md §5). */
+/** An event type in one version, as the platform defines it (docs/platform-facts.md §5). */
 export interface EventType {
-  /** As the platform writes it: `stream.online`. */
+  /** The platform's spelling: `stream.online`. */
   type: string;
   version: string;
-  /** Keys that a subscription's condition must have. */
+  /** Required keys of a subscription's condition. */
   condition: string[];
-  /** Keys that it may have. */
+  /** Optional keys of the condition. */
   condition_optional: string[];
-  /** Keys of which it must have exactly one; none when empty. */
+  /** The condition has exactly one of these keys; empty when there is no such rule. */
   condition_exactly_one_of: string[];
-  /** Groups of scopes: of each group, one must be granted by the user. */
+  /** Groups of scopes. The user must grant one scope of each group. */
   scopes: string[][];
-  /** Scopes that an app's own token needs besides; `channel:bot` only where the user does not moderate the channel. */
+  /** Further scopes that an app token needs; `channel:bot` only when the user does not moderate the channel. */
   app_token_extra_scopes: string[];
   transports: string[];
   description: string;
   /**
-   * The top-level fields of an event: `string`, `integer`, `boolean`, `object`, or lists of them (`string[]`); with `?` when it may be
-   * missing, `|null` when it may be null.
+   * The top-level fields of an event: `string`, `integer`, `boolean`, `object`, or lists of them (`string[]`). `?` marks a field
+   * that may be missing, `|null` one that may be null.
    */
   fields: Record<string, string>;
   note: string | null;
-  /** What no official page has confirmed. */
+  /** Details that no official page confirms. */
   unverified: string[];
 }
 
-/** All 83 types and versions, by type; of one type the newest version comes last. */
+/** All 83 types and versions, sorted by type. The newest version of a type comes last. */
 export const eventTypes = readData('event-types') as readonly EventType[]; // holds: event-types.spec.ts checks the data
 
-/** The type and version; the newest version without one. */
+/** Finds a type in this version, or in its newest version when none is given. */
 export function findEventType(type: string, version?: string): EventType | undefined {
   return eventTypes.findLast(
     (row) => row.type === type && (version === undefined || row.version === version),

@@ -1,12 +1,12 @@
 import { scopes } from './scopes.js';
 
 describe('scopes', () => {
-  it('are 81, each once', () => {
+  it('are 81 unique scopes', () => {
     expect(scopes).toHaveLength(81);
     expect(new Set(scopes.map(({ scope }) => scope)).size).toBe(81);
   });
 
-  it.each(scopes)('are what their type says: $scope', (scope) => {
+  it.each(scopes)('have valid fields: $scope', (scope) => {
     expect(scope).toEqual({
       scope: expect.stringMatching(/^[a-z_]+(:[a-z_]+){1,2}$/),
       description: expect.stringMatching(/^\S.*\S$/),
