@@ -77,7 +77,7 @@ export class PlanExecution {
     // The limit is reached: only subscriptions without cost still fit.
     if (action.kind === 'create' && action.cost > 0 && 'create limit_reached' in tally) return;
     const note = (result: ActionResult): void => {
-      this.metrics.note(action.kind, result);
+      this.metrics.increment(action.kind, result);
       const name = `${action.kind} ${result}`;
       tally[name] = (tally[name] ?? 0) + 1;
     };

@@ -50,7 +50,7 @@ export class ReconciliationRound {
     const clock = (): number => claim.now + Math.floor(performance.now() - startedAt);
     try {
       const { monitored, wanted } = await this.desired.read(signal);
-      await this.schedule.noteMonitored(claim.holder, monitored);
+      await this.schedule.saveMonitored(claim.holder, monitored);
       if (wanted) return await this.reconcile(wanted, claim, { signal, clock });
       await this.subscriptions.removeAll();
       return { end: endOfRound({ isComplete: true }), tally: {}, problem: null };
@@ -78,7 +78,7 @@ export class ReconciliationRound {
     const listing = listed && { startedAt, ...listed };
     const { plan, count } = await this.plan(wanted, claim, listing, context.clock());
     if (listing)
-      await this.schedule.noteListing(claim.holder, {
+      await this.schedule.saveListing(claim.holder, {
         maxCost: listing.maxCost,
         foreignCost: plan.foreignCost,
       });

@@ -64,13 +64,13 @@ export class RevocationsConsumer {
     const revocation = readRevocation(message.string());
     if (!revocation || !isStorableText(revocation.subscriptionId + revocation.status)) return 'done';
     const { subscriptionId, status } = revocation;
-    const isOurs = await this.subscriptions.noteEnded(subscriptionId, status);
+    const isOurs = await this.subscriptions.saveEnded(subscriptionId, status);
     if (isOurs) await this.onEnded(status);
     return 'done';
   }
 
   private async onEnded(status: string): Promise<void> {
-    this.metrics.note('revocation', 'done');
+    this.metrics.increment('revocation', 'done');
     this.revoked.set(status, (this.revoked.get(status) ?? 0) + 1);
     this.reportTimer ??= setTimeout(() => this.report(), reportIntervalMs);
     await this.schedule.hint();

@@ -86,7 +86,7 @@ export class ReconciliationSchedule {
   }
 
   /** Saves what a listing reported. The next listing is due in 5 min. */
-  async noteListing(holder: string, { maxCost, foreignCost }: ListedCosts): Promise<void> {
+  async saveListing(holder: string, { maxCost, foreignCost }: ListedCosts): Promise<void> {
     await this.dataSource.query(
       `UPDATE reconciliation SET max_cost = $2, foreign_cost = $3, listing_due_at = now() + make_interval(secs => $4::float)
        WHERE ${roundLease.isHeldBy('$1')}`,
@@ -95,7 +95,7 @@ export class ReconciliationSchedule {
   }
 
   /** Saves the number of monitored streamers. */
-  async noteMonitored(holder: string, monitored: number): Promise<void> {
+  async saveMonitored(holder: string, monitored: number): Promise<void> {
     await this.dataSource.query(
       `UPDATE reconciliation SET monitored = $2 WHERE ${roundLease.isHeldBy('$1')} AND monitored <> $2`,
       [holder, monitored],

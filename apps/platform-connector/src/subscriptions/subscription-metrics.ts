@@ -68,7 +68,7 @@ export class SubscriptionMetrics {
     });
   }
 
-  note(action: 'create' | 'delete' | 'revocation', result: ActionResult): void {
+  increment(action: 'create' | 'delete' | 'revocation', result: ActionResult): void {
     this.actionsTotal.inc({ action, result });
   }
 }

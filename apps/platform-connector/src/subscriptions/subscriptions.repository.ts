@@ -69,7 +69,7 @@ export class SubscriptionsRepository {
   }
 
   /** Saves that the platform has ended a subscription. Returns false when the id is unknown or its end is already saved. */
-  async noteEnded(subscriptionId: string, status: string): Promise<boolean> {
+  async saveEnded(subscriptionId: string, status: string): Promise<boolean> {
     return this.dataSource.transaction(async (manager) => {
       const [row] = await manager.query<(Omit<OwnSubscription, 'key'> & { now: number })[]>(
         `SELECT ${ownColumns}, floor(extract(epoch FROM now()) * 1000)::float AS now

@@ -8,7 +8,7 @@ import {
   rename,
   type MonitoredStreamer,
 } from '../streams/monitored-streamers.repository.js';
-import { noteMissed, prolongAbsence, type Milliseconds } from '../streams/stream-facts.js';
+import { addMiss, prolongAbsence, type Milliseconds } from '../streams/stream-facts.js';
 import { StreamRecorder } from '../streams/stream-recorder.service.js';
 import { StreamsRepository, type SeenStream } from '../streams/streams.repository.js';
 import type { Claim } from './claims.repository.js';
@@ -21,7 +21,7 @@ interface StreamerPoll extends Poll {
   streamerId: string;
 }
 
-/** Records what the platform answered about a batch of streamers. */
+/** Records the platform's reply about a batch of streamers. */
 @Injectable()
 export class PollRecorder {
   private readonly failureLog: FailureLog;
@@ -123,7 +123,7 @@ export class PollRecorder {
   ): Promise<boolean> {
     const [latest] = await this.streams.readLatest(transaction, [streamer.id]);
     if (!latest || latest.streamId === stream?.streamId) return false;
-    const missed = noteMissed(latest, at);
+    const missed = addMiss(latest, at);
     if (missed.missedAt !== latest.missedAt || missed.isMissConfirmed !== latest.isMissConfirmed)
       await this.streams.saveMisses(transaction, missed);
     return missed.missedAt !== null && !missed.isMissConfirmed;

@@ -2,7 +2,7 @@ import { rename, type MonitoredStreamer } from '../streams/monitored-streamers.r
 import type { Milliseconds } from '../streams/stream-facts.js';
 import type { RecordedStream, SeenStream } from '../streams/streams.repository.js';
 
-/** What the platform answered about one streamer. */
+/** The platform's reply about one streamer. */
 export interface Poll {
   /** When the platform was asked. */
   at: Milliseconds;

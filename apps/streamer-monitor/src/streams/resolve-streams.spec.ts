@@ -1,11 +1,5 @@
 import { resolveEnds } from './resolve-streams.js';
-import {
-  missesBeforeKnown,
-  noteMissed,
-  prolongAbsence,
-  streamRowId,
-  type StreamFacts,
-} from './stream-facts.js';
+import { missesBeforeKnown, addMiss, prolongAbsence, streamRowId, type StreamFacts } from './stream-facts.js';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -121,25 +115,25 @@ describe('resolveEnds', () => {
   });
 });
 
-describe('noteMissed', () => {
+describe('addMiss', () => {
   it('counts a miss only when the platform should have listed the stream', () => {
     const { startedAt, ...begun } = stream(0);
 
-    expect(noteMissed({ startedAt, ...begun }, 5 * minute - 1).missedAt).toBeNull();
-    expect(noteMissed({ startedAt, ...begun }, 5 * minute).missedAt).toBe(5 * minute);
-    expect(noteMissed(stream(0, { seenAt: second }), 2 * second).missedAt).toBe(2 * second);
+    expect(addMiss({ startedAt, ...begun }, 5 * minute - 1).missedAt).toBeNull();
+    expect(addMiss({ startedAt, ...begun }, 5 * minute).missedAt).toBe(5 * minute);
+    expect(addMiss(stream(0, { seenAt: second }), 2 * second).missedAt).toBe(2 * second);
   });
 
   it('confirms a miss when a second poll at least 20 s later misses the stream', () => {
-    const once = noteMissed(stream(0, { seenAt: 0 }), minute);
+    const once = addMiss(stream(0, { seenAt: 0 }), minute);
 
-    expect(noteMissed(once, minute + 20 * second - 1)).toMatchObject({
+    expect(addMiss(once, minute + 20 * second - 1)).toMatchObject({
       missedAt: minute,
       isMissConfirmed: false,
     });
-    const twice = noteMissed(once, minute + 20 * second);
+    const twice = addMiss(once, minute + 20 * second);
     expect(twice).toMatchObject({ missedAt: minute, isMissConfirmed: true });
-    expect(noteMissed(twice, 9 * minute)).toEqual(twice);
+    expect(addMiss(twice, 9 * minute)).toEqual(twice);
   });
 });
 

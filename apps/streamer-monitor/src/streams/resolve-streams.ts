@@ -27,8 +27,8 @@ import {
  * must not prolong this one.
  *
  * A streamer who restarts at once has started the next stream before the platform reports the end of the previous one. Therefore,
- * the first unnamed event within 10 s after S belongs to the previous stream if rules 1 to 3 give that stream no end. It belongs to
- * this stream when it is the only one and polls have missed this stream without seeing it after the event.
+ * the first unnamed event within 10 s after S belongs to the previous stream if rules 1 to 3 give that stream no end. Exception: it
+ * belongs to this stream when no other unnamed event exists before N, and polls have missed this stream and not seen it since.
  *
  * @param streams sorted by start, complete from the first one on. The first one must be the streamer's first stream, or have no
  *   unnamed event within 10 s after its start.

@@ -47,7 +47,7 @@ export const confirmMissAfterMs = 20_000;
 const maxPollGapMs = 2 * 60_000;
 
 /** Adds a miss to a stream. It counts only when the platform should have listed the stream. */
-export function noteMissed<Facts extends StreamFacts>(facts: Facts, at: Milliseconds): Facts {
+export function addMiss<Facts extends StreamFacts>(facts: Facts, at: Milliseconds): Facts {
   if (facts.seenAt === null && at < facts.startedAt + listingLagMs) return facts;
   if (facts.missedAt === null) return { ...facts, missedAt: at };
   return { ...facts, isMissConfirmed: facts.isMissConfirmed || at >= facts.missedAt + confirmMissAfterMs };

@@ -6,7 +6,7 @@ import { StreamRecorder } from './stream-recorder.service.js';
 import { StreamsController } from './streams.controller.js';
 import { StreamsRepository } from './streams.repository.js';
 
-/** Streams: what events and polls say about them, how they follow from that, and how they are listed. */
+/** Streams: records facts about streams, resolves their starts and ends, and lists them. */
 @Module({
   controllers: [StreamsController],
   providers: [
