@@ -299,7 +299,7 @@ export class DurableConsumer {
     this.state = state;
     // Not a problem: the service that creates the stream may start later.
     if (state === 'waiting for the stream')
-      this.logger.info(this.fields, 'waiting for the stream to be created');
+      this.logger.info(this.fields, 'stream does not exist, waiting for it');
     else this.logger.warn({ ...this.fields, err }, 'cannot read the stream, retrying until it works');
   }
 

@@ -8,7 +8,7 @@ import { IngestStream, type DrainedStream } from './ingest-stream.js';
 import { IntakeStream } from './intake-stream.js';
 import { readOrWrap } from '../dead-letters/unreadable-message.js';
 
-// An outage of 15 s causes as many deliveries. After that, storing one by one costs little.
+// An outage of about 15 s leads to as many deliveries. After that, storing messages one by one costs little.
 const maxSharedTries = 5;
 const maxRetryDelayMs = 5_000;
 // Twenty instances with a full batch each.
@@ -20,7 +20,7 @@ const maxAckPending = 2_000;
  * ```
  * batch ── store ──committed──▶ done (acknowledged, deleted from the stream)
  *            │ unreadable: kept as a dead letter, done
- *            └ store unavailable: retry after 0.5 s, 1 s … 5 s
+ *            └ store unavailable: every message is delivered again after 0.5 s, 1 s … 5 s
  * ```
  *
  * Idempotent by `receivedMessageKey`: a message that is delivered twice, or that was stored although the gateway got no
@@ -36,7 +36,7 @@ export class IngestDrain {
     ingest: IngestStream,
     intake: IntakeStream,
     private readonly writer: EventWriter,
-    @Inject(LOGGER) logger: Logger,
+    @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
   ) {
     this.failureLog = new FailureLog(logger);
@@ -123,5 +123,10 @@ export class IngestDrain {
     }
     if (events.length > 0) await this.writer.store(events);
     this.drainedTotal.inc(messages.length);
+    const stream = messages[0]?.info.stream;
+    this.logger.info(
+      { stream, messages: messages.length },
+      'stored accepted platform messages from the stream',
+    );
   }
 }

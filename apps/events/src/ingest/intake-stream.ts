@@ -28,10 +28,10 @@ const spareBytes = 64 * 1024 ** 2;
  *  intake.events                                         intake.closed
  * ```
  *
- * Gateways of version 0.1.0 may still publish while INTAKE is open, and their messages are drained. Closing comes before
- * deleting so that no message can arrive in between and be deleted. After that, the publish of an old gateway fails: it
- * answers 503, and the platform delivers the message again later. An instance of the events service of version 0.1.0 that
- * starts late creates INTAKE again; therefore `DurableConsumer` looks for a missing stream every minute.
+ * While INTAKE is open, gateways of version 0.1.0 can publish to it, and their messages are drained. The stream is closed before
+ * it is deleted, because a message that arrives just before the deletion would be lost. Once INTAKE is closed, the publish of
+ * an old gateway fails: the gateway answers 503, and the platform redelivers the message. An events service of version 0.1.0
+ * that starts late creates INTAKE again, so `DurableConsumer` looks for the missing stream every minute.
  */
 export class IntakeStream implements DrainedStream {
   readonly name = intakeStreamName;
