@@ -38,14 +38,14 @@ describe(findSimulator.name, () => {
     await expect(findSimulator({ DATA_DIR })).rejects.toThrow('npm start');
   });
 
-  it('does not believe the record of a process that was killed', async () => {
+  it('ignores the record of a killed process', async () => {
     const { pid } = spawnSync(process.execPath, ['--version']);
     await recordSimulator(directory, { url, pid });
     await expect(findSimulator({ DATA_DIR })).rejects.toThrow('npm start');
   });
 
   it.each(['', '{', 'null', '[]', '{"url":"8100","pid":1}', `{"url":"${url}"}`])(
-    'does not believe the damaged record %j',
+    'ignores the damaged record %j',
     async (record) => {
       await writeFile(join(directory, 'simulator.json'), record);
       await expect(findSimulator({ DATA_DIR })).rejects.toThrow('npm start');
@@ -58,7 +58,7 @@ describe(findSimulator.name, () => {
 });
 
 describe(runCommandLine.name, () => {
-  it('controls the recorded simulator without being given its address', async () => {
+  it('controls the recorded simulator without --url', async () => {
     const setup = await SimulatorSetup.start();
     try {
       await recordSimulator(directory, { url: setup.simulator.url, pid: process.pid });

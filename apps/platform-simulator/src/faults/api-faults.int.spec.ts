@@ -3,7 +3,7 @@ import { eventually } from '@stream-events/testing';
 import { stopClock } from '../../test/clock.js';
 import { SimulatorSetup } from '../../test/simulator-setup.js';
 
-describe('faults of the platform’s interface', () => {
+describe('faults of the platform API', () => {
   let setup: SimulatorSetup;
 
   beforeEach(async () => {
@@ -20,26 +20,26 @@ describe('faults of the platform’s interface', () => {
   const lookUp = (): Promise<Response> =>
     fetch(`${setup.simulator.url}/helix/users?login=sim_pixelforge`, { headers: setup.authorization });
 
-  it('closes connections without an answer when it is down', async () => {
+  it('closes connections without a response in mode down', async () => {
     await fail({ mode: 'down' });
     await expect(lookUp()).rejects.toThrow('fetch failed');
     await expect(fetch(`${setup.simulator.url}/oauth2/validate`)).rejects.toThrow('fetch failed');
     expect((await setup.call('GET', '/simulator')).json.faults).toMatchObject({ api: { mode: 'down' } });
   });
 
-  it('answers 200 with what is no JSON when it talks garbage', async () => {
+  it('answers 200 with invalid JSON in mode garbage', async () => {
     await fail({ mode: 'garbage' });
     const response = await lookUp();
     expect(response.status).toBe(200);
     await expect(response.json()).rejects.toThrow(/JSON/);
   });
 
-  it('answers 500 when it has an error', async () => {
+  it('answers 500 in mode error', async () => {
     await fail({ mode: 'error' });
     expect((await lookUp()).status).toBe(500);
   });
 
-  it('answers 429 and says until when', async () => {
+  it('answers 429 with the time of the reset', async () => {
     stopClock();
     await fail({ mode: 'rate_limited', for_ms: 60_000 });
     const { status, headers } = await lookUp();
@@ -47,7 +47,7 @@ describe('faults of the platform’s interface', () => {
     expect(Number(headers.get('ratelimit-reset'))).toBe(Math.ceil((Date.now() + 60_000) / 1_000));
   });
 
-  it('answers late when it is slow, and closes without waiting for that', async () => {
+  it('answers late in mode slow, and shuts down without waiting', async () => {
     await fail({ mode: 'slow', delay_ms: 300 });
     const began = performance.now();
     expect((await lookUp()).status).toBe(200);

@@ -19,7 +19,7 @@ describe(TokenBucket.name, () => {
     });
   });
 
-  it('says how much is left and when it will be full', () => {
+  it('returns the remaining points and the time when it is full', () => {
     const bucket = new TokenBucket(60, 1_000);
     bucket.take(1_000);
     bucket.take(1_000);

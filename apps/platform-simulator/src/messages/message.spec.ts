@@ -33,7 +33,7 @@ describe(signMessage.name, () => {
 });
 
 describe(headersOf.name, () => {
-  it('names everything that a receiver needs', () => {
+  it('has all headers that a receiver needs', () => {
     const message = createMessage({ ...content, id: 'the-id', timestamp: 'the-time' });
     expect(headersOf(message, 2)).toEqual({
       'Content-Type': 'application/json',
@@ -49,7 +49,7 @@ describe(headersOf.name, () => {
 });
 
 describe(formatTimestamp.name, () => {
-  it('writes nine digits of a second in UTC', () => {
+  it('writes UTC with nine fractional digits', () => {
     const timestamp = formatTimestamp(new Date('2026-08-02T10:11:12.345Z'));
     expect(timestamp).toMatch(/^2026-08-02T10:11:12\.345\d{6}Z$/);
   });
@@ -78,7 +78,7 @@ describe(createFaultyMessage.name, () => {
     expect(message.signature).toBe(correct.signature);
   });
 
-  it('names another type in the header alone when types mismatch', () => {
+  it('changes only the type header for a type mismatch', () => {
     const message = createFaultyMessage(given, 'type_mismatch');
     expect(message).toEqual({ ...correct, subscriptionType: 'channel.cheer' });
   });

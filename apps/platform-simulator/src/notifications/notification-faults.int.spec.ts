@@ -23,7 +23,7 @@ describe('faults of notifications', () => {
   const told = (): Received[] => setup.receiver.received.filter(isNotification);
   const typesTold = (): string[] => told().map(({ json }) => json.subscription.type);
 
-  it('loses all of them, while the list tells the truth', async () => {
+  it('loses all notifications, while the streams API is correct', async () => {
     await fail({ lose: 1 });
     await goLive();
     await goOffline();
@@ -41,7 +41,7 @@ describe('faults of notifications', () => {
     expect([idOf(second!), second!.body]).toEqual([idOf(first!), first!.body]);
   });
 
-  it('lets the next one overtake', async () => {
+  it('sends the next notification first', async () => {
     await fail({ reorder: 1 });
     await goLive();
     await goOffline();
@@ -49,7 +49,7 @@ describe('faults of notifications', () => {
     expect(typesTold()).toEqual(['stream.offline', 'stream.online']);
   });
 
-  it('sends late what nothing overtakes', async () => {
+  it('sends a held notification late when no other follows', async () => {
     await fail({ reorder: 1 });
     await goLive();
     await setup.receiver.waitFor(1, isNotification);
@@ -64,7 +64,7 @@ describe('faults of notifications', () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(290);
   });
 
-  it('signs wrongly, every copy', async () => {
+  it('gives every copy an invalid signature', async () => {
     await fail({ bad_signature: 1 });
     setup.receiver.answer = () => ({ status: 403 });
     await goLive();
@@ -73,7 +73,7 @@ describe('faults of notifications', () => {
     expect(new Set(copies.map(idOf)).size).toBe(1);
   });
 
-  it('draws by the seed: the same ones are lost when a run is repeated', async () => {
+  it('are derived from the seed: a repeated run loses the same notifications', async () => {
     const play = async (): Promise<unknown[]> => {
       const run = await SimulatorSetup.start();
       await run.call('POST', '/simulator/users', { login: 'mira', id: '77' });
@@ -126,7 +126,7 @@ describe('faults of notifications', () => {
       setup.receiver.answer = () => ({ status: 500 });
     });
 
-    it('gets each notification three times, then its subscription is disabled, and it is told so', async () => {
+    it('gets each notification three times, then the subscription is disabled and the callback is notified', async () => {
       for (let count = 0; count < 3; count += 1) await failOnce();
       await eventually(async () =>
         expect(await statuses()).toEqual(['notification_failures_exceeded', 'enabled']),
@@ -145,7 +145,7 @@ describe('faults of notifications', () => {
       expect(told().filter((received) => !isOffline(received))).toHaveLength(9);
     });
 
-    it('is forgiven when it takes one in between', async () => {
+    it('resets its failures when it accepts a notification in between', async () => {
       await failOnce();
       await failOnce();
       setup.receiver.answer = answerChallenge;

@@ -40,7 +40,7 @@ describe('notifications of the simulated platform', () => {
       expect(new Set(setup.receiver.received.map(({ body }) => body)).size).toBe(1);
     });
 
-    it('delivers a message again with a new timestamp and a right signature', async () => {
+    it('redelivers a message with a new timestamp and a valid signature', async () => {
       const first = await setup.send({ callback: setup.receiver.url, secret });
       const again = await setup.send({
         callback: setup.receiver.url,
@@ -59,7 +59,7 @@ describe('notifications of the simulated platform', () => {
         expect(signatureOf(received)).toBe(received.rightSignature);
     });
 
-    it('sends raw text as it is', async () => {
+    it('sends raw text unchanged', async () => {
       const event_text = '{"bits": 12345678901234567890,"twice":1,"twice":2}';
       const { json } = await setup.send({
         type: 'channel.cheer',
@@ -104,11 +104,11 @@ describe('notifications of the simulated platform', () => {
       expect(setup.receiver.received.map(isThatFault)).toEqual([true]);
     });
 
-    it('answers 404 when nobody has subscribed and no callback is given', async () => {
+    it('answers 404 without a subscription and without a callback', async () => {
       expect(await setup.send()).toMatchObject({ status: 404, json: { error: 'Not Found', status: 404 } });
     });
 
-    it('says that nobody answered', async () => {
+    it('reports an unreachable callback', async () => {
       const { json } = await setup.send({ callback: 'http://127.0.0.1:9/nobody', secret });
       expect(json.responses).toEqual([{ status: 0, body: '', error: 'unreachable' }]);
     });
@@ -128,7 +128,7 @@ describe('notifications of the simulated platform', () => {
   });
 
   describe('generated notifications', () => {
-    it('come at once when the rate is raised, and stop when it is 0', async () => {
+    it('start at once when the rate is raised, and stop at rate 0', async () => {
       await setup.subscribe();
       expect((await setup.call('PATCH', '/simulator', { rate: 200 })).json.rate).toBe(200);
       const notifications = await setup.receiver.waitFor(20, isNotification);
@@ -141,7 +141,7 @@ describe('notifications of the simulated platform', () => {
       expect(json).toMatchObject({ simulation: true, seed: 'test', rate: 0, notifications: { refused: {} } });
     });
 
-    it('are sent again with the same id until they are accepted', async () => {
+    it('are retried with the same id until they are accepted', async () => {
       await setup.subscribe();
       let refusals = 1;
       setup.receiver.answer = () => ({ status: refusals-- > 0 ? 500 : 204 });
@@ -173,7 +173,7 @@ describe('notifications of the simulated platform', () => {
       setup.receiver.answer = () => released.then(() => ({ status: 204 }));
     });
 
-    it('makes the simulator skip events instead of queueing them', async () => {
+    it('makes the simulator skip events instead of queuing them', async () => {
       await setup.call('PATCH', '/simulator', { rate: 5_000 });
       await eventually(async () => {
         const { json } = await setup.call('GET', '/simulator');
@@ -184,7 +184,7 @@ describe('notifications of the simulated platform', () => {
       release();
     });
 
-    it('is waited for when the simulator closes', async () => {
+    it('is awaited when the simulator shuts down', async () => {
       const sending = setup.send();
       await setup.receiver.waitFor(1, isNotification);
       const closing = setup.close();

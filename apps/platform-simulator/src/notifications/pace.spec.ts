@@ -28,7 +28,7 @@ describe(Pace.name, () => {
   });
 
   describe('untilNextMs', () => {
-    it('is the rest of the time to the next one', () => {
+    it('returns the time until the next event', () => {
       const pace = new Pace(2, 0);
       pace.take(100, 100);
       expect(pace.untilNextMs()).toBeCloseTo(400);

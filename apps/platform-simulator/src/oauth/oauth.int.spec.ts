@@ -29,7 +29,7 @@ describe('OAuth of the simulated platform', () => {
   };
 
   describe('POST /oauth2/token', () => {
-    it('gives an access token for sixty days', async () => {
+    it('issues an access token for 60 days', async () => {
       const { status, json } = await getToken();
       expect(status).toBe(200);
       expect(json).toEqual({
@@ -43,7 +43,7 @@ describe('OAuth of the simulated platform', () => {
       });
     });
 
-    it('takes the secret that a client id was first used with, and no other', async () => {
+    it('accepts only the secret that a client id was first used with', async () => {
       expect((await getToken()).status).toBe(200);
       expect((await getToken()).status).toBe(200);
       const { status, json } = await getToken({ client_secret: 'another' });
@@ -56,7 +56,7 @@ describe('OAuth of the simulated platform', () => {
     it.each([
       [{ client_id: '' }, 'missing client id'],
       [{ client_secret: '' }, 'missing client secret'],
-      [{ grant_type: 'authorization_code' }, 'client_credentials only'],
+      [{ grant_type: 'authorization_code' }, 'only client_credentials'],
     ])('answers 400 to %j', async (fault, message) => {
       const { status, json } = await getToken(fault);
       expect({ status, message: json.message }).toEqual({
@@ -65,7 +65,7 @@ describe('OAuth of the simulated platform', () => {
       });
     });
 
-    it('knows only the application that is configured', async () => {
+    it('accepts only the configured application', async () => {
       const other = await SimulatorSetup.start({
         PLATFORM_CLIENT_ID: 'app',
         PLATFORM_CLIENT_SECRET: 'secret',
@@ -132,7 +132,7 @@ describe('OAuth of the simulated platform', () => {
     const rateLimitOf = ({ headers }: { headers: Headers }): number[] =>
       ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`ratelimit-${name}`)));
 
-    it('is told with every answer, refusals included', async () => {
+    it('is in every response, including errors', async () => {
       stopClock(); // a point comes back every 75 ms
       const [limit, remaining, reset] = rateLimitOf(await lookUp(setup.authorization));
       expect([limit, remaining]).toEqual([800, 799]);
@@ -142,7 +142,7 @@ describe('OAuth of the simulated platform', () => {
       expect(rateLimitOf(await lookUp({}))[0]).toBe(800);
     });
 
-    it('answers 429 when the bucket is empty, to that application alone, until it fills again', async () => {
+    it('answers 429 to one application when its bucket is empty, until the bucket refills', async () => {
       const pass = stopClock();
       await setup.call('POST', '/simulator/limits', { rate_limit: 60 }); // one a second
       for (let call = 0; call < 60; call += 1) await lookUp(setup.authorization);
@@ -156,7 +156,7 @@ describe('OAuth of the simulated platform', () => {
     });
   });
 
-  it('says with every answer that it is a simulation', async () => {
+  it('marks every response as simulated', async () => {
     for (const path of ['/helix/users', '/helix/nothing', '/oauth2/validate', '/simulator', '/nothing']) {
       const { headers } = await fetch(setup.simulator.url + path);
       expect([path, headers.get('x-platform-simulation')]).toEqual([path, 'true']);

@@ -28,12 +28,12 @@ describe('scenarios', () => {
   const streamsOf = async (run: SimulatorSetup, id: string): Promise<Truth[]> =>
     (await run.call('GET', `/simulator/streams?user_id=${id}`)).json as unknown as Truth[];
 
-  it.each(scenarioNames.map((name) => [name]))('%s can be played, and ended', async (name) => {
+  it.each(scenarioNames.map((name) => [name]))('%s can be started and stopped', async (name) => {
     expect(await play({ name })).toMatchObject({ status: 200, json: { playing: name } });
     expect((await play({ name: 'none' })).json.playing).toBeNull();
   });
 
-  it('can be played from the start', async () => {
+  it('can run from the start', async () => {
     const run = await SimulatorSetup.start({ SIMULATOR_SCENARIO: 'busy-evening' });
     expect((await run.call('GET', '/simulator/scenarios')).json.playing).toBe('busy-evening');
     expect((await run.call('GET', '/simulator')).json.rate).toBe(20);
@@ -48,7 +48,7 @@ describe('scenarios', () => {
     },
   );
 
-  it('lets as many streamers as wanted go on and off', async () => {
+  it('starts and stops streams of the given number of streamers', async () => {
     const before = (await usersOf(setup)).length;
     await play({ name: 'streamers-on-and-off', users: 3, every_ms: 10 });
     const made = (await usersOf(setup)).slice(before);
@@ -62,7 +62,7 @@ describe('scenarios', () => {
     });
   });
 
-  it('ends a stream that raids another, whose chat and followers fill', async () => {
+  it('ends a stream with a raid whose viewers follow and chat', async () => {
     for (const { id } of await broadcasters()) {
       await setup.subscribe({
         type: 'channel.raid',
@@ -84,7 +84,7 @@ describe('scenarios', () => {
     }
   });
 
-  it('repeats a run: the same seed and the same calls give the same people, ids, streams and events', async () => {
+  it('gives the same people, ids, streams, and events for the same seed and calls', async () => {
     const run = async (seed: string): Promise<unknown> => {
       const other = await SimulatorSetup.start({ SIMULATOR_SEED: seed });
       await other.call('POST', '/simulator/users', { count: 50 });

@@ -43,7 +43,7 @@ describe('streams of the simulated platform', () => {
       isNotification(received) && received.json.subscription.type === type;
 
   describe('a user who goes live and offline', () => {
-    it('is listed while live, and known for it afterwards', async () => {
+    it('is listed while live, and its past streams stay available', async () => {
       expect(await listed()).toEqual([]);
       const stream = await goLive({ login: 'MIRA', title: 'Hi', game_name: 'Chess', viewer_count: 5 });
       expect(await listed()).toEqual([
@@ -73,7 +73,7 @@ describe('streams of the simulated platform', () => {
       expect(next.id).not.toBe(stream.id);
     });
 
-    it('is told to subscribers, unless nobody shall know', async () => {
+    it('sends notifications unless notify is false', async () => {
       await subscribeTo('stream.online');
       await subscribeTo('stream.offline');
       await goLive({ user_id: '77', notify: false });
@@ -87,7 +87,7 @@ describe('streams of the simulated platform', () => {
       expect(setup.receiver.received.filter(isNotification)).toHaveLength(2);
     });
 
-    it('tells of a new title and category', async () => {
+    it('sends channel.update for a new title and category', async () => {
       await setup.subscribe({
         type: 'channel.update',
         version: '2',
@@ -103,7 +103,7 @@ describe('streams of the simulated platform', () => {
       expect(update?.json.event).toMatchObject({ title: 'New', category_name: 'A game of our own' });
     });
 
-    it('answers 409 to who is live already and 404 to who is not, or does not exist', async () => {
+    it('answers 409 for a user who is already live, and 404 for one who is offline or unknown', async () => {
       await goLive();
       expect((await setup.call('POST', '/simulator/streams', { user_id: '77' })).status).toBe(409);
       await goOffline();
@@ -115,7 +115,7 @@ describe('streams of the simulated platform', () => {
   });
 
   describe('the lag of the list', () => {
-    it('hides a stream that began and shows one that has ended, for as long as was said', async () => {
+    it('lists a stream late and an ended stream longer, for the given times', async () => {
       const pass = stopClock();
       const stream = await goLive({ user_id: '77', listed_after_ms: 300 });
       pass(299);
@@ -149,7 +149,7 @@ describe('streams of the simulated platform', () => {
       return ids;
     };
 
-    it('shows all in pages', async () => {
+    it('lists all subscriptions in pages', async () => {
       const ids = await makeLive(45);
       const seen: string[] = [];
       let query = 'first=20';
@@ -164,7 +164,7 @@ describe('streams of the simulated platform', () => {
       expect(await listed('')).toHaveLength(20);
     });
 
-    it('shows those who are asked for, up to a hundred', async () => {
+    it('returns the requested users, up to 100', async () => {
       const ids = await makeLive(100);
       const query = ids.map((id) => `user_id=${id}`).join('&');
       expect(await listed(`first=100&${query}`)).toHaveLength(100);
@@ -174,7 +174,7 @@ describe('streams of the simulated platform', () => {
     });
   });
 
-  it('are what the world’s own events say', async () => {
+  it('match the events of the world', async () => {
     await subscribeTo('stream.online');
     await subscribeTo('stream.offline');
     await setup.call('PATCH', '/simulator', { rate: 100 });

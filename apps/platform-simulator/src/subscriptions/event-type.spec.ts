@@ -9,7 +9,7 @@ function rowOf(type: string, version?: string) {
 }
 
 describe(isWithdrawn.name, () => {
-  it('is true for a version that the platform no longer has, and for no other', () => {
+  it('returns true only for withdrawn versions', () => {
     const versions = ['1', '2', '3'];
     expect(versions.map((version) => isWithdrawn('channel.follow', version))).toEqual([true, false, false]);
     expect(eventTypes.filter(({ type, version }) => isWithdrawn(type, version))).toEqual([]);

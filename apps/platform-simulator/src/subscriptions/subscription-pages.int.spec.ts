@@ -52,7 +52,7 @@ describe('the list and the limits of subscriptions', () => {
     expect((await list()).json).toMatchObject({ total: 230, total_cost: 115, max_total_cost: 10_000 });
   });
 
-  it('skips and repeats nothing when some are deleted meanwhile', async () => {
+  it('skips and repeats nothing when subscriptions are deleted in between', async () => {
     await setup.call('POST', '/simulator/limits', { page_size: 10 });
     const ids = await createMany(30);
     const doomed = ids.filter((_, index) => index % 3 === 0);
@@ -63,7 +63,7 @@ describe('the list and the limits of subscriptions', () => {
     expect(seen.flat()).toEqual([...ids.slice(0, 10), ...ids.slice(10).filter((id) => !doomed.includes(id))]);
   });
 
-  it('shows one status, type, user or subscription, of any page', async () => {
+  it('filters by status, type, user, or subscription on every page', async () => {
     await setup.call('POST', '/simulator/limits', { page_size: 3 });
     const ids = await createMany(10);
     expect((await walk('type=channel.cheer')).flat()).toEqual(ids.filter((_, index) => index % 2 === 1));
@@ -80,7 +80,7 @@ describe('the list and the limits of subscriptions', () => {
     },
   );
 
-  it('belongs to the application alone', async () => {
+  it('is separate for each application', async () => {
     const { json } = await create('stream.online', '1');
     const other = await setup.authorize('another', 'secret');
     expect((await setup.call('GET', path, undefined, other)).json).toMatchObject({
@@ -92,7 +92,7 @@ describe('the list and the limits of subscriptions', () => {
     expect((await create('stream.online', '1', other)).status).toBe(202);
   });
 
-  it('answers 410 to a version that was withdrawn', async () => {
+  it('answers 410 for a withdrawn version', async () => {
     const follow = setup.subscription({ type: 'channel.follow', version: '1' });
     expect(await setup.call('POST', path, follow)).toMatchObject({
       status: 410,
@@ -100,7 +100,7 @@ describe('the list and the limits of subscriptions', () => {
     });
   });
 
-  it('answers 429 when the cost is too high, not to what costs nothing, until there is room again', async () => {
+  it('answers 429 over the total cost, except to free types, until there is room again', async () => {
     await setup.call('POST', '/simulator/limits', { max_total_cost: 2 });
     const first = await create('stream.online', '1');
     await create('stream.offline', '1');
@@ -110,7 +110,7 @@ describe('the list and the limits of subscriptions', () => {
     expect((await create('stream.online', '2')).status).toBe(202);
   });
 
-  it('takes no cost for what was revoked', async () => {
+  it('does not count the cost of revoked subscriptions', async () => {
     const condition = { broadcaster_user_id: '1' };
     const { id } = await setup.subscribe({ type: 'stream.online', version: '1', condition });
     await setup.call('POST', '/simulator/revocations', { subscription_id: id, status: 'version_removed' });
@@ -121,7 +121,7 @@ describe('the list and the limits of subscriptions', () => {
     });
   });
 
-  it('takes thousands without slowing', async () => {
+  it('does not slow down with thousands of subscriptions', async () => {
     await setup.call('POST', '/simulator/limits', { rate_limit: 1_000_000 });
     const transport = { method: 'webhook', callback: 'http://127.0.0.1:9/nobody', secret };
     const timeOf = async (from: number): Promise<number> => {

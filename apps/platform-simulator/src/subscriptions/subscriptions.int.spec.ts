@@ -36,7 +36,7 @@ describe('subscriptions of the simulated platform', () => {
       });
     });
 
-    it('sends a signed challenge, and enables the subscription when it is answered', async () => {
+    it('sends a signed challenge and enables the subscription after a correct response', async () => {
       const { id, status } = await setup.subscribe();
       expect(status).toBe('enabled');
       const challenge = setup.receiver.received[0];
@@ -58,14 +58,14 @@ describe('subscriptions of the simulated platform', () => {
       expect(setup.receiver.received).toHaveLength(1);
     });
 
-    it('fails the subscription when nobody listens at the callback', async () => {
+    it('fails the subscription when the callback is unreachable', async () => {
       const transport = { method: 'webhook', callback: 'http://127.0.0.1:9/nobody', secret };
       expect(await setup.subscribe({ transport })).toMatchObject({
         status: 'webhook_callback_verification_failed',
       });
     });
 
-    it('answers 409 with the id of the one that exists', async () => {
+    it('answers 409 with the id of the existing subscription', async () => {
       const { id } = await setup.subscribe();
       const condition = { moderator_user_id: '4711', broadcaster_user_id: '4711' };
       const { status, json } = await setup.call(
@@ -79,7 +79,7 @@ describe('subscriptions of the simulated platform', () => {
       });
     });
 
-    it('answers 429 to the fourth of one type and condition', async () => {
+    it('answers 429 to the fourth subscription of one type and condition', async () => {
       for (const path of ['a', 'b', 'c']) {
         const transport = { method: 'webhook', callback: `${setup.receiver.url}/${path}`, secret };
         expect(
@@ -91,7 +91,7 @@ describe('subscriptions of the simulated platform', () => {
       expect(fourth).toMatchObject({ status: 429, json: { error: 'Too Many Requests', status: 429 } });
     });
 
-    it('takes a failed one again', async () => {
+    it('accepts a failed subscription again', async () => {
       setup.receiver.answer = () => ({ status: 500 });
       const failed = await setup.subscribe();
       setup.receiver.answer = answerChallenge;
@@ -130,7 +130,7 @@ describe('subscriptions of the simulated platform', () => {
   });
 
   describe('GET and DELETE /helix/eventsub/subscriptions', () => {
-    it('lists those with a status', async () => {
+    it('filters by status', async () => {
       const { id } = await setup.subscribe();
       const enabled = await setup.call('GET', '/helix/eventsub/subscriptions?status=enabled');
       expect(enabled.json).toMatchObject({ data: [{ id }], total: 1, pagination: {} });
@@ -138,7 +138,7 @@ describe('subscriptions of the simulated platform', () => {
       expect(revoked.json).toMatchObject({ data: [], total: 1 });
     });
 
-    it('deletes one, once', async () => {
+    it('deletes a subscription once', async () => {
       const { id } = await setup.subscribe();
       const path = `/helix/eventsub/subscriptions?id=${id}`;
       expect((await setup.call('DELETE', path)).status).toBe(204);
@@ -151,7 +151,7 @@ describe('subscriptions of the simulated platform', () => {
   });
 
   describe('POST /simulator/revocations', () => {
-    it('tells the callback and ends the subscription', async () => {
+    it('notifies the callback and revokes the subscription', async () => {
       const { id } = await setup.subscribe();
       const request = { subscription_id: id, status: 'authorization_revoked' };
       const { status, json } = await setup.call('POST', '/simulator/revocations', request);
@@ -165,7 +165,7 @@ describe('subscriptions of the simulated platform', () => {
       expect((await setup.send()).status).toBe(404);
     });
 
-    it('answers 404 when there is no such subscription', async () => {
+    it('answers 404 for an unknown subscription', async () => {
       const request = { subscription_id: 'none', status: 'user_removed' };
       expect((await setup.call('POST', '/simulator/revocations', request)).status).toBe(404);
     });

@@ -23,7 +23,7 @@ describe('users of the simulated platform', () => {
     (await setup.call('GET', `/helix/users?${query}`)).json.data.map(({ id }) => id);
 
   describe('GET /helix/users', () => {
-    it('finds by id and login in any case, each once, and leaves out who is unknown', async () => {
+    it('finds users by id and by login in any case, each once, and omits unknown ones', async () => {
       await make({ login: 'Mira', display_name: 'MIRA', id: '77' });
       await make({ login: 'vera', id: '78' });
       expect(await lookUp('id=77&login=MIRA&login=vera&id=0&login=nobody')).toEqual(['77', '78']);
@@ -37,7 +37,7 @@ describe('users of the simulated platform', () => {
       });
     });
 
-    it('takes a hundred together, and no more', async () => {
+    it('accepts 100 ids and logins together and no more', async () => {
       const ids = Array.from({ length: 60 }, (_, index) => `id=${index}`).join('&');
       const logins = Array.from({ length: 40 }, (_, index) => `login=l${index}`).join('&');
       expect((await setup.call('GET', `/helix/users?${ids}&${logins}`)).status).toBe(200);
@@ -47,7 +47,7 @@ describe('users of the simulated platform', () => {
   });
 
   describe('POST /simulator/users', () => {
-    it('answers 409 to a login or an id that is taken', async () => {
+    it('answers 409 for a login or an id that is in use', async () => {
       await make({ login: 'mira', id: '77' });
       expect((await setup.call('POST', '/simulator/users', { login: 'MIRA' })).status).toBe(409);
       expect((await setup.call('POST', '/simulator/users', { login: 'vera', id: '77' })).status).toBe(409);
@@ -60,7 +60,7 @@ describe('users of the simulated platform', () => {
       },
     );
 
-    it('makes 20,000 that are all found, each with a name and an id of its own', async () => {
+    it('adds 20,000 users with unique names and ids', async () => {
       const users = await make({ count: 20_000 });
       expect(new Set(users.map(({ id }) => id)).size).toBe(20_000);
       expect(new Set(users.map(({ login }) => login)).size).toBe(20_000);
@@ -70,7 +70,7 @@ describe('users of the simulated platform', () => {
   });
 
   describe('PATCH and DELETE /simulator/users', () => {
-    it('renames: found by id and the new login alone, and named so in events', async () => {
+    it('renames a user in look-ups and in events', async () => {
       await make({ login: 'mira', id: '77' });
       await make({ login: 'vera', id: '78' });
       const rename = (login: string) => setup.call('PATCH', '/simulator/users/77', { login });
@@ -91,7 +91,7 @@ describe('users of the simulated platform', () => {
       expect((await setup.call('PATCH', '/simulator/users/none', { login: 'x' })).status).toBe(404);
     });
 
-    it('removes: from look-ups, from the air and from subscriptions, which end as user_removed', async () => {
+    it('removes a user, ends the stream, and revokes subscriptions with user_removed', async () => {
       await make({ login: 'mira', id: '77' });
       await setup.call('POST', '/simulator/streams', { user_id: '77' });
       const condition = { broadcaster_user_id: '77', moderator_user_id: '77' };

@@ -32,7 +32,7 @@ describe(countViewers.name, () => {
 });
 
 describe(Broadcasts.name, () => {
-  it('lists each of 10,000 live streams by its user without looking at the others', () => {
+  it('finds each of 10,000 live streams by its user without a scan', () => {
     const world = new World('seed');
     const users = Array.from({ length: 10_000 }, () => world.users.addGenerated());
     for (const { id } of users) world.broadcasts.start(world.channel(id), { now: 0 });

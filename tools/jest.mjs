@@ -1,0 +1,10 @@
+// Runs Jest with the given arguments. npx nx test <project> runs the tests of one project through this file, and skips them
+// when neither the project nor its dependencies have changed since they passed.
+import { root, run } from './prepare.mjs';
+
+export function runJest(args) {
+  const options = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+  run(process.execPath, [...options, `${root}node_modules/jest/bin/jest.js`, ...args]);
+}
+
+if (process.argv[1] === new URL(import.meta.url).pathname) runJest(process.argv.slice(2));
