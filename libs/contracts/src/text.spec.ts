@@ -73,6 +73,8 @@ describe(foldCase.name, () => {
       const character = String.fromCodePoint(point);
       const folded = foldCase(character);
       const forms = [character.toUpperCase(), character.toLowerCase(), folded];
+      // Most characters have no case: then all forms are the character itself.
+      if (forms.every((form) => form === character)) continue;
       if (forms.some((form) => foldCase(form) !== folded)) differing.push(point.toString(16));
     }
     expect(differing).toEqual([]);
