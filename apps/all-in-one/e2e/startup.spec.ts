@@ -101,7 +101,7 @@ describe('start', () => {
       const environment = { PLATFORM: 'twitch', DATABASE_URL: otherDatabase.url };
       const { code, output } = await (await stack.prepareEvents(environment)).runToEnd();
       expect(code).toBe(1);
-      expect(output).toMatch(/(EVENTS|INGEST).*platform simulator.*PLATFORM is twitch.*never mix/);
+      expect(output).toMatch(/(EVENTS|INGEST).*platform simulator.*PLATFORM is twitch.*must not mix/);
     });
 
     it('has changed nothing', async () => {
