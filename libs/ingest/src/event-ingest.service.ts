@@ -21,7 +21,7 @@ const maxWaitingEvents = 4_096;
 const maxWaitingBytes = 96 * 1024 * 1024;
 // Platforms and clients give up after a few seconds and send the same event again.
 const maxAttempts = 2;
-// When the store replies that it is unavailable, ask once more after this: long enough to re-establish a lost connection,
+// When the store replies that it is unavailable, retry after this time: long enough to re-establish a lost connection,
 // short enough for an immediate 503.
 const unavailableRetryMs = 100;
 

@@ -48,7 +48,7 @@ describe(PlatformClient.name, () => {
     setup.fake.fault = (call, response) => call.name.includes('/api/') && fault(call, response);
   };
 
-  /** The next so many calls fail with 500. */
+  /** The next calls, as many as given, fail with 500. */
   const failTimes = (times: number): void => {
     let left = times;
     failApi((_call, response) => {
