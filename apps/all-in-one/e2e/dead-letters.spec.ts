@@ -204,7 +204,7 @@ describe('dead letters', () => {
         body: eventBody({ event_type: type }),
       });
       await allow();
-      const id = /operator as ([0-9a-f-]{36})/.exec(answer.json.detail)?.[1] ?? '';
+      const id = /dead letter ([0-9a-f-]{36})/.exec(answer.json.detail)?.[1] ?? '';
       expect({ status: answer.status, found: (await show(id)).json.event_type }).toEqual({
         status: 400,
         found: type,
