@@ -2,7 +2,7 @@ import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath, uniqueType, type EventPage, type EventRecord } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-// After a crash a batch is free to take after 10 s, and NATS and a service start in between.
+// Other instances may claim a batch 10 s after a crash. NATS and a service start in the meantime.
 const recoveryLimitMs = 90_000;
 
 describe('a crash', () => {
@@ -17,7 +17,7 @@ describe('a crash', () => {
   const create = (event_type: string) =>
     stack.request<EventRecord>('POST', eventsPath, { body: eventBody({ event_type }) });
 
-  /** Each gateway finds by itself that NATS is back: the one that is asked may be the later one. */
+  /** Retries, because each gateway finds out by itself that NATS is back. */
   const listed = (type: string): Promise<EventRecord[]> =>
     eventually(async () => {
       const answer = await stack.request<EventPage>('GET', `${eventsPath}?event_type=${type}`);
@@ -54,7 +54,7 @@ describe('a crash', () => {
       expect(await published(type)).toEqual([committed]);
       expect((await listed(type)).map(({ id }) => id)).toEqual([committed]);
       expect(await stack.count('events.outbox')).toBe(0);
-      // The client was told that it is stored, or that this is in doubt; never anything else.
+      // The client learns either that the event is stored or that the outcome is unknown.
       expect([201, 503]).toContain((await answer).status);
     },
     recoveryLimitMs,
@@ -66,7 +66,7 @@ describe('a crash', () => {
       const type = uniqueType('twice');
       const { json } = await create(type);
       await stack.waitUntilPublished();
-      // What such a crash leaves behind.
+      // Leave an outbox row behind, as such a crash does.
       await stack.query(
         'INSERT INTO events.outbox (event_ids, claimed_until) VALUES (ARRAY[$1::uuid], now())',
         [json.id],
@@ -78,7 +78,7 @@ describe('a crash', () => {
   );
 
   it(
-    'of NATS while nothing runs through it is over when NATS is back',
+    'of NATS while no events flow ends when NATS is back',
     async () => {
       await stack.nats.kill();
       const refused = await eventually(async () => {

@@ -11,7 +11,7 @@ import {
 } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-/** A dead letter, as the API prints it. */
+/** A dead letter in the API's form. */
 interface DeadLetter {
   id: string;
   event_id: string | null;
@@ -51,7 +51,7 @@ describe('dead letters', () => {
     expect(outcomes).toEqual(events.map(({ id }) => ({ id, outcome: 'dead_lettered' })));
   };
 
-  /** From now on the database refuses events of this type; gives back what ends it. */
+  /** Makes the database reject events of this type. Returns a function that ends this. */
   const refuse = async (type: string): Promise<() => Promise<unknown>> => {
     const name = `"refuses ${type}"`;
     const add = `ALTER TABLE events.events ADD CONSTRAINT ${name} CHECK (event_type <> '${type}') NOT VALID`;
@@ -109,7 +109,7 @@ describe('dead letters', () => {
       }),
     );
 
-    // One by one: a batch is halved until each stands alone, which takes a busy machine longer than an answer may.
+    // One by one: halving a batch down to single events takes a busy machine longer than the time limit of a request.
     beforeAll(async () => {
       for (const event of events) await park([event]);
     });
@@ -125,13 +125,13 @@ describe('dead letters', () => {
         found.push(...page.json.results);
         url = page.json.next;
         if (url === null) continue;
-        // Absolute, and in the form in which it was asked for.
+        // Absolute, with the path of the request.
         const { origin, pathname, searchParams } = new URL(url);
         expect(stack.urls).toContain(origin);
         expect({ pathname, size: searchParams.get('page_size'), colour: searchParams.get('colour') }).toEqual(
           { pathname: `${deadLettersPath}/`, size: '7', colour: 'blue' },
         );
-        // What comes while a walk is under way shifts nothing.
+        // Dead letters that arrive during the walk shift nothing.
         await park([newEvent({ eventData: '' })]);
       }
       const ids = events.map(({ id }) => id);
@@ -213,7 +213,7 @@ describe('dead letters', () => {
   });
 
   describe('tried again', () => {
-    it('are stored and published when the cause is gone, and are parked no more', async () => {
+    it('are stored, published and no longer dead letters when the cause is gone', async () => {
       const type = uniqueType('retried');
       const allow = await refuse(type);
       const event = newEvent({ eventType: type, eventId: uniqueType('message') });
@@ -257,7 +257,7 @@ describe('dead letters', () => {
       expect(await show(event.id)).toMatchObject({ status: 404 });
     });
 
-    it('stay parked when they are refused again: 409 with the reason', async () => {
+    it('stay dead letters when they are rejected again: 409 with the reason', async () => {
       const event = newEvent({ eventData: 'no JSON' });
       await park([event]);
       const answer = await stack.request<Problem>('POST', `${deadLettersPath}/${event.id}/retry/`);

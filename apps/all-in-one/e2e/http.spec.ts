@@ -29,7 +29,7 @@ describe('HTTP edge', () => {
   afterAll(() => stack.stop());
 
   describe('links', () => {
-    /** The base of the `next` link, by a client that sends exactly these headers. */
+    /** The base of the `next` link that a client gets which sends exactly these headers. */
     const baseFor = async (gateway: TestService, headers: Record<string, string> = {}): Promise<string> => {
       const text = await new Promise<string>((resolve, reject) => {
         const request = httpRequest(
@@ -43,7 +43,7 @@ describe('HTTP edge', () => {
         );
         request.on('error', reject).end();
       });
-      const { next } = JSON.parse(text) as EventPage; // holds: the answer is 200, as the link's presence shows
+      const { next } = JSON.parse(text) as EventPage; // holds: the response is 200, as the link shows
       return next?.slice(0, next.indexOf('/api/v1')) ?? 'no link';
     };
 
@@ -159,7 +159,7 @@ describe('HTTP edge', () => {
   });
 
   describe('health', () => {
-    it('is told without a token, on both ports', async () => {
+    it('needs no token, on both ports', async () => {
       for (const base of [plain.url, plain.adminUrl]) {
         expect(await stack.request('GET', `${base}/health/live`, { token: null })).toMatchObject({
           status: 200,
@@ -177,9 +177,9 @@ describe('HTTP edge', () => {
     });
   });
 
-  // The last one: it takes the events services away.
+  // Last, because it kills the events services.
   describe('without an events service', () => {
-    it('answers 503 with Retry-After, and the heartbeat as ever', async () => {
+    it('answers 503 with Retry-After; the heartbeat still works', async () => {
       await Promise.all(stack.events.map((events) => events.kill('SIGKILL')));
       const requests: [method: string, path: string, body?: unknown][] = [
         ['GET', eventsPath],

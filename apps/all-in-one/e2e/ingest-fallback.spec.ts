@@ -10,7 +10,7 @@ import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js
 // An outage, the drain's way back from 5 s between tries (30 s for what a dead one had in hand), and batches that wait 10 s
 // for another instance to publish.
 const limitMs = 150_000;
-// Below the 2 s after which a batch counts as not answered; it takes some milliseconds on a machine that is not busy.
+// Shorter than the 2 s after which a batch times out. It takes a few milliseconds on an idle machine.
 const atOnceMs = 1_500;
 
 describe('platform messages while they cannot be stored', () => {
@@ -55,7 +55,7 @@ describe('platform messages while they cannot be stored', () => {
   const notifyStatus = async (messageId: string, gateway?: string): Promise<number> =>
     (await notify(messageId, gateway)).status;
 
-  /** Messages at once, half of them to each gateway; a probe may be among them, the rest must not wait for it. */
+  /** Sends messages at once, half of them to each gateway. One may be a probe; the others must not wait for it. */
   const notifyMany = (count: number): Promise<{ messageId: string; status: number }[]> =>
     Promise.all(
       Array.from({ length: count }, async (_, index) => {
@@ -81,7 +81,7 @@ describe('platform messages while they cannot be stored', () => {
   const countWaiting = (): Promise<number> =>
     manageStreams(async (streams) => (await streams.info(ingestStreamName)).state.messages);
 
-  /** Each gateway stores, and nothing waits. */
+  /** Waits until each gateway stores messages and none is waiting. */
   const untilStoring = (): Promise<void> =>
     eventually(
       async () => {
@@ -95,7 +95,7 @@ describe('platform messages while they cannot be stored', () => {
       { timeoutMs: 45_000, intervalMs: 200 },
     );
 
-  /** Makes gateways take notice, which are degraded from then on. */
+  /** Sends messages until the gateways notice the outage. */
   const untilDegraded = (): Promise<void> =>
     eventually(async () => {
       for (const gateway of stack.gateways) {
@@ -122,8 +122,7 @@ describe('platform messages while they cannot be stored', () => {
     gateway.output.split('\n').filter((line) => line.includes(text)).length;
 
   /**
-   * Clients are refused in no time, each of ten; but for one that may have been the probe. On a machine that stands still,
-   * another ten must be.
+   * Expects that ten clients are refused at once, except one that may be the probe. On a stalled machine, tries another ten.
    */
   const expectRefusedAtOnce = async (): Promise<void> => {
     const answers: Answer<unknown>[] = [];
@@ -174,9 +173,9 @@ describe('platform messages while they cannot be stored', () => {
       postgres.hang();
       const startedAt = performance.now();
       const messages = await notifyMany(2);
-      // Two tries of 2 s, and the stream; the platform waits for a few seconds, and a query fails after 12 s.
+      // Two tries of 2 s each, then the stream. The platform waits a few seconds; a query fails after 12 s.
       expect(performance.now() - startedAt).toBeLessThan(10_000);
-      // Those that are the probe wait for 2 s, and all do when the machine stands still: then another forty must not.
+      // A probe waits for 2 s, and on a stalled machine every message does: then try another forty.
       await eventually(async () => {
         const degradedAt = performance.now();
         messages.push(...(await notifyMany(40)));
@@ -260,7 +259,7 @@ describe('platform messages while they cannot be stored', () => {
       expect(await Promise.all(ids.map((id) => notifyStatus(id)))).toEqual(Array<number>(8).fill(204));
       await postgres.heal();
       await expectStoredAndPublishedOnce(ids);
-      // By now, what it wrote when it refused them has arrived here.
+      // By now, this process has received the log lines of the refusals.
       expect(warningsOf(stack.gateway, 'cannot publish to the INGEST stream')).toBe(refusals + 1);
     },
     limitMs,
@@ -270,7 +269,7 @@ describe('platform messages while they cannot be stored', () => {
     'are refused with INGEST_FALLBACK=off, and nothing of them is kept',
     async () => {
       const gateway = await stack.startGateway({ INGEST_FALLBACK: 'off' });
-      stack.gateways.pop(); // the tests after this one are about those with the fallback
+      stack.gateways.pop(); // later tests use the gateways with the fallback
       try {
         await postgres.cut();
         const ids = [randomUUID(), randomUUID()];
@@ -290,7 +289,7 @@ describe('platform messages while they cannot be stored', () => {
     limitMs,
   );
 
-  // The last one: it takes NATS away.
+  // Last, because it kills NATS.
   it(
     'are refused at once while NATS is away, and accepted again when it is back',
     async () => {

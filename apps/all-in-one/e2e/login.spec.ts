@@ -11,7 +11,7 @@ describe('api-token-auth', () => {
   let known: { username: string; auth_token: string };
 
   beforeAll(async () => {
-    // Behind a proxy, so that a test can come from any address.
+    // Trust proxies, so that a test can come from any address.
     stack = await startStack({ environment: { TRUST_PROXY: 'true' } });
     known = await register();
   }, startLimitMs);
@@ -40,7 +40,7 @@ describe('api-token-auth', () => {
     },
   );
 
-  it('gives the first owner’s, whichever gateway made it', async () => {
+  it('gives the first owner’s token, whichever gateway created it', async () => {
     for (const gateway of stack.urls)
       expect((await logIn(owner, { gateway })).json.token).toBe(stack.ownerToken);
     expect(await stack.query(`SELECT 1 FROM gateway.users WHERE role = 'owner'`)).toHaveLength(1);
@@ -131,13 +131,13 @@ describe('api-token-auth', () => {
   });
 
   it('takes an address of any length from a proxy', async () => {
-    // Random: what compresses well would fit where this does not.
+    // Random, because PostgreSQL would compress repeated text to fit the index.
     const address = randomBytes(3_000).toString('hex');
     expect(await logIn({ username: known.username, password }, { address })).toMatchObject({ status: 200 });
   });
 
   describe('after repeated failures', () => {
-    /** Fails until it is slowed, at both gateways in turn. */
+    /** Logs in with a wrong password, at both gateways in turn, until the login is slowed. */
     const failUntilSlowed = async (username: string, address: string): Promise<Answer<Problem>> => {
       for (let attempt = 0; attempt < 10; attempt += 1) {
         const gateway = stack.urls[attempt % 2] ?? '';
@@ -147,7 +147,7 @@ describe('api-token-auth', () => {
       throw new Error('ten failures were not slowed');
     };
 
-    /** The first pause lasts a second, which may be over before a busy machine has asked again. */
+    /** Makes the pause longer than its first second, which may be over before a busy machine sends the next request. */
     const lengthenPause = (address: string) =>
       stack.query('UPDATE gateway.login_failures SET failures = 12 WHERE address = $1', [address]);
 
@@ -177,7 +177,7 @@ describe('api-token-auth', () => {
       expect(answer.status).toBe(429);
     });
 
-    it('is not got around by another spelling of the user name', async () => {
+    it('applies to other spellings of the user name', async () => {
       const { username } = await register();
       const address = '198.51.100.6';
       await failUntilSlowed(username, address);
@@ -203,7 +203,7 @@ describe('api-token-auth', () => {
       });
     });
 
-    it('lets few of many at once try', async () => {
+    it('checks only a few of many simultaneous attempts', async () => {
       const { username } = await register();
       const startedAt = performance.now();
       const attempts = Array.from({ length: 20 }, (_, index) =>
@@ -213,7 +213,7 @@ describe('api-token-auth', () => {
         ),
       );
       const statuses = (await Promise.all(attempts)).map(({ status }) => status);
-      // Five, and on a busy machine one more after the first second, and after two more, and so on.
+      // Five. On a busy machine one more after the first second, another two seconds later, and so on.
       const most = 5 + Math.floor(Math.log2(1 + (performance.now() - startedAt) / 1_000));
       const tried = statuses.filter((status) => status === 400).length;
       expect(tried).toBeGreaterThanOrEqual(5);
@@ -233,7 +233,7 @@ describe('api-token-auth', () => {
   });
 
   describe('secrets', () => {
-    it('are nowhere in clear: not in the database, not in a log', async () => {
+    it('are in clear text neither in the database nor in a log', async () => {
       const { username, auth_token } = await register();
       await logIn({ username, password });
       await logIn({ username, password: 'a wrong password' });

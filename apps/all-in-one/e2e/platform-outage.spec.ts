@@ -4,16 +4,16 @@ import { SimulatedPlatform, type ApiFault } from './simulated-platform.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 import { monitorStreamer, readStreamer, streamersPath } from './streamer-records.js';
 
-/** What is wrong with the platform, for longer than a test looks. */
+/** Faults of the platform. Each lasts longer than its test needs. */
 const outages: [what: string, fault: ApiFault][] = [
   ['is down', { mode: 'down' }],
   ['is slow', { mode: 'slow', delay_ms: 30_000 }],
   ['answers garbage', { mode: 'garbage' }],
   ['answers errors', { mode: 'error' }],
-  ['answers that there were too many requests', { mode: 'rate_limited', for_ms: 20_000 }],
+  ['answers that there were too many requests', { mode: 'rate_limited', for_ms: 10_000 }],
 ];
 
-// Too many requests are so for 20 s; an open circuit is tried every 30 s at most, by each connector for itself.
+// The rate limit lasts 10 s. Each connector probes an open circuit at least every 30 s.
 const healed = { timeoutMs: 45_000 };
 
 describe('outage of the platform', () => {
@@ -25,14 +25,14 @@ describe('outage of the platform', () => {
     platform = new SimulatedPlatform(stack);
   }, startLimitMs);
 
-  // A test that fails leaves the next one a platform that works.
+  // The platform works again for the next test, even after a failure.
   afterEach(() => platform.setFaults({ api: { mode: 'ok' } }));
   afterAll(() => stack.stop());
 
   describe.each(outages)('when it %s', (_, fault) => {
     it('refuses to add a streamer within 5 s, stores nothing, works otherwise, and heals by itself', async () => {
       const known = await platform.addUser();
-      // After the outage before, each connector finds out by itself that it is over.
+      // Each connector finds out by itself that the previous outage is over.
       const streamer = await eventually(() => monitorStreamer(stack, known.login), healed);
       const user = await platform.addUser();
       const before = await stack.count('streamer_monitor.streamers');
@@ -42,7 +42,7 @@ describe('outage of the platform', () => {
       const refused = await stack.request('POST', streamersPath, { body: { platform_username: user.login } });
       expect(refused.status).toBe(503);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-      // Given up after 4.5 s (a slow platform takes 30 s); the rest is for a machine that is busy.
+      // The connector gives up after 4.5 s (a slow platform takes 30 s). The rest is for a busy machine.
       expect(performance.now() - startedAt).toBeLessThan(10_000);
       expect(await stack.count('streamer_monitor.streamers')).toBe(before);
 
@@ -52,7 +52,7 @@ describe('outage of the platform', () => {
       expect((await stack.request('POST', eventsPath, { body: eventBody() })).status).toBe(201);
       expect((await stack.request('GET', streamersPath)).status).toBe(200);
       expect((await stack.request('GET', '/api/v1/platform/scopes')).status).toBe(200);
-      // The connector that answers hears from the other what has failed.
+      // The connector that responds may not be the one whose call failed.
       await eventually(async () =>
         expect(await stack.request('GET', '/api/v1/platform/status')).toMatchObject({
           status: 200,

@@ -11,7 +11,7 @@ describe('a platform message that is delivered again', () => {
 
   afterAll(() => stack.stop());
 
-  /** Delivers copies of one message, one after the other to each gateway in turn. */
+  /** Delivers copies of one message to the gateways in turn. */
   const deliver = async (message_id: string, timestamp: Date, copies: number): Promise<number[]> => {
     const { json } = await stack.simulate<{ responses: { status: number }[] }>(
       'POST',
@@ -35,7 +35,7 @@ describe('a platform message that is delivered again', () => {
     return (await Promise.all(deliveries)).flat();
   };
 
-  /** By the gateways, each message once: a batch that is sent again is counted again by the events services. */
+  /** Counted by the gateways, once per message. The events services count a batch again when it is sent again. */
   const counted = (result: string): Promise<number> =>
     stack.metric('gateways', 'gateway_webhook_messages_total', { result });
 

@@ -10,7 +10,7 @@ import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js
 
 const { expectSound, problemOf } = raw;
 
-// Shrinking a failure must not outlast Jest's limit, or the seed is never printed.
+// Shrinking must end before Jest's time limit, or fast-check does not print the seed.
 const shrinkLimitMs = 20_000;
 
 const json = ['Content-Type', 'application/json'] as const;
@@ -19,9 +19,9 @@ const json = ['Content-Type', 'application/json'] as const;
 const oneOf = (words: string) => fc.constantFrom(...words.trim().split(/\s+/));
 const charactersFrom = (min: number, max: number) =>
   fc.string({ unit: fc.integer({ min, max }).map((code) => String.fromCharCode(code)) });
-/** Everything that may stand in a header: no control characters, and DEL is one. */
+/** Characters that a header may contain: no control characters, no DEL. */
 const headerText = charactersFrom(32, 255).map((text) => text.replaceAll('\x7f', ''));
-/** Everything that may stand in a URL without ending it, encoded or not. */
+/** Characters that a URL may contain, encoded or not. */
 const urlText = charactersFrom(33, 126);
 const encodedText = fc
   .string({ unit: anyCharacter, maxLength: 300 })
@@ -36,7 +36,7 @@ const oddJson = fc.oneof(
 );
 const anyJson = fc.oneof(oddJson, fc.json({ stringUnit: 'binary' }));
 
-/** Bodies from pure noise to a valid one with a single wrong member. */
+/** Bodies, from noise to a valid body with a single wrong member. */
 function bodiesLike(valid: Record<string, unknown>): fc.Arbitrary<string | Uint8Array> {
   const names = [...Object.keys(valid), '__proto__', 'constructor', 'id', 'hasOwnProperty', 'then', ''];
   const mutated = fc.tuple(fc.constantFrom(...names), anyJson).map(([name, value]) => {
@@ -55,7 +55,7 @@ function bodiesLike(valid: Record<string, unknown>): fc.Arbitrary<string | Uint8
   return fc.oneof({ weight: 4, arbitrary: mutated }, withByte, cut, deep, anyJson, noise);
 }
 
-/** Runs a property; `runs` keeps the whole file within a minute. */
+/** Runs a property. `runs` keeps the whole file within a minute. */
 function holds<T>(
   arbitrary: fc.Arbitrary<T>,
   runs: number,
@@ -81,13 +81,13 @@ describe('robustness', () => {
     expect(await send({ target: `${eventsPath}?page_size=1` })).toMatchObject({ status: 200 });
     for (const process of [...stack.gateways, ...stack.events]) {
       expect(process.isRunning).toBe(true);
-      // Nothing that a client sends is a reason to wake an operator up.
+      // No client's request may log an error.
       const lines = process.output.split('\n');
       expect(lines.filter((line) => /"level":("error"|"fatal"|50|60)/.test(line))).toEqual([]);
     }
   });
 
-  /** Sends a request with the owner's token, unless it brings another. */
+  /** Sends a request with the owner's token unless the request includes another one. */
   function send(request: RawRequest): Promise<RawAnswer> {
     const { headers = [] } = request;
     const isAnonymous = headers.some(([name]) => name === 'Authorization');
@@ -331,7 +331,7 @@ describe('robustness', () => {
       await once(socket, 'end');
 
       await eventually(() => {
-        socket.write('more'); // only a socket that is gone on the other side refuses it
+        socket.write('more'); // fails only when the server has closed the socket
         expect(isRefused).toBe(true);
       });
     });

@@ -2,10 +2,10 @@ import { eventually, type TestService } from '@stream-events/testing';
 import { eventBody, eventsPath, uniqueType, type Answer, type EventRecord } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-// A process that ends too slowly is cut off after 25 s, which is a failure; the test has to live to see it.
+// A process that stops too slowly ends itself after 25 s with an error. The test must run long enough to see the error.
 const limitMs = 90_000;
 const requestsAtOnce = 5;
-// Of five requests that come one by one, three are batches of their own and two wait for the next.
+// Of five requests, one after the other, three become batches of one event; two wait for the next batch.
 const batchesInFlight = 3;
 
 describe('end of a process', () => {
@@ -52,7 +52,7 @@ describe('end of a process', () => {
     expect(published.map(({ id }) => id).sort()).toEqual(ids);
   };
 
-  /** Sends requests, and sees to it that all of them are in flight while the process gets its signal. */
+  /** Sends requests and makes sure that all of them are in flight when the process gets its signal. */
   const terminateInMidFlight = async (process: TestService, type: string): Promise<Answer<EventRecord>[]> => {
     const held = await stack.holdWrites();
     const answers: Promise<Answer<EventRecord>>[] = [];
@@ -75,12 +75,12 @@ describe('end of a process', () => {
   };
 
   it(
-    'of a gateway by SIGTERM lets every request in flight get its answer',
+    'of a gateway by SIGTERM completes every request in flight',
     async () => {
       const type = uniqueType('gateway');
       const gateway = stack.gateway;
       const answers = await terminateInMidFlight(gateway, type);
-      await expect(create(type, gateway.url)).rejects.toThrow(); // it does not listen any more
+      await expect(create(type, gateway.url)).rejects.toThrow(); // it no longer listens
       stack.balanceRequests();
       await expectStoredAndPublishedOnce(type, answers);
     },
@@ -88,7 +88,7 @@ describe('end of a process', () => {
   );
 
   it(
-    'of an events service by SIGTERM lets every request in flight get its answer',
+    'of an events service by SIGTERM completes every request in flight',
     async () => {
       const type = uniqueType('events');
       const answers = await terminateInMidFlight(stack.eventsService, type); // the stack has two

@@ -23,7 +23,7 @@ describe('start', () => {
   });
 
   describe('with a wrong configuration', () => {
-    it('of the gateway ends with code 2 and names all faults, no secret', async () => {
+    it('of the gateway ends with code 2 and lists all faults, without secrets', async () => {
       const environment = {
         HOST: '127.0.0.1',
         PORT: '70000',
@@ -45,18 +45,21 @@ describe('start', () => {
       expect(output).not.toMatch(/secret-(one|two|three|4)/);
     });
 
-    it.each(['gateway', 'events'] as const)('of nothing, the %s names what is required', async (app) => {
-      const { code, output } = await new ServiceProcess(app, {}).runToEnd();
-      expect(code).toBe(2);
-      const required =
-        app === 'gateway'
-          ? ['DATABASE_URL', 'NATS_URL', 'SECRET_KEY']
-          : ['DATABASE_URL', 'NATS_URL', 'PLATFORM'];
-      for (const name of required) expect(output).toContain(`- ${name} is required`);
-      expect(output).toContain('3 error(s)');
-    });
+    it.each(['gateway', 'events'] as const)(
+      'that is empty ends the %s with a list of the required variables',
+      async (app) => {
+        const { code, output } = await new ServiceProcess(app, {}).runToEnd();
+        expect(code).toBe(2);
+        const required =
+          app === 'gateway'
+            ? ['DATABASE_URL', 'NATS_URL', 'SECRET_KEY']
+            : ['DATABASE_URL', 'NATS_URL', 'PLATFORM'];
+        for (const name of required) expect(output).toContain(`- ${name} is required`);
+        expect(output).toContain('3 error(s)');
+      },
+    );
 
-    it('of the first owner is refused, without the password', async () => {
+    it('of the first owner is rejected, without the password in the log', async () => {
       for (const OWNER_PASSWORD of ['short-1', 'owner-name']) {
         const environment = { DATABASE_URL: otherDatabase.url, OWNER_USERNAME: 'owner-name', OWNER_PASSWORD };
         const { code, output } = await (await stack.prepareGateway(environment)).runToEnd();
@@ -67,7 +70,7 @@ describe('start', () => {
   });
 
   describe('with secrets in files', () => {
-    it('works, and a file that is not there is a fault', async () => {
+    it('works, and a missing file is a fault', async () => {
       const directory = await mkdtemp(join(tmpdir(), 'stream-events-e2e-'));
       try {
         const path = join(directory, 'secret-key');
@@ -89,22 +92,22 @@ describe('start', () => {
     });
   });
 
-  describe('on what belongs to another platform', () => {
-    it('is refused by the events service: the database', async () => {
+  describe('with the data of another platform', () => {
+    it('fails: the events service checks the database', async () => {
       const { code, output } = await (await stack.prepareEvents({ PLATFORM: 'twitch' })).runToEnd();
       expect(code).toBe(1);
       expect(output).toMatch(/platform simulator, but PLATFORM is twitch.*never mix/);
       expect(output).not.toContain(new URL(stack.databaseUrl).password || 'no password');
     });
 
-    it('is refused by the events service: the stream', async () => {
+    it('fails: the events service checks the stream', async () => {
       const environment = { PLATFORM: 'twitch', DATABASE_URL: otherDatabase.url };
       const { code, output } = await (await stack.prepareEvents(environment)).runToEnd();
       expect(code).toBe(1);
       expect(output).toMatch(/(EVENTS|INGEST).*platform simulator.*PLATFORM is twitch.*must not mix/);
     });
 
-    it('has changed nothing', async () => {
+    it('changes nothing', async () => {
       expect(await stack.query('SELECT platform FROM events.store_identity')).toEqual([
         { platform: 'simulator' },
       ]);
@@ -113,7 +116,7 @@ describe('start', () => {
     });
   });
 
-  it('with wrong credentials is refused, without the credentials', async () => {
+  it('with wrong credentials fails, without the credentials in the log', async () => {
     const nats = new URL(stack.nats.urlFor('events'));
     nats.password = 'a-wrong-password';
     const { code, output } = await (await stack.prepareEvents({ NATS_URL: nats.href })).runToEnd();
@@ -121,16 +124,16 @@ describe('start', () => {
     expect(output).not.toContain('a-wrong-password');
   });
 
-  it('on a port that is taken is refused', async () => {
+  it('on a port that is in use fails', async () => {
     const PORT = new URL(stack.url).port;
     const { code, output } = await (await stack.prepareGateway({ PORT })).runToEnd();
     expect(code).toBe(1);
     expect(output).toContain('EADDRINUSE');
   });
 
-  it('again finds everything as it was', async () => {
+  it('after a restart finds everything as it was', async () => {
     const { text, headers } = await stack.request('POST', eventsPath, { body: eventBody() });
-    // Not those that a test has started with a secret that is gone by now.
+    // The first two: the secret file of the third gateway has been removed.
     const all = [...stack.gateways.slice(0, 2), ...stack.events];
     await Promise.all(all.map((process) => process.restart()));
     expect(await stack.request('GET', headers.get('location') ?? '')).toMatchObject({ status: 200, text });

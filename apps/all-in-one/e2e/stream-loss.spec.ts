@@ -6,7 +6,7 @@ import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath, uniqueType, type Answer, type EventRecord } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-// Batches of an instance that died are free to take after 10 s; the rest is back within a second or two.
+// Other instances may claim the batches of a dead instance after 10 s. Everything else recovers within a second or two.
 const limitMs = 90_000;
 
 describe('loss of the EVENTS stream', () => {
@@ -37,7 +37,7 @@ describe('loss of the EVENTS stream', () => {
     return parseStreamDescription(config.description ?? '')?.epoch;
   };
 
-  /** Posts events from several clients to every gateway, and runs `disturb` when half of them are answered. */
+  /** Posts events from several clients to every gateway. Runs `disturb` when half of the requests are complete. */
   const underLoad = async (
     type: string,
     total: number,
@@ -77,7 +77,7 @@ describe('loss of the EVENTS stream', () => {
   };
 
   it(
-    'under load makes one new epoch, and every accepted event is on the new stream, once',
+    'under load starts one new epoch, and every accepted event is on the new stream once',
     async () => {
       const type = uniqueType('loss');
       const before = await readEpoch();
@@ -110,7 +110,7 @@ describe('loss of the EVENTS stream', () => {
   );
 
   it(
-    'while no events service runs is made good by the next start',
+    'while no events service runs is repaired at the next start',
     async () => {
       const type = uniqueType('loss');
       const ids = await underLoad(type, 100, () => Promise.resolve());

@@ -29,7 +29,7 @@ describe('streams', () => {
 
   afterAll(() => stack.stop());
 
-  /** A streamer of whom the platform tells by itself. */
+  /** Monitors a streamer and waits until the platform sends events for it. */
   const monitor = async (): Promise<{ user: SimulatedUser; streamer: StreamerRecord }> => {
     const user = await platform.addUser();
     const streamer = await monitorStreamer(stack, user.login);
@@ -70,7 +70,7 @@ describe('streams', () => {
       return ended!;
     }, time);
 
-  /** Waits until all is recorded that the platform has said of so many streams: a stream that is over may end earlier then. */
+  /** Waits until the events of so many streams are recorded. Until then, the end of a stream may still change. */
   const untilTold = (streamer: StreamerRecord, count: number): Promise<void> =>
     eventually(async () => {
       const [told] = await stack.query(
@@ -85,7 +85,7 @@ describe('streams', () => {
   const pollNow = (streamer: StreamerRecord): Promise<unknown> =>
     stack.query('UPDATE streamer_monitor.streamers SET next_poll_at = now() WHERE id = $1', [streamer.id]);
 
-  /** In how many seconds the streamer is due for a poll. */
+  /** The seconds until the streamer's next poll. */
   const secondsUntilPoll = async (streamer: StreamerRecord): Promise<number> => {
     const [row] = await stack.query<{ seconds: number }>(
       'SELECT extract(epoch FROM next_poll_at - now())::float AS seconds FROM streamer_monitor.streamers WHERE id = $1',
@@ -94,7 +94,7 @@ describe('streams', () => {
     return row!.seconds;
   };
 
-  /** When polls first missed the streamer's streams, in the API's form. */
+  /** When a poll first missed each of the streamer's streams, in the API's form. */
   const missesOf = async (streamer: StreamerRecord): Promise<string[]> => {
     const rows = await stack.query<{ missed_at: Date }>(
       'SELECT missed_at FROM streamer_monitor.streams WHERE streamer_id = $1 AND missed_at IS NOT NULL',
@@ -230,7 +230,7 @@ describe('streams', () => {
     expect(
       (await stack.request('POST', `${eventsPath}/stream-online/test`, { body: event_data })).status,
     ).toBe(200);
-    // A true one after them: when it has arrived, so have they.
+    // The platform's event comes after them: when it has arrived, they have too.
     const { id } = await platform.goLive(user.id);
     await untilLive(streamer);
     expect((await readStreams(stack, streamer.id)).map(({ stream_id }) => stream_id)).toEqual([id]);

@@ -37,7 +37,7 @@ describe('users', () => {
       await eventually(async () => expect(await statusFor(token, gateway)).toBe(401));
   };
 
-  /** Uses a token at every gateway, so that each remembers it. */
+  /** Uses a token at every gateway, so that each gateway caches it. */
   const useEverywhere = async (token: string): Promise<void> => {
     for (const gateway of stack.urls) expect(await statusFor(token, gateway)).toBe(200);
   };

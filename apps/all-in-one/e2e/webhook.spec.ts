@@ -3,7 +3,7 @@ import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath, problemType, send, type EventPage, type EventRecord } from './api.js';
 import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js';
 
-/** What the simulator says about a message that it sent. */
+/** The simulator's report of a message that it sent. */
 interface Sent {
   message_id: string;
   body: string;
@@ -27,7 +27,7 @@ describe('platform webhook', () => {
 
   afterAll(() => stack.stop());
 
-  /** Sends one notification from the simulated platform to the callback, at the gateways in turn. */
+  /** Sends one notification from the simulated platform to the callback of the next gateway. */
   const notify = async (request: Record<string, unknown>): Promise<Sent> => {
     const body = { type: 'channel.follow', callback: stack.nextUrl + webhookPath, secret, ...request };
     return (await stack.simulate<Sent>('POST', '/simulator/notifications', body)).json;
@@ -177,10 +177,10 @@ describe('platform webhook', () => {
     });
   });
 
-  describe('a message that is not what it should be', () => {
+  describe('a faulty message', () => {
     const expectNothingStored = async ({ message_id }: { message_id: string }): Promise<void> => {
       expect(await eventsOf(message_id)).toEqual([]);
-      // Nor is it remembered: the right one, later, is new.
+      // The rejected message is not remembered: the right one is new.
       expect(statusesOf(await notify({ message_id }))).toEqual([204]);
       expect(await eventsOf(message_id)).toHaveLength(1);
     };
@@ -214,7 +214,7 @@ describe('platform webhook', () => {
       expect(await eventsOf(sent.message_id)).toMatchObject([{ event_type: 'channel-follow' }]);
     });
 
-    // Half an hour from now, so that it is still too far ahead when the test comes to it.
+    // Half an hour from now, so that the time is still too far ahead when the test runs.
     it.each(['nonsense', '2026-02-30', '1763700000', new Date(Date.now() + 30 * 60_000).toISOString()])(
       '(timestamp %s) is refused with 403',
       async (timestamp) => {
@@ -248,7 +248,7 @@ describe('platform webhook', () => {
   });
 
   describe('a message written by hand', () => {
-    /** Signs and sends; what is given replaces what is right. */
+    /** Signs and sends a valid message with the given parts replaced. */
     const post = (body: string, replaced: Record<string, string> = {}) => {
       const id = replaced['twitch-eventsub-message-id'] ?? randomUUID();
       const timestamp = new Date().toISOString();
