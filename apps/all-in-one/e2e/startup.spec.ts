@@ -96,7 +96,7 @@ describe('start', () => {
     it('fails: the events service checks the database', async () => {
       const { code, output } = await (await stack.prepareEvents({ PLATFORM: 'twitch' })).runToEnd();
       expect(code).toBe(1);
-      expect(output).toMatch(/platform simulator, but PLATFORM is twitch.*never mix/);
+      expect(output).toMatch(/platform simulator, but PLATFORM is twitch.*must not mix/);
       expect(output).not.toContain(new URL(stack.databaseUrl).password || 'no password');
     });
 

@@ -123,7 +123,7 @@ describe(connectDatabase.name, () => {
     const startedAt = Date.now();
 
     await expect(connectDatabase(options({ url: url.href }))).rejects.toThrow(
-      /could not connect to PostgreSQL: database "absent" does not exist/,
+      /cannot connect to PostgreSQL: database "absent" does not exist/,
     );
     // A database that is only starting is waited for, 30 s.
     expect(Date.now() - startedAt).toBeLessThan(15_000);
@@ -138,7 +138,7 @@ describe(connectDatabase.name, () => {
       (thrown: unknown) => thrown,
     );
 
-    expect(String(error)).toContain('could not connect to PostgreSQL');
+    expect(String(error)).toContain('cannot connect to PostgreSQL');
     expect(String(error)).not.toContain('hunter2');
   });
 });

@@ -3,40 +3,40 @@ import pg from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { runMigrations } from './run-migrations.js';
 
-/** How a service reaches its own schema. */
+/** How a service connects to its schema. */
 export interface PoolOptions {
   url: string;
-  /** The schema that this service owns; it never reads another's. */
+  /** The schema that this service owns. The service never reads another schema. */
   schema: string;
   /** Shown in pg_stat_activity. */
   applicationName: string;
-  /** Connections at most. */
+  /** The most connections. */
   poolSize: number;
-  /** How long one query may take; 10 s when not given. */
+  /** How long one query may take, in milliseconds; 10 s unless given. */
   statementTimeoutMs?: number;
 }
 
-/** The same with the tables and their migrations. */
+/** How a service connects to its schema, with its tables and migrations. */
 export interface DatabaseOptions extends PoolOptions {
   entities: NonNullable<DataSourceOptions['entities']>;
   migrations: NonNullable<DataSourceOptions['migrations']>;
 }
 
-// Long enough for a database that starts together with the service, short enough for an orchestrator to notice.
+// Outlasts the start of a database that starts together with the service. An orchestrator notices a longer outage as a failed start.
 const firstConnectionLimitMs = 30_000;
 
 const connectTimeoutMs = 3_000;
 
-// No query of a service runs longer: a client has given up by then.
+// Clients give up before a query has taken this long.
 const defaultStatementTimeoutMs = 10_000;
 
-// An index on a large table takes its time, and so does waiting for the instance that makes it.
+// Building an index on a large table takes hours, and the other instances wait for the one that migrates.
 const migrationTimeoutMs = 6 * 3_600_000;
 
 /**
- * Connects to PostgreSQL and brings the service's schema up to date; the first connection is tried for half a minute.
+ * Connects to PostgreSQL, retrying for 30 s, and runs the pending migrations of the service's schema.
  *
- * @throws when the database does not answer, or a migration fails
+ * @throws when the database does not respond or a migration fails
  */
 export async function connectDatabase(options: DatabaseOptions): Promise<DataSource> {
   const migrating = createDataSource({ ...options, poolSize: 1, statementTimeoutMs: migrationTimeoutMs });
@@ -48,8 +48,8 @@ export async function connectDatabase(options: DatabaseOptions): Promise<DataSou
 }
 
 /**
- * A pool of connections of its own beside the data source, for statements that are too hot for it: named statements, which
- * each connection plans once, and binary parameters. Nothing is connected yet.
+ * Creates a separate pool of connections for the hottest statements, which TypeORM cannot run: named statements, planned
+ * once per connection, and binary parameters. Connects when a connection is first needed.
  */
 export function createPool(options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
@@ -59,18 +59,18 @@ export function createPool(options: PoolOptions): pg.Pool {
     connectionTimeoutMillis: connectTimeoutMs,
     ...sessionSettings(options),
   });
-  // A connection that breaks while nobody uses it is made again when it is needed: whoever uses one gets the error.
+  // The pool replaces an idle connection that breaks. An error on a connection in use reaches its user.
   pool.on('error', () => undefined);
   endStuckConnections(pool);
   return pool;
 }
 
-/** The parts of pg's pool and client that are needed here. */
+/** The parts of pg's pool and client that are used here. */
 interface PoolOfClients {
   on(event: 'release', listener: (error: unknown, client: PooledClient) => void): void;
 }
 interface PooledClient {
-  /** The query whose answer it waits for; private to pg, whose public name for it is deprecated without another. */
+  /** The query that the client waits for. Private to pg: the public name is deprecated and has no replacement. */
   _activeQuery?: unknown;
   connection: { stream: { destroy(): void } };
 }
@@ -81,8 +81,8 @@ function dropStuckConnections(dataSource: DataSource): void {
 }
 
 /**
- * Ends connections that come back to the pool in the middle of a query: their server was cut off, and what is asked of
- * them next would wait for an answer that never comes.
+ * Destroys connections that return to the pool in the middle of a query. Their server was cut off, and the next query on
+ * such a connection would wait for a reply that never arrives.
  */
 function endStuckConnections(pool: PoolOfClients): void {
   pool.on('release', (_error, client) => {
@@ -90,7 +90,7 @@ function endStuckConnections(pool: PoolOfClients): void {
   });
 }
 
-/** The data source of a service, not yet connected. */
+/** Creates the data source of a service without connecting it. */
 export function createDataSource(options: DatabaseOptions): DataSource {
   return new DataSource({
     type: 'postgres',
@@ -112,10 +112,10 @@ function sessionSettings({ schema, statementTimeoutMs = defaultStatementTimeoutM
   return {
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
-    // A server that was cut off (not closed) never answers: the client must give up on its own.
+    // A server that was cut off (not closed) never replies: the client needs its own time limit.
     query_timeout: statementTimeoutMs + 2_000,
     keepAlive: true,
-    // Names in raw SQL are found in the service's own schema first.
+    // Table names in raw SQL refer to the service's own schema first.
     options: `-c search_path=${schema},public -c timezone=UTC`,
   };
 }
@@ -129,7 +129,7 @@ async function connectWithin(dataSource: DataSource): Promise<void> {
     } catch (error) {
       if (Date.now() > deadline || isFinal(error)) {
         throw new Error(
-          `could not connect to PostgreSQL: ${error instanceof Error ? error.message : String(error)}`,
+          `cannot connect to PostgreSQL: ${error instanceof Error ? error.message : String(error)}`,
           { cause: error },
         );
       }
@@ -138,7 +138,7 @@ async function connectWithin(dataSource: DataSource): Promise<void> {
   }
 }
 
-/** Wrong password, unknown database, no permission: waiting does not help. */
+/** Whether a retry cannot help: wrong password, unknown database, no permission. */
 function isFinal(error: unknown): boolean {
   const code: unknown =
     typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;

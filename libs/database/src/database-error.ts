@@ -1,12 +1,12 @@
 import { ServiceError } from '@stream-events/contracts';
 
-// Five characters, of which PostgreSQL's own always have a digit; Node's EPIPE has none.
+// Five characters with at least one digit. Node's code EPIPE has five letters.
 const sqlStatePattern = /^(?=.*\d)[0-9A-Z]{5}$/;
 
-// What Node says when the network fails: refused, reset, cut off, no such host.
+// Node's codes for network failures: refused, reset, cut off, unknown host.
 const networkCodePattern = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
-/** The SQLSTATE of a database error, wherever TypeORM or pg put it; undefined for errors that have none. */
+/** The SQLSTATE of an error of TypeORM or pg; undefined when the error has none. */
 export function sqlState(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   if ('code' in error && typeof error.code === 'string' && sqlStatePattern.test(error.code))
@@ -14,39 +14,43 @@ export function sqlState(error: unknown): string | undefined {
   return 'driverError' in error ? sqlState(error.driverError) : undefined;
 }
 
-/** The constraint that a statement violated; undefined when the error names none. */
+/** The name of the constraint that a statement violated; undefined when the error names none. */
 export function violatedConstraint(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   if ('constraint' in error && typeof error.constraint === 'string') return error.constraint;
   return 'driverError' in error ? violatedConstraint(error.driverError) : undefined;
 }
 
-/** Whether the database refused the statement for its content (classes 22, 23 and 54): trying again cannot help. */
+/** Whether the database rejected the content of the statement (SQLSTATE classes 22, 23, and 54). A retry cannot help. */
 export function isContentError(error: unknown): boolean {
   return /^(22|23|54)/.test(sqlState(error) ?? '');
 }
 
-/** Whether the statement lost against a concurrent one and may simply run again (deadlock, serialization). */
+/** Whether the statement lost a conflict with a concurrent one (deadlock, serialization failure). A retry can succeed. */
 export function isConflictError(error: unknown): boolean {
   return /^40(P01|001)$/.test(sqlState(error) ?? '');
 }
 
 /**
- * Whether the database could not be asked or could not answer: connection lost or refused (08, no SQLSTATE), shutting
- * down or starting (57P), out of resources (53), cancelled by a time limit (57014), read-only after a fail-over (25006).
+ * Whether the database is unavailable: connection lost or refused (08, or no SQLSTATE), starting or shutting down (57P),
+ * out of resources (53), a query that exceeded its time limit (57014), read-only after a failover (25006), I/O errors (58).
  */
 export function isUnavailableError(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return /^(08|53|57|25006|58)/.test(state);
-  // Without `instanceof Error`: below Jest, the errors of Node come from another realm.
+  // No `instanceof Error`: under Jest, Node's errors belong to another realm.
   if (typeof error !== 'object' || error === null) return false;
   if ('code' in error && networkCodePattern.test(String(error.code))) return true;
   return 'message' in error && /timeout|terminated|connection|not established/i.test(String(error.message));
 }
 
-/** The error that a service answers with when its database is away; any other error as it is. */
+/** Converts an error of an unavailable database into a ServiceError `unavailable`. Returns any other error unchanged. */
 export function toUnavailable(error: unknown): unknown {
-  // Messages of our own errors repeat what clients wrote: "timeout" may be a user's name.
+  // The messages of a ServiceError can contain client input: a user may be named "timeout".
   if (error instanceof ServiceError || !isUnavailableError(error)) return error;
-  return new ServiceError('unavailable', 'The database is not available. Try again soon.', { cause: error });
+  return new ServiceError(
+    'unavailable',
+    'The database is unavailable. Retry after the time in `Retry-After`.',
+    { cause: error },
+  );
 }

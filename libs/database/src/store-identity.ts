@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn, type DataSource } from 'typeorm';
 
-/** Makes the table of `StoreIdentity`: for a migration of a service whose data are those of one platform. */
+/** The statement that creates the table of `StoreIdentity`, for the migrations of services that store data of a platform. */
 export const createStoreIdentity = `CREATE TABLE store_identity (
   id boolean NOT NULL DEFAULT true,
   platform text NOT NULL,
@@ -8,7 +8,7 @@ export const createStoreIdentity = `CREATE TABLE store_identity (
   CONSTRAINT store_identity_one_row CHECK (id)
 )`;
 
-/** One row: which platform everything in a service's schema is about. */
+/** One row with the platform that all data in a service's schema belongs to. */
 @Entity({ name: 'store_identity' })
 export class StoreIdentity {
   @PrimaryColumn('boolean', { default: true })
@@ -19,9 +19,9 @@ export class StoreIdentity {
 }
 
 /**
- * Writes down which platform a service's data are about, at the first start.
+ * Records the platform of a service's data at the first start.
  *
- * @throws at a later start with another one: simulated events and people never mix with real ones
+ * @throws at a later start with another platform: simulated events and users must never mix with real ones
  */
 export async function claimStoreFor(platform: string, dataSource: DataSource): Promise<void> {
   await dataSource.query('INSERT INTO store_identity (platform) VALUES ($1) ON CONFLICT DO NOTHING', [
@@ -30,7 +30,7 @@ export async function claimStoreFor(platform: string, dataSource: DataSource): P
   const [identity] = await dataSource.query<{ platform: string }[]>('SELECT platform FROM store_identity');
   if (identity?.platform === platform) return;
   throw new Error(
-    `this database holds the data of platform ${identity?.platform}, but PLATFORM is ${platform}: two platforms never mix. ` +
-      'Use another database for this platform.',
+    `this database holds the data of platform ${identity?.platform}, but PLATFORM is ${platform}. ` +
+      'Data of two platforms must not mix: use another database for this platform.',
   );
 }

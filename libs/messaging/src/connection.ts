@@ -4,18 +4,18 @@ import { connect, type ConnectionOptions, type NatsConnection } from '@nats-io/t
 
 /** How a service reaches NATS. */
 export interface NatsOptions {
-  /** Members of the cluster, each with user and password: `nats://events:…@127.0.0.1:4222`. */
+  /** The members of the cluster, each with user and password: `nats://events:…@127.0.0.1:4222`. */
   urls: readonly string[];
   /** Shown in the server's connection list. */
   name: string;
-  /** The NATS account: that of the services, where requests are, unless said otherwise; `EVENTS`: where the EVENTS stream is. */
+  /** The NATS account. Without a value: the account of the services, for requests. `EVENTS`: the account of the EVENTS stream. */
   account?: 'EVENTS';
 }
 
-// Long enough for a broker that starts together with the service, short enough for an orchestrator to notice.
+// Outlasts the start of a broker that starts together with the service. An orchestrator notices a longer outage as a failed start.
 const firstConnectionLimitMs = 30_000;
 
-/** The client's options: credentials from the URL, an inbox prefix of its own, and reconnecting without end. */
+/** The options of the NATS client: credentials from the URL, the inbox prefix of the user, and endless reconnecting. */
 export function natsConnectionOptions(options: NatsOptions): ConnectionOptions & { inboxPrefix: string } {
   const parsed = options.urls.map((text) => new URL(text));
   const user = userOf(options);
@@ -37,9 +37,10 @@ export function natsConnectionOptions(options: NatsOptions): ConnectionOptions &
 }
 
 /**
- * Connects to NATS; the first connection is tried for half a minute.
+ * Connects to NATS, and retries for 30 s.
  *
- * @throws the last error of the client when no member answered or the credentials are wrong
+ * @throws Error with the last error of the client when no member of the cluster replied; immediately when the credentials
+ * are wrong
  */
 export async function connectNats(options: NatsOptions): Promise<NatsConnection> {
   const deadline = Date.now() + firstConnectionLimitMs;
@@ -50,7 +51,7 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
       if (Date.now() > deadline || isAuthorizationError(error)) {
         const hosts = options.urls.map((text) => new URL(text).host).join(', ');
         const user = userOf(options);
-        throw new Error(`could not connect to NATS at ${hosts}${user && ` as ${user}`}: ${describe(error)}`, {
+        throw new Error(`cannot connect to NATS at ${hosts}${user && ` as ${user}`}: ${describe(error)}`, {
           cause: error,
         });
       }
@@ -59,14 +60,14 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
   }
 }
 
-/** Closes a connection after what it still has to send, for which a broker that is away gets a second. */
+/** Closes a connection after sending its buffered messages. Waits for the broker for at most 1 s. */
 export async function closeNats(connection: NatsConnection): Promise<void> {
   if (connection.isClosed()) return;
   await within(1_000, connection.drain());
   await connection.close();
 }
 
-/** Waits for work that is being given up anyway: its failure or slowness must not keep the process from ending. */
+/** Waits for work, at most until the limit, and ignores its failure: for work that must not keep a process from stopping. */
 export async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => {
@@ -82,7 +83,7 @@ export async function within(limitMs: number, work: Promise<unknown>): Promise<v
   clearTimeout(timer);
 }
 
-/** The user of the account that is wanted; empty when the URL names none, for a server without users. */
+/** The user for the account. Empty when the URL names no user: the server has none. */
 function userOf({ urls, account }: NatsOptions): string {
   const [first] = urls;
   const user = first === undefined ? '' : decodeURIComponent(new URL(first).username);

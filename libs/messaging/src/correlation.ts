@@ -1,2 +1,2 @@
-/** The NATS header that carries the id of the HTTP request behind a message into the logs of every service. */
+/** The NATS header with the id of the HTTP request behind a message. Every service logs failures with this id. */
 export const correlationHeader = 'Correlation-Id';

@@ -39,8 +39,8 @@ export interface MessageHandling {
 /** Handles messages in batches: up to 100 messages or 2 MiB, collected for at most one second. */
 export interface BatchHandling {
   /**
-   * Returns the outcome of each message, in their order. When it throws, every message of the batch is retried and the
-   * consumer pauses, longer each time: for a database that is unavailable.
+   * Returns the outcome of each message, in their order. When it throws, every message of the batch is retried. The consumer
+   * then pauses, longer each time, as it does when every outcome is `retry`: the database is unavailable.
    */
   handleBatch(messages: readonly DeliveredMessage[]): Promise<readonly Outcome[]>;
 }
@@ -100,7 +100,7 @@ export class DurableConsumer {
   private readonly failureLog: FailureLog;
   private readonly inFlight = new Set<Promise<void>>();
   private consumer: Consumer | undefined;
-  private state: 'reading' | 'waiting for the stream' | 'failing' = 'reading';
+  private state: 'consuming' | 'waiting for the stream' | 'failing' = 'consuming';
 
   constructor(
     private readonly connection: NatsConnection,
@@ -146,11 +146,14 @@ export class DurableConsumer {
       const count = await this.fetch(this.consumer, stopping);
       if (count === 0 && !stopping.aborted) await this.onEmptyFetch(this.consumer);
     } catch (error) {
+      const wasPrepared = this.consumer !== undefined;
       this.consumer = undefined;
+      // Deleted by its owner, which is this service: prepare it again, or find out that it is not wanted.
+      if (wasPrepared && this.options.prepareStream && isStreamNotFound(error)) return true;
       throw error;
     }
-    if (this.state !== 'reading') this.logger.info(this.fields, 'reading the stream again');
-    this.state = 'reading';
+    if (this.state !== 'consuming') this.logger.info(this.fields, 'consuming the stream again');
+    this.state = 'consuming';
     return true;
   }
 
@@ -230,13 +233,14 @@ export class DurableConsumer {
   private async handleBatch(fetching: ConsumerMessages, handling: BatchHandling): Promise<number> {
     const messages = await collect(fetching);
     if (messages.length === 0) return 0;
+    let outcomes: readonly Outcome[] = [];
     try {
-      const outcomes = await handling.handleBatch(messages);
+      outcomes = await handling.handleBatch(messages);
+    } finally {
       messages.forEach((message, index) => this.acknowledge(message, outcomes[index] ?? 'retry'));
-    } catch (error) {
-      for (const message of messages) this.acknowledge(message, 'retry');
-      throw error;
     }
+    if (outcomes.every((outcome) => outcome === 'retry'))
+      throw new Error('every message of a batch failed and is retried');
     return messages.length;
   }
 
@@ -297,10 +301,10 @@ export class DurableConsumer {
     const state = isStreamNotFound(err) ? 'waiting for the stream' : 'failing';
     if (state === this.state) return;
     this.state = state;
-    // Not a problem: the service that creates the stream may start later.
+    // Not a failure: the service that creates the stream may start later.
     if (state === 'waiting for the stream')
       this.logger.info(this.fields, 'stream does not exist, waiting for it');
-    else this.logger.warn({ ...this.fields, err }, 'cannot read the stream, retrying until it works');
+    else this.logger.warn({ ...this.fields, err }, 'cannot consume the stream, retrying until it works');
   }
 
   private get fields() {

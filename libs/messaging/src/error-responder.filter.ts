@@ -5,17 +5,17 @@ import type { MsgHdrs } from '@nats-io/transport-node';
 import { throwError, type Observable } from 'rxjs';
 import { correlationHeader } from './correlation.js';
 
-/** The part of a logger that is needed here; pino's fits. */
+/** The part of pino's logger that the responder uses. */
 export interface ErrorLogger {
   error(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   debug(fields: object, message: string): void;
 }
 
-/** Answers a failed request with the error's code; what is not one of our errors is logged and becomes `internal`. */
+/** Replies to a failed request with the code of its error and logs it. An error that is no ServiceError becomes `internal`. */
 @Catch()
 export class ErrorResponder implements ExceptionFilter<unknown> {
-  /** `translate` turns errors of the service's own libraries (its database's, say) into a ServiceError. */
+  /** @param translate turns errors of the service's libraries, such as the database's, into a ServiceError */
   constructor(
     private readonly logger: ErrorLogger,
     private readonly translate: (error: unknown) => unknown,
@@ -27,8 +27,10 @@ export class ErrorResponder implements ExceptionFilter<unknown> {
     const error =
       exception instanceof ServiceError
         ? exception
-        : new ServiceError('internal', 'The service failed unexpectedly.', { cause: exception });
-    const headers = context.getHeaders() as MsgHdrs | undefined; // holds: the NATS transport hands its message's headers on
+        : new ServiceError('internal', 'The service failed unexpectedly. Its logs have the details.', {
+            cause: exception,
+          });
+    const headers = context.getHeaders() as MsgHdrs | undefined; // holds: the NATS transport passes the headers of its message
     this.logger[errorCatalogue[error.code].logLevel](
       {
         subject: context.getSubject(),

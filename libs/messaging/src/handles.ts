@@ -11,12 +11,12 @@ class ContractPipe implements PipeTransform {
   }
 }
 
-/** A method that can answer a contract's requests. */
+/** A method that handles the requests of a contract. */
 type Handler<Request extends object, Reply extends object> = (request: Request) => Promise<Reply>;
 
 /**
- * Makes a method of a controller the handler of a contract: it gets validated requests of the contract's type and
- * must return its reply; with other types it does not compile.
+ * Makes a method of a controller the handler of a contract. The method receives validated requests. A method with another
+ * request or reply type does not compile.
  */
 export function Handles<Request extends object, Reply extends object>(contract: Contract<Request, Reply>) {
   return (

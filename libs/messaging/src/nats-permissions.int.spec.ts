@@ -169,7 +169,7 @@ describe('natsUsers', () => {
     address.password = 'wrong';
 
     await expect(connectNats({ urls: [address.href], name: 'gateway' })).rejects.toThrow(
-      /could not connect to NATS at 127\.0\.0\.1:\d+ as gateway: .*authorization/i,
+      /cannot connect to NATS at 127\.0\.0\.1:\d+ as gateway: .*authorization/i,
     );
   });
 });

@@ -5,21 +5,21 @@ import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import { logConnection } from './connection-watch.js';
 import { closeNats, connectNats, natsConnectionOptions, within, type NatsOptions } from './connection.js';
 
-/** What a serving strategy needs to know. */
+/** What a service serves, and how it connects. */
 export interface NatsServerOptions extends NatsOptions {
-  /** Queue group: instances of one service share its requests. */
+  /** The queue group: the instances of a service share its requests. */
   queue: string;
-  /** The contracts that this service answers, all of them. */
+  /** Every contract that this service handles. */
   contracts: readonly Contract<object, object>[];
 }
 
-// Requests in flight are answered within this time after SIGTERM, or cut.
+// After SIGTERM, requests in flight have this long to finish. Then they are abandoned.
 const drainLimitMs = 15_000;
 
 /**
- * The most requests of one kind that one instance works on. A service has ten connections to its database and a request
- * takes some milliseconds: what would wait behind 256 others is late for its caller's time limit (from 2 s). And a request
- * is up to 1 MiB: this many writes are 256 MiB.
+ * The most requests of one kind that one instance works on. A service has ten database connections, and a request takes
+ * milliseconds: a request that waits behind 256 others would exceed its caller's time limit (2 s or more). A request holds
+ * up to 1 MiB, so this many writes hold 256 MiB.
  */
 export const maxRequestsInProgress = 256;
 
@@ -34,10 +34,10 @@ const tooBusy = new ServiceError(
 );
 
 /**
- * Nest's NATS server that refuses to start when a contract has no handler or two, and that loses no request when it
- * stops: subscriptions drain first (the broker sends new requests to other instances), then what is in flight is
- * answered, then the connection drains. What comes on top of `maxRequestsInProgress` of one kind is answered
- * `unavailable` at once: a flood of lists keeps no write out.
+ * Nest's NATS server with three additions. It refuses to start when a contract has no handler or two. It loses no request
+ * when it stops: first the subscriptions drain (the broker sends new requests to other instances), then the requests in
+ * flight finish, then the connection drains. And it rejects requests beyond `maxRequestsInProgress` of one kind as
+ * `unavailable` immediately, so that a flood of lists does not block writes.
  */
 export class NatsServerStrategy extends ServerNats {
   /** How many requests are in progress, by subject. */
@@ -48,7 +48,7 @@ export class NatsServerStrategy extends ServerNats {
 
   constructor(private readonly serving: NatsServerOptions) {
     super({ ...natsConnectionOptions(serving), queue: serving.queue });
-    // Nest awaits what the hook returns, though its type says nothing of it: a failure must come back to Nest.
+    // Nest awaits the promise that the hook returns, although the type says void. A failure must reach Nest.
     // eslint-disable-next-line @typescript-eslint/no-misused-promises
     this.setOnProcessingStartHook((_transport, context, done) => {
       this.count(context, 1);
@@ -71,7 +71,7 @@ export class NatsServerStrategy extends ServerNats {
     const faults = this.findContractFaults();
     if (faults.length > 0) {
       callback(
-        new Error(`the contracts of ${this.serving.name} and its handlers differ: ${faults.join('; ')}`),
+        new Error(`the handlers of ${this.serving.name} do not match its contracts: ${faults.join('; ')}`),
       );
       return;
     }
@@ -84,7 +84,7 @@ export class NatsServerStrategy extends ServerNats {
   }
 
   override bindEvents(client: NatsConnection): void {
-    // Nest keeps its subscriptions to itself: note them on the way, to drain them later.
+    // Nest's list of subscriptions is private: record them here, to drain them later.
     const subscribe: NatsConnection['subscribe'] = (subject, options) => {
       const subscription = client.subscribe(subject, options);
       this.drainable.push(subscription);
@@ -103,15 +103,15 @@ export class NatsServerStrategy extends ServerNats {
     await super.close();
   }
 
-  // Not by the start hook: that one cannot answer. It notes the request within this very call, so none slips through.
+  // The start hook cannot reply, so the limit is checked here. The hook counts the request within this call: none slips through.
   protected override handleRequest(...[context, produce, respond]: HandleRequestParameters): void {
     const inProgress = this.inProgress.get(subjectOf(context)) ?? 0;
-    // Returned although it is typed as nothing: a promise, on whose failure Nest logs.
+    // Returns the promise, although the type says void: Nest logs its failure.
     if (inProgress < maxRequestsInProgress) return super.handleRequest(context, produce, respond);
     void respond({ err: tooBusy.toMessage(), isDisposed: true });
   }
 
-  /** Answers when the broker does. */
+  /** @throws when NATS does not reply */
   async ping(): Promise<void> {
     await this.unwrap<NatsConnection>().flush();
   }
@@ -129,7 +129,7 @@ export class NatsServerStrategy extends ServerNats {
     if (connection.isClosed()) return;
     const deadline = performance.now() + drainLimitMs;
     await within(drainLimitMs, Promise.all(this.drainable.map((subscription) => subscription.drain())));
-    // Nest answers only after the hook that counts a request as done: hence at least one wait.
+    // Nest sends a reply after the hook that counts its request as done: wait at least once.
     do await wait(5);
     while (this.isBusy() && performance.now() < deadline);
     await closeNats(connection);

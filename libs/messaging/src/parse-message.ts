@@ -9,22 +9,23 @@ import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 
 /**
- * Turns a parsed message into an instance of its class, dropping unknown fields (a newer neighbour may send more).
+ * Turns a parsed message into an instance of its class. Drops unknown fields: a service of a newer version may send more.
+ * Never converts a value of the wrong type.
  *
- * @throws ServiceError `invalid` with every fault by field; a value of the wrong type is never coerced
+ * @throws ServiceError `invalid` with every fault, by field
  */
 export function parseMessage<T extends object>(type: MessageClass<T>, message: unknown): T {
   if (!isJsonObject(message)) {
     throw new ServiceError('invalid', 'The message must be a JSON object.');
   }
   const instance = plainToInstance(type, message);
-  // A class without rules is no mistake here: some requests say nothing more than their subject.
+  // A class without rules is valid: some requests have no fields.
   const faults = validateSync(instance, { whitelist: true, forbidUnknownValues: false });
   if (faults.length > 0) throw toValidationError(faults);
   return instance;
 }
 
-/** Parses a contract's request, by its own parser where it has one. */
+/** Parses the request of a contract, with the contract's own parser if it has one. */
 export function parseRequest<Request extends object>(
   contract: Contract<Request, object>,
   message: unknown,
@@ -32,9 +33,9 @@ export function parseRequest<Request extends object>(
   return contract.parseRequest ? contract.parseRequest(message) : parseMessage(contract.request, message);
 }
 
-/** The validation error that class-validator's faults amount to. */
+/** Converts the faults of class-validator into a validation error. */
 export function toValidationError(faults: ValidationError[]): ServiceError {
-  const errors = Object.create(null) as FieldErrors; // holds: empty; a body's field may be named `__proto__`
+  const errors = Object.create(null) as FieldErrors; // holds: the object is empty. Without a prototype, a field may be named `__proto__`
   collect(faults, '', errors);
   return new ServiceError('invalid', `Invalid: ${Object.keys(errors).join(', ')}.`, { errors });
 }

@@ -1,9 +1,9 @@
 import { JetStreamApiError } from '@nats-io/jetstream';
 
-// The broker's code.
+// The JetStream error code for a missing stream.
 const streamNotFound = 10059;
 
-/** Whether the broker says that there is no such stream. */
+/** Whether the broker reported that the stream does not exist. */
 export function isStreamNotFound(error: unknown): boolean {
   return error instanceof JetStreamApiError && error.code === streamNotFound;
 }

@@ -3,15 +3,15 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { Health } from './health.js';
 
-/** A listening admin server. */
+/** A running admin server. */
 export interface AdminServer {
   port: number;
   close(): Promise<void>;
 }
 
 /**
- * Serves `/health/live`, `/health/ready` and `/metrics` of a process on a port of its own, away from the public
- * one. No authentication: it listens on `host`, which is this machine unless told otherwise.
+ * Serves `/health/live`, `/health/ready`, and `/metrics` of a process on a port apart from the public one. There is no
+ * authentication: the server listens on `host`, which is the local machine by default.
  */
 export async function startAdminServer(options: {
   host: string;
@@ -58,7 +58,7 @@ function respond(health: Health, metrics: Registry): RequestListener {
           send(200, metrics.contentType, await metrics.metrics());
           break;
         default:
-          send(404, 'text/plain', 'Not Found: there are /health/live, /health/ready and /metrics\n');
+          send(404, 'text/plain', 'Not Found: the paths are /health/live, /health/ready, and /metrics\n');
       }
     };
     answer().catch((error: unknown) => send(500, 'text/plain', `${String(error)}\n`));

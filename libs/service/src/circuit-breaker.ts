@@ -1,15 +1,15 @@
-/** What a circuit breaker needs to know. */
+/** When a circuit breaker opens, and for how long. */
 export interface CircuitBreakerOptions {
-  /** How many failures in a row open it; 1 unless given. */
+  /** How many failures in a row open the circuit; 1 unless given. */
   failuresToOpen?: number;
-  /** How long nothing is tried when it opens (0), and after as many probes in a row have failed. */
+  /** How long the circuit rests, in milliseconds, after this many failed probes in a row; 0 when the circuit opens. */
   restMs: (failedProbes: number) => number;
-  /** Milliseconds of a clock that never goes back. */
+  /** A clock that never goes back, in milliseconds. */
   now: () => number;
 }
 
 /**
- * Keeps requests from a service that does not work, and finds out when it works again.
+ * Stops requests to a service that does not work, and probes whether the service works again.
  *
  * ```
  *          failed too often            rest is over, begin()
@@ -19,9 +19,9 @@ export interface CircuitBreakerOptions {
  *    └────── succeeded ─────────────┴──────────────────────────  succeeded ─┘
  * ```
  *
- * Requests that began before it opened may still end: a success closes it, a failure makes it rest anew (as long as before:
- * only a failed probe says that the rest was too short). But a failure says nothing when another request has succeeded
- * since the failed one began: one instance of several may hang.
+ * Requests that began before the circuit opened may still end. A success closes the circuit. A failure restarts the rest with
+ * its current length: only a failed probe shows that the rest was too short. A failure is ignored when another request
+ * succeeded after the failed one began: one of several instances may hang.
  */
 export class CircuitBreaker {
   private state: 'closed' | 'open' | 'half open' = 'closed';
@@ -40,24 +40,24 @@ export class CircuitBreaker {
     return this.state === 'closed';
   }
 
-  /** Whether a request may begin now: any when it is closed, one when it has rested. */
+  /** Whether a request may begin now: any number while the circuit is closed, one after its rest. */
   get permits(): boolean {
     if (this.state === 'closed') return true;
     return this.state === 'open' && this.options.now() >= this.restsUntil;
   }
 
-  /** For how many milliseconds it still rests; 0 when it does not. */
+  /** How many milliseconds of the rest remain; 0 when the circuit does not rest. */
   get restsForMs(): number {
     return this.state === 'closed' ? 0 : Math.max(0, this.restsUntil - this.options.now());
   }
 
-  /** Notes that a request that was permitted begins, which must end in `succeed` or `fail`; says when that was. */
+  /** Records the start of a permitted request and returns the time. The request must end with `succeed` or `fail`. */
   begin(): number {
     if (this.state === 'open') this.state = 'half open';
     return this.options.now();
   }
 
-  /** The service has answered. */
+  /** Records that a request succeeded. */
   succeed(): void {
     this.lastSuccessAt = this.options.now();
     this.failuresInRow = 0;
@@ -65,7 +65,7 @@ export class CircuitBreaker {
     this.state = 'closed';
   }
 
-  /** A request that began then was not answered: the service is not available, unless it has answered another one since. */
+  /** Records that a request failed. @param begunAt what `begin` returned for the request */
   fail(begunAt: number): void {
     if (this.lastSuccessAt > begunAt) return;
     this.failuresInRow += 1;

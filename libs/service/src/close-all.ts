@@ -1,8 +1,8 @@
 /**
- * Runs every step of an orderly end, also when one before it fails: a broker that is away must not keep the database
- * connection, or a whole server, from being closed.
+ * Runs the steps of a shutdown in order, including the steps after one that fails: an unavailable broker must not keep the
+ * database connection or a server open.
  *
- * @throws AggregateError with the failures, when all steps were run
+ * @throws AggregateError with the failures, after the last step
  */
 export async function closeAll(steps: readonly (() => unknown)[]): Promise<void> {
   const failures: unknown[] = [];

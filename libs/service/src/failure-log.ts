@@ -1,14 +1,14 @@
 import type { Logger } from './logger.js';
 
-// An outage fails hundreds of times a second; a person reads one line.
+// An outage causes hundreds of failures a second; one line is enough.
 const intervalMs = 1_000;
 
-// Services that start together find each other within this time: until then a failure is no news.
+// Services that start together find each other within this time. Failures before that are expected.
 const startMs = 5_000;
 
 /**
- * Warns of failures that come in bursts: one line a second for each kind, which says how many it stands for. In the first
- * seconds these are only informed of.
+ * Logs failures that come in bursts: at most one line per second for each message, with the number of failures since the
+ * last line. The level is warn; in the first 5 s after the start, info.
  */
 export class FailureLog {
   private readonly kinds = new Map<string, { lastLineAt: number; failures: number }>();
@@ -16,18 +16,18 @@ export class FailureLog {
 
   constructor(
     private readonly logger: Logger,
-    /** Milliseconds of a clock that never goes back. */
+    /** A clock that never goes back, in milliseconds. */
     private readonly now: () => number = () => performance.now(),
   ) {
     this.startedAt = now();
   }
 
-  /** Whether failures are still no news. */
+  /** Whether the service has just started, so that failures are expected. */
   get isStarting(): boolean {
     return this.now() < this.startedAt + startMs;
   }
 
-  /** Counts a failure, and logs it when the last line of its kind is a second old. The message is the kind: a fixed text. */
+  /** Counts a failure, and logs it if the last line with this message is at least 1 s old. The message must be a fixed text. */
   warn(message: string, details: { err?: unknown } & Record<string, unknown>): void {
     const { lastLineAt, failures } = this.kinds.get(message) ?? { lastLineAt: -Infinity, failures: 0 };
     const isDue = this.now() >= lastLineAt + intervalMs;

@@ -48,7 +48,7 @@ describe(Health.name, () => {
       expect(asked).toEqual(['one', 'two', 'three']);
       const { status, checks } = await report;
       expect(status).toBe('error');
-      expect(checks.one).toEqual({ status: 'error', detail: 'no answer within 2000 ms' });
+      expect(checks.one).toEqual({ status: 'error', detail: 'no response within 2000 ms' });
       expect(checks.four).toEqual({ status: 'ok' });
     });
 

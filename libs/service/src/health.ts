@@ -1,32 +1,32 @@
-/** Answers when a part works and throws when it does not; the error's message is shown to operators. */
+/** Checks one part of a process. Throws when the part does not work; operators see the message of the error. */
 export type HealthCheck = () => Promise<void>;
 
-/** The state of a process's parts, as `/health/ready` prints it. */
+/** The state of the parts of a process, as `/health/ready` shows it. */
 export interface HealthReport {
   status: 'ok' | 'error';
   checks: Record<string, { status: 'ok' | 'error'; detail?: string }>;
 }
 
-// A part that has not answered within this time does not work, as far as a load balancer is concerned.
+// Load balancers give up soon after: a check that takes longer has failed.
 const checkTimeoutMs = 2_000;
 
-/** Collects what must work for a process to be ready. In all-in-one the services share one. */
+/** Collects the checks that decide whether a process is ready. The services of all-in-one share one instance. */
 export class Health {
   private readonly checks = new Map<string, HealthCheck>();
   private isStopping = false;
   private running: Promise<HealthReport> | undefined;
 
-  /** Adds a check; `name` is shown in the report. */
+  /** Adds a check. The report shows its name. */
   register(name: string, check: HealthCheck): void {
     this.checks.set(name, check);
   }
 
-  /** From now on the process is not ready, so that no new work is sent to it while it drains. */
+  /** Makes the process report that it is not ready, so that load balancers send no new work while it drains. */
   markStopping(): void {
     this.isStopping = true;
   }
 
-  /** Runs every check side by side, each with a time limit; who asks meanwhile gets the same report. */
+  /** Runs all checks at once, each with a time limit of 2 s. Concurrent callers share one report. */
   async report(): Promise<HealthReport> {
     this.running ??= this.runChecks().finally(() => {
       this.running = undefined;
@@ -50,7 +50,7 @@ export class Health {
 async function runCheck(check: HealthCheck): Promise<{ status: 'ok' | 'error'; detail?: string }> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${checkTimeoutMs} ms`)), checkTimeoutMs);
+    timer = setTimeout(() => reject(new Error(`no response within ${checkTimeoutMs} ms`)), checkTimeoutMs);
   });
   try {
     await Promise.race([check(), timeout]);

@@ -3,7 +3,7 @@ import { pino, type Logger } from 'pino';
 
 export type { Logger } from 'pino';
 
-/** An error as the logs show it. Only these: a database error also carries the statement's parameters, with payloads. */
+/** The fields of an error that are logged. No others: a database error also has the parameters of its statement, with payloads. */
 interface LoggedError {
   type: string;
   message: string;
@@ -14,10 +14,10 @@ interface LoggedError {
   cause?: LoggedError;
 }
 
-// Chains of causes are short; one that refers to itself must not be followed for ever.
+// Chains of causes are short. The limit ends a chain that refers to itself.
 const maxCauses = 5;
 
-/** What the logs show of an error. */
+/** Reduces an error to the fields that are logged. */
 export function toLoggedError(error: unknown, depth = 0): LoggedError {
   if (typeof error !== 'object' || error === null)
     return { type: typeof error, message: String(error), stack: undefined };
@@ -33,7 +33,7 @@ export function toLoggedError(error: unknown, depth = 0): LoggedError {
   };
 }
 
-// Second line of defence only: nothing logs secrets in the first place.
+// A second line of defense: no code logs secrets.
 const secretPaths = [
   'password',
   'token',
@@ -46,7 +46,7 @@ const secretPaths = [
   '*.authorization',
 ];
 
-/** Makes the logger of a service: JSON lines on standard error, so that standard output is free for people. */
+/** Creates the logger of a service. It writes JSON lines to standard error; standard output is for people. */
 export function createLogger(service: string, level: string): Logger {
   const serializers = { err: (error: unknown) => toLoggedError(error) };
   return pino(
@@ -55,7 +55,7 @@ export function createLogger(service: string, level: string): Logger {
   );
 }
 
-/** Lets Nest log through pino. Nest's own start-up chatter is of interest only when debugging. */
+/** Sends Nest's log lines to pino. Nest's own start-up messages become debug lines. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 

@@ -4,7 +4,7 @@ const algorithm = 'aes-256-gcm';
 const ivLength = 12;
 const tagLength = 16;
 
-/** Encrypts small secrets under `SECRET_KEY`: the first of its keys encrypts, all decrypt, so that keys can be rotated. */
+/** Encrypts small secrets with `SECRET_KEY`. The first key encrypts and every key decrypts, so that keys can be rotated. */
 export class SecretBox {
   private readonly keys: Buffer[];
 
@@ -14,10 +14,10 @@ export class SecretBox {
     );
   }
 
-  /** Encrypts a text; `boundTo` (an id) must be given again to decrypt, so that a secret cannot be moved to another row. */
+  /** Encrypts a text. Decrypting requires the same `boundTo` (an id), so that a secret cannot be moved to another row. */
   encrypt(text: string, boundTo: string): string {
     const [key] = this.keys;
-    if (!key) throw new Error('SECRET_KEY has no key');
+    if (!key) throw new Error('cannot encrypt: SECRET_KEY has no key');
     const iv = randomBytes(ivLength);
     const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagLength }).setAAD(
       Buffer.from(boundTo),
@@ -26,14 +26,14 @@ export class SecretBox {
     return encrypted.toString('base64');
   }
 
-  /** @throws when none of the keys fits: SECRET_KEY was changed without keeping the old key in the list */
+  /** @throws when no key decrypts the secret: SECRET_KEY was changed and the old key is not in the list */
   decrypt(encrypted: string, boundTo: string): string {
     for (const key of this.keys) {
       const text = tryDecrypt(key, Buffer.from(encrypted, 'base64'), boundTo);
       if (text !== undefined) return text;
     }
     throw new Error(
-      'none of the keys in SECRET_KEY decrypts this: keep the old key in the list after changing it',
+      'cannot decrypt a stored secret with any key in SECRET_KEY. After changing SECRET_KEY, keep the old key in the list',
     );
   }
 }
@@ -46,7 +46,7 @@ function tryDecrypt(key: Buffer, bytes: Buffer, boundTo: string): string | undef
     decipher.setAAD(Buffer.from(boundTo)).setAuthTag(bytes.subarray(-tagLength));
     return decipher.update(bytes.subarray(ivLength, -tagLength), undefined, 'utf8') + decipher.final('utf8');
   } catch {
-    // Another key's work, or not ours at all: the caller tries the next key and says so when none fits.
+    // Encrypted with another key, or damaged: the caller tries the next key and throws when none is left.
     return undefined;
   }
 }

@@ -4,7 +4,7 @@ import { ConfigError, loadConfig, type ConfigOf, type Variable, type Variables }
 import { Health } from './health.js';
 import { createLogger, type Logger } from './logger.js';
 
-/** What the shell hands a service when it starts. */
+/** What a service receives when it starts. */
 export interface Shell<Config> {
   config: Config;
   logger: Logger;
@@ -14,37 +14,37 @@ export interface Shell<Config> {
 
 /** A started service. */
 export interface RunningService {
-  /** Finishes what is in flight and stops. */
+  /** Finishes the work in flight and stops. */
   close(): Promise<void>;
 }
 
-/** A service: its name, its configuration and how it starts. `main.ts` runs it, all-in-one starts it beside others. */
+/** A service: its name, its variables, and how it starts. `main.ts` runs one service; all-in-one starts all of them. */
 export interface ServiceDefinition<V extends Variables, R extends RunningService = RunningService> {
   name: string;
   variables: V;
   start(shell: Shell<ConfigOf<V>>): Promise<R>;
 }
 
-/** Declares a service; exists so that its types are inferred and kept. */
+/** Declares a service. Infers and keeps its types. */
 export function defineService<V extends Variables, R extends RunningService>(
   definition: ServiceDefinition<V, R>,
 ): ServiceDefinition<V, R> {
   return definition;
 }
 
-/** What every service that runs as a process of its own is configured with. */
+/** The variables of every service that runs in its own process. */
 export type ProcessVariables = Variables & {
   HOST: Variable<string>;
   ADMIN_PORT: Variable<number>;
   LOG_LEVEL: Variable<string>;
 };
 
-// An orchestrator kills after 30 s by default (Kubernetes): what is not done by then is cut by us, with a word.
+// Kubernetes kills a process 30 s after SIGTERM by default. Exit before that, with a log line.
 const shutdownTimeoutMs = 25_000;
 
 /**
- * Runs a service as this process: configuration from the environment (all faults at once, exit code 2), health and
- * metrics on `ADMIN_PORT`, and an orderly end on SIGTERM and SIGINT.
+ * Runs a service as this process: reads its configuration from the environment (lists every error and exits with code 2),
+ * serves health and metrics on `ADMIN_PORT`, and stops in order on SIGTERM and SIGINT.
  */
 export async function runService<V extends ProcessVariables>(
   definition: ServiceDefinition<V>,
@@ -60,7 +60,7 @@ export async function runService<V extends ProcessVariables>(
     logger.info({ adminPort: service.adminPort }, 'service started');
     onceStopped(logger, () => service.close());
   } catch (error) {
-    logger.fatal({ err: error }, 'service could not start');
+    logger.fatal({ err: error }, 'cannot start the service');
     await exitAfterFlush(logger, 1);
   }
 }
@@ -83,13 +83,14 @@ export async function startService<V extends Variables>(
   };
 }
 
-// Ctrl-C reaches a process under npm twice: from the terminal and from npm. A person takes longer for the second.
+// Under npm, one Ctrl-C arrives twice: from the terminal and from npm. A person needs longer than this for a second one.
 const repeatedSignalMs = 1_000;
 
 /**
- * Runs `stop` once, at the first SIGTERM or SIGINT, then exits; a second signal later or the time limit exits at once.
+ * Runs `stop` at the first SIGTERM or SIGINT, then exits. Exits immediately at a second signal (at least 1 s later) or after
+ * the time limit.
  *
- * @returns what does the same with an exit code of the caller's choice
+ * @returns a function that stops in the same way and exits with the given code
  */
 export function onceStopped(
   logger: Logger,
@@ -104,20 +105,20 @@ export function onceStopped(
     }
     stoppingSince = performance.now();
     const timer = setTimeout(() => {
-      logger.error({ timeoutMs }, 'service did not stop in time: exiting with work in flight');
+      logger.error({ timeoutMs }, 'service did not stop in time, exiting with work in flight');
       void exitAfterFlush(logger, 1);
     }, timeoutMs);
     timer.unref();
     stop().then(
       () => exitAfterFlush(logger, exitCode),
       (error: unknown) => {
-        logger.error({ err: error }, 'service failed while stopping');
+        logger.error({ err: error }, 'cannot stop the service in order');
         return exitAfterFlush(logger, 1);
       },
     );
   };
   const onSignal = (signal: NodeJS.Signals): void => {
-    logger.info({ signal }, 'service is stopping');
+    logger.info({ signal }, 'stopping the service');
     end(0);
   };
   process.on('SIGTERM', onSignal);
@@ -135,7 +136,7 @@ function loadConfigOrExit<V extends Variables>(variables: V): ConfigOf<V> {
   }
 }
 
-/** A state that nobody planned for is not worth keeping: logs it and ends, for the supervisor to start a clean process. */
+/** Logs an unexpected error and ends the process, so that its supervisor starts a clean one. */
 export function exitOnUnexpectedErrors(logger: Logger, end: () => void): void {
   let isEnding = false;
   const onError = (error: unknown): void => {

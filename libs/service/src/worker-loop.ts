@@ -1,19 +1,19 @@
 import { pause } from './pause.js';
 
-/** How a loop paces itself. */
+/** The work of a loop, and its pauses. */
 export interface WorkerLoopOptions {
-  /** Does a piece of work; false when there was nothing to do. It ends soon after the signal. */
+  /** Does one piece of work. Returns false when there was nothing to do. Must end soon after the signal aborts. */
   work: (stopping: AbortSignal) => Promise<boolean>;
-  /** How long to wait when there was nothing to do. */
+  /** How long to pause when there was nothing to do, in milliseconds. */
   idleMs: number;
-  /** The longest wait after failures; the first one is half a second, and each one is twice the one before. */
+  /** The longest pause after failures, in milliseconds. The first one is 0.5 s, and each next one is twice as long. */
   maxBackoffMs: number;
   onFailure: (error: unknown) => void;
 }
 
 const minBackoffMs = 500;
 
-/** Does work again and again, one piece at a time, until it is stopped; failures make it wait. */
+/** Repeats a piece of work until it is stopped. Pauses after failures, longer each time. */
 export class WorkerLoop {
   private readonly stopping = new AbortController();
   private running: Promise<void> = Promise.resolve();
@@ -24,7 +24,7 @@ export class WorkerLoop {
     this.running = this.run();
   }
 
-  /** Ends after the piece of work in hand. */
+  /** Stops after the current piece of work. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.running;
@@ -43,12 +43,12 @@ export class WorkerLoop {
         backoffMs = Math.min(Math.max(2 * backoffMs, minBackoffMs), this.options.maxBackoffMs);
         pauseMs = backoffMs;
       }
-      // Jitter keeps instances that fail together from trying together.
+      // Jitter spreads the retries of instances that failed at the same time.
       await pause(pauseMs * (0.75 + Math.random() / 4), stopping.signal);
     }
   }
 
-  /** What fails while it is being stopped is given up on purpose. */
+  /** Ignores failures during a stop, which interrupts work on purpose. */
   private report(error: unknown): void {
     if (!this.stopping.signal.aborted) this.options.onFailure(error);
   }
