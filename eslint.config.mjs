@@ -9,7 +9,7 @@ import tseslint from 'typescript-eslint';
  *   bundle    all-in-one and system-tests, which start the apps
  *   lib       imported by apps; its layer says which libs it may import itself
  *   laptop    the embedded servers: only bundles and the test kit use them, so no service depends on them
- *   testing   the test kit; only tests import it (see no-restricted-imports)
+ *   testing   the test kit, which starts services; only tests import it (see no-restricted-imports)
  *   client    installed by others and run in browsers: imports nothing of ours
  *
  * Layers: contracts ← service ← connections (messaging, database) ← features (ingest, platforms). Libs of one layer do not
@@ -20,7 +20,7 @@ const boundaries = [
   allow('type:bundle', 'type:lib', 'type:client', 'type:app', 'type:laptop'),
   allow('type:lib', 'type:lib'),
   allow('type:laptop'),
-  allow('type:testing', 'type:laptop'),
+  allow('type:testing', 'type:laptop', 'layer:service'),
   allow('type:client'),
   allow('layer:contracts'),
   allow('layer:service', 'layer:contracts'),
