@@ -34,7 +34,8 @@ async function handle(request: HostRequest): Promise<void> {
   if (request.action === 'stop') {
     const service = running.get(request.startedBy);
     running.delete(request.startedBy);
-    await service?.close();
+    if (!service) throw new Error('the service is gone: the host process ended after an unexpected error');
+    await service.close();
     return;
   }
   const definition = await loadDefinition(request.app);
