@@ -2,7 +2,7 @@ import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { connectDatabase, type DatabaseOptions } from './connect-database.js';
 
-/** Not idempotent, and slow enough that everyone who starts at once meets it. */
+/** Not idempotent, and slow enough that all instances that start at once run into it. */
 class CreateThings1700000000001 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('CREATE TABLE things (id int PRIMARY KEY)');
@@ -72,7 +72,7 @@ describe(connectDatabase.name, () => {
     await Promise.all(dataSources.map((dataSource) => dataSource.destroy()));
   });
 
-  it('lets services with schemas of their own start at once', async () => {
+  it('lets services with different schemas start at once', async () => {
     const schemas = ['one', 'two', 'three'];
 
     const dataSources = await Promise.all(schemas.map((schema) => connectDatabase(options({ schema }))));
@@ -85,7 +85,7 @@ describe(connectDatabase.name, () => {
     await Promise.all(dataSources.map((dataSource) => dataSource.destroy()));
   });
 
-  it('runs at a later start what is new only', async () => {
+  it('runs only new migrations at a later start', async () => {
     await (await connectDatabase(options({ migrations: [CreateThings1700000000001] }))).destroy();
 
     const dataSource = await connectDatabase(options());
@@ -94,7 +94,7 @@ describe(connectDatabase.name, () => {
     await dataSource.destroy();
   });
 
-  it('leaves nothing of a migration that failed, and no lock', async () => {
+  it('leaves neither changes nor a lock of a failed migration', async () => {
     const migrations = [CreateThings1700000000001, Fails1700000000003];
 
     await expect(connectDatabase(options({ migrations }))).rejects.toThrow('nothing_of_that_name');
@@ -104,7 +104,7 @@ describe(connectDatabase.name, () => {
     await dataSource.destroy();
   });
 
-  it('gives connections that are named, in UTC and bounded in time', async () => {
+  it('opens connections with a name, in UTC, and with time limits', async () => {
     const dataSource = await connectDatabase(options());
 
     const settings = await dataSource.query<unknown[]>(
@@ -125,11 +125,11 @@ describe(connectDatabase.name, () => {
     await expect(connectDatabase(options({ url: url.href }))).rejects.toThrow(
       /cannot connect to PostgreSQL: database "absent" does not exist/,
     );
-    // A database that is only starting is waited for, 30 s.
+    // It waits up to 30 s for a database that is starting.
     expect(Date.now() - startedAt).toBeLessThan(15_000);
   });
 
-  it('says nothing of the password when it cannot connect', async () => {
+  it('keeps the password out of the error when it cannot connect', async () => {
     const url = new URL(database.url);
     url.username = 'nobody_of_that_name';
     url.password = 'hunter2';

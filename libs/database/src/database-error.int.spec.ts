@@ -57,7 +57,7 @@ describe('the classification of database errors', () => {
     ['23514', 'INSERT INTO things VALUES (3, 0)'],
     ['23502', 'INSERT INTO things VALUES (3, NULL)'],
     ['54001', "SELECT repeat('[', 100000)::json"],
-  ])('takes %s for the content of the statement', async (state, statement) => {
+  ])('classifies %s as a content error', async (state, statement) => {
     const error = await errorOf(dataSource.query(statement));
 
     expect(error).toBeInstanceOf(QueryFailedError);
@@ -68,17 +68,17 @@ describe('the classification of database errors', () => {
   it.each([
     ['42P01', 'SELECT * FROM nowhere'],
     ['42601', 'SELEKT'],
-  ])('takes %s for a fault of ours', async (state, statement) => {
+  ])('classifies %s as a bug of ours', async (state, statement) => {
     expect(classify(await errorOf(dataSource.query(statement)))).toEqual({ ...nothing, sqlState: state });
   });
 
-  it('takes a deadlock for a conflict', async () => {
+  it('classifies a deadlock as a conflict', async () => {
     const [one, two] = [dataSource.createQueryRunner(), dataSource.createQueryRunner()];
     await Promise.all([one.startTransaction(), two.startTransaction()]);
     await one.query('UPDATE things SET value = 5 WHERE id = 1');
     await two.query('UPDATE things SET value = 5 WHERE id = 2');
 
-    // Whoever notices the deadlock loses; the other one gets the row.
+    // The session that notices the deadlock fails; the other one gets the row.
     const crossing = [
       one.query('UPDATE things SET value = 6 WHERE id = 2').then(() => one.rollbackTransaction()),
       two.query('UPDATE things SET value = 6 WHERE id = 1').then(() => two.rollbackTransaction()),
@@ -93,7 +93,7 @@ describe('the classification of database errors', () => {
     await Promise.all([one.release(), two.release()]);
   });
 
-  it('takes a lost serialization for a conflict', async () => {
+  it('classifies a serialization failure as a conflict', async () => {
     const [one, two] = [dataSource.createQueryRunner(), dataSource.createQueryRunner()];
     await one.startTransaction('REPEATABLE READ');
     await one.query('SELECT * FROM things');
@@ -106,7 +106,7 @@ describe('the classification of database errors', () => {
     await Promise.all([one.release(), two.release()]);
   });
 
-  it('takes a statement that ran out of time for unavailable', async () => {
+  it('classifies a statement that exceeded its time limit as unavailable', async () => {
     const error = await errorOf(
       dataSource.transaction(async (manager) => {
         await manager.query('SET LOCAL statement_timeout = 20');
@@ -117,7 +117,7 @@ describe('the classification of database errors', () => {
     expect(classify(error)).toEqual({ ...nothing, sqlState: '57014', isUnavailable: true });
   });
 
-  it('takes a connection that the server ended for unavailable, and the next query works', async () => {
+  it('classifies a connection that the server closed as unavailable, and the next query works', async () => {
     const other = await connectDatabase({ ...options(database.url), applicationName: 'victim' });
     const sleeping = errorOf(other.query('SELECT pg_sleep(30)'));
     await eventually(async () => {
@@ -135,7 +135,7 @@ describe('the classification of database errors', () => {
     await other.destroy();
   });
 
-  it('takes an idle connection that the server ended for none: the next query works', async () => {
+  it('replaces an idle connection that the server closed: the next query works', async () => {
     const other = await connectDatabase({ ...options(database.url), applicationName: 'idle-victim' });
     await other.query('SELECT 1');
     await dataSource.query(
@@ -146,7 +146,7 @@ describe('the classification of database errors', () => {
     await other.destroy();
   });
 
-  it('takes a refused connection for unavailable', async () => {
+  it('classifies a refused connection as unavailable', async () => {
     const url = new URL(database.url);
     url.port = String(await freePort());
 
@@ -157,7 +157,7 @@ describe('the classification of database errors', () => {
     expect(toUnavailable(error)).toMatchObject({ code: 'unavailable', cause: error });
   });
 
-  it('takes a pool without a free connection for unavailable', async () => {
+  it('classifies a pool without a free connection as unavailable', async () => {
     const narrow = await connectDatabase(options(database.url));
     const holding = narrow.createQueryRunner();
     await holding.query('SELECT 1');

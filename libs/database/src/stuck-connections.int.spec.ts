@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import { connectDatabase } from './connect-database.js';
 import { isUnavailableError } from './database-error.js';
 
-/** A network between a service and its database, of which the present connections can go silent. */
+/** A network between a service and its database, whose current connections can go silent. */
 class Network {
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
@@ -34,7 +34,7 @@ class Network {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Nothing comes through any more, and nobody is told: as when a host loses power. New connections work. */
+  /** Drops all traffic of the current connections without closing them, as when a host loses power. New connections work. */
   loseConnections(): void {
     for (const socket of this.sockets) socket.unpipe();
     for (const socket of this.sockets) socket.resume();
@@ -46,7 +46,7 @@ class Network {
   }
 }
 
-describe('a database that was cut off without a word', () => {
+describe('a database that is cut off without closing its connections', () => {
   let database: TestDatabase;
   let network: Network;
   let dataSource: DataSource;
@@ -73,7 +73,7 @@ describe('a database that was cut off without a word', () => {
     await database.drop();
   });
 
-  it('costs the query that waits for it, and is asked anew on another connection', async () => {
+  it('fails the query that waits, and the next query uses another connection', async () => {
     await eventually(() => dataSource.query('SELECT 1')); // its time limits are short for a busy machine
     network.loseConnections();
 

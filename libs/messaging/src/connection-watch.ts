@@ -47,8 +47,14 @@ export class ConnectionWatch {
 /** Watches a connection and logs its losses and the errors that the broker reports. */
 export function logConnection(connection: NatsConnection, logger: LoggerService): ConnectionWatch {
   return new ConnectionWatch(connection, {
-    onLost: () => logger.warn('lost the connection to NATS, reconnecting'),
-    onBack: () => logger.warn('reconnected to NATS'),
-    onError: (error) => logger.error(error),
+    onLost: () => {
+      logger.warn('lost the connection to NATS, reconnecting');
+    },
+    onBack: () => {
+      logger.warn('reconnected to NATS');
+    },
+    onError: (error) => {
+      logger.error(error);
+    },
   });
 }

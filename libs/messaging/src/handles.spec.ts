@@ -27,9 +27,9 @@ class Oracle {
     return Promise.resolve({ number: question.text.length });
   }
 
-  // The lines below are the test: the type check of the whole repository fails when one of them compiles.
+  // The lines below are the test: the repository's type check fails when one of them compiles.
 
-  // @ts-expect-error the reply is of another type
+  // @ts-expect-error the reply has another type
   @Handles(ask)
   async wrongReply(_question: Question): Promise<{ number: string }> {
     return Promise.resolve({ number: '42' });
@@ -47,19 +47,19 @@ class Oracle {
     await Promise.resolve();
   }
 
-  // @ts-expect-error the request is of another type
+  // @ts-expect-error the request has another type
   @Handles(ask)
   async wrongRequest(question: { text: number }): Promise<Answer> {
     return Promise.resolve({ number: question.text });
   }
 
-  // @ts-expect-error the handler asks for more than the request has
+  // @ts-expect-error the handler expects fields that the request does not have
   @Handles(ask)
   async greedy(question: Question & { tone: string }): Promise<Answer> {
     return Promise.resolve({ number: question.tone.length });
   }
 
-  // @ts-expect-error the contract is another one
+  // @ts-expect-error the handler belongs to another contract
   @Handles(ask)
   async otherContract(request: GetEventRequest): Promise<StoredEventMessage> {
     return Promise.reject(new Error(`${request.id} of ${getEvent.subject}`));

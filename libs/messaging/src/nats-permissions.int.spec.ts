@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => nats.stop());
 
-/** Which of these subjects the broker refuses the user; a last one, which nobody may use, tells when all are judged. */
+/** Which of these subjects the broker refuses the user. A last subject, refused to every user, shows that all were checked. */
 async function findRefused(
   user: UserName,
   subjects: readonly string[],
@@ -82,7 +82,7 @@ describe('natsUsers', () => {
     ['streamer-monitor', ['request.events.list', 'request.platform-connector.look-up-users']],
     ['streamer-monitor.events', [...reading, `$JS.ACK.EVENTS.${durableConsumers['stream-online']}.1`]],
     ['subscriber', reading],
-  ])('lets %s publish what it needs', async (user, subjects) => {
+  ])('lets %s publish on the subjects that it needs', async (user, subjects) => {
     expect(await findRefused(user, subjects, publish)).toEqual([]);
   });
 
@@ -121,7 +121,7 @@ describe('natsUsers', () => {
       'streamer-monitor.events',
       ['request.events.list', 'events.platform.channel-raid.1', '$JS.API.STREAM.DELETE.EVENTS'],
     ],
-  ])('refuses %s to publish anything else', async (user, subjects) => {
+  ])('refuses %s other subjects', async (user, subjects) => {
     expect(await findRefused(user, subjects, publish)).toEqual(subjects);
   });
 
@@ -130,18 +130,18 @@ describe('natsUsers', () => {
     ['gateway.events', ['_INBOX_gateway_events.>']],
     ['events', ['request.events.>', 'request.events.store', '_INBOX_events.>']],
     ['subscriber', ['_INBOX_subscriber.>', 'live.replay.>', 'live.replay.channel-raid.1']],
-  ])('lets %s subscribe to what it needs', async (user, subjects) => {
+  ])('lets %s subscribe to the subjects that it needs', async (user, subjects) => {
     expect(await findRefused(user, subjects, subscribe)).toEqual([]);
   });
 
-  it.each(everyone)('refuses %s the inboxes of the others, and everything', async (user) => {
+  it.each(everyone)('refuses %s the inboxes of other users, and wildcards', async (user) => {
     const inboxes = everyone.filter((other) => other !== user).map((other) => `${inboxPrefix(other)}.>`);
     const subjects = [...inboxes, '>', '$SYS.>', 'events.>', 'request.>', '_INBOX.>'];
 
     expect(await findRefused(user, subjects, subscribe)).toEqual(subjects);
   });
 
-  it('refuses the gateway and subscribers to listen to requests', async () => {
+  it('refuses the gateway and subscribers subscriptions to requests', async () => {
     for (const user of ['gateway', 'gateway.events', 'subscriber'] as const) {
       expect(await findRefused(user, ['request.events.store'], subscribe)).toEqual(['request.events.store']);
     }
@@ -164,7 +164,7 @@ describe('natsUsers', () => {
     await Promise.all([inServices.close(), inEvents.close()]);
   });
 
-  it('refuses a wrong password at once', async () => {
+  it('rejects a wrong password immediately', async () => {
     const address = new URL(nats.urlFor('gateway'));
     address.password = 'wrong';
 

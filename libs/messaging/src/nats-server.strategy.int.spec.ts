@@ -91,7 +91,7 @@ describe(NatsServerStrategy.name, () => {
       await service.close();
     });
 
-    it('names every fault at once', async () => {
+    it('names every fault', async () => {
       const service = await createService([HandlesOne, HandlesOneAgain, HandlesSomething], [one, two]);
 
       await expect(service.listen()).rejects.toThrow(
@@ -106,14 +106,14 @@ describe(NatsServerStrategy.name, () => {
 
       await service.listen();
 
-      // The broker may get the first request before it knows who listens: they come on two connections.
+      // Request and subscription arrive on two connections: the broker may get the request first.
       expect(await eventually(() => client.request(one, { value: 1 }))).toEqual({ value: 1 });
       await client.close();
       await service.close();
     });
   });
 
-  /** A service whose requests wait for `resume()` or, once and for all, `release()`. */
+  /** A service whose requests wait for `resume()`, or for `release()`, which lets all later ones through. */
   async function startSlow() {
     const arrived: number[] = [];
     const waiting: (() => void)[] = [];
@@ -129,7 +129,7 @@ describe(NatsServerStrategy.name, () => {
     }
     const service = await createService([Slow], [one]);
     await service.listen();
-    /** Answers what waits now, not what comes later. */
+    /** Replies to the requests that wait now, not to later ones. */
     const resume = (): void => {
       for (const answer of waiting.splice(0)) answer();
     };
@@ -140,8 +140,8 @@ describe(NatsServerStrategy.name, () => {
     return { service, arrived, resume, release };
   }
 
-  describe('when there is too much to do', () => {
-    it('answers what is beyond the limit as unavailable at once, without its handler', async () => {
+  describe('when it is overloaded', () => {
+    it('rejects requests beyond the limit as unavailable immediately, without calling the handler', async () => {
       const { service, arrived, release } = await startSlow();
       const client = await connectClient();
       const replies = Array.from({ length: maxRequestsInProgress }, (_, value) =>
@@ -172,7 +172,7 @@ describe(NatsServerStrategy.name, () => {
       await service.close();
     });
 
-    it('counts exactly when more than that come at once, and takes on as many again when those are done', async () => {
+    it('counts exactly when too many requests arrive at once, and accepts as many again when those are done', async () => {
       const { service, arrived, resume } = await startSlow();
       const client = await connectClient();
       const send = (): Promise<Count>[] =>
@@ -182,7 +182,7 @@ describe(NatsServerStrategy.name, () => {
         const requests = send();
         let refused = 0;
         for (const request of requests) request.catch(() => (refused += 1));
-        // With those that wait, these are all: none is still on its way when there is room again.
+        // Waiting and rejected requests are all there are: none is still on its way when there is room again.
         await eventually(() => expect(refused).toBe(100));
         expect(arrived).toHaveLength(round * maxRequestsInProgress);
         resume();
@@ -193,7 +193,7 @@ describe(NatsServerStrategy.name, () => {
       await service.close();
     });
 
-    it('leaves it to another instance that has less to do, if the caller asks again', async () => {
+    it('lets a retry reach another instance that is less busy', async () => {
       const busy = await startSlow();
       const client = await connectClient();
       const replies = Array.from({ length: maxRequestsInProgress }, (_, value) =>
@@ -214,14 +214,14 @@ describe(NatsServerStrategy.name, () => {
   });
 
   describe('close', () => {
-    it('answers what is in flight before it ends', async () => {
+    it('finishes the requests in flight before it stops', async () => {
       const { service, arrived, release } = await startSlow();
       const client = await connectClient();
       const replies = Array.from({ length: 50 }, (_, value) => client.request(one, { value }));
       await eventually(() => expect(arrived).toHaveLength(50));
 
       const closing = service.close();
-      // Nobody listens any more when the broker says so; what is in flight goes on for a while then.
+      // The broker reports when no instance listens. The requests in flight still wait then.
       const probe = { ...one, timeoutMs: 250 };
       await eventually(async () => {
         const failure: unknown = await client.request(probe, { value: -1 }).catch((error: unknown) => error);
@@ -238,7 +238,7 @@ describe(NatsServerStrategy.name, () => {
       await client.close();
     });
 
-    it('loses no request when one of two instances ends under load', async () => {
+    it('loses no request when one of two instances stops under load', async () => {
       const [leaving, staying] = [await startSlow(), await startSlow()];
       const client = await connectClient();
       const send = (from: number): Promise<Count>[] =>
@@ -255,14 +255,14 @@ describe(NatsServerStrategy.name, () => {
 
       const replies = await Promise.all([...before, ...during, ...after]);
       expect(new Set(replies.map((reply) => reply.value)).size).toBe(600);
-      // Each was handled once, and both took part.
+      // Each request was handled once, and both instances took part.
       expect(leaving.arrived.length + staying.arrived.length).toBe(600);
       expect(leaving.arrived.length).toBeGreaterThan(0);
       await client.close();
       await staying.service.close();
     });
 
-    it('leaves nobody behind: the next request is unavailable at once', async () => {
+    it('unsubscribes: the next request is unavailable immediately', async () => {
       const { service, release } = await startSlow();
       const client = await connectClient();
       release();
@@ -278,7 +278,7 @@ describe(NatsServerStrategy.name, () => {
       await client.close();
     });
 
-    it('ends also when NATS is away', async () => {
+    it('stops also when NATS is down', async () => {
       const { service, release } = await startSlow();
       release();
       await nats.kill();

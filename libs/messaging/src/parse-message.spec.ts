@@ -35,7 +35,7 @@ function refusalOf(parse: () => unknown): ServiceError {
 }
 
 describe(parseMessage.name, () => {
-  it('makes instances of the classes, also of nested ones', () => {
+  it('creates instances of the classes, including nested ones', () => {
     const order = parseMessage(Order, { count: 2, items: [{ name: 'a' }] });
 
     expect(order).toBeInstanceOf(Order);
@@ -54,7 +54,7 @@ describe(parseMessage.name, () => {
     expect(order.note).toBeUndefined();
   });
 
-  it('lists every fault by field, without the field in the message', () => {
+  it('lists every fault by field, without the name of the field in the message', () => {
     const refusal = refusalOf(() =>
       parseMessage(Order, { count: '1', note: 7, items: [{ name: 'a' }, { name: 4711 }, 'x'] }),
     );
@@ -107,7 +107,10 @@ describe(parseRequest.name, () => {
     expect(Object.keys(refusal.errors ?? {})).toContain(field);
   });
 
-  it.each([7, '', 'a\0b', 'x'.repeat(256)])('refuses a request for an event by %j, which is no id', (id) => {
-    expect(refusalOf(() => parseRequest(getEvent, { id })).errors).toHaveProperty('id');
-  });
+  it.each([7, '', 'a\0b', 'x'.repeat(256)])(
+    'refuses a request for an event by %j, which is not an id',
+    (id) => {
+      expect(refusalOf(() => parseRequest(getEvent, { id })).errors).toHaveProperty('id');
+    },
+  );
 });

@@ -124,7 +124,7 @@ beforeEach(() => {
   logger.lines.length = 0;
 });
 
-/** The error that a request ends with, and after how long. */
+/** The error of a request, and how long the request took. */
 async function failureOf(request: Promise<unknown>): Promise<{ error: ServiceError; afterMs: number }> {
   const startedAt = Date.now();
   const error = await request.then(
@@ -137,14 +137,14 @@ async function failureOf(request: Promise<unknown>): Promise<{ error: ServiceErr
 
 describe(RequestClient.name, () => {
   describe('request', () => {
-    it('gives back the reply as an instance of its class', async () => {
+    it('returns the reply as an instance of its class', async () => {
       const answer = await client.request(double, { number: 21 });
 
       expect(answer).toBeInstanceOf(Answer);
       expect(answer.double).toBe(42);
     });
 
-    it('keeps apart what is asked at the same time', async () => {
+    it('gives each of many concurrent requests its own reply', async () => {
       const numbers = Array.from({ length: 200 }, (_, index) => index);
 
       const answers = await Promise.all(numbers.map((number) => client.request(double, { number })));
@@ -152,8 +152,8 @@ describe(RequestClient.name, () => {
       expect(answers.map((answer) => answer.double)).toEqual(numbers.map((number) => number * 2));
     });
 
-    it('is refused with every fault when the request is not of its class', async () => {
-      // A neighbour of another version may send what our types forbid.
+    it('throws every fault when the request does not fit its class', async () => {
+      // A service of another version may send what our types forbid.
       const request = JSON.parse('{"number":"21"}') as Question;
 
       const { error } = await failureOf(client.request(double, request));
@@ -162,7 +162,7 @@ describe(RequestClient.name, () => {
     });
 
     it.each(['conflict', 'not_found', 'unavailable'] as const)(
-      'throws what was answered: %s',
+      'throws the error that the service replied: %s',
       async (kind) => {
         const { error } = await failureOf(client.request(fail, { kind }));
 
@@ -171,13 +171,13 @@ describe(RequestClient.name, () => {
       },
     );
 
-    it('throws the faults by field that were answered', async () => {
+    it('throws the faults by field that the service replied', async () => {
       const { error } = await failureOf(client.request(fail, { kind: 'invalid' }));
 
       expect(error).toMatchObject({ code: 'invalid', errors: { name: ['is taken'] } });
     });
 
-    it('throws internal for what the service did not expect, and says nothing of it', async () => {
+    it('throws internal for an unexpected error of the service, without its message', async () => {
       const { error } = await failureOf(client.request(fail, { kind: 'unexpected' }));
 
       expect(error.code).toBe('internal');
@@ -185,26 +185,26 @@ describe(RequestClient.name, () => {
       expect(logger.lines).toMatchObject([{ level: 'error', fields: { err: { name: 'TypeError' } } }]);
     });
 
-    it('throws internal for an error that the contract does not name', async () => {
+    it('throws internal for an error that the contract does not declare', async () => {
       const { error } = await failureOf(client.request(fail, { kind: 'forbidden' }));
 
       expect(error).toMatchObject({ code: 'internal', cause: { code: 'forbidden' } });
     });
 
-    it('throws what the service translates its own errors into', async () => {
+    it('throws the error that the service translates its own error into', async () => {
       const { error } = await failureOf(client.request(fail, { kind: 'lost' }));
 
       expect(error).toMatchObject({ code: 'unavailable', detail: 'The database is not available.' });
     });
 
-    it('throws internal, not a fault of the caller, when the reply is not of its class', async () => {
+    it('throws internal, without blaming the caller, when the reply violates its contract', async () => {
       const { error } = await failureOf(client.request(drift, { number: 1 }));
 
       expect(error.code).toBe('internal');
       expect(error.errors).toBeUndefined();
     });
 
-    it('throws ReplyTimeoutError when no reply comes in time', async () => {
+    it('throws ReplyTimeoutError when no reply arrives in time', async () => {
       const { error, afterMs } = await failureOf(client.request(hang, { number: 1 }));
 
       expect(error).toBeInstanceOf(ReplyTimeoutError);
@@ -212,7 +212,7 @@ describe(RequestClient.name, () => {
       expect(afterMs).toBeGreaterThanOrEqual(hang.timeoutMs - 20);
     });
 
-    it('throws unavailable at once when no instance of the service is there', async () => {
+    it('throws unavailable immediately when no instance of the service runs', async () => {
       const { error, afterMs } = await failureOf(client.request(absent, { number: 1 }));
 
       expect(error.code).toBe('unavailable');
@@ -220,7 +220,7 @@ describe(RequestClient.name, () => {
       expect(afterMs).toBeLessThan(absent.timeoutMs / 2);
     });
 
-    it('throws unavailable at once while too many requests of its kind wait, and works again afterwards', async () => {
+    it('throws unavailable immediately while too many requests of the same kind wait, and works again afterwards', async () => {
       let ended = 0;
       const waiting = Array.from({ length: maxWaitingRequests }, () =>
         failureOf(client.request(hang, { number: 1 })).then(() => (ended += 1)),
@@ -228,7 +228,7 @@ describe(RequestClient.name, () => {
 
       const { error } = await failureOf(client.request(hang, { number: 1 }));
 
-      // At once: before anything could be answered or late.
+      // Immediately: before any request got a reply or timed out.
       expect(ended).toBe(0);
       expect((await client.request(double, { number: 1 })).double).toBe(2);
       expect(error).toMatchObject({
@@ -241,14 +241,14 @@ describe(RequestClient.name, () => {
       expect(await eventually(() => client.request(double, { number: 4 }))).toMatchObject({ double: 8 });
     });
 
-    it('hands the correlation id on to the logs of the service', async () => {
+    it('passes the correlation id to the logs of the service', async () => {
       await failureOf(client.request(fail, { kind: 'conflict' }, { correlationId: 'request-1' }));
       await failureOf(client.request(fail, { kind: 'conflict' }));
 
       expect(logger.lines.map((line) => line.fields.correlationId)).toEqual(['request-1', undefined]);
     });
 
-    it('throws unavailable at once while NATS is away, and works again when it is back', async () => {
+    it('throws unavailable immediately while NATS is down, and works again when NATS is back', async () => {
       await nats.kill();
       await eventually(() => expect(client.ping()).rejects.toBeDefined());
 

@@ -29,13 +29,13 @@ const durable = durableConsumers['stream-online'];
 const stored = ['1', '2', '3'].map((id) => `{"id":"${id}"}`);
 
 let nats: TestNats;
-/** May do anything in the accounts of the services and of the stream. */
+/** Has every permission in the accounts of the services and of the stream. */
 let services: NatsConnection;
 let events: NatsConnection;
 let subscriber: NatsConnection;
-/** What was refused to the subscriber. */
+/** The subjects that the broker refused the subscriber. */
 let refused: string[];
-/** What anybody could hear in the account of the services. */
+/** The subjects of all messages in the account of the services. */
 let heard: string[];
 
 beforeAll(async () => {
@@ -72,10 +72,10 @@ async function collectRefusals(connection: NatsConnection): Promise<void> {
       refused.push(status.error.subject);
 }
 
-// The client's own is a second, which a busy machine may take.
+// The client's default is 1 s, which a busy machine may exceed.
 const timeout = 20_000;
 
-/** Makes a consumer of the subscriber's own, as a client of the attacker's making would. */
+/** Creates a consumer for the subscriber, as an attacker's own client would. */
 async function createConsumer(
   config: Partial<ConsumerConfig> & { name: string },
   connection = subscriber,
@@ -86,7 +86,7 @@ async function createConsumer(
   if (reply.error) throw new Error(JSON.stringify(reply.error));
 }
 
-/** Where a message is acknowledged, which the client keeps to itself. */
+/** The subject on which a message is acknowledged; private to the client. */
 function ackSubject(consumer: string, { info, seq }: JsMsg): string {
   const { deliveryCount, deliverySequence, timestampNanos, pending } = info;
   return `$JS.ACK.EVENTS.${consumer}.${deliveryCount}.${seq}.${deliverySequence}.${timestampNanos}.${pending}`;
@@ -103,7 +103,7 @@ function listen(connection: NatsConnection, subject: string): Msg[] {
   return messages;
 }
 
-/** What an attack must leave as it is. */
+/** The state that an attack must not change. */
 async function readState(): Promise<object> {
   const { streams, consumers } = await jetstreamManager(events);
   const [stream, consumer, ingest] = await Promise.all([
@@ -122,10 +122,10 @@ async function readState(): Promise<object> {
   };
 }
 
-// Longer than any wait here.
+// Longer than any wait in these tests.
 const inactive_threshold = nanos(60_000);
 const api = '$JS.API';
-/** Has the broker answer on a subject, in every way that reading takes; ends with the acknowledgement of one message. */
+/** Makes the broker reply on a subject, with every request that reading needs; acknowledges one message last. */
 async function sendAnswersTo(target: string, connection: NatsConnection): Promise<Consumer> {
   const config = { ack_policy: AckPolicy.Explicit, headers_only: true, inactive_threshold };
   await createConsumer({ ...config, name: 'mine' }, connection);
@@ -135,7 +135,7 @@ async function sendAnswersTo(target: string, connection: NatsConnection): Promis
   for (const verb of ['INFO.EVENTS', 'LIST', 'NAMES'])
     connection.publish(`${api}.STREAM.${verb}`, '', { reply: target });
   connection.publish(next, '', { reply: target });
-  // Both of these are answered with a message that is empty, as the request of a deletion is.
+  // The broker replies to both with an empty message, which is what a deletion request looks like.
   connection.publish(next, '{"batch":5,"no_wait":true}', { reply: target });
   connection.publish(ackSubject('mine', message), '+ACK', { reply: target });
   return mine;
@@ -144,7 +144,7 @@ async function sendAnswersTo(target: string, connection: NatsConnection): Promis
 const ofDurable = `${eventsStreamName}.${durable}`;
 
 describe('natsUsers.subscriber', () => {
-  it('reads by ephemeral and durable consumers with filters, and acknowledges', async () => {
+  it('reads through ephemeral and durable consumers with filters, and acknowledges', async () => {
     const { consumers, streams } = await jetstreamManager(subscriber);
     expect((await streams.info(eventsStreamName)).state.messages).toBe(3);
     await consumers.add(eventsStreamName, {
@@ -179,7 +179,7 @@ describe('natsUsers.subscriber', () => {
     );
   });
 
-  it('hears replays', async () => {
+  it('receives replays', async () => {
     const messages = listen(subscriber, 'live.replay.>');
     await subscriber.flush();
     services.publish('live.replay.channel-raid.4711', 'again');
@@ -258,7 +258,7 @@ describe('natsUsers.subscriber', () => {
       await createConsumer({ ...push, name: `attack-${headers_only}`, headers_only, deliver_subject }).catch(
         (error: unknown) => expect(String(error)).toContain('cycle'),
       );
-    // What is pushed, is pushed within the account of the stream, where nobody listens.
+    // The broker pushes within the account of the stream, where no one listens.
     await createConsumer({ ...push, name: 'proof', deliver_subject: 'proof.pushed' });
 
     await eventually(() => expect(proof).toHaveLength(stored.length));
@@ -280,7 +280,7 @@ describe('natsUsers.subscriber', () => {
   it.each(targets)('cannot have answers sent to %s', async (target) => {
     const before = await readState();
     const listening = listen(services, '>');
-    listen(services, target); // some of what the broker does, it does for exact subjects only
+    listen(services, target); // the broker does some things for exact subjects only
     await services.flush();
 
     const mine = await sendAnswersTo(target, subscriber);
@@ -290,7 +290,7 @@ describe('natsUsers.subscriber', () => {
     expect(listening.filter(({ subject }) => subject === target)).toEqual([]);
   });
 
-  it('could have them sent from within the account of the stream, which is why it has one of its own', async () => {
+  it('could have replies sent from within the account of the stream, which is why it has its own account', async () => {
     const urls = [nats.urlFor('gateway')];
     const insider = await connectNats({ urls, name: 'test', account: 'EVENTS' });
     await sendAnswersTo(`${api}.STREAM.PURGE.EVENTS`, insider);
@@ -298,7 +298,7 @@ describe('natsUsers.subscriber', () => {
     await insider.close();
   });
 
-  // nats-server 2.9 does give them away; 2.12 does not. What our services read so, they also find by asking the platform.
+  // nats-server 2.9 allows the attack; 2.12 does not. Our services also learn from the platform what these events say.
   it('cannot keep events from a durable consumer of ours for longer than its ack_wait', async () => {
     const { consumers } = await jetstreamManager(events);
     await consumers.update(eventsStreamName, durable, { ack_wait: nanos(1_000) });
@@ -311,7 +311,7 @@ describe('natsUsers.subscriber', () => {
     await eventually(() => expect(proof).toHaveLength(stored.length));
 
     const consumer = await jetstream(events).consumers.get(eventsStreamName, durable);
-    // One may come again: it has a second to be acknowledged.
+    // A message may be delivered again: it must be acknowledged within 1 s.
     const texts = new Set<string>();
     for await (const message of await consumer.consume()) {
       message.ack();
@@ -320,7 +320,7 @@ describe('natsUsers.subscriber', () => {
     expect([...texts].sort()).toEqual(stored);
   });
 
-  it('cannot acknowledge what another consumer was given, by the reply of a request', async () => {
+  it('cannot acknowledge a message of another consumer through the reply subject of a request', async () => {
     const consumer = await jetstream(events).consumers.get(eventsStreamName, durable);
     const message = await consumer.next();
     const before = await readState();

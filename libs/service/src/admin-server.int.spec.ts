@@ -17,13 +17,13 @@ function call(path: string, method = 'GET'): Promise<Response> {
 }
 
 describe(startAdminServer.name, () => {
-  it('is live whatever its parts are', async () => {
+  it('is live whatever the state of its parts', async () => {
     health.register('database', () => Promise.reject(new Error('away')));
 
     expect((await call('/health/live')).status).toBe(200);
   });
 
-  it('is ready when every part works, else 503 with the report', async () => {
+  it('is ready when every part works, and otherwise responds with 503 and the report', async () => {
     expect((await call('/health/ready')).status).toBe(200);
 
     health.register('database', () => Promise.reject(new Error('away')));
@@ -36,20 +36,20 @@ describe(startAdminServer.name, () => {
     });
   });
 
-  it('prints the metrics', async () => {
+  it('serves the metrics', async () => {
     new Counter({ name: 'things_total', help: 'things', registers: [metrics] }).inc(3);
 
     expect(await (await call('/metrics')).text()).toContain('things_total 3');
   });
 
-  it('answers 500 when a metric cannot be collected, and goes on', async () => {
+  it('responds with 500 when a metric cannot be collected, and continues', async () => {
     new Gauge({ name: 'broken', help: 'x', registers: [metrics], collect: () => Promise.reject(new Error('away')) }); // prettier-ignore
 
     expect((await call('/metrics')).status).toBe(500);
     expect((await call('/health/live')).status).toBe(200);
   });
 
-  it('has nothing else', async () => {
+  it('rejects other paths and methods', async () => {
     expect((await call('/')).status).toBe(404);
     expect((await call('/metrics', 'POST')).status).toBe(405);
   });

@@ -7,7 +7,7 @@ beforeEach(() => {
   breaker = new CircuitBreaker({ restMs: () => 1_000, now: () => now });
 });
 
-/** Begins a request, and says whether it was permitted. */
+/** Begins a request if it is permitted, and returns whether it was. */
 function tryRequest(): boolean {
   if (!breaker.permits) return false;
   breaker.begin();
@@ -23,7 +23,7 @@ describe(CircuitBreaker.name, () => {
     expect(tryRequest()).toBe(true);
   });
 
-  it('permits none from a failure on until the rest is over', () => {
+  it('permits no request from a failure until the rest is over', () => {
     breaker.begin();
     breaker.fail(now);
 
@@ -46,7 +46,7 @@ describe(CircuitBreaker.name, () => {
     expect(breaker.isClosed).toBe(false);
   });
 
-  it('does not take a question for a probe', () => {
+  it('does not count reading `permits` as a probe', () => {
     breaker.fail(now);
     now += 1_000;
 
@@ -65,7 +65,7 @@ describe(CircuitBreaker.name, () => {
     expect(tryRequest()).toBe(true);
   });
 
-  it('rests anew when the probe fails', () => {
+  it('rests again when the probe fails', () => {
     breaker.fail(now);
     now += 1_000;
     tryRequest();
@@ -78,7 +78,7 @@ describe(CircuitBreaker.name, () => {
     expect(tryRequest()).toBe(true);
   });
 
-  it('rests anew when a request fails that began before', () => {
+  it('restarts the rest when a request that began before fails', () => {
     breaker.fail(now);
     now += 600;
     breaker.fail(now);
@@ -89,7 +89,7 @@ describe(CircuitBreaker.name, () => {
     expect(tryRequest()).toBe(true);
   });
 
-  it('closes when a request succeeds that began before', () => {
+  it('closes when a request that began before succeeds', () => {
     breaker.begin();
     breaker.begin();
     breaker.fail(now);
@@ -99,7 +99,7 @@ describe(CircuitBreaker.name, () => {
     expect(tryRequest()).toBe(true);
   });
 
-  it('permits again what failed once only: the next failure opens it as the first did', () => {
+  it('opens at each failure, however often it has closed since', () => {
     for (let round = 0; round < 3; round += 1) {
       expect(tryRequest()).toBe(true);
       breaker.fail(now);
@@ -110,7 +110,7 @@ describe(CircuitBreaker.name, () => {
     }
   });
 
-  it('stays closed when one request fails and another one has succeeded since it began', () => {
+  it('stays closed when a request fails and another one succeeded after it began', () => {
     const begunAt = breaker.begin();
     now += 500;
     breaker.begin();
@@ -121,7 +121,7 @@ describe(CircuitBreaker.name, () => {
     expect(breaker.isClosed).toBe(true);
   });
 
-  it('opens when the last success is older than the request that fails', () => {
+  it('opens when the last success is older than the failed request', () => {
     breaker.begin();
     breaker.succeed();
     now += 1;
@@ -139,14 +139,14 @@ describe(CircuitBreaker.name, () => {
       breaker = new CircuitBreaker({ failuresToOpen: 3, restMs, now: () => now });
     });
 
-    /** Begins a request that fails a moment later. */
+    /** Begins a request that fails 1 ms later. */
     function failOnce(): void {
       const begunAt = breaker.begin();
       now += 1;
       breaker.fail(begunAt);
     }
 
-    it('opens at the last of them, and not when a success is between', () => {
+    it('opens at the third failure in a row, and not when a success is in between', () => {
       failOnce();
       failOnce();
       breaker.succeed();
@@ -159,7 +159,7 @@ describe(CircuitBreaker.name, () => {
       expect(breaker.restsForMs).toBe(1_000);
     });
 
-    it('rests longer after each probe that fails, and as at first after one that succeeds', () => {
+    it('rests longer after each failed probe, and as at first after a successful one', () => {
       for (let count = 0; count < 3; count += 1) failOnce();
       for (const restMs of [1_000, 2_000, 4_000, 4_000]) {
         expect(breaker.restsForMs).toBe(restMs);
@@ -175,7 +175,7 @@ describe(CircuitBreaker.name, () => {
       expect(breaker.restsForMs).toBe(1_000);
     });
 
-    it('does not rest longer for requests that began before it opened', () => {
+    it('does not rest longer when requests fail that began before it opened', () => {
       const stragglers = [1, 2, 3, 4, 5, 6].map(() => breaker.begin());
       now += 10;
       for (const begunAt of stragglers) breaker.fail(begunAt);

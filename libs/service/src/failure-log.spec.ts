@@ -2,7 +2,7 @@ import { FailureLog } from './failure-log.js';
 import { createLogger } from './logger.js';
 
 describe(FailureLog.name, () => {
-  it('writes one line a second at most for each kind, which says how many failures it stands for', () => {
+  it('writes at most one line per second for each message, with the number of failures', () => {
     const logger = createLogger('test', 'silent');
     const lines: unknown[][] = [];
     logger.warn = (...line: unknown[]) => void lines.push(line);
@@ -21,7 +21,7 @@ describe(FailureLog.name, () => {
     ]);
   });
 
-  it('makes no noise about what fails while services start together', () => {
+  it('logs failures at level info while services start together', () => {
     const logger = createLogger('test', 'silent');
     const lines: string[] = [];
     logger.info = () => void lines.push('info');

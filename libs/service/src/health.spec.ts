@@ -13,7 +13,7 @@ describe(Health.name, () => {
       });
     });
 
-    it('is ok when there is nothing to check', async () => {
+    it('is ok without checks', async () => {
       expect(await new Health().report()).toEqual({ status: 'ok', checks: {} });
     });
 
@@ -36,7 +36,7 @@ describe(Health.name, () => {
       });
     });
 
-    it('gives up on every check that does not answer within 2 s, side by side', async () => {
+    it('gives up on every check that does not respond within 2 s, all at the same time', async () => {
       const health = new Health();
       const asked: string[] = [];
       for (const name of ['one', 'two', 'three'])
@@ -52,7 +52,7 @@ describe(Health.name, () => {
       expect(checks.four).toEqual({ status: 'ok' });
     });
 
-    it('is an error while the process stops', async () => {
+    it('is an error while the process is stopping', async () => {
       const health = new Health();
       health.register('database', () => Promise.resolve());
 

@@ -1,7 +1,7 @@
 import { toLoggedError } from './logger.js';
 
 describe(toLoggedError.name, () => {
-  it('keeps what explains an error, and nothing that carries a payload', () => {
+  it('keeps the fields that explain an error, and none that may contain a payload', () => {
     const driverError = Object.assign(new Error('duplicate key'), {
       code: '23505',
       detail: 'Key (x)=(hunter2) exists',
@@ -29,14 +29,14 @@ describe(toLoggedError.name, () => {
     expect(JSON.stringify(logged)).not.toContain('hunter2');
   });
 
-  it('follows causes for a while only', () => {
+  it('follows a limited number of causes', () => {
     const error = new Error('round and round');
     error.cause = error;
 
     expect(JSON.stringify(toLoggedError(error)).match(/round and round/g)?.length).toBeGreaterThan(1);
   });
 
-  it.each([['text'], [undefined], [null], [7]])('shows what is no error: %s', (thrown) => {
+  it.each([['text'], [undefined], [null], [7]])('describes a thrown value that is no error: %s', (thrown) => {
     expect(toLoggedError(thrown)).toMatchObject({ message: String(thrown) });
   });
 });

@@ -5,7 +5,7 @@ const oldKey = 'an old secret key of 32 characters';
 const newKey = 'the new secret key of 32 characters';
 
 describe(SecretBox.name, () => {
-  it('decrypts what it has encrypted for the same id', () => {
+  it('decrypts a text that it encrypted for the same id', () => {
     const sut = new SecretBox([newKey]);
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (text, id) => {
@@ -14,7 +14,7 @@ describe(SecretBox.name, () => {
     );
   });
 
-  it('never makes the same of the same text, nor shows it', () => {
+  it('encrypts the same text differently each time, and never shows it', () => {
     const sut = new SecretBox([newKey]);
     const encrypted = Array.from({ length: 50 }, () => sut.encrypt('the token', 'id'));
 
@@ -23,7 +23,7 @@ describe(SecretBox.name, () => {
       expect(Buffer.from(text, 'base64').toString('latin1')).not.toContain('token');
   });
 
-  it('decrypts with a key that is no longer the first', () => {
+  it('decrypts with a key that is not the first', () => {
     const encrypted = new SecretBox([oldKey]).encrypt('the token', 'id');
 
     expect(new SecretBox([newKey, oldKey]).decrypt(encrypted, 'id')).toBe('the token');
@@ -36,7 +36,7 @@ describe(SecretBox.name, () => {
     expect(() => new SecretBox([oldKey]).decrypt(encrypted, 'id')).toThrow(/cannot decrypt a stored secret/);
   });
 
-  it('says what to do when the key is gone, and nothing of the secret', () => {
+  it('says what to do when the key is missing, without the secret', () => {
     const encrypted = new SecretBox([oldKey]).encrypt('the token', 'id');
 
     expect(() => new SecretBox([newKey]).decrypt(encrypted, 'id')).toThrow(
@@ -54,7 +54,7 @@ describe(SecretBox.name, () => {
       expect(() => sut.decrypt(encrypted, id)).toThrow(/cannot decrypt a stored secret/);
   });
 
-  it('does not decrypt what was tampered with, in any byte or length', () => {
+  it('does not decrypt a text that was changed in any byte, cut, or extended', () => {
     const sut = new SecretBox([newKey]);
     const bytes = Buffer.from(sut.encrypt('the token', 'id'), 'base64');
     const tampered = [...bytes.keys()].map((at) =>
