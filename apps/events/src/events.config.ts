@@ -10,12 +10,12 @@ export const eventsVariables = {
   PLATFORM: platformVariables.PLATFORM,
   EVENTS_MAX_AGE_DAYS: integer('Days that events stay on the EVENTS stream', [1, 365], { default: 7 }),
   EVENTS_MAX_GB: integer(
-    'Maximum size of the EVENTS stream in GiB. Beyond it, the oldest events leave the stream (not the store)',
+    'Maximum size in GiB of the EVENTS stream. When the stream is full, its oldest events are removed (but stay in the store)',
     [1, 10_000],
     { default: 8 },
   ),
   INGEST_MAX_GB: integer(
-    'Maximum size of the INGEST stream in GiB, which holds platform messages while they cannot be stored. Beyond it, the gateway rejects them',
+    'Maximum size in GiB of the INGEST stream, which holds platform messages while the event store is unavailable. When the stream is full, the gateway rejects platform messages',
     [1, 10_000],
     { default: 2 },
   ),

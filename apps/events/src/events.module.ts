@@ -7,7 +7,7 @@ import { IngestModule } from './ingest/ingest.module.js';
 /** The features of the events service. They import `StoreModule`, which imports `RelayModule`. */
 @Module({})
 export class EventsModule {
-  /** @param connections what the service opens before it creates its modules */
+  /** @param connections the connections that the service opens before it creates its modules */
   static register(shell: Shell<unknown>, connections: readonly ValueProvider[]): DynamicModule {
     const shared = ShellModule.register(shell, connections);
     return { module: EventsModule, imports: [shared, IngestModule, EventListModule, DeadLettersModule] };

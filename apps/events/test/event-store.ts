@@ -13,10 +13,10 @@ import type { Relay } from '../src/relay/relay.service.js';
 import { EventsRepository } from '../src/store/events.repository.js';
 import { PartitionsRepository } from '../src/store/partitions.repository.js';
 
-// A service gives up after 3 s. In tests, other tests may take the time.
+// A service gives up after 3 s. Tests wait longer, because other tests may slow them down.
 const connectTimeoutMs = 30_000;
 
-/** An event store in the test's own database. Batches for the relay are collected instead of published. */
+/** An event store in the test's own database. Collects the batches for the relay instead of publishing them. */
 export class EventStore {
   readonly handedToRelay: OutboxBatch[] = [];
   readonly metrics = new Registry();

@@ -137,7 +137,7 @@ export class IngestSetup {
   }
 
   async deleteIntake(): Promise<void> {
-    await (await this.manager()).streams.delete(intakeStreamName).catch(() => undefined); // there may be none
+    await (await this.manager()).streams.delete(intakeStreamName).catch(() => undefined); // the stream may not exist
   }
 
   /** Counts the messages on the stream. */
@@ -145,7 +145,7 @@ export class IngestSetup {
     return (await this.manager()).streams.info(ingestStreamName).then(({ state }) => state.messages);
   }
 
-  /** Has messages delivered to the drain's consumer, as to an instance that then dies. */
+  /** Delivers messages to the drain's consumer, as if to an instance that then dies. */
   async deliver(count: number): Promise<JsMsg[]> {
     await (await this.manager()).consumers.add(ingestStreamName, { ...drainConsumer, ...consumerConfig });
     const consumer = await jetstream(this.connection).consumers.get(ingestStreamName, 'drain');
@@ -162,10 +162,10 @@ export class IngestSetup {
   }
 
   async deleteStream(): Promise<void> {
-    await (await this.manager()).streams.delete(ingestStreamName).catch(() => undefined); // there may be none
+    await (await this.manager()).streams.delete(ingestStreamName).catch(() => undefined); // the stream may not exist
   }
 
-  /** Limits the stream to this number of messages; -1 removes the limit. */
+  /** Limits the stream to this number of messages. -1 removes the limit. */
   async limitMessages(max_msgs: number): Promise<void> {
     const { streams } = await this.manager();
     const { config } = await streams.info(ingestStreamName);

@@ -37,7 +37,7 @@ export interface StreamMessage {
   occurredAt?: string;
 }
 
-/** Parts that a test replaces to make them fail. */
+/** Parts that a test may replace to make them fail. */
 export interface CheckParts {
   stream?: EventsStream;
   records?: StreamRecordRepository;
@@ -81,7 +81,7 @@ export class StreamSetup {
     );
   }
 
-  /** A relay of its own instance. It watches the stream, but runs no recovery pass before it is started. */
+  /** Creates the relay of another instance. The relay watches the stream but runs no recovery pass before it is started. */
   async createRelay(store: EventStore): Promise<RunningRelay> {
     const connection = await connectNats({
       urls: [this.nats.urlFor('events')],
@@ -117,7 +117,7 @@ export class StreamSetup {
     await (await this.openStream()).create(epoch);
   }
 
-  /** Cuts the stream to its first messages, as a power failure or a restored backup does. */
+  /** Cuts the stream down to its first messages, as a power failure or a restored backup does. */
   async loseTail(keptMessages: number): Promise<void> {
     const manager = await jetstreamManager(this.connection);
     const { config } = await this.readInfo();
@@ -131,7 +131,7 @@ export class StreamSetup {
     }
   }
 
-  /** Limits the stream to this number of messages; it rejects more. */
+  /** Limits the stream to this number of messages. The stream rejects further messages. */
   async limitMessages(max_msgs: number): Promise<void> {
     const manager = await jetstreamManager(this.connection);
     const { config } = await manager.streams.info(eventsStreamName);
@@ -146,7 +146,7 @@ export class StreamSetup {
     return parseStreamDescription((await this.readInfo()).config.description ?? '')?.epoch;
   }
 
-  /** Reads all messages of the stream, in their order. */
+  /** Reads all messages of the stream in order. */
   async readStream(): Promise<StreamMessage[]> {
     const manager = await jetstreamManager(this.connection);
     const { state } = await manager.streams.info(eventsStreamName);

@@ -17,7 +17,7 @@ beforeEach(() => store.clear());
 
 const noPayload = '{"a":';
 
-/** Makes dead letters of events whose type the database rejects until `allow()`. */
+/** Makes the database reject events of a type, so that they become dead letters, until `allow()` is called. */
 async function refuse(type: string): Promise<() => Promise<void>> {
   await store.dataSource.query(
     `ALTER TABLE events ADD CONSTRAINT refused_type CHECK (event_type <> '${type}') NOT VALID`,
@@ -27,7 +27,7 @@ async function refuse(type: string): Promise<() => Promise<void>> {
   };
 }
 
-/** An event that is a dead letter and can be stored by now. */
+/** Creates a dead letter whose event the database would now accept. */
 async function deadLetterStorable(event: NewEvent = newEvent({ eventType: 'refused' })): Promise<NewEvent> {
   const allow = await refuse(event.eventType);
   const [outcome] = await store.writer.store([event]);
@@ -45,7 +45,7 @@ async function readCounts(name: string): Promise<Record<string, number>> {
 
 describe(DeadLettersRepository.name, () => {
   describe('list', () => {
-    it('pages through all, newest first, also when many were received in one millisecond', async () => {
+    it('pages through all dead letters, newest first, even when many were received in the same millisecond', async () => {
       const msecs = Date.now();
       const events = Array.from({ length: 25 }, () => newEvent({ id: v7({ msecs }), eventData: noPayload }));
       await store.writer.store(events);
@@ -66,13 +66,13 @@ describe(DeadLettersRepository.name, () => {
       );
     });
 
-    it('has no next page when the last one is full', async () => {
+    it('returns no next page when the last page is full', async () => {
       await store.writer.store(newEvents(3, { eventData: noPayload }));
 
       expect(await store.deadLetters.list({ pageSize: 3 })).toMatchObject({ next: null });
     });
 
-    it('says of each why it was refused, whatever is in its payload', async () => {
+    it('returns the reason for each rejection, whatever the payload contains', async () => {
       const event = newEvent({
         eventId: '✓ \u2028',
         eventType: 'a"b\\u0000',
@@ -106,7 +106,7 @@ describe(DeadLettersRepository.name, () => {
 describe(DeadLettersService.name, () => {
   describe('get', () => {
     it.each([noPayload, '', '{"a":"\0"}', '"\ud800"', '['.repeat(50_000)])(
-      'gives the event back as it was received: %#',
+      'returns the event as it was received: %#',
       async (eventData) => {
         const event = newEvent({ eventId: 'message-1', eventData });
         await store.writer.store([event]);
@@ -121,7 +121,7 @@ describe(DeadLettersService.name, () => {
   });
 
   describe('retry', () => {
-    it('stores the event with its id once the cause is gone, hands it to the relay and deletes the dead letter', async () => {
+    it('stores the event under its id once the cause is gone, passes it to the relay, and deletes the dead letter', async () => {
       const event = await deadLetterStorable(newEvent({ eventId: 'message-1', eventType: 'refused' }));
 
       expect(await store.deadLettersService.retry(event.id)).toEqual({ id: event.id, outcome: 'stored' });
@@ -147,7 +147,7 @@ describe(DeadLettersService.name, () => {
       expect(await store.storedIds()).toEqual([]);
     });
 
-    it('stores it once when many retry at once', async () => {
+    it('stores the event once when several retries run at the same time', async () => {
       const event = await deadLetterStorable();
 
       const answers = await Promise.allSettled(
@@ -156,7 +156,7 @@ describe(DeadLettersService.name, () => {
 
       const retried = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
       expect(retried.length).toBeGreaterThan(0);
-      // A retry that came too late to find the dead letter got not_found.
+      // A retry that found the dead letter already deleted gets not_found.
       for (const answer of answers)
         if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ code: 'not_found' });
       expect(retried).toEqual(retried.map(() => ({ id: event.id, outcome: 'stored' })));
@@ -165,7 +165,7 @@ describe(DeadLettersService.name, () => {
       expect(await store.deadLetters.count()).toBe(0);
     });
 
-    it('finishes what a crash left between storing and forgetting', async () => {
+    it('deletes the dead letter after a crash between storing the event and deleting the dead letter', async () => {
       const event = await deadLetterStorable();
       await store.writer.store([event]);
       expect(await store.deadLetters.count()).toBe(1);
@@ -176,7 +176,7 @@ describe(DeadLettersService.name, () => {
       expect(await store.deadLetters.count()).toBe(0);
     });
 
-    it('says known when the platform has delivered it again meanwhile, however long ago', async () => {
+    it('returns known when the platform has since redelivered the message, however long ago', async () => {
       const event = await deadLetterStorable(newEvent({ eventId: 'message-1', eventType: 'refused' }));
       const redelivered = newEvent({ eventId: 'message-1', eventType: 'refused' });
       await store.writer.store([redelivered]);
@@ -195,9 +195,9 @@ describe(DeadLettersService.name, () => {
 
     it.each([
       {},
-      // As version 0.1.0 wrapped them.
+      // The names that version 0.1.0 used when it wrapped a message.
       { eventType: 'unreadable-intake-message', eventSource: 'INTAKE' },
-    ])('stores the event in a message that could not be read once, or throws conflict: %j', async (names) => {
+    ])('stores the event of a message that was once unreadable, or throws conflict: %j', async (names) => {
       const event = newEvent({ eventId: 'message-1' });
       const readable = { ...wrapUnreadable(Buffer.from(printIngestMessage(event))), ...names };
       const unreadable = { ...wrapUnreadable(Buffer.from('{"id":"x"}')), ...names };
@@ -211,7 +211,7 @@ describe(DeadLettersService.name, () => {
       expect(await store.count('dead_letters')).toBe(1);
     });
 
-    it('stores an event that was received long ago', async () => {
+    it('stores an event that was received years ago', async () => {
       const event = await deadLetterStorable(
         newEvent({ id: v7({ msecs: Date.UTC(2021, 5, 1) }), eventType: 'refused' }),
       );
@@ -219,7 +219,7 @@ describe(DeadLettersService.name, () => {
       expect(await store.deadLettersService.retry(event.id)).toEqual({ id: event.id, outcome: 'stored' });
     });
 
-    it('is counted apart from what arrives', async () => {
+    it('is counted separately from received events', async () => {
       const event = await deadLetterStorable();
       const stubborn = newEvent({ eventData: noPayload });
       await store.writer.store([stubborn]);
@@ -256,7 +256,7 @@ describe(DeadLettersService.name, () => {
     });
   });
 
-  it('loses none of two messages that came with one id', async () => {
+  it('keeps both messages when two arrive with the same id', async () => {
     const first = newEvent({ eventId: 'message-1', eventData: '' });
     const second = newEvent({ id: first.id, eventId: 'message-2', eventData: '' });
     await store.writer.store([first, second]);
@@ -268,7 +268,7 @@ describe(DeadLettersService.name, () => {
   });
 
   describe('events_dead_letters', () => {
-    it('is the number of dead letters, and NaN while the database is unavailable', async () => {
+    it('reports the number of dead letters, and NaN while the database is unavailable', async () => {
       await store.writer.store(newEvents(3, { eventData: '' }));
       expect(await readCounts('events_dead_letters')).toEqual({ all: 3 });
 

@@ -9,10 +9,8 @@ import { DeadLettersRepository, type StoredDeadLetter } from '../store/dead-lett
  * Lets an owner view, retry, and discard dead letters: events that the database rejected.
  *
  * ```
- * rejected ──▶ dead letter ──retry──▶ stored, or known by now ──▶ deleted
- *                  ▲  │   │ rejected again: keeps the new reason
- *                  └──┼───┘
- *                     └─discard──▶ deleted; if the message is redelivered, it becomes a dead letter again
+ * rejected ──▶ dead letter ──retry──▶ stored, or already known ─▶ deleted ▲ │ │ rejected again: keeps the new reason └──┼───┘
+ * └─discard──▶ deleted; if the message is redelivered, it becomes a dead letter again
  * ```
  */
 @Injectable()
@@ -56,7 +54,7 @@ export class DeadLettersService {
       const { reason, sqlState } = await this.get(id);
       throw new ServiceError(
         'conflict',
-        `Dead letter ${id} stays: the database rejected the event again, with ${sqlState}: ${reason}`,
+        `Dead letter ${id} was kept: the database rejected the event again with SQLSTATE ${sqlState}: ${reason}`,
       );
     }
     await this.repository.remove(key);
@@ -77,7 +75,7 @@ function readAgain(event: NewEvent): NewEvent {
   } catch (error) {
     throw new ServiceError(
       'conflict',
-      'The dead letter stays: its message still cannot be read as an event.',
+      'The dead letter was kept: its message still cannot be read as an event.',
       {
         cause: error,
       },
@@ -89,7 +87,7 @@ function readAgain(event: NewEvent): NewEvent {
 function measureDeadLetters(repository: DeadLettersRepository, metrics: Registry): void {
   new Gauge({
     name: 'events_dead_letters',
-    help: 'Dead letters that wait for an owner; the same number on every instance',
+    help: 'Dead letters waiting for an owner; every instance reports the same value',
     registers: [metrics],
     async collect() {
       this.set(await repository.count().catch(() => Number.NaN));

@@ -4,17 +4,20 @@ import { v7 as uuidV7 } from 'uuid';
 
 const unreadableType = 'unreadable-ingest-message';
 const unreadableSource = 'INGEST';
-// What version 0.1.0 called them.
+// The names that version 0.1.0 used.
 const formerType = 'unreadable-intake-message';
 const formerSource = 'INTAKE';
 
-/** The event in a message of the INGEST stream. With a fault, the event stands for a message that cannot be read. */
+/** The event in a message of the INGEST stream. When `fault` is set, the message cannot be read and the event wraps it. */
 export interface ReadMessage {
   event: NewEvent;
   fault?: unknown;
 }
 
-/** Reads the event in the payload of a message, or wraps the payload (of a newer gateway, say) into a dead letter. */
+/**
+ * Reads the event in the payload of a message. Wraps a payload that it cannot read (from a newer gateway, for example) in a dead
+ * letter.
+ */
 export function readOrWrap(payload: Uint8Array): ReadMessage {
   try {
     return { event: parseIngestMessage(payload) };
@@ -23,7 +26,10 @@ export function readOrWrap(payload: Uint8Array): ReadMessage {
   }
 }
 
-/** Makes an event whose data is the payload, for an owner to look at. Its key makes equal payloads one dead letter. */
+/**
+ * Creates an event whose data is the payload, so that an owner can inspect it. Equal payloads have the same key and become one dead
+ * letter.
+ */
 export function wrapUnreadable(payload: Uint8Array): NewEvent {
   return {
     id: uuidV7(),

@@ -14,14 +14,17 @@ beforeEach(() => store.clear());
 const messageLimit = 1024 * 1024;
 const beginning = Date.UTC(2025, 5, 15);
 
-/** All pages from the newest on, or back from the last one; each reply must fit into a NATS message. */
+/**
+ * Reads all pages, starting with the newest event, or backwards from the last page. Checks that each reply fits into a NATS
+ * message.
+ */
 async function readPages(filters: EventFilters, along: 'next' | 'previous', from?: ListEventsReply) {
   const pages: ListEventsReply[] = [];
   let position = from?.[along] ?? undefined;
   do {
     const request = parseRequest(listEvents, { filters, pageSize: 100, ...(position && { position }) });
     const page = await store.list.list(request);
-    // As Nest sends it: the reply within an envelope.
+    // Nest sends the reply in an envelope.
     const sent = JSON.stringify({ id: 'a'.repeat(40), response: page, isDisposed: true });
     expect(Buffer.byteLength(sent)).toBeLessThan(messageLimit);
     pages.push(page);
@@ -38,15 +41,15 @@ async function storeAll(events: readonly NewEvent[]): Promise<void> {
   for (let at = 0; at < events.length; at += 10) await store.writer.store(events.slice(at, at + 10));
 }
 
-describe('the budget of bytes of a page', () => {
+describe('the byte budget of a page', () => {
   const quotes = JSON.stringify({ text: '"'.repeat(50 * 1024) });
   const plain = JSON.stringify({ text: 'é'.repeat(100 * 1024) });
 
   it.each([
-    ['of 200 KiB', plain],
-    ['of 100 KiB that grow twofold in a message', quotes],
+    ['200 KiB events', plain],
+    ['100 KiB events that double in size in a message', quotes],
   ])(
-    'makes pages short, with a next, and the walk visits all 100 events %s',
+    'shortens pages, with a next page each, and paging visits all 100: %s',
     async (_, eventData) => {
       const events = Array.from({ length: 100 }, (_, n) =>
         newEvent({ id: v7({ msecs: beginning + n }), eventData }),
@@ -65,11 +68,11 @@ describe('the budget of bytes of a page', () => {
       const before = newestFirst.slice(0, -(lastPage?.events.length ?? 0));
       expect(idsOf(back.reverse())).toEqual(before);
     },
-    // 20 MB, of which each of 200 pages reads the rest: a quarter of a minute on a machine that is not busy.
+    // 200 pages read 20 MB of events, and each page reads everything that remains: takes 15 s on an idle machine.
     150_000,
   );
 
-  it('holds with names that grow most in a message', async () => {
+  it('keeps replies within a message when the names grow as much as JSON allows', async () => {
     // Control characters become six bytes each.
     const name = '\u0001'.repeat(255);
     const events = Array.from({ length: 110 }, (_, n) =>
@@ -86,7 +89,7 @@ describe('the budget of bytes of a page', () => {
     expect(idsOf(await readPages({}, 'next'))).toHaveLength(110);
   });
 
-  it('shows an event that is larger than the budget alone', async () => {
+  it('returns an event that is larger than the budget on its own page', async () => {
     const text = (length: number) => JSON.stringify({ text: 'a'.repeat(length) });
     const events = [10, 500 * 1024, 600 * 1024, 10].map((length, n) =>
       newEvent({ id: v7({ msecs: beginning + n }), eventData: text(length) }),
@@ -100,11 +103,11 @@ describe('the budget of bytes of a page', () => {
   });
 });
 
-describe('the budget of rows of a page', () => {
+describe('the row budget of a page', () => {
   const filters = { eventType: 'channel-raid', eventSource: 'rare' };
 
-  it('ends a page early, even empty, with a next, and the walk finds all', async () => {
-    // 25,000 events of the type; the rare source is at both ends, in the middle and beside the ends of the budget.
+  it('ends a page early, even an empty one, with a next page, and paging finds all matches', async () => {
+    // 25,000 events of the type. The rare source is at both ends, in the middle, and next to the ends of the budget.
     const rare = [1, 2, 4_999, 5_000, 5_001, 12_500, 14_999, 15_000, 15_001, 25_000];
     await store.generate(25_000, beginning, {
       event_type: "'channel-raid'",
@@ -127,7 +130,7 @@ describe('the budget of rows of a page', () => {
     [10_001, 2],
     [20_000, 3],
   ])(
-    'gives empty pages with a next, then the end, where none of %i events matches',
+    'returns empty pages with a next page, then the end, when none of %i events matches',
     async (count, expected) => {
       await store.generate(count, beginning, { event_type: "'channel-raid'" });
 
@@ -139,8 +142,8 @@ describe('the budget of rows of a page', () => {
     },
   );
 
-  it('leads back from an empty page to the very event at which the budget before it ended', async () => {
-    // The 10,000th from the newest on is number 2,001.
+  it("pages back from an empty page to the event at which the previous page's budget ended", async () => {
+    // Counted from the newest event, number 2,001 is the 10,000th.
     await store.generate(12_000, beginning, {
       event_type: "'channel-raid'",
       event_source: "CASE n WHEN 2001 THEN 'rare' ELSE 'PlatformSub' END",
@@ -153,7 +156,7 @@ describe('the budget of rows of a page', () => {
     expect(idsOf(back)).toEqual(idsOf(pages));
   });
 
-  it('goes on where new events arrived while nothing matched yet', async () => {
+  it('continues with events that arrive after an empty page', async () => {
     await store.generate(12_000, beginning, { event_type: "'channel-raid'" });
     const first = await store.list.list({ filters, pageSize: 10 });
     expect(first.events).toEqual([]);

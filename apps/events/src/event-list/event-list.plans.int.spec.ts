@@ -2,7 +2,7 @@ import { firstIdAt, type EventFilters } from '@stream-events/contracts';
 import { EventStore } from '../../test/event-store.js';
 import { planEventScan } from './event-scan.js';
 
-// What planners choose depends on numbers: 50,000 events in three months with users, types and rewards as in life.
+// The planner's choice depends on table statistics: 50,000 events in three months, with realistic users, types, and rewards.
 const months = [Date.UTC(2025, 0, 5), Date.UTC(2025, 1, 5), Date.UTC(2025, 2, 5)];
 const eventsPerMonth = 17_000;
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
         "(ARRAY['channel-follow', 'channel-cheer', 'channel-chat-message', 'channel-raid'])[1 + n % 4]",
       event_source: "CASE n % 10 WHEN 0 THEN 'TestCall' ELSE 'PlatformSub' END",
       origin: "CASE n % 10 WHEN 0 THEN 'test' ELSE 'platform' END",
-      // One of them is common in the first half of each month, and not there in the second.
+      // The value `gone` is common in the first half of each month and missing in the second half.
       broadcaster_user_id: `CASE WHEN n % 5 = 0 AND n < ${eventsPerMonth / 2} THEN 'gone' ELSE (n % 20)::text END`,
       user_id: '(n * 7919) % 3000',
       user_name: "'user_' || (n * 7919) % 3000",
@@ -42,7 +42,7 @@ function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** The plans of every statement that is asked meanwhile. */
+/** Returns the plan of every statement that runs during `work`. */
 async function explain(work: () => Promise<unknown>): Promise<PlanNode[]> {
   const { dataSource } = store;
   const { manager } = dataSource;
@@ -64,16 +64,16 @@ async function explain(work: () => Promise<unknown>): Promise<PlanNode[]> {
         values,
       );
       const plan = row?.['QUERY PLAN'][0]?.Plan;
-      if (!plan) throw new Error('there is no plan');
+      if (!plan) throw new Error('EXPLAIN returned no plan');
       return plan;
     }),
   );
 }
 
-/** The plans of a page, and that there is something on it. */
+/** Returns the plans of a page, and checks that the page is not empty. */
 function explainPage(filters: EventFilters, isDeep: boolean): Promise<PlanNode[]> {
   return explain(async () => {
-    // In the middle of the second month.
+    // A cursor in the middle of the second month.
     const position = {
       direction: 'older',
       id: firstIdAt((months[1] ?? 0) + 8_000),
@@ -107,21 +107,21 @@ const cases = [{}, ...alone, ...pairs].flatMap((filters) => [
   { filters, isDeep: true },
 ]);
 
-/** How many rows a part of a plan read, those that it threw away included. */
+/** The number of rows that a plan node read, including the rows that it discarded. */
 function rowsRead(node: PlanNode): number {
   return (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
 }
 
-// A page has 51 rows; bounds, windows and the way to the first row cost some more.
+// A page has 51 rows. The bounds, the window functions, and finding the first row read a few more.
 const mostRows = 300;
 
 describe('the plan of a page', () => {
-  it.each(cases)('reads a small part of the table only, in order: %j', async ({ filters, isDeep }) => {
+  it.each(cases)('reads only a small part of the table, in order: %j', async ({ filters, isDeep }) => {
     for (const plan of await explainPage(filters, isDeep)) {
       const nodes = nodesOf(plan);
       const read = nodes.filter((node) => node['Node Type'].endsWith('Scan')).map(rowsRead);
       const sorted = nodes.filter((node) => node['Node Type'].endsWith('Sort')).map(rowsRead);
-      // The partition of next month is empty: reading it from end to end costs nothing.
+      // The partition of next month is empty, so a full scan of it costs nothing.
       const fromEndToEnd = nodes.filter((node) => node['Node Type'] === 'Seq Scan' && rowsRead(node) > 0);
 
       expect(fromEndToEnd).toEqual([]);
@@ -130,7 +130,7 @@ describe('the plan of a page', () => {
     }
   });
 
-  it.each([...alone, ...pairs])('has an index of its own, which ends in id: %j', async (filters) => {
+  it.each([...alone, ...pairs])('has its own index, which ends in id: %j', async (filters) => {
     const columns = planEventScan(filters).driving.map((condition) => condition.column);
 
     const indexes = await store.dataSource.query<{ columns: string[] }[]>(
@@ -145,13 +145,13 @@ describe('the plan of a page', () => {
   });
 
   it.each(['01949000-0000-7000-8000-000000000000', 'message-400', 'no such message'])(
-    'finds an event by its id, or its event_id, by indexes only: %s',
+    'finds an event by its id or its event_id using only indexes: %s',
     async (id) => {
       for (const plan of await explain(() => store.list.find(id))) {
         const nodes = nodesOf(plan);
 
         expect(nodes.filter((node) => node['Node Type'] === 'Seq Scan' && rowsRead(node) > 0)).toEqual([]);
-        // One in each of the three months.
+        // One plan node for each of the three months.
         expect(Math.max(...nodes.map(rowsRead))).toBeLessThanOrEqual(3);
       }
     },

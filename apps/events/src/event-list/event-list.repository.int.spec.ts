@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => store.close());
 beforeEach(() => store.clear());
 
-// Within a few milliseconds of each other, and over the end of a month: ids collide in time and lie in two partitions.
+// The times are a few milliseconds apart and cross the end of a month, so ids share a millisecond and lie in two partitions.
 const beginning = Date.UTC(2025, 1, 1) - 10;
 
 const time = fc.integer({ min: beginning, max: beginning + 20 });
@@ -76,7 +76,7 @@ const anyFilters = fc
   .chain((all) => fc.subarray(Object.entries(all), { maxLength: 4 }))
   .map((some) => Object.fromEntries(some.filter(([, value]) => value !== undefined)) as EventFilters);
 
-/** What the list must hold, newest first, by the words of interface-decisions.md. */
+/** The expected list, newest first, as interface-decisions.md defines it. */
 function expectedIds(events: readonly NewEvent[], filters: EventFilters): string[] {
   const isAsked = (wanted: string | undefined, value: unknown): boolean =>
     !wanted || (typeof value === 'string' && foldCase(value) === foldCase(wanted));
@@ -133,7 +133,7 @@ const sizes = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength
 
 describe(EventListRepository.name, () => {
   describe('list', () => {
-    it('visits each matching event exactly once, forwards and backwards, with any page sizes', async () => {
+    it('visits each matching event exactly once, forwards and backwards, for any page sizes', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(anyEvent, { maxLength: 40 }),
@@ -148,7 +148,7 @@ describe(EventListRepository.name, () => {
 
             const last = forwards.pages.at(-1);
             if (!last?.previous) return;
-            // The way back begins before the last page, which it does not show again.
+            // Paging back starts before the last page and does not return that page again.
             const backwards = await walk(filters, pageSizes, { from: last.previous, along: 'previous' });
             expect(backwards.ids).toEqual(expected.slice(0, expected.length - last.events.length));
 
@@ -162,7 +162,7 @@ describe(EventListRepository.name, () => {
       );
     });
 
-    it('shifts no page when events arrive in between, and shows them on the way back', async () => {
+    it('keeps pages stable when events arrive in between, and returns the new events when paging back', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(anyEvent, { minLength: 5, maxLength: 30 }),
@@ -194,7 +194,7 @@ describe(EventListRepository.name, () => {
       );
     });
 
-    it('gives a page back its neighbours: previous of next is the page, and next of that the next', async () => {
+    it('returns to the same pages: the previous page of the second page is the first, and its next page is the second', async () => {
       const events = Array.from({ length: 9 }, (_, n) => newEvent({ id: v7({ msecs: beginning + n }) }));
       await store.writer.store(events);
       const ids = (page: ListEventsReply): string[] => page.events.map((event) => event.id);
@@ -212,7 +212,7 @@ describe(EventListRepository.name, () => {
       expect(ids(forth)).toEqual(ids(second));
     });
 
-    it('is empty and over for text that cannot be stored, and for a range that ends before it begins', async () => {
+    it('returns an empty last page for text that cannot be stored and for a range that ends before it starts', async () => {
       await store.writer.store([newEvent()]);
       const nothing = { events: [], next: null, previous: null };
 
@@ -226,7 +226,7 @@ describe(EventListRepository.name, () => {
       }
     });
 
-    it('takes since as inclusive, until as exclusive, to the millisecond', async () => {
+    it('treats since as inclusive and until as exclusive, to the millisecond', async () => {
       const [before, at] = [beginning - 1, beginning].map((msecs) => newEvent({ id: v7({ msecs }) }));
       if (!before || !at) throw new Error('there are two');
       await store.writer.store([before, at]);
@@ -256,9 +256,19 @@ describe(EventListRepository.name, () => {
         true,
       ],
       ['an event of the platform by its event_id', ({ eventId }) => eventId ?? '', { eventId: v7() }, true],
-      ['one whose event_id is no UUID', ({ eventId }) => eventId ?? '', { eventId: 'Ünï code/1 "' }, true],
-      ['nothing by another spelling of that', () => 'mESSAGE 1', { eventId: 'Message 1' }, false],
-      ['nothing by capitals instead of that', () => 'MESSAGE 2', { eventId: 'message 2' }, false],
+      [
+        'an event by an event_id that is not a UUID',
+        ({ eventId }) => eventId ?? '',
+        { eventId: 'Ünï code/1 "' },
+        true,
+      ],
+      ['nothing by an event_id whose case differs', () => 'mESSAGE 1', { eventId: 'Message 1' }, false],
+      [
+        'nothing by an event_id in capitals that is not a UUID',
+        () => 'MESSAGE 2',
+        { eventId: 'message 2' },
+        false,
+      ],
       ['nothing by text that cannot be stored', () => 'a\0b', {}, false],
       ['nothing by an unknown id', () => v7(), {}, false],
     ])('finds %s', async (_, idOf, overrides, isFound) => {
@@ -270,7 +280,7 @@ describe(EventListRepository.name, () => {
       expect(found?.id).toBe(isFound ? event.id : undefined);
     });
 
-    it('finds the newest of those that came again after more than a day', async () => {
+    it('finds the newest event when a message was redelivered after more than a day', async () => {
       const [older, newer] = [1, 30].map((hours) =>
         newEvent({ id: v7({ msecs: Date.UTC(2024, 5, 1, hours) }), eventId: 'again' }),
       );
@@ -282,14 +292,14 @@ describe(EventListRepository.name, () => {
       expect(await store.list.find('again')).toMatchObject({ id: newer.id });
     });
 
-    it('takes an id for an id first', async () => {
+    it('prefers a match on id over a match on event_id', async () => {
       const event = newEvent();
       await store.writer.store([event, newEvent({ eventId: event.id })]);
 
       expect(await store.list.find(event.id)).toMatchObject({ id: event.id });
     });
 
-    it('says when the event happened, where the platform has said it', async () => {
+    it('returns when the event happened, or null when the platform did not report it', async () => {
       const known = newEvent({ occurredAt: 1_764_000_000_123 });
       const unknown = newEvent();
       await store.writer.store([known, unknown]);

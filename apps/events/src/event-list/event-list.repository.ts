@@ -52,7 +52,7 @@ export class EventListRepository {
     if (!isStorableText(eventId)) return undefined;
     // The `event_id` of a test event is a UUID in lower case. For any other text, the case matters.
     const spelling = isUuid(eventId) ? eventId.toLowerCase() : eventId;
-    // When sorting by id alone, the planner might read all events in order of id.
+    // With ORDER BY id alone, the planner might scan all events in order of id.
     const [event] = await this.dataSource.query<StoredEvent[]>(
       `SELECT ${eventColumns} FROM events WHERE event_id IN ($1, $2) ORDER BY event_id DESC, id DESC LIMIT 1`,
       [eventId, spelling],

@@ -19,20 +19,23 @@ function columnsOf(conditions: { column: string }[]): string[] {
 }
 
 describe(planEventScan.name, () => {
-  it('scans everything without filters', () => {
+  it('scans all events when there are no filters', () => {
     expect(planEventScan({})).toEqual({ driving: [], rest: [] });
   });
 
-  it.each(filters)('answers %s alone from an index, folded where it ignores case', (name, column, value) => {
-    expect(planEventScan({ [name]: 'AbC' })).toMatchObject({ driving: [{ column, value }], rest: [] });
-  });
+  it.each(filters)(
+    'uses an index for %s alone, on the folded value when the filter ignores case',
+    (name, column, value) => {
+      expect(planEventScan({ [name]: 'AbC' })).toMatchObject({ driving: [{ column, value }], rest: [] });
+    },
+  );
 
-  it.each(filters)('takes an empty %s for no filter', (name) => {
+  it.each(filters)('treats an empty %s as no filter', (name) => {
     expect(planEventScan({ [name]: '' })).toEqual({ driving: [], rest: [] });
   });
 
   it.each(['userId', 'userName', 'broadcasterUserId'] as const)(
-    'answers event_type with %s from their common index',
+    'uses the combined index for event_type with %s',
     (name) => {
       const { driving, rest } = planEventScan({ eventType: 'raid', [name]: 'x' });
 
@@ -53,14 +56,17 @@ describe(planEventScan.name, () => {
     ],
     [{ origin: 'a', eventSource: 'b' }, ['event_source'], ['origin']],
     [{ origin: 'a', eventId: 'b' }, ['event_id'], ['origin']],
-  ])('drives %j by the most selective and checks the rest row by row', (given, driving, rest) => {
-    const scan = planEventScan(given);
+  ])(
+    'lets the most selective condition of %j drive the scan and checks the rest row by row',
+    (given, driving, rest) => {
+      const scan = planEventScan(given);
 
-    expect(columnsOf(scan.driving)).toEqual(driving);
-    expect(columnsOf(scan.rest).sort()).toEqual([...rest].sort());
-  });
+      expect(columnsOf(scan.driving)).toEqual(driving);
+      expect(columnsOf(scan.rest).sort()).toEqual([...rest].sort());
+    },
+  );
 
-  it('loses no condition of any pair', () => {
+  it('keeps both conditions of every pair', () => {
     for (const [one, oneColumn] of filters) {
       for (const [other, otherColumn] of filters) {
         const { driving, rest } = planEventScan({ [one]: 'a', [other]: 'b' });
@@ -69,7 +75,7 @@ describe(planEventScan.name, () => {
     }
   });
 
-  it('leaves times to the range of ids', () => {
+  it('leaves time filters to the range of ids', () => {
     expect(planEventScan({ since: 1, until: 2 })).toEqual({ driving: [], rest: [] });
   });
 });

@@ -9,8 +9,8 @@ export interface Condition {
 }
 
 /**
- * How a filtered list is read. One index answers the `driving` conditions in order of id. The `rest` is checked row by row,
- * within the page's budget of rows.
+ * How a filtered list is read. One index returns the rows that match the `driving` conditions, in order of id. The `rest` of the
+ * conditions is checked row by row, within the page's row budget.
  */
 export interface EventScan {
   driving: Condition[];

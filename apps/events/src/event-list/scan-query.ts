@@ -2,7 +2,7 @@ import { firstIdAt, type ListEventsRequest, type StoredEvent } from '@stream-eve
 import type { EntityManager } from 'typeorm';
 import type { Condition, EventScan } from './event-scan.js';
 
-// Rows that a page may scan for conditions that no index answers.
+// Maximum number of rows that a page scans for conditions without an index.
 const scanBudgetRows = 10_000;
 // A reply is one NATS message of at most 1 MiB. JSON text can double in size as a JSON string, and the names of 100 events
 // (255 + 255 + 32 characters of up to 6 bytes as JSON) take up to 340 KiB more.
@@ -13,7 +13,7 @@ export const eventColumns = `id, event_id AS "eventId", event_type AS "eventType
 
 /** A row of a page. */
 export interface PageRow extends StoredEvent {
-  /** The number of rows of the page before it was cut to its budget of bytes. */
+  /** The number of rows of the page before it was cut to its byte budget. */
   found: string;
   bytes: string;
 }
@@ -25,7 +25,7 @@ interface Bound {
 }
 
 /**
- * The SQL of one page: scans one index in its order, within a budget of rows, and applies the other conditions to these rows.
+ * Builds the SQL of one page: scans one index in its order, within a row budget, and applies the other conditions to these rows.
  *
  * The driving columns are in row comparisons, `(event_type, id) < ('raid', …)`, between two bounds of the same value. With
  * `event_type = 'raid'`, the planner may choose any index in order of id. For a value that is common but has no recent
@@ -52,7 +52,7 @@ export class ScanQuery {
       .join(' AND ');
   }
 
-  /** Reads the page's rows and one more, cut before they outgrow a message. */
+  /** Reads the page's rows and one more, and cuts them before they exceed the size of a message. */
   async rows(manager: EntityManager): Promise<PageRow[]> {
     const direction = this.order.endsWith('DESC') ? 'DESC' : 'ASC';
     const limit = `ORDER BY ${this.order} LIMIT ${this.request.pageSize + 1}`;
@@ -72,7 +72,7 @@ export class ScanQuery {
     );
   }
 
-  /** Returns the id at which the budget of rows ended, or null when there were fewer rows. */
+  /** Returns the id at which the row budget ended, or null when there were fewer rows. */
   async endOfBudget(manager: EntityManager): Promise<string | null> {
     const rows = await manager.query<{ id: string }[]>(
       `SELECT id FROM events WHERE ${this.where} ORDER BY ${this.order} OFFSET ${scanBudgetRows - 1} LIMIT 1`,
@@ -88,7 +88,7 @@ export class ScanQuery {
     const from = `${this.add(lower.id)}::uuid`;
     const to = `${this.add(upper.id)}::uuid`;
     return [
-      // These two bounds select the partitions. When no column drives the scan, they are its only bounds.
+      // These two bounds select the partitions. They are the only bounds when no column drives the scan.
       `id ${lower.isInclusive ? '>=' : '>'} ${from}`,
       `id ${upper.isInclusive ? '<=' : '<'} ${to}`,
       ...(driving.length > 0 ? [`(${keys.join(', ')}) >= (${[...values, from].join(', ')})`] : []),

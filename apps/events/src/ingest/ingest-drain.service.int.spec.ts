@@ -46,7 +46,7 @@ async function metricOf({ metrics }: RunningDrain, name: string): Promise<number
 const idsOf = (events: readonly { id: string }[]): string[] => events.map(({ id }) => id).sort();
 
 describe(IngestDrain.name, () => {
-  it('stores waiting messages, hands them to the relay and removes them from the stream', async () => {
+  it('stores waiting messages, passes them to the relay, and removes them from the stream', async () => {
     const events = newEvents(250, { eventData: '{"n":1.10}' });
     await setup.publishEvents(events);
 
@@ -67,7 +67,7 @@ describe(IngestDrain.name, () => {
     }
   });
 
-  it('stores messages that are too big to be fetched together', async () => {
+  it('stores messages that are too big to fetch together', async () => {
     const events = newEvents(20, { eventData: JSON.stringify({ text: 'x'.repeat(500_000) }) });
     await setup.publishEvents(events);
 
@@ -77,12 +77,12 @@ describe(IngestDrain.name, () => {
     expect(await store.storedIds()).toEqual(idsOf(events));
   });
 
-  it('shares the work with other instances, and each message is one event', async () => {
+  it('shares the work with other instances, and each message becomes one event', async () => {
     const events: NewEvent[] = [];
     const both = await Promise.all([startDrain(), startDrain()]);
     const countDrained = (): Promise<number[]> =>
       Promise.all(both.map(async (drain) => (await metricOf(drain, 'events_ingest_drained_total')) ?? 0));
-    // One drain may store all of them while the other is between two fetches.
+    // One drain may store all messages while the other one is between two fetches.
     await eventually(async () => {
       const more = newEvents(1_000);
       events.push(...more);
@@ -107,7 +107,7 @@ describe(IngestDrain.name, () => {
 
     await startDrain();
     await eventually(() => expect(tries).toBeGreaterThan(2));
-    expect(performance.now() - startedAt).toBeGreaterThan(1_100); // 0.5 s and 1 s, a quarter less at most
+    expect(performance.now() - startedAt).toBeGreaterThan(1_100); // 0.5 s and 1 s, each at most a quarter shorter
     expect(await setup.count()).toBe(150);
     await store.dataSource.query('ALTER TABLE outbox_away RENAME TO outbox');
     writer.store = ask;
@@ -122,7 +122,7 @@ describe(IngestDrain.name, () => {
     await setup.publishEvents([event]);
     const [message] = await setup.deliver(1);
     await store.writer.store([event]);
-    message?.nak(); // as the broker does when the acknowledgement is late
+    message?.nak(); // the broker does this when the acknowledgement is late
 
     await startDrain();
     await untilEmpty();
@@ -131,7 +131,7 @@ describe(IngestDrain.name, () => {
     expect(store.handedToRelay).toHaveLength(1);
   });
 
-  it('makes one event of a message that waits twice or is stored already', async () => {
+  it('creates one event from a message that is on the stream twice or already stored', async () => {
     const copies = newEvents(3, { eventId: 'message-1' });
     const [first, ...rest] = copies;
     await store.writer.store(copies.slice(0, 1));
@@ -143,7 +143,7 @@ describe(IngestDrain.name, () => {
     expect(await store.storedIds()).toEqual([first?.id]);
   });
 
-  it('keeps unreadable messages as dead letters, once each, and stores the others', async () => {
+  it('keeps each unreadable message as one dead letter, and stores the others', async () => {
     const events = newEvents(2);
     const odd = [Buffer.from('{"id":"x"}'), Buffer.from([0xff, 0, 0x7b]), Buffer.alloc(0)];
     await setup.publishEvents(events);
@@ -153,7 +153,7 @@ describe(IngestDrain.name, () => {
     await untilEmpty();
 
     expect(await store.storedIds()).toEqual(idsOf(events));
-    // As an owner sees them.
+    // The dead letters as an owner sees them.
     const { messages } = await store.deadLetters.list({ pageSize: 10 });
     const deadLetters = await Promise.all(messages.map(({ id }) => store.deadLetters.find(id)));
     expect(deadLetters.map((message) => message?.event.eventData).sort()).toEqual(
@@ -173,7 +173,7 @@ describe(IngestDrain.name, () => {
     await setup.publishEvents([...(cursed ? [cursed] : []), ...others]);
 
     await startDrain();
-    // Five shared tries, 2 to 6 s each.
+    // Five tries of the whole batch, 2 to 6 s each.
     await eventually(async () => expect(await store.storedIds()).toEqual(idsOf(others)), {
       timeoutMs: 20_000 + redeliveredMs,
     });
@@ -207,15 +207,15 @@ describe(IngestDrain.name, () => {
     expect(await store.storedIds()).toEqual([event.id]);
   });
 
-  // nats-server 2.9 writes an acknowledgement to disk soon, and the removal of the message late: after a crash, some messages
-  // are on the stream and never delivered.
+  // nats-server 2.9 writes an acknowledgement to disk soon and the removal of the message late. After a crash, some messages are
+  // still on the stream but are never delivered.
   it('removes messages from the stream whose removal was lost in a crash of the broker', async () => {
     const events = newEvents(40);
     await setup.publishEvents(events);
     const messages = await setup.deliver(events.length);
     await store.writer.store(events);
     for (const message of messages.slice(1)) message.ack();
-    messages[0]?.nak(); // otherwise the broker would remove the empty file at once
+    messages[0]?.nak(); // otherwise the broker would immediately remove the empty file
     await eventually(async () => expect(await setup.count()).toBe(1));
 
     await setup.nats.kill();
@@ -227,12 +227,12 @@ describe(IngestDrain.name, () => {
     expect(await store.storedIds()).toEqual(idsOf(events));
   }, 120_000);
 
-  it('stops at once while it waits, and leaves later messages to other instances', async () => {
+  it('stops immediately while it waits for messages, and leaves later messages to other instances', async () => {
     const { drain, stop } = await startDrain();
     await eventually(async () => expect(await setup.countReaders()).toBe(1));
     const startedAt = performance.now();
     await drain.stop();
-    // Less than the time limit of a batch in hand.
+    // Less than the time limit of a batch in progress.
     expect(performance.now() - startedAt).toBeLessThan(3_000);
 
     const event = newEvent();
@@ -244,8 +244,8 @@ describe(IngestDrain.name, () => {
     await stop();
   });
 
-  // The last test, because it kills the broker.
-  it('measures the waiting messages, NaN while NATS is unavailable, and continues afterwards', async () => {
+  // This test must be the last one, because it kills the broker.
+  it('counts the waiting messages, reports NaN while NATS is unavailable, and continues afterwards', async () => {
     const drain = await setup.createDrain(store);
     drains.push(drain);
     const events = newEvents(3);

@@ -8,10 +8,10 @@ import { IngestStream, type DrainedStream } from './ingest-stream.js';
 import { IntakeStream } from './intake-stream.js';
 import { readOrWrap } from '../dead-letters/unreadable-message.js';
 
-// An outage of about 15 s leads to as many deliveries. After that, storing messages one by one costs little.
+// A message reaches this number of deliveries after an outage of about 15 s. After that, storing messages one by one costs little.
 const maxSharedTries = 5;
 const maxRetryDelayMs = 5_000;
-// Twenty instances with a full batch each.
+// Enough for twenty instances with a full batch each.
 const maxAckPending = 2_000;
 
 /**
@@ -47,7 +47,7 @@ export class IngestDrain {
     });
     new Gauge({
       name: 'events_ingest_stream_messages',
-      help: 'Accepted messages on the INGEST stream that are not stored yet; the same number on every instance',
+      help: 'Accepted messages on the INGEST stream that are not stored yet; every instance reports the same value',
       registers: [metrics],
       async collect() {
         const counts = await Promise.all([ingest.count(), intake.count()]).catch(() => [Number.NaN]);
@@ -79,7 +79,7 @@ export class IngestDrain {
     for (const consumer of this.consumers) consumer.start();
   }
 
-  /** Finishes the batches in hand (within 3 s) and stops. The broker redelivers unacknowledged messages to other instances. */
+  /** Finishes the batches in progress (within 3 s) and stops. The broker redelivers unacknowledged messages to other instances. */
   async stop(): Promise<void> {
     await Promise.all(this.consumers.map((consumer) => consumer.stop()));
   }

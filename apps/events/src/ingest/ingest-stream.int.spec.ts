@@ -46,7 +46,7 @@ describe(IngestStream.name, () => {
       expect(await readConfig()).toEqual(before);
     });
 
-    it('brings the limit up to date, and lowers it only when that drops nothing', async () => {
+    it('updates the limit, and lowers it only when no message would be dropped', async () => {
       await createStream({ maxGigabytes: 2 }).prepare();
       await setup.publish('x');
 
@@ -62,7 +62,7 @@ describe(IngestStream.name, () => {
     });
   });
 
-  describe('as the gateway publishes to it', () => {
+  describe('publishing from the gateway', () => {
     it('stores a message id once', async () => {
       await createStream().prepare();
 

@@ -16,9 +16,9 @@ import { ingestStreamName, ingestSubject } from '@stream-events/contracts';
 export interface DrainedStream {
   readonly name: string;
   readonly connection: NatsConnection;
-  /** Settings of the consumer that drains the stream, where they differ from the usual ones. */
+  /** Settings of the draining consumer that differ from the defaults. */
   readonly consumerConfig?: Partial<ConsumerConfig>;
-  /** Makes the stream ready to be read. Returns false when there is no stream, and none is to be created. */
+  /** Prepares the stream for reading. Returns false when the stream does not exist and must not be created. */
   prepare(): Promise<boolean>;
   /** Runs after a fetch that found no message. */
   onIdle(): Promise<void>;
@@ -71,7 +71,7 @@ export class IngestStream implements DrainedStream {
   }
 
   async onIdle(): Promise<void> {
-    // The stream stays when it is empty.
+    // The stream remains when it is empty.
   }
 
   async count(): Promise<number> {
@@ -97,7 +97,7 @@ export function expectPlatform(
 ): void {
   if (description === expected) return;
   throw new Error(
-    `the stream ${name} on this NATS is described as "${description}", but PLATFORM is ${platform}. ` +
+    `the stream ${name} on this NATS server has the description "${description}", but PLATFORM is ${platform}. ` +
       'Messages of two platforms must not mix: use another NATS server (or account) for this platform.',
   );
 }

@@ -44,11 +44,11 @@ async function readIntakeConfig() {
 const idsOf = (events: readonly { id: string }[]): string[] => events.map(({ id }) => id).sort();
 
 describe(IntakeStream.name, () => {
-  it('stores once what version 0.1.0 left on the stream, then deletes the stream', async () => {
+  it('stores each message that version 0.1.0 left on the stream once, then deletes the stream', async () => {
     await setup.createIntake();
     const events = newEvents(250);
     await setup.publishToIntake(events);
-    await store.writer.store(events.slice(0, 50)); // stored by an instance that died before it acknowledged
+    await store.writer.store(events.slice(0, 50)); // stored by an instance that died before it acknowledged the message
 
     await startDrain();
     await untilDeleted();
@@ -57,7 +57,7 @@ describe(IntakeStream.name, () => {
     expect(await store.count('dead_letters')).toBe(0);
   });
 
-  it('drains what an old gateway publishes meanwhile, and keeps the stream until it is quiet', async () => {
+  it('drains messages that an old gateway still publishes, and keeps the stream until it is quiet', async () => {
     await setup.createIntake();
     const { metrics } = await startDrain(1_500);
     const events: NewEvent[] = [];
@@ -72,10 +72,10 @@ describe(IntakeStream.name, () => {
     expect(await store.storedIds()).toEqual(idsOf(events));
     const drained = await metrics.getSingleMetric('events_ingest_drained_total')?.get();
     expect(drained?.values[0]?.value).toBe(events.length);
-    await expect(setup.publishToIntake(newEvents(1))).rejects.toThrow(); // the old gateway answers 503
+    await expect(setup.publishToIntake(newEvents(1))).rejects.toThrow(); // the old gateway responds with 503
   });
 
-  it('drains both streams, and stores a message that is on both once', async () => {
+  it('drains both streams, and stores a message once when it is on both', async () => {
     await setup.createIntake();
     await startDrain();
     const both = newEvents(3, {}).map((event, index) => ({ ...event, eventId: `message-${index}` }));
@@ -98,7 +98,7 @@ describe(IntakeStream.name, () => {
     expect(await store.storedIds()).toEqual(idsOf(events));
   });
 
-  it('goes on after a restart of the broker', async () => {
+  it('continues after a broker restart', async () => {
     await setup.createIntake();
     const events = newEvents(300);
     await setup.publishToIntake(events.slice(0, 200));
@@ -127,7 +127,7 @@ describe(IntakeStream.name, () => {
     const create = (platform: string): IntakeStream =>
       new IntakeStream(setup.connection, { platform }, createLogger('test', 'silent'));
 
-    it('rejects the messages of another platform and leaves the stream as it is', async () => {
+    it('rejects messages of another platform and leaves the stream unchanged', async () => {
       await setup.createIntake('simulator');
       const before = await readIntakeConfig();
 
@@ -138,7 +138,7 @@ describe(IntakeStream.name, () => {
       expect(await readIntakeConfig()).toEqual(before);
     });
 
-    it('leaves the reserved disk space to INGEST, and room for old gateways', async () => {
+    it('frees the reserved disk space for INGEST, but keeps room for old gateways', async () => {
       await setup.createIntake();
       await setup.publishToIntake(newEvents(10));
 
@@ -149,7 +149,7 @@ describe(IntakeStream.name, () => {
       expect(max_bytes).toBeLessThan(65 * 1024 ** 2);
     });
 
-    it('finds none when there is none', async () => {
+    it('returns false when there is no stream', async () => {
       expect(await create('simulator').prepare()).toBe(false);
       expect(await create('simulator').count()).toBe(0);
     });

@@ -13,7 +13,7 @@ export interface IntakeStreamOptions {
 
 // Longer than a rolling upgrade of the gateways should take.
 const defaultQuietMs = 10 * 60_000;
-// A stream must have a subject. No one publishes on this one, so that the stream receives nothing.
+// A stream must have a subject. No service publishes to this one, so the stream receives no messages.
 const closedSubject = 'intake.closed';
 // Room for old gateways to publish while the stream is drained: over 50,000 messages.
 const spareBytes = 64 * 1024 ** 2;
@@ -28,16 +28,16 @@ const spareBytes = 64 * 1024 ** 2;
  *  intake.events                                         intake.closed
  * ```
  *
- * While INTAKE is open, gateways of version 0.1.0 can publish to it, and their messages are drained. The stream is closed before
- * it is deleted, because a message that arrives just before the deletion would be lost. Once INTAKE is closed, the publish of
- * an old gateway fails: the gateway answers 503, and the platform redelivers the message. An events service of version 0.1.0
- * that starts late creates INTAKE again, so `DurableConsumer` looks for the missing stream every minute.
+ * While INTAKE is open, gateways of version 0.1.0 can publish to it, and their messages are drained. The stream is closed before it
+ * is deleted, because a message that arrives just before the deletion would be lost. Once INTAKE is closed, the publish of an old
+ * gateway fails: the gateway responds with 503, and the platform redelivers the message. An events service of version 0.1.0 that
+ * starts late creates INTAKE again, so `DurableConsumer` looks for the missing stream every minute.
  */
 export class IntakeStream implements DrainedStream {
   readonly name = intakeStreamName;
   private isClosed = false;
   private lastSequence: number | undefined;
-  /** By a clock that never goes back. */
+  /** From a monotonic clock. */
   private quietSince = 0;
 
   constructor(
@@ -47,7 +47,7 @@ export class IntakeStream implements DrainedStream {
   ) {}
 
   /**
-   * Looks for the stream, and leaves the disk space that the broker reserves for it to INGEST.
+   * Looks for the stream and lowers its size limit, so that the broker can reserve the disk space for INGEST.
    *
    * @throws when the stream holds the messages of another platform
    */
@@ -71,9 +71,9 @@ export class IntakeStream implements DrainedStream {
       await streams.update(this.name, { ...found.config, subjects: [closedSubject] });
     } else if (this.isClosed) {
       await streams.delete(this.name);
-      this.logger.info('INTAKE stream of version 0.1.0 is drained, deleted the stream');
+      this.logger.info('INTAKE stream of version 0.1.0 is drained and was deleted');
     }
-    // Also when another instance closed the stream: the broker may still be storing a message that arrived before.
+    // Set this also when another instance closed the stream: the broker may still be storing a message that arrived before.
     this.isClosed = true;
   }
 
@@ -81,7 +81,7 @@ export class IntakeStream implements DrainedStream {
     return (await this.find())?.state.messages ?? 0;
   }
 
-  /** Whether no message has arrived for long enough, as far as this instance has observed. */
+  /** Whether this instance has seen no new message for long enough. */
   private isQuiet({ state }: StreamInfo): boolean {
     const now = performance.now();
     if (state.last_seq !== this.lastSequence) {

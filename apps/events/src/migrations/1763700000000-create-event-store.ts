@@ -11,8 +11,8 @@ export class CreateEventStore1763700000000 implements MigrationInterface {
   }
 }
 
-// Every filter has an index that ends in id, so that a page is read in order at any depth. Most events have no reward or
-// raid: indexes on such columns leave nulls out and cost these events nothing.
+// Every filter has an index that ends in id, so that a page is read in order at any depth. Most events have no reward or raid, so
+// the indexes on these columns leave nulls out and cost such events nothing.
 const statements = [
   `CREATE TABLE events (
     id uuid NOT NULL,
@@ -51,7 +51,7 @@ const statements = [
     received_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT received_messages_pkey PRIMARY KEY (key)
   )`,
-  // Rows arrive in order of time: a BRIN index finds the old ones and costs inserts almost nothing.
+  // Rows arrive in order of time, so a BRIN index finds the old ones and adds almost no cost to inserts.
   'CREATE INDEX received_messages_received_at_index ON received_messages USING brin (received_at)',
 
   `CREATE TABLE outbox (

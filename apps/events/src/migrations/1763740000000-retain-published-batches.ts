@@ -20,10 +20,10 @@ const statements = [
     published_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT published_batches_pkey PRIMARY KEY (id)
   )`,
-  // Rows are appended at its end. Every check needs it: for the highest sequence, and for rows of another epoch.
+  // Rows are appended at its end. Every check uses the index to find the highest sequence and the rows of another epoch.
   'CREATE INDEX published_batches_sequence_index ON published_batches (epoch, last_sequence)',
 
-  // One row from the beginning, so that it can be locked. The epoch is null until the first stream.
+  // The table has one row from the start, so that it can be locked. The epoch is null until the first stream exists.
   `CREATE TABLE event_stream (
     id boolean NOT NULL DEFAULT true,
     epoch text,

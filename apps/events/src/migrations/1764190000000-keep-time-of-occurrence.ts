@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Adds the time when an event happened by the platform's clock. Streams are ordered by it: messages arrive late and reordered. */
+/**
+ * Adds the time when an event happened, by the platform's clock. Streams are resolved in this order, because messages arrive late
+ * and reordered.
+ */
 export class KeepTimeOfOccurrence1764190000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     // Without a default, so that PostgreSQL rewrites no row.

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Renames the parked messages of version 0.1.0 to dead letters. The rows stay. */
+/** Renames the parked messages of version 0.1.0 to dead letters. Keeps the rows. */
 export class RenameParkedMessages1766000000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of [

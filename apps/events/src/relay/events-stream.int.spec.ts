@@ -45,7 +45,7 @@ describe(EventsStream.name, () => {
     expect(await stream.find()).toEqual({ epoch, lastSequence: 0, lastMessageAt: undefined });
   });
 
-  it('has a last sequence, and the event of each sequence', async () => {
+  it('returns its last sequence, and the event at each sequence', async () => {
     await stream.create(epoch);
     const { events } = await publish({}, {});
 
@@ -57,7 +57,7 @@ describe(EventsStream.name, () => {
     expect(await stream.readMessageId(3)).toBeUndefined();
   });
 
-  it('gets another epoch and retention, and keeps its messages and the settings of an operator', async () => {
+  it("takes a new epoch and retention, and keeps its messages and an operator's settings", async () => {
     await stream.create(epoch);
     await publish({});
     await setup.limitMessages(12_345);
@@ -94,7 +94,7 @@ describe(EventsStream.name, () => {
 });
 
 describe(toEventMessage.name, () => {
-  it('is what a subscriber with its own user reads, filtered by subject', async () => {
+  it('can be read by a subscriber with its own NATS user, filtered by subject', async () => {
     await stream.create(epoch);
     const { events } = await publish({ eventType: 'channel-follow' }, { eventType: 'channel-raid' });
     const subscriber = await connectNats({ urls: [setup.nats.urlFor('subscriber')], name: 'subscriber' });

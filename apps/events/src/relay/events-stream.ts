@@ -52,7 +52,7 @@ export class EventsStream {
     return new EventsStream(connection, await jetstreamManager(connection), options);
   }
 
-  /** How long a message stays on the stream. */
+  /** The maximum age of a message on the stream. */
   get maxAgeMs(): number {
     return this.options.maxAgeDays * dayMs;
   }
@@ -69,11 +69,11 @@ export class EventsStream {
     const description = parseStreamDescription(text);
     if (description?.platform !== this.options.platform) {
       throw new ForeignStreamError(
-        `the stream ${eventsStreamName} on this NATS is described as "${text}", but PLATFORM is ${this.options.platform}. ` +
+        `the stream ${eventsStreamName} on this NATS server has the description "${text}", but PLATFORM is ${this.options.platform}. ` +
           'Events of two platforms must not mix: use another NATS server (or account) for this platform.',
       );
     }
-    // A stream without any message reports the year 1 as the time of its last one.
+    // An empty stream that never had a message reports the year 1 as the time of its last message.
     const lastMessageAt = Date.parse(info.state.last_ts);
     return {
       epoch: description.epoch,
@@ -105,13 +105,13 @@ export class EventsStream {
     await this.manager.streams.update(eventsStreamName, { ...config, ...this.config(epoch) });
   }
 
-  /** Returns the `Nats-Msg-Id` of the message with this sequence, or undefined when there is no message (any longer). */
+  /** Returns the `Nats-Msg-Id` of the message with this sequence, or undefined when the stream has no such message. */
   async readMessageId(sequence: number): Promise<string | undefined> {
     const message = await this.manager.streams.getMessage(eventsStreamName, { seq: sequence });
     return message?.header.get('Nats-Msg-Id');
   }
 
-  /** Watches the connection that the stream is reached on. */
+  /** Watches the connection to the stream. */
   watchConnection(listeners: ConnectionListeners): ConnectionWatch {
     return new ConnectionWatch(this.connection, listeners);
   }

@@ -17,7 +17,7 @@ export interface AcknowledgedBatch {
 /** The data source, or one of its transactions. */
 export type Queries = Pick<EntityManager, 'query'>;
 
-// Rows that one statement moves, so that it ends well within its time limit.
+// Maximum number of rows that one statement moves, so that the statement ends well within its time limit.
 const maxReturned = 5_000;
 
 /** The outbox: batches that are stored and that the stream has not acknowledged yet. */
@@ -51,14 +51,14 @@ export class OutboxRepository {
     const events = await this.readEvents(entries.flatMap((entry) => entry.event_ids));
     return entries.map((entry) => ({
       outboxId: entry.id,
-      // Retention may have removed events in the meantime: they are not published.
+      // Retention may have removed some of the events since. Removed events are not published.
       events: entry.event_ids.flatMap((id) => events.get(id) ?? []),
     }));
   }
 
   /**
-   * Moves acknowledged batches from the outbox to `published_batches`, in one statement. Deletes a batch without events,
-   * which retention has removed before they were published.
+   * Moves acknowledged batches from the outbox to `published_batches`, in one statement. Deletes a batch whose events retention
+   * removed before they were published.
    *
    * @param epoch the stream's epoch, as the sender knew it when it sent the batches
    */
@@ -76,7 +76,7 @@ export class OutboxRepository {
     );
   }
 
-  /** Makes batches claimable, wherever they are: in the outbox or in `published_batches`. */
+  /** Makes batches claimable, whether they are in the outbox or in `published_batches`. */
   async takeBack(outboxIds: readonly string[]): Promise<void> {
     await this.dataSource.query('UPDATE outbox SET claimed_until = now() WHERE id = ANY($1::bigint[])', [
       outboxIds,

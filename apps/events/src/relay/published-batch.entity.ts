@@ -1,9 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A batch that the EVENTS stream has acknowledged. The row stays until the stream has certainly written it to disk. */
+/** A batch that the EVENTS stream has acknowledged. The row is kept until the stream has certainly written the batch to disk. */
 @Entity({ name: 'published_batches' })
 export class PublishedBatch {
-  /** The id of the batch in the outbox. A batch that has to be published again gets the same id there. */
+  /** The id of the batch in the outbox. A batch that must be published again returns to the outbox with the same id. */
   @PrimaryColumn('bigint')
   id!: string;
 

@@ -20,7 +20,7 @@ function takeAll(queue: RelayQueue): string[] {
 }
 
 describe(RelayQueue.name, () => {
-  it('takes what was just written first, and what was left every fourth time', () => {
+  it('takes new batches first, and a claimed batch every fourth time', () => {
     expect(takeAll(filled(5, 3))).toEqual(['f0', 'f1', 'f2', 'c0', 'f3', 'f4', 'c1', 'c2']);
   });
 
@@ -35,7 +35,7 @@ describe(RelayQueue.name, () => {
   it.each([
     ['512 small batches', 512, 1],
     ['32 batches of the largest size', 32, 512 * 1024],
-  ])('has room for %s that were just written', (_, count, length) => {
+  ])('has room for %s', (_, count, length) => {
     const event = { ...newEvent({ eventData: 'x'.repeat(length) }), broadcasterUserId: null };
     const batch = { outboxId: '1', events: [event] };
     const queue = new RelayQueue();
@@ -53,11 +53,11 @@ describe(RelayQueue.name, () => {
   it.each([
     [4, true],
     [5, false],
-  ])('says when it holds %d claimed batches whether it wants more: %s', (claimed, isLow) => {
+  ])('reports a low backlog with %d claimed batches: %s', (claimed, isLow) => {
     expect(filled(9, claimed).isBacklogLow).toBe(isLow);
   });
 
-  it('drops what has waited for ten seconds, wherever it came from', () => {
+  it('drops new and claimed batches after ten seconds', () => {
     let now = 0;
     const queue = new RelayQueue(() => now);
     queue.addFresh({ outboxId: 'f0', events: [] });
@@ -73,10 +73,10 @@ describe(RelayQueue.name, () => {
     expect(takeAll(queue)).toEqual(['f1', 'd0']);
   });
 
-  it('takes first what was put back', () => {
+  it('takes a batch that was put back first', () => {
     const queue = filled(2, 2);
     const first = queue.next();
-    if (!first) throw new Error('there is one');
+    if (!first) throw new Error('the queue is empty');
 
     queue.putBack(first);
 

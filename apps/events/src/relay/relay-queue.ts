@@ -2,17 +2,18 @@ import type { OutboxBatch } from './outbox.repository.js';
 
 /** A batch that this instance publishes. */
 export interface QueuedBatch extends OutboxBatch {
-  /** The end of this instance's claim, by a clock that never goes back. */
+  /** The end of this instance's claim, from a monotonic clock. */
   claimedUntil: number;
   /** Characters of event data: a measure of the memory that the batch needs. */
   length: number;
 }
 
-// Waiting batches are also in the outbox. Beyond these limits, batches stay there for a recovery pass and cost no memory.
-// The limits hold what arrives within one or two seconds while the stream is in doubt: many small batches, or 32 large ones.
+// Waiting batches are also in the outbox. Above these limits, batches remain only there, use no memory, and are published by a
+// recovery pass. The limits allow for one or two seconds of new batches while the stream is in doubt: many small ones, or 32 large
+// ones.
 const maxFresh = 512;
 const maxFreshLength = 16 * 1024 ** 2;
-// Claiming takes longer than publishing a batch: fetch the next batches while this many still wait.
+// Claiming takes longer than publishing a batch, so fetch the next batches while this many are still waiting.
 const lowWater = 4;
 // Claimed batches get every fourth turn.
 const backlogTurn = 4;
@@ -36,7 +37,7 @@ export class RelayQueue {
     return this.fresh.length + this.backlog.length;
   }
 
-  /** Whether it is time to claim more batches. */
+  /** Whether few enough claimed batches are left to claim more. */
   get isBacklogLow(): boolean {
     return this.backlog.length <= lowWater;
   }
@@ -70,7 +71,7 @@ export class RelayQueue {
       : (this.shiftFresh() ?? this.backlog.shift());
   }
 
-  /** Removes the batches whose claim has ended: another instance may have them. */
+  /** Removes the batches whose claim has ended, because another instance may publish them. */
   dropExpired(): OutboxBatch[] {
     const now = this.now();
     const takeExpired = (queue: QueuedBatch[]): QueuedBatch[] => {

@@ -33,13 +33,13 @@ async function createRelay(): Promise<RunningRelay> {
   return relay;
 }
 
-/** Stores batches as an instance would that dies before it publishes. */
+/** Stores batches like an instance that dies before it publishes them. */
 async function storeBatches(count: number, size: number): Promise<OutboxBatch[]> {
   for (let batch = 0; batch < count; batch += 1) await store.writer.store(newEvents(size));
   return store.handedToRelay.splice(0);
 }
 
-/** Ends all claims, as after ten seconds. */
+/** Ends all claims, as if ten seconds had passed. */
 async function expireClaims(): Promise<void> {
   await store.dataSource.query("UPDATE outbox SET claimed_until = now() - interval '1 second'");
 }
@@ -112,11 +112,11 @@ describe(Relay.name, () => {
     expect(await publishedIds()).toEqual(idsOf(batches));
   });
 
-  it('leaves batches to their writer until its claim ends, then claims them', async () => {
+  it("does not claim batches until their writer's claim has ended", async () => {
     const batches = await storeBatches(2, 3);
     const { relay } = await createRelay();
     relay.start();
-    // A claimable batch: once it is on the stream, a recovery pass has run and has left the others alone.
+    // When this claimable batch is on the stream, a recovery pass has run without claiming the other batches.
     await store.dataSource.query(
       "UPDATE outbox SET claimed_until = now() - interval '1 second' WHERE id = $1",
       [batches[0]?.outboxId],
@@ -143,7 +143,7 @@ describe(Relay.name, () => {
     await expect(relay.check()).resolves.toBeUndefined();
   });
 
-  it('keeps and counts batches that cannot be published, and publishes them when there is a stream again', async () => {
+  it('keeps and counts batches that cannot be published, and publishes them when the stream exists again', async () => {
     const [batch] = await storeBatches(1, 5);
     const running = await createRelay();
     await stream.deleteStream();
@@ -171,7 +171,7 @@ describe(Relay.name, () => {
     expect(await store.count('outbox')).toBe(1);
   });
 
-  it('shares a full outbox between two instances: everything is published, each batch by one', async () => {
+  it('shares a full outbox between two instances: each batch is published by exactly one', async () => {
     const batches = await storeBatches(60, 5);
     await expireClaims();
     const instances = [await createRelay(), await createRelay()];
@@ -195,7 +195,7 @@ describe(Relay.name, () => {
     expect(await publishedIds()).toEqual(idsOf([batch]));
   });
 
-  it('deletes a batch whose events are gone from the store', async () => {
+  it('deletes a batch whose events are no longer in the store', async () => {
     const [gone, kept] = await storeBatches(2, 2);
     await store.dataSource.query('DELETE FROM events WHERE id = ANY($1)', [gone && idsOf([gone])]);
     await expireClaims();
@@ -203,12 +203,12 @@ describe(Relay.name, () => {
 
     relay.start();
 
-    // Nothing acknowledges a batch without events: waiting for that would fail it again and again.
+    // The stream never acknowledges a batch without events. Waiting for an acknowledgement would fail every time.
     await eventually(async () => expect(await store.count('outbox')).toBe(0));
     expect(await publishedIds()).toEqual(kept && idsOf([kept]));
   });
 
-  it('publishes waiting batches before it stops, and accepts none afterwards', async () => {
+  it('publishes waiting batches before it stops, and accepts no batches afterwards', async () => {
     const [first, second] = [await storeBatches(20, 10), await storeBatches(1, 1)];
     const { relay } = await createRelay();
 
@@ -220,7 +220,7 @@ describe(Relay.name, () => {
     expect(await store.count('outbox')).toBe(1);
   });
 
-  it('reports its metrics also while the database is unavailable', async () => {
+  it('reports its metrics even while the database is unavailable', async () => {
     const other = await EventStore.create();
     const running = await stream.createRelay(other);
     await other.close();
@@ -266,7 +266,7 @@ describe(Relay.name, () => {
     }
     await expireClaims();
 
-    // At worst: a check after 5 s, 2 s for a new stream, a claim of 10 s.
+    // The worst case: a check after 5 s, 2 s to create the stream, and a claim of 10 s.
     await eventually(async () => expect(await publishedIds()).toEqual(idsOf(batches)), { timeoutMs: 40_000 });
     const epoch = await stream.readEpoch();
     await eventually(() =>
@@ -276,7 +276,7 @@ describe(Relay.name, () => {
     expect(await sumOf(instances, 'events_stream_epochs_total')).toBe(1);
   });
 
-  it('publishes nothing while NATS is unavailable, and everything under the same epoch afterwards', async () => {
+  it('publishes nothing while NATS is unavailable, and then everything under the same epoch', async () => {
     const instances = [await createRelay(), await createRelay()];
     const trusted = instances.map(({ watch }) => watch.trusted);
     for (const { relay } of instances) relay.start();
@@ -297,7 +297,7 @@ describe(Relay.name, () => {
     expect(await sumOf(instances, 'events_stream_epochs_total')).toBe(0);
   });
 
-  it('ignores an acknowledgement when the stream has been in doubt since', async () => {
+  it('ignores an acknowledgement when the stream was in doubt after the batch was sent', async () => {
     const [batch] = await storeBatches(1, 3);
     const running = await createRelay();
     const takenBack: string[] = [];
@@ -329,7 +329,7 @@ describe(Relay.name, () => {
     const before = watch.trusted?.epoch;
     for (const batch of batches.slice(0, 3)) relay.publish(batch);
     await eventually(async () => expect(await store.count('outbox')).toBe(1));
-    // Time stands still two seconds after a check: the regular one, after five, does not come.
+    // The clock stops two seconds after a check, so the regular check after five seconds does not run.
     const checkedAt = performance.now();
     const clock = jest.spyOn(performance, 'now').mockReturnValue(checkedAt);
     await watch.check();
@@ -350,11 +350,11 @@ describe(Relay.name, () => {
     await stream.limitMessages(1);
     await running.publisher.publish([toEventMessage({ ...newEvent(), broadcasterUserId: null })]);
 
-    // One recovery pass: each further one, a second later, claims as many again.
+    // Run one recovery pass only. Each further pass, one second later, would claim the same number again.
     jest.spyOn(globalThis, 'setInterval').mockImplementationOnce((recover) => setTimeout(recover));
     running.relay.start();
 
-    // Eight, of which four are in flight at once, and so eight more before the first failure.
+    // A claim takes eight batches. Four are in flight at once, so the relay claims eight more before the first failure.
     await eventually(async () => expect(await counter(running, 'events_publish_failures_total')).toBe(16));
     const claimed = await store.dataSource.query<unknown[]>(
       'SELECT 1 FROM outbox WHERE claimed_until > now()',
@@ -364,7 +364,7 @@ describe(Relay.name, () => {
 });
 
 describe(OutboxRepository.name, () => {
-  it('gives no batch to two instances that claim concurrently', async () => {
+  it('never gives a batch to two instances that claim concurrently', async () => {
     const batches = await storeBatches(60, 1);
     await expireClaims();
     const outbox = new OutboxRepository(store.dataSource);
@@ -404,7 +404,7 @@ describe(OutboxRepository.name, () => {
     expect(claimed.map((batch) => batch.outboxId)).toEqual([other?.outboxId]);
   });
 
-  it('claims batches that no other instance is claiming, oldest first, and none twice', async () => {
+  it('claims batches that no other instance is claiming, oldest first, each once', async () => {
     const batches = await storeBatches(6, 1);
     await expireClaims();
     const outbox = new OutboxRepository(store.dataSource);

@@ -11,7 +11,7 @@ import { StreamWatch, type TrustedStream } from './stream-watch.service.js';
 const maxInFlight = 4;
 // Few, because each batch brings up to 1 MiB of events into memory. Enough to keep publishing while the next ones are read.
 const claimLimit = 8;
-// When the database cannot mark batches as published, publishing stops here instead of filling the memory.
+// At this number of batches that the database has not marked as published, publishing stops, so that memory does not fill.
 const maxAcknowledged = 1_000;
 const recoveryIntervalMs = 1_000;
 // One statement per batch would cost a tenth of storing the batch. After a crash in between, the stream's deduplication
@@ -27,18 +27,15 @@ const overdueLimitSeconds = 60;
  * outlasts the stream's deduplication window, or when it is unknown whether the stream has kept the event.
  *
  * ```
- * written batch ──▶ waiting ──▶ published ──all acknowledged──▶ moved from the outbox to published_batches
- *                      │              │                              │
- *            queue full, or           │ failed, crashed              │ the stream was in doubt meanwhile,
- *            10 s in doubt            │                              │ or has lost the batch (see StreamCheck)
- *                      ▼              ▼                              ▼
- *                  outbox row, claimable after 10 s ──recovery pass of any instance──▶ waiting
+ * written batch ──▶ waiting ──▶ published ──all acknowledged──▶ moved from the outbox to published_batches │ │ │ queue full, or │
+ * failed, crashed │ the stream was in doubt since then, 10 s in doubt │ │ or has lost the batch (see StreamCheck) ▼ ▼ ▼ outbox row,
+ * claimable after 10 s ──recovery pass of any instance──▶ waiting
  * ```
  */
 @Injectable()
 export class Relay {
   private readonly queue = new RelayQueue();
-  /** Outbox ids of the batches that this instance is publishing: it must not claim them again. */
+  /** Outbox ids of the batches that this instance is publishing and must not claim again. */
   private readonly held = new Set<string>();
   /** Batches that the stream has acknowledged and the outbox still holds. */
   private readonly acknowledged = new Map<string, { trusted: TrustedStream } & AcknowledgedBatch>();
@@ -113,7 +110,7 @@ export class Relay {
     while (isBusy() && performance.now() < deadline) await wait(10);
   }
 
-  /** Publishes as many batches as may be in flight. Publishes nothing while the stream is in doubt. */
+  /** Publishes batches up to the limit in flight. Publishes nothing while the stream is in doubt. */
   private pump(): void {
     const { trusted } = this.watch;
     this.release(this.queue.dropExpired());
@@ -178,8 +175,8 @@ export class Relay {
   }
 
   /**
-   * An acknowledgement counts only if the stream has not been in doubt since the batch was sent. Otherwise another instance
-   * may have checked the stream and found it intact before the database showed that the stream had lost this batch.
+   * An acknowledgement counts only if the stream has not been in doubt since the batch was sent. Otherwise another instance may
+   * have checked the stream and found it intact before the database recorded this batch, which the stream has lost.
    */
   private async markOnce(): Promise<void> {
     const { trusted } = this.watch;
@@ -192,7 +189,7 @@ export class Relay {
     const certain = batches.filter((batch) => batch.trusted === trusted);
     if (!trusted || certain.length === 0) return;
     await this.outbox.retain(certain, trusted.epoch);
-    // Otherwise the next turn moves them back to the outbox.
+    // If the stream has come into doubt during the update, keep the batches: the next turn moves them back to the outbox.
     if (this.watch.trusted === trusted) this.release(certain);
   }
 
@@ -203,7 +200,9 @@ export class Relay {
     }
   }
 
-  /** One recovery pass: claims batches as fast as they can be published, until there are none or publishing fails. */
+  /**
+   * Runs one recovery pass: claims batches as fast as they can be published, until no claimable batch is left or publishing fails.
+   */
   private async recover(): Promise<void> {
     let claimed = 0;
     const failuresBefore = this.failures;
@@ -226,7 +225,7 @@ export class Relay {
       );
   }
 
-  /** Waits until few claimed batches are left to publish. `pump` ends the wait after a delivery. */
+  /** Waits until few claimed batches remain to be published. `pump` ends the wait after a delivery. */
   private async untilRoom(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.onRoom = resolve;
@@ -240,7 +239,7 @@ export class Relay {
 function measureOutbox(outbox: OutboxRepository, metrics: Registry): void {
   const overdue = new Gauge({
     name: 'events_outbox_overdue_seconds',
-    help: 'Seconds since the oldest outbox batch became claimable; above a few seconds, publishing does not work',
+    help: 'Seconds since the oldest outbox batch became claimable; more than a few seconds means that publishing fails',
     registers: [metrics],
   });
   new Gauge({

@@ -33,7 +33,7 @@ beforeEach(async () => {
 
 const minute = 60_000;
 
-/** Publishes all claimable batches, as a relay does that knows this epoch. */
+/** Publishes all claimable batches, like a relay that knows this epoch. */
 async function publishOutbox(epoch: string): Promise<void> {
   for (let batches = await outbox.claim(100, []); batches.length > 0; batches = await outbox.claim(100, [])) {
     for (const { outboxId, events } of batches) {
@@ -43,7 +43,7 @@ async function publishOutbox(epoch: string): Promise<void> {
   }
 }
 
-/** Stores and publishes batches. Returns the ids of each. */
+/** Stores and publishes batches. Returns the event ids of each batch. */
 async function publishBatches(epoch: string, count: number, size = 2): Promise<string[][]> {
   const batches = Array.from({ length: count }, () => newEvents(size));
   for (const batch of batches) await store.writer.store(batch);
@@ -52,7 +52,7 @@ async function publishBatches(epoch: string, count: number, size = 2): Promise<s
   return batches.map((batch) => batch.map((event) => event.id).sort());
 }
 
-/** Makes the published batches older. */
+/** Moves the publishing times of the batches back by some minutes. */
 async function age(minutes: number): Promise<void> {
   await store.dataSource.query(
     'UPDATE published_batches SET published_at = published_at - make_interval(secs => $1)',
@@ -104,7 +104,7 @@ class CrashingRecords extends StreamRecordRepository {
 
 describe(StreamCheck.name, () => {
   describe('prepare', () => {
-    it('makes the stream once, with one epoch, when several instances start at once', async () => {
+    it('creates the stream once, with one epoch, when several instances start at the same time', async () => {
       const checks = await Promise.all(Array.from({ length: 5 }, () => stream.createCheck(store)));
 
       const epochs = await Promise.all(checks.map((check) => check.prepare()));
@@ -114,7 +114,7 @@ describe(StreamCheck.name, () => {
       expect(await stream.readEpoch()).toBe(epochs[0]);
     });
 
-    it('keeps the epoch, and brings subjects and bounds up to date, at the next start', async () => {
+    it('keeps the epoch and updates subjects and limits at the next start', async () => {
       const epoch = await (await stream.createCheck(store)).prepare();
       const manager = await jetstreamManager(stream.connection);
       await manager.streams.update('EVENTS', {
@@ -130,7 +130,7 @@ describe(StreamCheck.name, () => {
       expect(await stream.readEpoch()).toBe(epoch);
     });
 
-    it('gives an epoch to the stream of a version that had none, and publishes nothing again', async () => {
+    it('gives an epoch to a stream of a version without epochs, and publishes nothing again', async () => {
       await stream.recreateStream();
       const manager = await jetstreamManager(stream.connection);
       const description = 'events of platform simulator';
@@ -146,13 +146,13 @@ describe(StreamCheck.name, () => {
       expect(await epochsCounted(metrics)).toEqual({});
     });
 
-    it('takes over the epoch of the stream when the database knows none', async () => {
+    it('takes over the epoch of the stream when the database has none', async () => {
       await stream.recreateStream('0badcafe');
 
       expect(await (await stream.createCheck(store)).prepare()).toBe('0badcafe');
     });
 
-    it('refuses a stream of another platform and changes nothing of it', async () => {
+    it('rejects a stream of another platform and leaves it unchanged', async () => {
       await (await stream.createCheck(store)).prepare();
       const before = await stream.readInfo();
       const other = await stream.openStream({ platform: 'twitch', maxAgeDays: 1 });
@@ -177,7 +177,7 @@ describe(StreamCheck.name, () => {
       expect(await outboxIds()).toEqual([]);
     });
 
-    it('forgets what was published more than five minutes ago, and only that', async () => {
+    it('deletes only batches that were published more than five minutes ago', async () => {
       const check = await stream.createCheck(store);
       const epoch = await check.prepare();
       await publishBatches(epoch, 3);
@@ -190,7 +190,7 @@ describe(StreamCheck.name, () => {
       expect((await retained()).map(({ ids }) => ids)).toEqual(young);
     });
 
-    it('forgets any number of batches', async () => {
+    it('deletes more batches than one statement handles', async () => {
       const check = await stream.createCheck(store);
       const epoch = await check.prepare();
       await publishBatches(epoch, 1);
@@ -205,7 +205,7 @@ describe(StreamCheck.name, () => {
       expect(await store.count('published_batches')).toBe(1);
     });
 
-    it('still knows what was acknowledged when the batches are forgotten', async () => {
+    it('keeps the highest acknowledged sequence when the batches are deleted', async () => {
       const check = await stream.createCheck(store);
       const epoch = await check.prepare();
       await publishBatches(epoch, 3);
@@ -218,7 +218,7 @@ describe(StreamCheck.name, () => {
       expect(await check.run()).not.toBe(epoch);
     });
 
-    it('has a batch published again that was sent to the stream of an earlier epoch, and is noted late', async () => {
+    it('publishes a batch again that was sent to an earlier epoch and recorded late', async () => {
       const check = await stream.createCheck(store);
       const old = await check.prepare();
       await stream.deleteStream();
@@ -233,7 +233,7 @@ describe(StreamCheck.name, () => {
   });
 
   describe('run, when the stream is gone', () => {
-    it('recreates the stream under a new epoch, and has all retained batches published again', async () => {
+    it('recreates the stream under a new epoch and publishes all retained batches again', async () => {
       const metrics = new Registry();
       const check = await stream.createCheck(store, { metrics });
       const old = await check.prepare();
@@ -266,7 +266,7 @@ describe(StreamCheck.name, () => {
       expect(await outboxIds()).toEqual([young]);
     });
 
-    it('does the same when someone else has recreated the stream and published to it', async () => {
+    it('does the same when another program has recreated the stream and published to it', async () => {
       const check = await stream.createCheck(store);
       const old = await check.prepare();
       const batches = await publishBatches(old, 3);
@@ -280,7 +280,7 @@ describe(StreamCheck.name, () => {
       expect((await outboxIds()).slice(0, 3)).toEqual(batches);
     });
 
-    it('recreates a broken stream once, even if several instances report it', async () => {
+    it('recreates a broken stream once when several instances report it', async () => {
       const check = await stream.createCheck(store);
       const broken = await check.run();
       await publishBatches(broken, 3);
@@ -298,7 +298,7 @@ describe(StreamCheck.name, () => {
       expect(await check.run([], broken)).toBe(epoch);
     });
 
-    it('makes one new epoch when several instances find it at once', async () => {
+    it('creates one new epoch when several instances find the loss at the same time', async () => {
       const metrics = [new Registry(), new Registry(), new Registry()];
       const checks = await Promise.all(
         metrics.map((registry) => stream.createCheck(store, { metrics: registry })),
@@ -317,7 +317,7 @@ describe(StreamCheck.name, () => {
   });
 
   describe('run, when the stream has lost its tail', () => {
-    it('has that published again, and keeps the rest under the new epoch', async () => {
+    it('publishes the lost events again and keeps the others under the new epoch', async () => {
       const metrics = new Registry();
       const check = await stream.createCheck(store, { metrics });
       const old = await check.prepare();
@@ -338,7 +338,7 @@ describe(StreamCheck.name, () => {
       expect(await check.run()).toBe(epoch);
     });
 
-    it('has a batch published again of which only a part is lost', async () => {
+    it('publishes a batch again when only a part of it is lost', async () => {
       const check = await stream.createCheck(store);
       const batches = await publishBatches(await check.prepare(), 2);
       await stream.loseTail(3);
@@ -348,7 +348,7 @@ describe(StreamCheck.name, () => {
       expect(await streamIds()).toEqual(batches.flat().sort());
     });
 
-    it('finds it by what this instance knows and the database does not yet', async () => {
+    it('finds the loss from a batch that this instance knows and the database does not yet', async () => {
       const check = await stream.createCheck(store);
       const epoch = await check.prepare();
       await publishBatches(epoch, 1);
@@ -358,7 +358,7 @@ describe(StreamCheck.name, () => {
     });
 
     it.each([1, 2, 7])(
-      'finds what is lost also where %d batches of others have taken its place',
+      'finds the lost batches when %d batches of other instances have taken their sequences',
       async (count) => {
         const check = await stream.createCheck(store);
         const old = await check.prepare();
@@ -375,7 +375,7 @@ describe(StreamCheck.name, () => {
       },
     );
 
-    it('looks at any number of batches', async () => {
+    it('compares more batches than one page holds', async () => {
       const check = await stream.createCheck(store);
       const old = await check.prepare();
       await publishBatches(old, 1_100, 1);
@@ -390,7 +390,7 @@ describe(StreamCheck.name, () => {
   });
 
   describe('run, when an older backup of the stream was restored', () => {
-    /** Events that were published, and whose batches are forgotten. */
+    /** Stores events that were published and whose batches have been deleted. */
     const storeForgotten = async (count: number, minutesAgo: number): Promise<string[]> => {
       const msecs = Date.now() - minutesAgo * minute;
       const events = Array.from({ length: count }, () => newEvent({ id: v7({ msecs }) }));
@@ -399,12 +399,12 @@ describe(StreamCheck.name, () => {
       return events.map((event) => event.id).sort();
     };
 
-    it('has everything published again from the store that came since', async () => {
+    it('publishes all events again that were stored since the backup', async () => {
       const check = await stream.createCheck(store);
       const old = await check.prepare();
       const onBackup = await publishBatches(old, 2);
       const missing = await storeForgotten(600, 4.5);
-      await storeForgotten(5, 20); // before the backup, whose last message is of this moment
+      await storeForgotten(5, 20); // stored before the backup, whose last message arrived just now
       await age(6);
       await check.run();
       const young = await publishBatches(old, 2);
@@ -419,7 +419,7 @@ describe(StreamCheck.name, () => {
       expect(await streamIds()).toEqual([...onBackup, ...young, missing].flat().sort());
     });
 
-    it('goes through the store page by page, in batches that fit into memory', async () => {
+    it('reads the store page by page, in batches that fit into memory', async () => {
       const check = await stream.createCheck(store);
       await publishBatches(await check.prepare(), 1);
       const missing = await storeForgotten(5_200, 3);
@@ -441,7 +441,7 @@ describe(StreamCheck.name, () => {
   });
 
   describe('a crash', () => {
-    it('before the broker has changed anything leaves it to the next check', async () => {
+    it('before the broker has changed anything leaves the repair to the next check', async () => {
       const failing = await stream.openStream();
       failing.create = () => Promise.reject(new Error('crashed'));
       const check = await stream.createCheck(store);
@@ -457,8 +457,8 @@ describe(StreamCheck.name, () => {
 
     it.each([
       ['the stream was recreated', () => stream.deleteStream()],
-      ['the stream that lost its tail got its new epoch', () => stream.loseTail(3)],
-    ])('when %s, before the commit, loses nothing', async (_, lose) => {
+      ['the stream that lost its tail has its new epoch', () => stream.loseTail(3)],
+    ])('when %s but nothing is committed loses no events', async (_, lose) => {
       const check = await stream.createCheck(store);
       const old = await check.prepare();
       const batches = await publishBatches(old, 3);
@@ -468,7 +468,7 @@ describe(StreamCheck.name, () => {
       await expect(crashing.run()).rejects.toThrow('crashed before the commit');
       const forgottenByAll = await stream.readEpoch();
       expect(forgottenByAll).not.toBe(old);
-      // Another instance, which still believes in the old epoch, goes on meanwhile.
+      // In the meantime, another instance continues to publish under the old epoch.
       const meanwhile = await publishBatches(old, 1);
       const epoch = await check.run();
 
@@ -477,7 +477,7 @@ describe(StreamCheck.name, () => {
       expect(await streamIds()).toEqual([...batches, ...meanwhile].flat().sort());
     });
 
-    it('after the commit leaves the lost batches to any instance', async () => {
+    it('after the commit lets any instance publish the lost batches', async () => {
       const batches = await publishBatches(await (await stream.createCheck(store)).prepare(), 3);
       await stream.deleteStream();
       const epoch = await (await stream.createCheck(store)).run();

@@ -6,7 +6,7 @@ import { EventsStream, type StreamState } from './events-stream.js';
 import { StreamRecordRepository, type EpochChange, type ReadRetained } from './stream-record.repository.js';
 import { judgeStream, type LossReason, type StreamRecord, type Verdict } from './stream-verdict.js';
 
-/** A batch that the stream has acknowledged to this instance, and must therefore hold. */
+/** A batch that the stream has acknowledged to this instance and must therefore contain. */
 export interface Witness {
   epoch: string;
   eventIds: readonly string[];
@@ -28,7 +28,7 @@ interface Decision {
 // Longer than the broker takes to remove the files of a stream of several gigabytes.
 const deletionMs = 2_000;
 
-// How much earlier than the stream's last message a missing event may have been received: clocks differ, and batches wait
+// A missing event may have been received this much earlier than the stream's last message, because clocks differ and batches wait
 // in the outbox.
 const missingMarginMs = 5 * 60_000;
 
@@ -75,13 +75,13 @@ export class StreamCheck {
   }
 
   /**
-   * Checks the stream and has lost events published again.
+   * Checks the stream and moves lost events back to the outbox, so that a relay publishes them again.
    *
    * @param witnesses batches that this instance knows and the database may not know yet
    * @param brokenEpoch the epoch of a stream that accepts no more messages: a stream with this epoch is recreated
    * @returns the stream's epoch
    * @throws ForeignStreamError
-   * @throws when the broker or the database does not answer; the next check continues from there
+   * @throws when the broker or the database does not respond; the next check continues from there
    */
   async run(witnesses: readonly Witness[] = [], brokenEpoch?: string): Promise<string> {
     if (brokenEpoch !== undefined) return this.agree(witnesses, { brokenEpoch });
@@ -138,7 +138,7 @@ export class StreamCheck {
     const known = { ...record, lastSequence };
     const found = await this.stream.find();
     let isContradicted = false;
-    // Sequences of another stream say nothing about these batches.
+    // The sequences of another stream do not show which of these batches are lost.
     const asked = found?.epoch === record.epoch ? ours : [];
     for (const witness of asked) isContradicted ||= await this.isContradicted(witness);
     return { verdict: judgeStream(known, found, isContradicted), known, found };
@@ -192,7 +192,7 @@ export class StreamCheck {
     return lost;
   }
 
-  /** Whether another event has the last sequence of the batch. False when there is no message (any longer). */
+  /** Whether another event has the last sequence of the batch. False when the stream has no message with that sequence. */
   private async isContradicted(batch: {
     eventIds: readonly string[];
     lastSequence: number;
@@ -201,7 +201,9 @@ export class StreamCheck {
     return id !== undefined && !batch.eventIds.includes(id);
   }
 
-  /** The time from which events may be missing: a stream with messages may be an old backup. Ignores expired events. */
+  /**
+   * Returns the time from which events may be missing, because a stream with messages may be an old backup. Ignores expired events.
+   */
   private missingSince(found: StreamState | undefined): number | undefined {
     if (found?.lastMessageAt === undefined) return undefined;
     return Math.max(found.lastMessageAt - missingMarginMs, Date.now() - this.stream.maxAgeMs);

@@ -11,7 +11,7 @@ export interface EpochChange {
   lastSequence: number;
   /** The stream still holds what it acknowledged in the old epoch up to this sequence; 0 means nothing. */
   survivingSequence: number;
-  /** Batches up to that sequence that are lost nevertheless. */
+  /** Lost batches whose sequences are at or below `survivingSequence`. */
   lostIds: readonly string[];
   /**
    * Publish all events again that were stored since this time (milliseconds since 1970), if the stream holds none of the
@@ -30,19 +30,19 @@ export interface RetainedBatch {
 /** Reads the next batches of an epoch in the order of their sequences: the first ones, or those after the given batch. */
 export type ReadRetained = (epoch: string, after?: RetainedBatch) => Promise<RetainedBatch[]>;
 
-// nats-server writes acknowledged messages to disk within its sync interval (2 minutes by default). More than twice that is
+// nats-server writes acknowledged messages to disk within its sync interval (2 minutes by default). More than twice the default is
 // a safe distance. This is an SQL expression.
 const retainedFor = "interval '5 minutes'";
-// Rows that one cleanup statement looks at, so that the statement stays short.
+// Number of rows that one cleanup statement looks at, so that the statement stays short.
 const maxForgotten = 5_000;
 // Batches read at a time. For each, a message of up to 256 KiB is read from the broker, all at once.
 const maxRead = 100;
 // The relay reads a whole batch into memory.
 const maxRepublishedBytes = 512 * 1024;
-// Events that one statement looks at. Even with the largest events (256 KiB), the statement ends within its time limit.
+// Number of events that one statement looks at. Even with the largest events (256 KiB), the statement ends within its time limit.
 const pageSize = 2_560;
 
-/** What the database knows about the stream: its epoch, what it has acknowledged, and the batches that it may still lose. */
+/** The database's record of the stream: its epoch, its highest acknowledged sequence, and the batches that it may still lose. */
 @Injectable()
 export class StreamRecordRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -80,7 +80,7 @@ export class StreamRecordRepository {
 
   /** Moves batches that were sent to another epoch back to the outbox. Returns their number. */
   async returnStrays(): Promise<number> {
-    // Nearly always there are none: the smallest and the largest epoch in the index show that cheaply.
+    // Usually there are none. The smallest and the largest epoch in the index show that cheaply.
     const [row] = await this.dataSource.query<{ hasStrays: boolean }[]>(
       `SELECT EXISTS (SELECT FROM event_stream WHERE epoch <> (SELECT min(epoch) FROM published_batches)
                                                   OR epoch <> (SELECT max(epoch) FROM published_batches)) AS "hasStrays"`,
@@ -169,7 +169,7 @@ async function readEndOfForgotten(queries: Queries): Promise<number> {
   return row?.until ?? Date.now();
 }
 
-/** Puts the stored events that were received in this time into the outbox. Returns the number of batches. */
+/** Puts the stored events that were received in this time range into the outbox. Returns the number of batches. */
 async function publishAgain(queries: Queries, from: number, until: number): Promise<number> {
   const end = firstIdAt(Math.ceil(until));
   let next: string | null = firstIdAt(Math.floor(from));

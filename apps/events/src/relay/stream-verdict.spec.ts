@@ -9,7 +9,7 @@ function stream(state: Partial<StreamState> = {}): StreamState {
 
 describe(judgeStream.name, () => {
   it.each([100, 101])(
-    'finds a stream intact that holds what it has acknowledged: up to %d',
+    'finds a stream intact that holds everything it has acknowledged: up to %d',
     (lastSequence) => {
       expect(judgeStream(record, stream({ lastSequence }), false)).toEqual({
         kind: 'intact',
@@ -26,7 +26,7 @@ describe(judgeStream.name, () => {
     expect(judgeStream(record, found, false)).toEqual({ kind: 'lost', reason: 'new', epoch: '1a2b3c4d' });
   });
 
-  it('finds the tail lost when the stream has less than it has acknowledged', () => {
+  it('finds the tail lost when the last sequence is lower than an acknowledged one', () => {
     expect(judgeStream(record, stream({ lastSequence: 99 }), false)).toEqual({
       kind: 'lost',
       reason: 'lost_tail',
@@ -35,7 +35,7 @@ describe(judgeStream.name, () => {
   });
 
   it.each([99, 100, 5_000])(
-    'finds the tail lost when another event has the place of ours, at %d',
+    'finds the tail lost when another event has an acknowledged sequence, at %d',
     (lastSequence) => {
       expect(judgeStream(record, stream({ lastSequence }), true)).toEqual({
         kind: 'lost',
@@ -45,7 +45,7 @@ describe(judgeStream.name, () => {
     },
   );
 
-  it.each([[undefined], [stream()]])('has nothing to compare at the first start: %j', (found) => {
+  it.each([[undefined], [stream()]])('has no verdict at the first start: %j', (found) => {
     expect(judgeStream({ epoch: null, lastSequence: 0 }, found, false)).toEqual({ kind: 'unknown' });
   });
 });

@@ -1,6 +1,6 @@
 import type { StreamState } from './events-stream.js';
 
-/** What the database knows about the stream. */
+/** The database's record of the stream. */
 export interface StreamRecord {
   /** Null until the first stream. */
   epoch: string | null;
@@ -8,7 +8,7 @@ export interface StreamRecord {
   lastSequence: number;
 }
 
-/** Why there is a new epoch: the stream is a different one, or it has lost events that it had acknowledged. */
+/** The reason for a new epoch: the stream is a different one, or it has lost acknowledged events. */
 export type LossReason = 'new' | 'lost_tail';
 
 /** The result of a check. `epoch` is the known one. */

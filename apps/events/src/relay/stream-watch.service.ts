@@ -6,8 +6,8 @@ import { EventsStream, ForeignStreamError } from './events-stream.js';
 import { StreamCheck, type Witness } from './stream-check.service.js';
 
 /**
- * The stream as this instance trusts it. After each doubt there is a new object, even when the epoch is the same: an earlier
- * acknowledgement says nothing about the stream after the doubt.
+ * The trusted state of the stream. After each doubt there is a new object, even when the epoch is the same, because an
+ * acknowledgement from before the doubt does not prove that the stream still holds the batch.
  */
 export interface TrustedStream {
   readonly epoch: string;
@@ -25,38 +25,35 @@ export interface Acknowledgement {
 // How often the stream is checked: while it is trusted, and while it is in doubt.
 const checkIntervalMs = 5_000;
 const doubtIntervalMs = 1_000;
-// Usually takes milliseconds. When it takes longer, the service starts and stores events all the same.
+// The first check usually takes milliseconds. When it takes longer, the service starts and stores events without waiting for it.
 const startLimitMs = 5_000;
 
 /**
  * Decides when the relay may trust the EVENTS stream, and under which epoch.
  *
  * ```
- *             ┌──────────── check: intact, or repaired ────────────────┐
- *             │                                                        ▼
- *         in doubt ◀── connection lost · stream does not answer ── trusted
- *  checked on reconnect,      · stream of another platform      checked every 5 s, and when a
- *  and every second;          · stream without its files        sequence is lower than an earlier one
- *  nothing is published
+ * ┌──────────── check: intact, or repaired ────────────────┐ │ ▼ in doubt ◀── connection lost · stream not responding ─── trusted
+ * checked on reconnect, · stream of another platform checked every 5 s, and when a and every second; · stream without its files
+ * sequence is lower than an earlier one nothing is published
  * ```
  *
- * Publishing while the stream is in doubt would fill the gap in its sequences, and so hide the loss.
+ * Publishing while the stream is in doubt would reuse the sequences of lost events and so hide the loss.
  */
 @Injectable()
 export class StreamWatch {
   private current: TrustedStream | undefined;
   /** The acknowledged batch of this instance with the highest sequence. */
   private highest: Witness | undefined;
-  /** The same at the last check. It shows a loss even if the stream has since grown beyond that sequence again. */
+  /** The value of `highest` at the last check. It reveals a loss even if the stream has since grown beyond that sequence again. */
   private earlier: Witness | undefined;
   /** The epoch of a stream that accepts no more messages, until another stream replaces it. */
   private brokenEpoch: string | undefined;
-  /** Counts the doubts: a check that began before the latest doubt does not end that doubt. */
+  /** The number of doubts so far. A check that began before the latest doubt does not end that doubt. */
   private doubts = 0;
   private connection: ConnectionWatch | undefined;
   private isStopped = false;
   private isCheckDue = false;
-  /** By a clock that never goes back, so that publishing goes on when the machine's time is set. */
+  /** From a monotonic clock, so that publishing continues when the machine's time is changed. */
   private lastCheckAt = Number.NEGATIVE_INFINITY;
   private lastFailure: string | undefined;
   private running: Promise<void> | undefined;
@@ -84,7 +81,7 @@ export class StreamWatch {
    * longer: the repair continues in the background, and nothing is published until it is done.
    *
    * @throws ForeignStreamError
-   * @throws when the broker or the database does not answer, or the broker has no room for the stream
+   * @throws when the broker or the database does not respond, or the broker has no room for the stream
    */
   async start(): Promise<void> {
     this.connection = this.stream.watchConnection({
@@ -103,13 +100,13 @@ export class StreamWatch {
     await this.running;
   }
 
-  /** Call this when the stream does not answer: stops publishing until a check has found the stream. */
+  /** Call this when the stream does not respond. Stops publishing until a check succeeds. */
   suspect(): void {
-    this.doubt('the stream does not answer');
+    this.doubt('the stream does not respond');
     this.checkSoon();
   }
 
-  /** Call this when the broker has lost the files of the stream: the next check recreates the stream. */
+  /** Call this when the broker has lost the files of the stream. The next check recreates the stream. */
   markBroken(trusted: TrustedStream): void {
     if (trusted !== this.current) return;
     this.brokenEpoch = trusted.epoch;
@@ -128,7 +125,7 @@ export class StreamWatch {
   /**
    * Checks the stream now, and trusts it if the check succeeds.
    *
-   * @throws when the broker or the database does not answer
+   * @throws when the broker or the database does not respond
    */
   async check(): Promise<void> {
     this.lastCheckAt = performance.now();
@@ -146,7 +143,7 @@ export class StreamWatch {
     if (performance.now() >= this.lastCheckAt + interval) this.checkInBackground();
   }
 
-  /** Checks at once, or as soon as the last check is a second old. */
+  /** Checks immediately, or one second after the last check. */
   private checkSoon(): void {
     this.isCheckDue = true;
     this.onTick();
@@ -159,7 +156,7 @@ export class StreamWatch {
   }
 
   private checkInBackground(): void {
-    // Without a connection, a check would only wait for its time limit.
+    // Without a connection, a check would only time out.
     if (this.isStopped || this.connection?.isConnected === false || this.running) return;
     this.runInBackground(this.check());
   }
@@ -186,7 +183,7 @@ export class StreamWatch {
     if (!this.current) return;
     this.current = undefined;
     this.publisher.abandon(reason);
-    this.logger.warn({ reason }, 'EVENTS stream in doubt, publishing stops until a check succeeds');
+    this.logger.warn({ reason }, 'EVENTS stream in doubt, publishing is paused until a check succeeds');
   }
 
   private trust(epoch: string): void {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** What the database reads: each element as JSON would be too kind to what is not well-formed, so as text. */
+/** Returns the elements that the database reads, as text, because JSON would hide malformed elements. */
 async function read(array: Buffer, type: 'uuid' | 'text' | 'bigint'): Promise<(string | null)[]> {
   const rows = await store.dataSource.query<{ value: string | null }[]>(
     `SELECT value::text AS value FROM unnest($1::${type}[]) WITH ORDINALITY AS element (value, at) ORDER BY at`,
@@ -21,7 +21,7 @@ async function read(array: Buffer, type: 'uuid' | 'text' | 'bigint'): Promise<(s
 }
 
 describe(encodeTextArray.name, () => {
-  it('says to the database what was given: any characters but NUL, nulls, empty texts', async () => {
+  it('encodes any characters except NUL, nulls, and empty texts', async () => {
     const text = fc.string({ unit: anyCharacter, maxLength: 60 }).map((value) => value.replaceAll('\0', ' '));
     await fc.assert(
       fc.asyncProperty(fc.array(fc.option(text), { minLength: 1, maxLength: 40 }), async (texts) => {
@@ -32,19 +32,19 @@ describe(encodeTextArray.name, () => {
   });
 
   it.each(['"quoted"', 'back\\slash', '{a,b}', 'NULL', '', '🎉'.repeat(255), 'x'.repeat(256 * 1024)])(
-    'takes what an array in text form would have to escape: %.20s',
+    'encodes a text that an array in text form would have to escape: %.20s',
     async (value) => {
       expect(await read(encodeTextArray([value, null, value]), 'text')).toEqual([value, null, value]);
     },
   );
 
-  it('leaves it to the database to refuse a NUL', async () => {
+  it('lets the database reject a NUL', async () => {
     await expect(read(encodeTextArray(['a\0b']), 'text')).rejects.toMatchObject({ code: '22021' });
   });
 });
 
 describe(encodeUuidArray.name, () => {
-  it('says to the database what was given', async () => {
+  it('encodes UUIDs', async () => {
     const uuids = Array.from({ length: 256 }, () => v4());
     expect(await read(encodeUuidArray(uuids), 'uuid')).toEqual(uuids);
     expect(await read(encodeUuidArray(uuids.slice(0, 1)), 'uuid')).toEqual(uuids.slice(0, 1));
@@ -52,7 +52,7 @@ describe(encodeUuidArray.name, () => {
 });
 
 describe(encodeBigintArray.name, () => {
-  it('says to the database what was given: numbers and nulls', async () => {
+  it('encodes numbers and nulls', async () => {
     const numbers = [0, null, -1, 2 ** 48 - 1, Number.MAX_SAFE_INTEGER, null];
     expect(await read(encodeBigintArray(numbers), 'bigint')).toEqual(
       numbers.map((number) => number?.toString() ?? null),

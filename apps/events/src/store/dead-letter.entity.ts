@@ -3,7 +3,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 /** An event that the database rejected because of its content, kept until an owner retries or discards it. */
 @Entity({ name: 'dead_letters' })
 export class DeadLetter {
-  /** See `receivedMessageKey`: a message becomes one dead letter, however often it is delivered. */
+  /** See `receivedMessageKey`. A message becomes one dead letter, even when it is delivered several times. */
   @PrimaryColumn('uuid')
   key!: string;
 

@@ -13,7 +13,7 @@ import type { EventRow } from './write-batch.js';
 // Enough for PostgreSQL's messages, which may quote the data; a list of 100 reasons fits in a NATS message.
 const maxReasonLength = 500;
 
-/** Why the database rejected an event the last time, and when it did so the first time. */
+/** The latest reason why the database rejected an event, and the time of the first rejection. */
 interface Rejection {
   sqlState: string;
   reason: string;
@@ -32,7 +32,7 @@ const rejectionColumns = `sql_state AS "sqlState", reason,
 
 const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Keeps the events that the database rejects. */
+/** Stores the events that the database rejects as dead letters. */
 @Injectable()
 export class DeadLettersRepository {
   constructor(

@@ -38,7 +38,7 @@ async function readTables(): Promise<Map<string, ColumnRow[]>> {
 }
 
 describe('the schema of the event store', () => {
-  it('is what the entities say: columns, types, nullability, primary keys', async () => {
+  it('matches the entities: columns, types, nullability, primary keys', async () => {
     const tables = await readTables();
 
     for (const entity of store.dataSource.entityMetadatas) {
@@ -70,7 +70,7 @@ describe('the schema of the event store', () => {
     if (hasTypeIndex) expect(indexes).toContainEqual(['event_type', name, 'id']);
   });
 
-  it('has an entity for each table but the ones of one row or of TypeORM', async () => {
+  it("has an entity for each table except single-row tables and TypeORM's own", async () => {
     const known = store.dataSource.entityMetadatas.map((entity) => entity.tableName);
 
     const others = [...(await readTables()).keys()].filter((table) => !known.includes(table));
@@ -90,7 +90,7 @@ describe(PartitionsRepository.name, () => {
     );
   }
 
-  it('makes a partition once, with all indexes and checks, when many ask at once', async () => {
+  it('creates a partition once, with all indexes and checks, when many requests arrive at the same time', async () => {
     const january = Date.UTC(2022, 0, 31);
 
     await Promise.all(Array.from({ length: 12 }, () => store.partitions.ensureAhead(january)));
@@ -102,7 +102,7 @@ describe(PartitionsRepository.name, () => {
     ]);
   });
 
-  it('makes what ids need, and leaves what is there alone', async () => {
+  it('creates the partitions that ids need, and leaves existing ones unchanged', async () => {
     const ids = [Date.UTC(2022, 1, 3), Date.UTC(2022, 4, 9), Date.UTC(2022, 4, 10)].map((msecs) =>
       v7({ msecs }),
     );
@@ -115,7 +115,7 @@ describe(PartitionsRepository.name, () => {
     );
   });
 
-  it('keeps the events of a moment in the partition of its month, at its very borders', async () => {
+  it('stores events in the partition of their month, even at its exact boundaries', async () => {
     const [first, last] = [Date.UTC(2023, 11, 1), Date.UTC(2024, 0, 1) - 1];
     const events = [first, last, last + 1].map((msecs) => newEvent({ id: v7({ msecs }) }));
 
@@ -128,7 +128,7 @@ describe(PartitionsRepository.name, () => {
     expect(rows.map((row) => row.table)).toEqual([first, last, last + 1].map((at) => partitionAt(at).name));
   });
 
-  it('does not stop the ingest while it makes one', async () => {
+  it('does not block ingest while it creates a partition', async () => {
     await store.partitions.ensureAhead(Date.now());
     const reading = store.dataSource.createQueryRunner();
     await reading.startTransaction();
@@ -155,7 +155,7 @@ describe(PartitionsRepository.name, () => {
 });
 
 describe(claimStoreFor.name, () => {
-  it('takes one platform for ever, also when two start at once', async () => {
+  it('accepts only one platform from then on, even when two instances start at the same time', async () => {
     await Promise.all([
       claimStoreFor('simulator', store.dataSource),
       claimStoreFor('simulator', store.dataSource),
@@ -169,7 +169,7 @@ describe(claimStoreFor.name, () => {
 });
 
 describe('forgetOldMessages', () => {
-  it('forgets what was received over 25 hours ago, some at a time, and keeps the rest', async () => {
+  it('deletes keys that were received over 25 hours ago, in batches, and keeps the rest', async () => {
     await store.clear();
     await store.dataSource.query(
       `INSERT INTO received_messages

@@ -24,7 +24,7 @@ function idsOf(events: readonly NewEvent[]): string[] {
 
 describe(EventWriter.name, () => {
   describe('store', () => {
-    it('stores an event with everything it was sent with, byte for byte', async () => {
+    it('stores all fields of an event, byte for byte', async () => {
       const eventData =
         '{ "b":1, "a":12345678901234567890.10, "a":"\\u00e9\\/\\u0000", "user_name":"Straße" }';
       const event = newEvent({
@@ -55,7 +55,7 @@ describe(EventWriter.name, () => {
       expect(await store.writer.store([event])).toEqual(stored([event]));
     });
 
-    it('answers the same when the same batch comes again, and stores each once', async () => {
+    it('returns the same outcomes when the same batch arrives again, and stores each event once', async () => {
       const events = newEvents(20).map((event, index) => ({
         ...event,
         eventId: index % 2 === 0 ? `message-${index}` : null,
@@ -70,7 +70,7 @@ describe(EventWriter.name, () => {
       expect(await store.count('outbox')).toBe(1);
     });
 
-    it('says as which id a message is known that was stored before', async () => {
+    it('returns the id under which a known message is stored', async () => {
       const [first, fresh] = [newEvent({ eventId: 'message-1' }), newEvent({ eventId: 'message-2' })];
       await store.writer.store([first]);
       const redelivered = newEvent({ eventId: 'message-1', eventData: '{"other":true}' });
@@ -84,7 +84,7 @@ describe(EventWriter.name, () => {
 
     it('keeps the first of two events with the same key in one batch', async () => {
       const [first, second] = newEvents(2, { idempotencyKey: 'user-1:key' });
-      if (!first || !second) throw new Error('there are two');
+      if (!first || !second) throw new Error('expected two events');
 
       expect(await store.writer.store([first, second])).toEqual([
         { id: first.id, outcome: 'stored' },
@@ -93,7 +93,7 @@ describe(EventWriter.name, () => {
       expect(await store.storedIds()).toEqual([first.id]);
     });
 
-    it('answers in the order of the request', async () => {
+    it('returns the outcomes in the order of the request', async () => {
       const events = newEvents(50).map((event, index) => ({ ...event, eventId: `message-${index * 7919}` }));
 
       expect((await store.writer.store(events)).map((outcome) => outcome.id)).toEqual(
@@ -101,7 +101,7 @@ describe(EventWriter.name, () => {
       );
     });
 
-    it('takes an id in capitals for the same event', async () => {
+    it('treats an id in capitals as the same event', async () => {
       const event = newEvent();
       const shouting = { ...event, id: event.id.toUpperCase() };
 
@@ -113,7 +113,7 @@ describe(EventWriter.name, () => {
       expect(store.handedToRelay.map((batch) => batch.events.map(({ id }) => id))).toEqual([[event.id]]);
     });
 
-    it('hands what is new, and only that, to the relay', async () => {
+    it('passes only new events to the relay', async () => {
       const [known, fresh] = [newEvent({ eventId: 'message-1' }), newEvent({ eventId: 'message-2' })];
       await store.writer.store([known]);
       await store.writer.store([known, fresh]);
@@ -132,7 +132,7 @@ describe(EventWriter.name, () => {
       ]);
     });
 
-    it('makes the partition on demand when the time of an id is far off', async () => {
+    it('creates the partition on demand when the time of an id is far off', async () => {
       const events = ['2019-12-31T23:59:59.999Z', '2020-01-01T00:00:00Z', '2031-07-15T12:00:00Z'].map(
         (time) => newEvent({ id: v7({ msecs: Date.parse(time) }) }),
       );
@@ -144,7 +144,7 @@ describe(EventWriter.name, () => {
       expect(await store.count('dead_letters')).toBe(0);
     });
 
-    it('stores each event once when many batches overlap at random at the same time', async () => {
+    it('stores each event once when many concurrent batches overlap at random', async () => {
       const pool = newEvents(120).map((event, index) => ({ ...event, eventId: `message-${index}` }));
       const redeliver = (event: NewEvent): NewEvent => ({ ...event, id: v7() });
       const batches = fc
@@ -163,7 +163,7 @@ describe(EventWriter.name, () => {
         }
       }
       const ids = [...idByMessage.values()].flatMap((set) => [...set]);
-      // Everybody was told the same id, one writer of each that it had stored it, and that is what is there.
+      // All writers got the same id for a message, exactly one of them got `stored`, and exactly these ids are in the store.
       expect([...idByMessage.values()].every((set) => set.size === 1)).toBe(true);
       expect([...storedCount.values()].every((count) => count === 1)).toBe(true);
       expect(await store.storedIds()).toEqual(ids.sort());
@@ -171,12 +171,12 @@ describe(EventWriter.name, () => {
     });
   });
 
-  it('tries again when it loses against another writer by a deadlock', async () => {
+  it('retries when it loses a deadlock against another writer', async () => {
     const events = newEvents(3).sort((a, b) => (a.id < b.id ? -1 : 1));
     const remember = 'INSERT INTO received_messages (key, event_id) VALUES ($1, $1)';
     const [brake, other] = [store.dataSource.createQueryRunner(), store.dataSource.createQueryRunner()];
     await Promise.all([brake.startTransaction(), other.startTransaction()]);
-    // The transaction that waits longer than this looks for a deadlock, and becomes its victim.
+    // A transaction that waits longer than this timeout checks for a deadlock and becomes its victim.
     await other.query("SET LOCAL deadlock_timeout = '1h'");
     await brake.query(remember, [events[1]?.id]);
     await other.query(remember, [events[2]?.id]);
@@ -192,7 +192,7 @@ describe(EventWriter.name, () => {
     await untilWaiting(1);
     const crossing = other.query(remember, [events[0]?.id]);
     await untilWaiting(2);
-    // Only now does the batch come to what the other one has: each wait is looked at once, after a second.
+    // Release the batch only now, so that it waits for the other transaction: PostgreSQL checks each wait once, after one second.
     await brake.rollbackTransaction();
     await crossing;
     await other.rollbackTransaction();
@@ -202,16 +202,16 @@ describe(EventWriter.name, () => {
     expect(await store.storedIds()).toEqual(idsOf(events));
   });
 
-  describe('store, when the database refuses an event', () => {
+  describe('store, when the database rejects an event', () => {
     const good = '{"fine":true}';
     const culprits: [string, string, string][] = [
-      ['no JSON', '{"a":', '22P02'],
-      ['no object', '[1]', '23514'],
+      ['invalid JSON', '{"a":', '22P02'],
+      ['not an object', '[1]', '23514'],
       ['a NUL byte', '{"a":"\0"}', '22021'],
       ['nested too deeply', '['.repeat(50_000), '54001'],
     ];
 
-    it.each(culprits)('becomes a dead letter alone: %s', async (_, eventData, sqlState) => {
+    it.each(culprits)('keeps a single event as a dead letter: %s', async (_, eventData, sqlState) => {
       const event = newEvent({ eventData });
 
       expect(await store.writer.store([event])).toEqual([{ id: event.id, outcome: 'dead_lettered' }]);
@@ -226,11 +226,11 @@ describe(EventWriter.name, () => {
     });
 
     it.each([0, 1, 31, 32, 33, 62, 63])(
-      'stores its 63 neighbours when it is number %i by key',
+      'stores the other 63 events when the rejected one is number %i by key',
       async (place) => {
         const events = newEvents(64, { eventData: good }).sort((a, b) => (a.id < b.id ? -1 : 1));
         const bad = events[place];
-        if (!bad) throw new Error('there is none');
+        if (!bad) throw new Error('expected an event');
         bad.eventData = '{"a":';
 
         const outcomes = await store.writer.store(events);
@@ -246,12 +246,12 @@ describe(EventWriter.name, () => {
     );
 
     it.each([
-      ['neighbours', [10, 11]],
+      ['adjacent', [10, 11]],
       ['far apart', [0, 30, 63]],
       ['of every kind', [1, 2, 40, 50]],
-      ['a half', Array.from({ length: 32 }, (_, index) => index * 2)],
+      ['half of them', Array.from({ length: 32 }, (_, index) => index * 2)],
       ['all of them', Array.from({ length: 64 }, (_, index) => index)],
-    ])('keeps several as dead letters, %s, and stores the rest', async (_, places) => {
+    ])('keeps several events as dead letters (%s) and stores the rest', async (_, places) => {
       const events = newEvents(64, { eventData: good });
       for (const [index, place] of places.entries()) {
         const event = events[place];
@@ -285,7 +285,7 @@ describe(EventWriter.name, () => {
       expect(await store.storedIds()).toEqual([first.id]);
     });
 
-    it('counts what became of every event', async () => {
+    it('counts the outcome of every event', async () => {
       const event = newEvent({ eventId: 'message-1' });
       const before = await readCounts();
 
@@ -305,7 +305,7 @@ describe(EventWriter.name, () => {
     });
   });
 
-  it('throws the error of the database and keeps no dead letter when the database is unavailable', async () => {
+  it("throws the database's error and keeps no dead letter when the database is unavailable", async () => {
     await store.dataSource.query('ALTER TABLE outbox RENAME TO outbox_away');
 
     await expect(store.writer.store(newEvents(4))).rejects.toMatchObject({ code: '42P01' });

@@ -8,7 +8,7 @@ import { EventsRepository } from './events.repository.js';
 import { PartitionsRepository } from './partitions.repository.js';
 import { toRow, type EventRow, type WrittenBatch } from './write-batch.js';
 
-// A lost race (deadlock, serialization failure) is over by the next try. More failures than this have another cause.
+// A lost race (deadlock, serialization failure) is over by the next attempt. More failures than this have another cause.
 const maxConflictRetries = 5;
 
 type Outcomes = Map<string, StoreOutcome>;
@@ -37,7 +37,7 @@ export class EventWriter {
   ) {
     this.outcomesTotal = new Counter({
       name: 'events_ingest_total',
-      help: 'Received events by outcome: stored, known (received before), dead_lettered (rejected by the database)',
+      help: 'Received events by outcome: stored, known (received before), or dead_lettered (rejected by the database)',
       labelNames: ['outcome'],
       registers: [metrics],
     });
@@ -47,7 +47,8 @@ export class EventWriter {
    * Stores events and returns the outcome of each, in their order. Idempotent by message key (see `receivedMessageKey`):
    * the same batch again gives the same outcomes.
    *
-   * @throws the database's error when the database is unavailable. What was committed by then stays, and a retry finds it
+   * @throws the database's error when the database is unavailable. Events that are already committed stay stored, and a retry
+   *   recognizes them
    */
   async store(events: readonly NewEvent[]): Promise<StoreOutcome[]> {
     const outcomes = await this.storeOrDeadLetter(events);
@@ -60,7 +61,9 @@ export class EventWriter {
     await this.deadLetters.add(toRow(event), fault);
   }
 
-  /** Stores a dead letter that is retried. `events_ingest_total` counted the event when it arrived. */
+  /**
+   * Stores the event of a retried dead letter. Does not count it in `events_ingest_total`, which counted the event when it arrived.
+   */
   async storeAgain(event: NewEvent): Promise<StoreOutcome> {
     const [outcome] = await this.storeOrDeadLetter([event]);
     if (!outcome) throw new Error(`no outcome for event ${event.id}`);
@@ -104,10 +107,10 @@ export class EventWriter {
     const firstIds = await this.events.findReceived(known.map((row) => row.key));
     for (const row of rows) {
       const id = stored.has(row) ? row.id : firstIds.get(row.key);
-      // An event whose own id is remembered was stored by an earlier try of this batch.
+      // When the remembered id is the event's own id, an earlier attempt of this batch stored the event.
       if (id !== undefined) outcomes.set(row.key, { id, outcome: id === row.id ? 'stored' : 'known' });
     }
-    // Known at the write but forgotten (after 25 hours) at the lookup: the event is new.
+    // The message was known at the write, but its key was deleted (after 25 hours) before the lookup, so the event is new.
     const forgotten = rows.filter((row) => !outcomes.has(row.key));
     if (forgotten.length > 0) await this.write(forgotten, outcomes);
   }
@@ -136,7 +139,10 @@ function outcomeOf(row: EventRow, firstByKey: Map<string, EventRow>, outcomes: O
   return isRepeated ? { id: first.id, outcome: 'known' } : first;
 }
 
-/** Recognizes a row without a partition: a check violation that names no constraint. Its text depends on the language. */
+/**
+ * Recognizes a row without a partition: a check violation that names no constraint. The error's text cannot be used, because it
+ * depends on the server's language.
+ */
 function isMissingPartition(error: unknown): boolean {
   return sqlState(error) === '23514' && violatedConstraint(error) === undefined;
 }

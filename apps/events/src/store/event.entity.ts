@@ -24,7 +24,7 @@ export class Event {
   @Column('text')
   origin!: EventOrigin;
 
-  /** `json`, not `jsonb`: the text stays as it was sent. */
+  /** `json`, not `jsonb`, keeps the text exactly as it was sent. */
   @Column('json', { name: 'event_data' })
   eventData!: string;
 

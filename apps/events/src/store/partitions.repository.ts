@@ -14,7 +14,7 @@ export class PartitionsRepository {
     for (const partition of partitionsAhead(now)) await this.ensure(partition);
   }
 
-  /** Creates the partitions that hold these ids: for events from a receiver whose clock is far off. */
+  /** Creates the partitions for these ids. Needed for events from a receiver whose clock is far off. */
   async ensureFor(ids: readonly string[]): Promise<void> {
     const partitions = new Map(
       ids.map((id) => partitionAt(receivedAt(id))).map((partition) => [partition.name, partition]),

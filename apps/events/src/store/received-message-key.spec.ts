@@ -2,7 +2,7 @@ import { newEvent } from '../../test/new-event.js';
 import { receivedMessageKey } from './received-message-key.js';
 
 describe(receivedMessageKey.name, () => {
-  it('is the same for a message of the platform that is delivered again, whatever else differs', () => {
+  it('is the same for a redelivered platform message, even if its other fields differ', () => {
     const first = newEvent({ eventId: 'message-1', eventType: 'a', eventData: '{"a":1}' });
     const again = newEvent({ eventId: 'message-1', eventType: 'b', eventData: '{}', idempotencyKey: 'k' });
 
@@ -31,13 +31,13 @@ describe(receivedMessageKey.name, () => {
     expect(receivedMessageKey(newEvent({ eventId: 'x' }))).not.toBe(receivedMessageKey(newEvent({ idempotencyKey: 'x' }))); // prettier-ignore
   });
 
-  it('is the own id of an event without either, so that a retried batch is the same', () => {
+  it("is the event's own id when the event has neither, so that a retried batch has the same keys", () => {
     const event = newEvent();
 
     expect(receivedMessageKey(event)).toBe(event.id);
   });
 
-  it('does not take the event id of a test for a message of the platform', () => {
+  it('does not treat the event id of a test event as a platform message id', () => {
     const test = newEvent({ origin: 'test', eventId: 'message-1' });
 
     expect(receivedMessageKey(test)).toBe(test.id);

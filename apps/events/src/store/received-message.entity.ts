@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A message received in the last 25 hours. These rows decide whether a message is new. */
+/** A message received in the last 25 hours. A message without a row here is new. */
 @Entity({ name: 'received_messages' })
 export class ReceivedMessage {
   /** See `receivedMessageKey`. */

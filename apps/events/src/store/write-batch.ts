@@ -7,7 +7,7 @@ import { receivedMessageKey } from './received-message-key.js';
 export interface EventRow extends NewEvent {
   key: string;
   columns: EventColumns;
-  /** The same as in `columns`: the relay needs it for the subject. */
+  /** Also in `columns`. The relay needs it for the subject. */
   broadcasterUserId: string | null;
 }
 
@@ -22,7 +22,7 @@ export interface WrittenBatch {
 export function toRow(event: NewEvent): EventRow {
   const id = event.id.toLowerCase();
   const columns = readEventColumns(event.eventType, event.eventData);
-  // Field by field: spreading objects would cost more than everything else done with an event here.
+  // Set field by field: object spread would cost more than all other work on an event here.
   return {
     key: receivedMessageKey(event),
     id,
@@ -83,7 +83,7 @@ const statement = `
 export async function writeBatch(pool: Pool, rows: readonly EventRow[]): Promise<WrittenBatch> {
   const text = (column: (row: EventRow) => string | null): Buffer => encodeTextArray(rows.map(column));
   const { rows: written } = await pool.query<{ outboxId: string; storedIds: string[] | null }>({
-    // With a name, each connection plans the statement only once.
+    // Because the statement has a name, each connection plans it only once.
     name: 'write-batch',
     text: statement,
     values: [
