@@ -18,7 +18,7 @@ import { checkOwnerVariables, createFirstOwner } from './users/first-owner.js';
 import { recoverOwner, type RecoveredOwner } from './users/owner-recovery.js';
 import { UsersService } from './users/users.service.js';
 
-/** The gateway: the public edge. The running service gives its address and, if this start created it, the first owner. */
+/** The gateway, the public edge. The started service reports its address, and the first owner if this start created one. */
 export const gateway = defineService({ name: 'gateway', variables: gatewayVariables, start });
 
 async function start(shell: Shell<GatewayConfig>) {
@@ -59,7 +59,7 @@ async function start(shell: Shell<GatewayConfig>) {
     close: () =>
       closeAll([
         () => replays.stop(),
-        // Clients keep live connections open as long as they like: the server would wait for them.
+        // Close live connections before the server: clients keep them open indefinitely, and the server would wait.
         () => live.stop(),
         () => webSockets.stop(),
         () => app.close(),

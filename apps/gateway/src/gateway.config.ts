@@ -18,7 +18,7 @@ export const usernameRule = {
   fault: 'must be 1 to 150 letters, digits, or any of @ . + - _',
 };
 
-/** How many characters a password may have. The upper limit only keeps hashing cheap. */
+/** The allowed length of a password, in characters. The maximum only keeps hashing cheap. */
 export const passwordLength = { min: 10, max: 1_000 };
 
 const trustProxy: Variable<TrustProxy> = {

@@ -110,7 +110,7 @@ export class EventsBroker {
       await consumers.delete(eventsStreamName, name);
   }
 
-  /** Counts the consumers created from now on. NATS reports each a moment after its creator knows it. */
+  /** Counts the consumers created from now on. NATS reports each one a moment after it was created. */
   async countConsumers(): Promise<{ count: () => Promise<number> }> {
     let made = 0;
     this.operator.subscribe(`$JS.EVENT.ADVISORY.CONSUMER.CREATED.${eventsStreamName}.*`, {

@@ -17,7 +17,7 @@ export class HoldingProxy {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     url.hostname = '127.0.0.1';
-    url.port = String((server.address() as AddressInfo).port); // holds: it listens on TCP
+    url.port = String((server.address() as AddressInfo).port); // Safe cast: the server listens on TCP.
     const proxy = new HoldingProxy(server, url.href);
     server.on('connection', (client) => proxy.join(client, connect(Number(port), hostname)));
     return proxy;
@@ -40,7 +40,7 @@ export class HoldingProxy {
 
   private join(client: Socket, server: Socket): void {
     this.pairs.add([client, server]);
-    for (const socket of [client, server]) socket.on('error', () => undefined); // the other end sees it close
+    for (const socket of [client, server]) socket.on('error', () => undefined); // the other end sees the connection close
     client.pipe(server);
     server.pipe(client);
   }

@@ -17,7 +17,7 @@ export function makeEvent(epoch: string, sequence: number, padding = ''): LiveEv
   return new LiveEvent(id, Buffer.from(record), epoch, sequence);
 }
 
-/** A feed and its history without NATS: published events are there at once. */
+/** A feed and its history without NATS. Published events are available immediately. */
 export class MadeFeed {
   ringBuffer: EventRingBuffer | undefined;
   nextSequence = 1;
@@ -130,7 +130,7 @@ export class MadeSink implements LiveSink {
   readonly received: Received[] = [];
   closed: CloseReason | undefined;
   bufferedBytes = 0;
-  /** The most bytes that ever waited. */
+  /** The highest number of bytes that waited at any time. */
   highestBuffered = 0;
   private isReading = true;
   private waiting: ((isDrained: boolean) => void)[] = [];
@@ -147,7 +147,7 @@ export class MadeSink implements LiveSink {
 
   write(frames: Buffer): void {
     if (this.closed) return;
-    // holds: the service sends only these messages
+    // Safe cast: the service sends only these messages.
     this.received.push(...this.reader.read(frames).map((text) => JSON.parse(text) as Received));
     if (this.isReading) return;
     this.bufferedBytes += frames.length;
@@ -172,7 +172,7 @@ export class MadeSink implements LiveSink {
     this.settle(true);
   }
 
-  /** Behaves as after ten seconds in which the client took nothing. */
+  /** Behaves as if the client had taken nothing for ten seconds. */
   giveUp(): void {
     this.settle(false);
   }

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import * as ws from 'ws';
 
-// The types of the library leave its receiver out.
+// The library's type definitions omit its receiver.
 const { Receiver } = ws as unknown as { Receiver: new (options: { isServer: boolean }) => Writable };
 
 /** Reads WebSocket text messages from bytes of a server, as the receiver of a client does. */
@@ -11,7 +11,7 @@ export class MessageReader {
 
   constructor() {
     this.receiver.on('message', (data: Buffer, isBinary: boolean) => {
-      if (isBinary) throw new Error('a binary message came');
+      if (isBinary) throw new Error('received a binary message');
       this.messages.push(data.toString());
     });
   }

@@ -108,7 +108,7 @@ export class ReplaySetup {
         await runner.stop();
         await disconnect();
       },
-      // The gateway can do nothing more, and its leases remain.
+      // Without connections, the gateway can do nothing more. Its leases remain.
       die: disconnect,
     };
   }

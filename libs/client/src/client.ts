@@ -62,7 +62,7 @@ export function createClient({ url, token, fetch = globalThis.fetch }: ClientOpt
   };
 }
 
-/** Rejects a value that no header can carry: every attempt to connect would fail. The message omits the value, a secret. */
+/** Rejects a value that no header can carry, because every connection attempt would fail. The message omits the secret value. */
 function refuseUnsendable(what: string, value: string | undefined): void {
   // A JavaScript program may pass an unset environment variable, which would be sent as the text `undefined`.
   if (!value) throw new TypeError(`The ${what} is missing`);

@@ -20,7 +20,7 @@ export class Loss {
   ) {}
 }
 
-// These 4xx statuses do not blame the request itself (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4).
+// With these 4xx statuses, the request itself is valid and a retry can succeed (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4).
 const retryableStatuses = [408, 425, 429];
 
 /** One connection to the stream of server-sent events. */
@@ -71,7 +71,7 @@ export class EventStream {
     return new Loss(this.ending.signal.reason);
   }
 
-  /** Ends the connection and whatever waits for it. */
+  /** Ends the connection and every wait on it. */
   close(): void {
     this.ending.abort();
   }
@@ -90,7 +90,7 @@ export class EventStream {
     return new Loss(error, parseRetryAfter(response.headers.get('retry-after')));
   }
 
-  /** Runs one network step. A step that fails or takes too long gives a Loss. */
+  /** Runs one network step. Returns a Loss if the step fails or takes too long. */
   private async attempt<T>(step: () => Promise<T>): Promise<T | Loss> {
     const timer = setTimeout(() => this.endSilent(), this.request.silenceMs);
     try {

@@ -14,8 +14,8 @@ export interface LiveErrorFacts {
 }
 
 /**
- * The service refused the live events or ended them. Thrown: another attempt would fail the same way. As the cause of a retry:
- * another attempt follows.
+ * The service refused the live events or ended them. When thrown, another attempt would fail the same way. As the cause of a
+ * retry, another attempt follows.
  */
 export class LiveError extends Error {
   override readonly name = 'LiveError';
@@ -45,7 +45,7 @@ export class LiveError extends Error {
 async function readProblem(response: Response): Promise<Problem | undefined> {
   if (!response.headers.get('content-type')?.startsWith('application/problem+json')) return undefined;
   try {
-    return (await response.json()) as Problem; // holds: its content type says so
+    return (await response.json()) as Problem; // Safe cast: the content type is that of a problem document.
   } catch {
     return undefined; // The body is cut or is not JSON. The status is enough.
   }

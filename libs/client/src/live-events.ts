@@ -53,7 +53,7 @@ const finalCloseCodes = [4400, 4401];
  * ```
  *
  * Connects on the first call of `next()`, and reads from the network only as fast as events are consumed. When a consumer is
- * too slow, the service ends the connection, and the client resumes where the consumer is. Each connection resumes after the
+ * too slow, the service ends the connection, and the client resumes at the consumer's position. Each connection resumes after the
  * last event that was returned, not after the last one that arrived: no event is lost or repeated.
  */
 export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
@@ -141,10 +141,10 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
     if (event === 'closed') return readClosing(content);
     if (id) this.last = id;
     if (!content) return undefined;
-    if (event === 'gap') await this.callbacks.onGap?.(content as unknown as Gap); // holds: a gap has a reason
+    if (event === 'gap') await this.callbacks.onGap?.(content as unknown as Gap); // Safe cast: a gap has a reason.
     // A newer service may send other kinds of messages: ignore them.
     if (event !== 'message') return undefined;
-    return { ...content, position: id || undefined } as LiveEvent; // holds: the data of a message is a record
+    return { ...content, position: id || undefined } as LiveEvent; // Safe cast: the data of a message is a record.
   }
 
   private async pause({ cause, retryAfterMs }: Loss): Promise<void> {
@@ -157,7 +157,7 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
 }
 
 /**
- * Reads why the service ends the connection.
+ * Reads the reason why the service ends the connection.
  *
  * @throws LiveError if it would end the next connection too
  */
@@ -171,7 +171,7 @@ function readClosing(content: Record<string, unknown> | undefined): Loss {
 function parseObject(data: string): Record<string, unknown> | Loss {
   try {
     const content: unknown = JSON.parse(data);
-    if (typeof content === 'object' && content !== null) return content as Record<string, unknown>; // holds: just asked
+    if (typeof content === 'object' && content !== null) return content as Record<string, unknown>; // Safe cast: just checked.
     return new Loss(new Error('The event stream sent data that is not a JSON object'));
   } catch (cause) {
     return new Loss(new Error('The event stream sent data that is not valid JSON', { cause }));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request for the stream, which a test answers. */
+/** A request for the stream, to which a test responds. */
 export class StreamConnection {
   isClosed = false;
 
@@ -69,7 +69,7 @@ export class StreamServer {
   }
 
   get url(): string {
-    const { port } = this.server.address() as AddressInfo; // holds: it listens on TCP
+    const { port } = this.server.address() as AddressInfo; // Safe cast: the server listens on TCP.
     return `http://127.0.0.1:${port}`;
   }
 

@@ -4,7 +4,7 @@ import type { ErrorCode } from './errors.js';
 export type MessageClass<T extends object> = new () => T;
 
 /**
- * A request that one service answers for others over NATS, declared once. The types of the caller and of the handler, the
+ * A request that one service handles for others over NATS, declared once. The types of the caller and of the handler, the
  * validation at both ends, and the errors derive from it.
  */
 export interface Contract<Request extends object, Reply extends object> {
@@ -21,7 +21,7 @@ export interface Contract<Request extends object, Reply extends object> {
    * it is equivalent to the classes.
    */
   readonly parseRequest?: (message: unknown) => Request;
-  /** The same for the reply. */
+  /** Like `parseRequest`, for the reply. */
   readonly parseReply?: (message: unknown) => Reply;
 }
 

@@ -25,7 +25,7 @@ export type FieldErrors = Record<string, string[]>;
 
 /** The optional parts of an error. */
 export interface ErrorExtras {
-  /** Faults by field, for `invalid`. */
+  /** Errors by field, for `invalid`. */
   errors?: FieldErrors;
   /** Seconds after which a retry makes sense, for `unavailable` and `too_many_requests`. */
   retryAfterSeconds?: number;
@@ -42,7 +42,7 @@ export interface ErrorMessage {
   retryAfterSeconds?: number;
 }
 
-/** A failure that its receiver can act on. API clients read `detail`: say what was tried and what to do. */
+/** A failure that the receiver can act on. API clients read `detail`, so it must say what was tried and what to do. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly errors: FieldErrors | undefined;

@@ -2,14 +2,14 @@ import { ServiceError } from './errors.js';
 import { isJsonObject, type JsonObject } from './json-object.js';
 import { endOfString, endOfValue, nestingOf, parseJson, quote, readString, skipSpace } from './parse-json.js';
 
-/** Deeper nesting is rejected: no platform's payload comes near it, and other parsers may break on it. */
+/** Deeper nesting is rejected. No platform's payload comes near this depth, and other parsers may fail on deeper nesting. */
 export const maxNesting = 32;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * A JSON object as it was sent: the parsed value, and the text of each member. A member can be passed on as text, without
- * parsing and printing it again.
+ * A JSON object as it was sent: the parsed value, and the text of each member. Members can be passed on as text, without
+ * parsing and printing them again.
  */
 export interface JsonObjectText {
   value: JsonObject;

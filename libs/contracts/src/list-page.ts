@@ -58,7 +58,7 @@ export class PageReply {
   previous!: ListPosition | null;
 }
 
-/** The same for a list that also has a count. */
+/** The positions before and after a page, for a list that also has a count. */
 export class CountedPageReply extends PageReply {
   /** The total number of items in the list. */
   @IsInt()

@@ -10,7 +10,7 @@ import { storeEvents } from './events/store-events.contract.js';
  *     │ replays
  *     │             EVENTS   only the EVENTS stream                       a second user for each service that uses it
  *     ▼                │ the part of the JetStream API that reading needs
- *  SUBSCRIBERS ◀───────┘                                                  `subscriber`, for other services of yours
+ *  SUBSCRIBERS ◀───────┘                                                  `subscriber`, for your own services
  * ```
  *
  * Subscribers have another account than the stream. Within the stream's account, a reader could make the broker reply on any
@@ -34,7 +34,7 @@ export interface NatsUser {
   name: string;
   account: NatsAccount;
   publish: readonly string[];
-  /** Exceptions from `publish`. */
+  /** Exceptions to `publish`. */
   doNotPublish: readonly string[];
   subscribe: readonly string[];
   /** Whether the user may reply to the requests it gets, on the inbox that the request names. */
@@ -53,7 +53,7 @@ export function eventsUserOf(user: string): string {
   return `${user}.events`;
 }
 
-/** The durable consumers of our services on the EVENTS stream, by the type of event that they read. */
+/** The durable consumers of our services on the EVENTS stream, with the type of event that each one reads. */
 export const durableConsumers = {
   'stream-online': 'streamer-monitor-stream-online',
   'stream-offline': 'streamer-monitor-stream-offline',
@@ -62,21 +62,21 @@ export const durableConsumers = {
 
 const pullEvents = `$JS.API.CONSUMER.MSG.NEXT.${eventsStreamName}.>`;
 
-/** The permissions to read the EVENTS stream with one's own pull consumers. */
+/** The permissions that a user needs to read the EVENTS stream with its own pull consumers. */
 const readEvents = [
   '$JS.API.INFO',
   `$JS.API.STREAM.INFO.${eventsStreamName}`,
-  // Only with the consumer's name in the subject. With the name in the payload, no permission could restrict it.
+  // The consumer's name must be in the subject. Permissions cannot restrict a name in the payload.
   `$JS.API.CONSUMER.CREATE.${eventsStreamName}.>`,
   `$JS.API.CONSUMER.DURABLE.CREATE.${eventsStreamName}.>`,
-  // Not DELETE, which could delete another service's consumer. A subscriber's consumers end by their inactive_threshold.
+  // Not DELETE, which could delete another service's consumer. A subscriber's consumers expire by their inactive_threshold.
   `$JS.API.CONSUMER.INFO.${eventsStreamName}.>`,
   pullEvents,
   `$JS.ACK.${eventsStreamName}.>`,
 ] as const;
 
 /**
- * What NATS clients request first (`nats stream ls`, `streams.list()`). The account EVENTS has one stream, so the reply reveals
+ * The first requests of NATS clients (`nats stream ls`, `streams.list()`). The account EVENTS has one stream, so the reply reveals
  * no more than `STREAM.INFO`. Listing consumers stays forbidden: see `natsUsers`.
  */
 const listStreams = ['$JS.API.STREAM.LIST', '$JS.API.STREAM.NAMES'] as const;
@@ -133,8 +133,8 @@ function eventsUser(service: string, publish: readonly string[]): NatsUser {
 }
 
 /**
- * The users of the system. `subscriber` is for other services of yours: it reads events with pull consumers and receives
- * replays, and may do nothing else. It can list streams, but not consumers. The fixed names of our services' durable consumers are
+ * The users of the system. `subscriber` is for your own services: it reads events with pull consumers, receives replays,
+ * and may do nothing else. It can list streams, but not consumers. The fixed names of our services' durable consumers are
  * denied to it one by one. The consumers of the gateways have random names, which no permission can match: a name is one
  * token of a subject, so a wildcard cannot match a part of it. A list would give these names away, and with a name the
  * subscriber could pull a gateway's events or replace its consumer.

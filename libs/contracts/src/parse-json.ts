@@ -13,7 +13,7 @@ export function parseJson(text: string): unknown {
   return hasEscapedName(text) ? new JsonReader(text).read() : value;
 }
 
-/** Whether an object's name is written with an escape. Looks only at the strings that contain one, so it costs hardly anything. */
+/** Whether a name in the text is written with an escape. Reads only the strings that contain an escape, so the check is cheap. */
 function hasEscapedName(text: string): boolean {
   let at = text.indexOf('\\');
   while (at !== -1) {
@@ -24,7 +24,7 @@ function hasEscapedName(text: string): boolean {
   return false;
 }
 
-/** How deep brackets are nested in a text, JSON or not. */
+/** Returns how deeply brackets are nested in a text, whether it is JSON or not. */
 export function nestingOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -72,7 +72,7 @@ class JsonReader {
     return items;
   }
 
-  /** Steps over the opening bracket or the comma. At the closing bracket, steps over that too and returns false. */
+  /** Skips the opening bracket or the comma. At the closing bracket, skips it too and returns false. */
   private hasNext(close: number): boolean {
     this.at = skipSpace(this.text, this.at);
     if (this.text.charCodeAt(this.at) !== close) this.at = skipSpace(this.text, this.at + 1);

@@ -5,7 +5,7 @@ export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** Counts characters as the database does: code points, so that an emoji is one. */
+/** Counts characters like the database, by code points: an emoji is one character. */
 export function countCharacters(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
@@ -14,7 +14,7 @@ export function countCharacters(text: string): number {
 
 /** Whether a value is text of `min` to `max` characters that PostgreSQL can store. */
 export function isTextWithin(value: unknown, min: number, max: number): value is string {
-  // A character has at most two code units: no need to count a longer text.
+  // A character has at most two code units, so a text with more units is too long without counting.
   if (typeof value !== 'string' || value.length > max * 2 || !isStorableText(value)) return false;
   const length = countCharacters(value);
   return length >= min && length <= max;

@@ -1,17 +1,17 @@
 import type { EntityManager } from 'typeorm';
 
 /**
- * Every advisory lock of the services, with the number that PostgreSQL knows it by. All services may share one database,
- * and an advisory lock belongs to the whole database, not to a schema: two purposes with one number block each other.
+ * Every advisory lock of the services, with its number in PostgreSQL. All services may share one database, and an advisory
+ * lock belongs to the whole database, not to a schema: two purposes with the same number would block each other.
  *
- * Never give a number another purpose: instances of two versions run side by side during an upgrade.
+ * Never reuse a number for another purpose: instances of two versions run side by side during an upgrade.
  */
 export const advisoryLocks = {
   /** Held while one instance migrates a schema. */
   migrations: 7_243_001,
   /** Held while a partition of the events table is created, so that two instances do not create the same one. */
   eventPartitions: 7_243_002,
-  /** Held while streamers are claimed for a look-up of their usernames, so that each claim gets a full batch. */
+  /** Held while streamers are claimed for a lookup of their usernames, so that each claim gets a full batch. */
   usernameClaims: 7_243_003,
   /**
    * Held while streamers are claimed for a poll, so that each claim gets a full batch. Version 0.1.0 used the number of
@@ -21,9 +21,9 @@ export const advisoryLocks = {
   pollClaims: 7_243_004,
 } as const;
 
-/** Advisory locks with a second key. Their numbers are apart from the ones above: PostgreSQL never mixes the two kinds. */
+/** Advisory locks with a second key. Their numbers can repeat those above, because PostgreSQL keeps the two kinds apart. */
 export const keyedAdvisoryLocks = {
-  /** Held for one client id while its application token is renewed, so that only one instance asks the platform. */
+  /** Held for one client id while its application token is renewed, so that only one instance requests it from the platform. */
   appToken: 7_243_002,
 } as const;
 

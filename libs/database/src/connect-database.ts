@@ -10,7 +10,7 @@ export interface PoolOptions {
   schema: string;
   /** Shown in pg_stat_activity. */
   applicationName: string;
-  /** The most connections. */
+  /** Maximum number of connections. */
   poolSize: number;
   /** How long one query may take, in milliseconds; 10 s unless given. */
   statementTimeoutMs?: number;
@@ -22,15 +22,15 @@ export interface DatabaseOptions extends PoolOptions {
   migrations: NonNullable<DataSourceOptions['migrations']>;
 }
 
-// Outlasts the start of a database that starts together with the service. An orchestrator notices a longer outage as a failed start.
+// Long enough for a database that starts together with the service. An orchestrator sees a longer outage as a failed start.
 const firstConnectionLimitMs = 30_000;
 
 const connectTimeoutMs = 3_000;
 
-// Clients give up before a query has taken this long.
+// Clients give up before a query takes this long.
 const defaultStatementTimeoutMs = 10_000;
 
-// Building an index on a large table takes hours, and the other instances wait for the one that migrates.
+// Building an index on a large table can take hours, and the other instances wait for the one that migrates.
 const migrationTimeoutMs = 6 * 3_600_000;
 
 /**
@@ -76,12 +76,12 @@ interface PooledClient {
 }
 
 function dropStuckConnections(dataSource: DataSource): void {
-  const { master } = dataSource.driver as unknown as { master: PoolOfClients }; // holds: the driver of type postgres keeps its pool there
+  const { master } = dataSource.driver as unknown as { master: PoolOfClients }; // Safe cast: TypeORM's postgres driver keeps its pool there.
   endStuckConnections(master);
 }
 
 /**
- * Destroys connections that return to the pool in the middle of a query. Their server was cut off, and the next query on
+ * Destroys connections that return to the pool in the middle of a query. The network to their server failed, and the next query on
  * such a connection would wait for a reply that never arrives.
  */
 function endStuckConnections(pool: PoolOfClients): void {
@@ -112,7 +112,7 @@ function sessionSettings({ schema, statementTimeoutMs = defaultStatementTimeoutM
   return {
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
-    // A server that was cut off (not closed) never replies: the client needs its own time limit.
+    // When the network fails without closing the connection, no reply ever arrives: the client needs its own time limit.
     query_timeout: statementTimeoutMs + 2_000,
     keepAlive: true,
     // Table names in raw SQL refer to the service's own schema first.

@@ -1,13 +1,13 @@
 /**
- * The SQL of a lease that is kept in two columns of a row: who holds the row, and until when by the database's clock.
- * While an instance holds the lease, no other one works on what the row describes.
+ * The SQL of a lease that is kept in two columns of a row: the holder, and the end of the lease by the database's clock.
+ * While an instance holds the lease, no other instance does the work that the row describes.
  *
  * ```
  *          take                          renewed, every quarter of its time
  *  free ─────────▶ held by one instance ◀──┐
  *   ▲                │    │    └───────────┘
  *   ├── released ────┘    │
- *   └── expired ──────────┘ not renewed in time: the holder has died, or is cut off from the database
+ *   └── expired ──────────┘ not renewed in time: the holder has died, or cannot reach the database
  * ```
  *
  * A lease that has expired still belongs to its holder until another instance takes it: the holder may renew it.
@@ -48,8 +48,8 @@ export class LeaseColumns {
   }
 
   /**
-   * Condition: the holder has not renewed the lease in time. No lease reaches further ahead than its length: one that does
-   * was written before the database's clock was set back, and would last until the clock gets there.
+   * Condition: the holder has not renewed the lease in time. A lease that ends later than its length from now counts as expired
+   * too: it was written before the database's clock was set back, and would otherwise last too long.
    */
   get isExpired(): string {
     const { until } = this.names;
@@ -76,7 +76,7 @@ export class Lease {
     seconds: number,
     private readonly renew: () => Promise<boolean>,
   ) {
-    // Ends before the lease does for the others: whatever is in flight then began while the lease was ours.
+    // Ends before other instances see the lease expire, so that all work in flight began while this process held the lease.
     this.trustedMs = seconds * 800;
     this.renewTimer = setInterval(() => void this.renewNow(), seconds * 250);
     this.lossTimer = this.loseIn(this.trustedMs);
@@ -96,11 +96,11 @@ export class Lease {
 
   private async renewNow(): Promise<void> {
     const askedAt = performance.now();
-    // A failure is not a loss: the next try may succeed. If none does in time, the timer reports the loss.
+    // A failed renewal does not lose the lease: the next attempt may succeed. If none succeeds in time, the timer reports the loss.
     const isOurs = await this.renew().catch(() => undefined);
     if (isOurs === undefined || this.isEnded) return;
     clearTimeout(this.lossTimer);
-    // Counts from the request, because the reply may have taken long.
+    // Measure from the request, because the reply may have taken long.
     this.lossTimer = this.loseIn(isOurs ? askedAt + this.trustedMs - performance.now() : 0);
   }
 

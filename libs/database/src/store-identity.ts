@@ -21,7 +21,7 @@ export class StoreIdentity {
 /**
  * Records the platform of a service's data at the first start.
  *
- * @throws at a later start with another platform: simulated events and users must never mix with real ones
+ * @throws Error at a later start with another platform, because simulated events and users must never mix with real ones
  */
 export async function claimStoreFor(platform: string, dataSource: DataSource): Promise<void> {
   await dataSource.query('INSERT INTO store_identity (platform) VALUES ($1) ON CONFLICT DO NOTHING', [

@@ -84,7 +84,7 @@ async function markReleased(directory: string, generation: number): Promise<void
   try {
     await rename(await writeDraft(directory, RELEASED), lockPath(directory, generation));
   } catch (error) {
-    // The directory was removed, and the lock with it.
+    // The directory was removed together with the lock.
     if (!hasCode(error, 'ENOENT')) throw error;
   }
 }

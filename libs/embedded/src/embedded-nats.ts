@@ -14,9 +14,9 @@ import {
 import type { Log } from './run-command.js';
 import { ServerProcess, stopOrphan, type ServerExit, type StopStep } from './server-process.js';
 
-/** What `startEmbeddedNats` needs. */
+/** Options of `startEmbeddedNats`. */
 export interface EmbeddedNatsOptions {
-  /** Gets a folder `nats` with the streams, the configuration, and the log; created when missing. */
+  /** Contains the folder `nats` with the streams, the configuration, and the log. Created when missing. */
   directory: string;
   /** Default: any free port. */
   port?: number;
@@ -123,14 +123,14 @@ async function startServer(setup: ServerSetup): Promise<{ server: ServerProcess;
   return { server, port };
 }
 
-/** The file holds passwords, so only the current user can read it. It is complete before it gets its name. */
+/** Writes the file so that only the current user can read it, because it holds passwords. The rename makes the write atomic. */
 async function writeConfig(directory: string, content: string): Promise<void> {
   const draft = `${configPath(directory)}.${randomUUID()}`;
   await writeFile(draft, content, { mode: 0o600, flag: 'wx' });
   await rename(draft, configPath(directory));
 }
 
-/** The server greets each connection with `INFO {…}`. Its name distinguishes it from another server on that port. */
+/** The server greets each connection with `INFO {…}`. The name in it distinguishes our server from another one on that port. */
 function isServing(port: number, serverName: string): Promise<boolean> {
   return new Promise((resolve) => {
     let received = '';

@@ -15,7 +15,7 @@ import {
   type StopStep,
 } from './server-process.js';
 
-/** What `startEmbeddedPostgres` needs. */
+/** Options of `startEmbeddedPostgres`. */
 export interface EmbeddedPostgresOptions {
   /** Holds the password, and the data unless the server's user cannot enter the directory (see `dataHome`). */
   directory: string;
@@ -33,7 +33,10 @@ export interface EmbeddedPostgres {
   port: number;
   /** The postmaster: parent of all other processes of the server. */
   pid: number;
-  /** The folder with data and log: below `directory`, or below /var/lib/stream-events if the server's user cannot enter `directory`. */
+  /**
+   * The folder with data and log: below `directory`, or below /var/lib/stream-events if the server's user cannot enter
+   * `directory`.
+   */
   dataHome: string;
   /** Resolves when the server process ends, for any reason. */
   exited: Promise<ServerExit>;
@@ -52,7 +55,7 @@ const STOP_STEPS: readonly StopStep[] = [
 /** Crash recovery replays up to max_wal_size (1 GB). */
 const READY_TIMEOUT_MS = 180_000;
 const CONNECT_TIMEOUT_MS = 3_000;
-/** Workers of a killed server hold its shared memory for a second or two, until they notice that it ended. */
+/** Workers of a killed server hold its shared memory for a second or two, until they notice that the server has ended. */
 const BUSY_RETRY_MS = 15_000;
 
 /**

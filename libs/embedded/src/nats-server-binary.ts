@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { plainEnvironment, runCommand, type CommandResult, type Log } from './run-command.js';
 
-/** What `findNatsServer` needs. */
+/** Options of `findNatsServer`. */
 export interface FindNatsServerOptions {
   /** Keeps an extracted nats-server for the next start; created when missing. */
   cacheDirectory: string;
@@ -15,7 +15,7 @@ const PACKAGE = 'nats-server';
 const VERSION_TIMEOUT_MS = 10_000;
 /** Debian's package lists are about 10 MB and the package is 4 MB, which takes minutes on a slow connection. */
 const DOWNLOAD_TIMEOUT_MS = 300_000;
-/** Where package managers install it. These folders are often not on the PATH of an ordinary user. */
+/** Folders where package managers install nats-server. They are often not on the PATH of an ordinary user. */
 const USUAL_FOLDERS = ['/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '/opt/homebrew/bin'];
 
 /**
@@ -157,7 +157,8 @@ interface AptOptions {
 }
 
 function aptGet(args: readonly string[], { cwd, options }: AptOptions): Promise<CommandResult> {
-  // As root, apt would download as the user _apt, which cannot write to our folder. Timeouts keep a dead connection from blocking the start.
+  // As root, apt would download as the user _apt, which cannot write to our folder. Timeouts keep a dead connection from blocking
+  // the start.
   const settings = ['APT::Sandbox::User=root', 'Acquire::http::Timeout=20', 'Acquire::Retries=1', ...options];
   return runCommand('apt-get', [...settings.flatMap((setting) => ['-o', setting]), '-qq', ...args], {
     timeoutMs: DOWNLOAD_TIMEOUT_MS,

@@ -18,7 +18,7 @@ export interface NatsUser {
   /** Default: an account with JetStream, shared by all users without an account. */
   account?: NatsAccount;
   publish: readonly string[];
-  /** Exceptions from `publish`. */
+  /** Exceptions to `publish`. */
   doNotPublish?: readonly string[];
   subscribe: readonly string[];
   /** May reply to each request it receives, although the reply subject is not in `publish`. */
@@ -123,7 +123,7 @@ function renderUser(user: NatsUserWithPassword): object {
   };
 }
 
-/** To nats-server, an empty list of allowed subjects means all subjects. To allow none, deny all. */
+/** For nats-server, an empty list of allowed subjects means all subjects. To allow none, deny all. */
 function allowOnly(subjects: readonly string[]): { allow: readonly string[] } | { deny: readonly string[] } {
   return subjects.length > 0 ? { allow: subjects } : { deny: ['>'] };
 }

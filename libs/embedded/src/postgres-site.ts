@@ -71,7 +71,9 @@ async function openDirectory(directory: string, isRoot: boolean): Promise<string
   return realpath(directory);
 }
 
-/** Tries it, because the modes of all parent folders, ACLs, and security modules can prevent it. */
+/**
+ * Whether the account can enter the folder. Tries it, because modes of parent folders, ACLs, and security modules can prevent it.
+ */
 async function canEnter(directory: string, account: Account): Promise<boolean> {
   const args = ['-c', 'cd -- "$1"', 'sh', directory];
   return (await runCommand('/bin/sh', args, { timeoutMs: PROBE_TIMEOUT_MS, account })).succeeded;

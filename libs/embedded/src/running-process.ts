@@ -30,7 +30,7 @@ export async function identifyProcess(pid: number): Promise<ProcessIdentity | un
   return startedAt === '' ? undefined : { pid, startedAt };
 }
 
-/** Whether this very process still runs, not another one with its pid. */
+/** Whether this process still runs, as opposed to another one with the same pid. */
 export async function isSameProcess(identity: ProcessIdentity): Promise<boolean> {
   const current = await identifyProcess(identity.pid);
   return current?.startedAt === identity.startedAt;
@@ -49,7 +49,7 @@ export async function isRunning(pid: number): Promise<boolean> {
   return stat === undefined || statFields(stat)[0] !== 'Z';
 }
 
-/** Whether the process is the named program and was started with this argument (one of our paths). */
+/** Whether the process is the given program and was started with this argument (one of our paths). */
 export async function isProgram(pid: number, program: string, argument: string): Promise<boolean> {
   if (!(await isRunning(pid))) return false;
   const commandLine = await readProcessFile(pid, 'cmdline');

@@ -46,7 +46,7 @@ export class ServerProcess {
     const log = await open(command.logFile, 'w', 0o600);
     try {
       const child = spawn(command.command, command.args, {
-        // Its own session: Ctrl-C in the terminal reaches only this process, which stops everything in order.
+        // Start the server in its own session, so that Ctrl-C reaches only this process, which stops everything in order.
         detached: true,
         stdio: ['ignore', log.fd, log.fd],
         cwd: '/',
@@ -121,7 +121,7 @@ export interface Orphan {
   argument: string;
 }
 
-/** Stops the orphan if its pid still belongs to that program. Never signals another program. */
+/** Stops the orphan if its pid still belongs to the server. Never signals another program. */
 export async function stopOrphan(
   orphan: Orphan,
   steps: readonly StopStep[],
@@ -129,7 +129,7 @@ export async function stopOrphan(
   const { pid, program, argument } = orphan;
   if (!(await isProgram(pid, program, argument))) return 'not-ours';
   for (const step of [...steps, KILL]) {
-    // Checked before each signal: the server may have ended, and its pid may belong to another program now.
+    // Check before each signal: the server may have ended, and another program may have its pid now.
     if (!(await isProgram(pid, program, argument))) return 'stopped';
     process.kill(pid, step.signal);
     if (await waitForEnd(pid, step.waitMs)) return 'stopped';

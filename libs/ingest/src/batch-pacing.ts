@@ -9,13 +9,13 @@ const maxInFlight = 3;
 
 /**
  * When a batch takes longer than this, the next one starts in parallel. A normal batch takes a third of this time, and the
- * events that arrive meanwhile make one batch instead of several small ones.
+ * events that arrive in the meantime form one batch instead of several small ones.
  */
 const patienceMs = 10;
 
 /**
- * Clients that just got a reply usually send again together. After a batch of at least 8 events, wait up to 4 ms for as
- * many events again: every batch costs four processes the same, whether it holds 5 events or 50.
+ * Clients that just got a reply usually send again together. After a batch of at least 8 events, wait up to 4 ms for the same
+ * number of events: a batch costs all four processes the same, whether it holds 5 events or 50.
  */
 const lingerMs = 4;
 const manyEvents = 8;
@@ -37,20 +37,20 @@ export class BatchPacing {
 
   constructor(private readonly options: BatchPacingOptions) {}
 
-  /** How many milliseconds the waiting events still collect: 0 means send now, Infinity means until a batch ends. */
+  /** Returns how many milliseconds to keep collecting: 0 means send now, Infinity means until a batch ends. */
   delay(waiting: { count: number; isFull: boolean }): number {
     if (this.inFlight >= maxInFlight) return Infinity;
     if (waiting.isFull || (this.inFlight === 0 && waiting.count >= this.expected)) return 0;
     return Math.max(0, this.collectUntil - this.options.now());
   }
 
-  /** A batch is being sent. Each `begin` must be followed by an `end`. */
+  /** Records that a batch was sent. Each `begin` must be followed by an `end`. */
   begin(): void {
     this.inFlight += 1;
     this.collectUntil = this.options.now() + patienceMs;
   }
 
-  /** A batch of this many events got its reply or failed. */
+  /** Records that a batch of this many events got its reply or failed. */
   end(events: number): void {
     this.inFlight -= 1;
     if (this.inFlight > 0) return;

@@ -2,11 +2,11 @@ import { randomFillSync } from 'node:crypto';
 import { v7 as uuidV7 } from 'uuid';
 
 const idBytes = 16;
-// A call for random bytes costs the same for 16 as for some thousands, and more than the rest of an id. Fetch 256 ids' worth.
+// Fetching random bytes costs more than the rest of an id, and the same for 16 bytes as for thousands: fetch enough for 256 ids.
 const randomBytes = new Uint8Array(256 * idBytes);
 let usedBytes = randomBytes.length;
 
-// After a smaller step back of the clock, ids continue from the last time so that they ascend. A larger step means that the
+// If the clock steps back by less than this, ids continue from the last time so that they ascend. A larger step means that the
 // clock was wrong before.
 const maxStepBackMs = 1_000;
 

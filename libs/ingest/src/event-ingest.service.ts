@@ -25,7 +25,7 @@ const maxAttempts = 2;
 // short enough for an immediate 503.
 const unavailableRetryMs = 100;
 
-/** Events arrive faster than the store takes them. The store works: retry later. */
+/** Events arrive faster than the store can take them. The store itself works, so retry later. */
 export class IngestFullError extends ServiceError {
   constructor() {
     super(
@@ -117,7 +117,7 @@ export class EventIngest {
 
   private pumpAfter(delayMs: number): void {
     clearTimeout(this.pumpTimer);
-    // Infinity needs no timer: the end of a batch pumps.
+    // Infinity needs no timer: the end of a batch calls pump().
     if (delayMs !== Infinity) this.pumpTimer = setTimeout(() => this.pump(), delayMs);
   }
 
@@ -151,7 +151,7 @@ export class EventIngest {
     }
   }
 
-  /** When the failure opens the circuit, also rejects the events that wait: no batch will be sent for them. */
+  /** If the failure opens the circuit, also rejects the waiting events, because no batch will be sent for them. */
   private onUnavailable(begunAt: number): void {
     this.circuit.fail(begunAt);
     if (this.circuit.isClosed) return;
@@ -186,7 +186,7 @@ export class EventIngest {
     const countWaiting = (): number => this.waiting.length;
     new Gauge({
       name: `${service}_ingest_degraded`,
-      help: '1 while the events service is unavailable and new events are rejected or diverted immediately, else 0',
+      help: '1 while the events service is unavailable and new events are rejected or diverted immediately; otherwise 0',
       registers: [metrics],
       collect() {
         this.set(isDegraded() ? 1 : 0);
@@ -203,7 +203,7 @@ export class EventIngest {
   }
 }
 
-/** Whether the event store is unavailable, as opposed to overloaded: an overloaded store works, so the sender retries. */
+/** Whether the event store is unavailable. An overloaded store still works, so the sender retries instead. */
 export function isStoreUnavailable(error: unknown): boolean {
   return isUnavailable(error) && !(error instanceof IngestFullError);
 }

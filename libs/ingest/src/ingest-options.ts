@@ -3,7 +3,7 @@ export const INGEST_OPTIONS = Symbol('INGEST_OPTIONS');
 
 /** How a service ingests events. */
 export interface IngestOptions {
-  /** The prefix of the metrics: several services of one process share a registry. */
+  /** The prefix of the metrics, because several services in one process share a registry. */
   service: 'gateway' | 'platform_connector';
   /** Whether platform messages that cannot be stored go to the INGEST stream. */
   hasFallback: boolean;
@@ -11,5 +11,5 @@ export interface IngestOptions {
   circuitRestMs?: number;
 }
 
-/** After a failure, send nothing for this long: a store that hangs must not delay every client by seconds. */
+/** After a failure, send nothing for this long, so that a store that hangs does not delay every client by seconds. */
 export const defaultCircuitRestMs = 1_000;

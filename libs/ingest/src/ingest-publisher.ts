@@ -12,12 +12,12 @@ import {
 import { CircuitBreaker } from '@stream-events/service';
 import type { NatsConnection } from '@nats-io/transport-node';
 
-// The platform gives up after a few seconds, and may have waited for the events service before.
+// The platform gives up after a few seconds, some of which the request may already have spent waiting for the events service.
 const acknowledgementTimeoutMs = 2_000;
 // Limits the memory that unacknowledged messages take when the broker is slow.
 const maxPendingBytes = 32 * 1024 * 1024;
-// A broker that does not reply gets one probe per second: what is published meanwhile stays in memory until the connection
-// is given up, and every caller would wait in vain.
+// A broker that does not reply gets one probe per second. Other messages would stay in memory until the connection is closed,
+// and their callers would wait in vain.
 const restMs = 1_000;
 
 /** Publishes events to the INGEST stream. */

@@ -5,10 +5,10 @@ import { EventIngest, isStoreUnavailable } from './event-ingest.service.js';
 import { INGEST_OPTIONS, type IngestOptions } from './ingest-options.js';
 import { IngestPublisher } from './ingest-publisher.js';
 
-/** What became of a platform message: the store's outcome, or `deferred` when it is on the INGEST stream. */
+/** The outcome for a platform message: the store's outcome, or `deferred` when the message is on the INGEST stream. */
 export type PlatformIngestOutcome = StoreOutcome['outcome'] | 'deferred';
 
-/** A time in which events cannot be stored, with the number of messages that went to the INGEST stream or were rejected. */
+/** A period in which events cannot be stored, with the number of messages that went to the INGEST stream or were rejected. */
 interface Outage {
   deferred: number;
   rejected: number;
@@ -16,8 +16,8 @@ interface Outage {
 
 /**
  * Stores platform messages. While the event store is unavailable, it publishes them to the INGEST stream, from which the
- * events service stores them later. The copy on INGEST survives a process crash but not a power failure: hence the
- * warnings.
+ * events service stores them later. The service logs a warning, because a copy on INGEST survives a process crash but not a
+ * power failure.
  *
  * ```
  *          store unavailable                event stored
@@ -40,7 +40,7 @@ export class PlatformIngest {
     const isInUse = (): boolean => this.outage !== undefined;
     new Gauge({
       name: `${options.service}_ingest_fallback_in_use`,
-      help: '1 while platform messages go to the INGEST stream because the event store is unavailable, else 0',
+      help: '1 while platform messages go to the INGEST stream because the event store is unavailable; otherwise 0',
       registers: [metrics],
       collect() {
         this.set(isInUse() ? 1 : 0);

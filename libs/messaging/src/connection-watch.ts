@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
 
-/** What to do when a connection is lost, when it is back, and when the broker reports an error. */
+/** Callbacks for a lost connection, a restored connection, and an error that the broker reports. */
 export interface ConnectionListeners {
   onLost?: () => void;
   onBack?: () => void;
@@ -10,8 +10,8 @@ export interface ConnectionListeners {
 }
 
 /**
- * Knows whether an open NATS connection reaches the broker at the moment. Check `isConnected` before you publish: while
- * the broker is away, the client keeps everything that is published in memory, without a bound, and sends it later.
+ * Tracks whether a NATS connection currently reaches the broker. Check `isConnected` before you publish: while the broker is
+ * away, the client buffers published messages in memory, without a limit, and sends them later.
  */
 export class ConnectionWatch {
   private connected = true;

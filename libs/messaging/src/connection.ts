@@ -12,7 +12,7 @@ export interface NatsOptions {
   account?: 'EVENTS';
 }
 
-// Outlasts the start of a broker that starts together with the service. An orchestrator notices a longer outage as a failed start.
+// Long enough for a broker that starts together with the service. An orchestrator sees a longer outage as a failed start.
 const firstConnectionLimitMs = 30_000;
 
 /** The options of the NATS client: credentials from the URL, the inbox prefix of the user, and endless reconnecting. */
@@ -31,7 +31,7 @@ export function natsConnectionOptions(options: NatsOptions): ConnectionOptions &
     pingInterval: 5_000,
     maxPingOut: 2,
     timeout: 5_000,
-    // Capturing a stack for each request takes a third of its CPU time, and the stack ends in RequestClient.
+    // Capturing a stack trace for each request takes a third of its CPU time, and the trace would end in RequestClient.
     noAsyncTraces: true,
   };
 }
@@ -67,7 +67,7 @@ export async function closeNats(connection: NatsConnection): Promise<void> {
   await connection.close();
 }
 
-/** Waits for work, at most until the limit, and ignores its failure: for work that must not keep a process from stopping. */
+/** Waits for work until the time limit and ignores its failure, for work that must not keep a process from stopping. */
 export async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => {
@@ -83,7 +83,7 @@ export async function within(limitMs: number, work: Promise<unknown>): Promise<v
   clearTimeout(timer);
 }
 
-/** The user for the account. Empty when the URL names no user: the server has none. */
+/** The user for the account. Empty when the URL names no user, because the server then has no users. */
 function userOf({ urls, account }: NatsOptions): string {
   const [first] = urls;
   const user = first === undefined ? '' : decodeURIComponent(new URL(first).username);

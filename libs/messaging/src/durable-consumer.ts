@@ -18,7 +18,7 @@ import { isStreamNotFound } from './stream-not-found.js';
 export type DeliveredMessage = Pick<JsMsg, 'data' | 'headers' | 'info' | 'seq' | 'string' | 'subject'>;
 
 /**
- * What a handler made of a message.
+ * The outcome of handling a message.
  *
  * | outcome                   | acknowledgement | the broker                               |
  * |---------------------------|-----------------|------------------------------------------|
@@ -45,21 +45,23 @@ export interface BatchHandling {
   handleBatch(messages: readonly DeliveredMessage[]): Promise<readonly Outcome[]>;
 }
 
-/** What a durable consumer reads, and what becomes of it. */
+/** What a durable consumer reads, and how it handles messages. */
 export interface DurableConsumerOptions {
   stream: string;
   /** The durable name. Instances that use the same name share the messages. */
   name: string;
   config?: Partial<ConsumerConfig>;
   handling: MessageHandling | BatchHandling;
-  /** The longest delay before a message is delivered again, in milliseconds; the first is 0.5 s, each next one twice that. */
+  /** The longest delay before a redelivery, in milliseconds. The first delay is 0.5 s; each further one is twice as long. */
   maxRetryDelayMs: number;
-  /** True for a work queue, on which this is the only consumer: messages that a crash brought back are delivered again. */
+  /**
+   * True for a work queue with this as its only consumer. Messages that a crash brought back to the stream are then redelivered.
+   */
   isWorkQueue?: boolean;
   /**
-   * Creates the stream or brings it up to date. Without this, the consumer waits until another service creates the stream.
+   * Creates or updates the stream. Without this callback, the consumer waits until another service creates the stream.
    *
-   * @returns false when the stream does not exist and is not to be created: the consumer looks again after a minute
+   * @returns false when the stream does not exist and should not be created; the consumer checks again after a minute
    */
   prepareStream?: () => Promise<boolean>;
   /** Runs after a fetch that found no message. */
@@ -73,13 +75,13 @@ const maxMessages = 100;
 const fetchMs = 5_000;
 // How long a batch waits to fill: the shortest time that the client allows.
 const gatherMs = 1_000;
-// Holds the largest message that the broker takes (1 MiB): a message that does not fit would block the stream forever.
+// Large enough for the broker's largest message (1 MiB), because a message that does not fit would block the stream forever.
 const maxBatchBytes = 2 * 1024 ** 2;
 const minRetryDelayMs = 500;
 const maxPauseMs = 5_000;
 const absentStreamPauseMs = 60_000;
 const requestLimitMs = 5_000;
-// A handler takes milliseconds. When the database hangs, another instance gets the message.
+// A handler takes milliseconds. If the database hangs, the broker redelivers the message to another instance after this time.
 const stopLimitMs = 3_000;
 
 /**
@@ -121,8 +123,8 @@ export class DurableConsumer {
   }
 
   /**
-   * Finishes the messages in hand (for 3 s at most) and stops. The broker delivers the other messages that were fetched to
-   * another instance: at once, or after 30 s those whose handling did not end.
+   * Finishes the messages in progress (for 3 s at most) and stops. The broker delivers the other fetched messages to another
+   * instance: immediately, or after 30 s if their handling did not finish.
    */
   async stop(): Promise<void> {
     await within(stopLimitMs, this.loop.stop());
@@ -131,14 +133,14 @@ export class DurableConsumer {
   /**
    * Counts the messages that the consumer has not delivered yet; the number is the same on every instance.
    *
-   * @throws when the broker does not answer, or there is no consumer
+   * @throws when the broker does not respond, or there is no consumer
    */
   async countPending(): Promise<number> {
     const { consumers } = await this.manage();
     return (await consumers.info(this.options.stream, this.options.name)).num_pending;
   }
 
-  /** One fetch; false when there is no stream. */
+  /** Fetches once. Returns false when there is no stream. */
   private async work(stopping: AbortSignal): Promise<boolean> {
     try {
       this.consumer ??= await this.prepare();
@@ -148,7 +150,7 @@ export class DurableConsumer {
     } catch (error) {
       const wasPrepared = this.consumer !== undefined;
       this.consumer = undefined;
-      // Deleted by its owner, which is this service: prepare it again, or find out that it is not wanted.
+      // This service owns the stream and has deleted it. Prepare it again, or find out that it is no longer needed.
       if (wasPrepared && this.options.prepareStream && isStreamNotFound(error)) return true;
       throw error;
     }
@@ -240,7 +242,7 @@ export class DurableConsumer {
       messages.forEach((message, index) => this.acknowledge(message, outcomes[index] ?? 'retry'));
     }
     if (outcomes.every((outcome) => outcome === 'retry'))
-      throw new Error('every message of a batch failed and is retried');
+      throw new Error('every message of a batch failed, retrying');
     return messages.length;
   }
 
@@ -256,14 +258,14 @@ export class DurableConsumer {
       }
     } catch (err) {
       // The connection is being closed. The broker delivers the message to another instance.
-      this.failureLog.warn('cannot acknowledge a message, the broker delivers it again', {
+      this.failureLog.warn('cannot acknowledge a message, the broker will redeliver it', {
         ...this.fields,
         err,
       });
     }
   }
 
-  /** 0.5 s after the first delivery, twice as long after each next one. */
+  /** The delay before a redelivery: 0.5 s after the first delivery, and twice as long after each further one. */
   private retryDelayMs({ info }: JsMsg): number {
     return Math.min(minRetryDelayMs * 2 ** (info.deliveryCount - 1), this.options.maxRetryDelayMs);
   }
@@ -271,7 +273,7 @@ export class DurableConsumer {
   private async onEmptyFetch(consumer: Consumer): Promise<void> {
     await this.options.onIdle?.();
     if (this.options.isWorkQueue) await this.redeliverForgotten();
-    // A fetch finds nothing also when the consumer was deleted.
+    // A fetch also finds nothing when the consumer was deleted.
     else await consumer.info();
   }
 
@@ -284,7 +286,7 @@ export class DurableConsumer {
     const { stream, name } = this.options;
     const { consumers, streams } = await this.manage();
     if ((await streams.info(stream)).state.messages === 0) return;
-    // In this order: every message up to the acknowledgement floor was acknowledged before the stream is read.
+    // The order matters: every message up to the acknowledgement floor was acknowledged before the stream is read.
     const { ack_floor } = await consumers.info(stream, name);
     const { state } = await streams.info(stream);
     if (state.messages === 0 || state.first_seq > ack_floor.stream_seq) return;
@@ -304,7 +306,7 @@ export class DurableConsumer {
     // Not a failure: the service that creates the stream may start later.
     if (state === 'waiting for the stream')
       this.logger.info(this.fields, 'stream does not exist, waiting for it');
-    else this.logger.warn({ ...this.fields, err }, 'cannot consume the stream, retrying until it works');
+    else this.logger.warn({ ...this.fields, err }, 'cannot consume the stream, retrying');
   }
 
   private get fields() {
@@ -329,7 +331,7 @@ async function collect(fetching: ConsumerMessages): Promise<JsMsg[]> {
   try {
     for await (const message of fetching) if (messages.push(message) === maxMessages) break;
   } catch (error) {
-    // The client reports the limit of bytes as an error. Any other error comes again at the next fetch.
+    // The client reports the byte limit as an error. Any other error occurs again at the next fetch.
     if (messages.length === 0) throw error;
   }
   return messages;

@@ -12,7 +12,7 @@ export interface ErrorLogger {
   debug(fields: object, message: string): void;
 }
 
-/** Replies to a failed request with the code of its error and logs it. An error that is no ServiceError becomes `internal`. */
+/** Replies to a failed request with the code of its error and logs it. Any error other than a ServiceError becomes `internal`. */
 @Catch()
 export class ErrorResponder implements ExceptionFilter<unknown> {
   /** @param translate turns errors of the service's libraries, such as the database's, into a ServiceError */
@@ -30,7 +30,7 @@ export class ErrorResponder implements ExceptionFilter<unknown> {
         : new ServiceError('internal', 'The service failed unexpectedly. Its logs have the details.', {
             cause: exception,
           });
-    const headers = context.getHeaders() as MsgHdrs | undefined; // holds: the NATS transport passes the headers of its message
+    const headers = context.getHeaders() as MsgHdrs | undefined; // Safe cast: the NATS transport passes the message's headers.
     this.logger[errorCatalogue[error.code].logLevel](
       {
         subject: context.getSubject(),

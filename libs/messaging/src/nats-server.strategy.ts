@@ -13,12 +13,12 @@ export interface NatsServerOptions extends NatsOptions {
   contracts: readonly Contract<object, object>[];
 }
 
-// After SIGTERM, requests in flight have this long to finish. Then they are abandoned.
+// After SIGTERM, requests in flight have this long to finish. After that, the service abandons them.
 const drainLimitMs = 15_000;
 
 /**
- * The most requests of one kind that one instance works on. A service has ten database connections, and a request takes
- * milliseconds: a request that waits behind 256 others would exceed its caller's time limit (2 s or more). A request holds
+ * Maximum number of requests of one kind that one instance handles at a time. A service has ten database connections, and a
+ * request takes milliseconds: one that waits behind 256 others would exceed its caller's time limit (2 s or more). A request holds
  * up to 1 MiB, so this many writes hold 256 MiB.
  */
 export const maxRequestsInProgress = 256;
@@ -34,7 +34,7 @@ const tooBusy = new ServiceError(
 );
 
 /**
- * Nest's NATS server with three additions. It refuses to start when a contract has no handler or two. It loses no request
+ * Nest's NATS server with three additions. It refuses to start when a contract has no handler or has two. It loses no request
  * when it stops: first the subscriptions drain (the broker sends new requests to other instances), then the requests in
  * flight finish, then the connection drains. And it rejects requests beyond `maxRequestsInProgress` of one kind as
  * `unavailable` immediately, so that a flood of lists does not block writes.
@@ -103,7 +103,8 @@ export class NatsServerStrategy extends ServerNats {
     await super.close();
   }
 
-  // The start hook cannot reply, so the limit is checked here. The hook counts the request within this call: none slips through.
+  // The start hook cannot reply, so check the limit here. The hook counts the request within this call, so no request slips
+  // through.
   protected override handleRequest(...[context, produce, respond]: HandleRequestParameters): void {
     const inProgress = this.inProgress.get(subjectOf(context)) ?? 0;
     // Returns the promise, although the type says void: Nest logs its failure.
@@ -149,5 +150,5 @@ export class NatsServerStrategy extends ServerNats {
 }
 
 function subjectOf(context: unknown): string {
-  return (context as NatsContext).getSubject(); // holds: the transport is NATS
+  return (context as NatsContext).getSubject(); // Safe cast: the transport is NATS.
 }

@@ -12,14 +12,14 @@ import { validateSync, type ValidationError } from 'class-validator';
  * Turns a parsed message into an instance of its class. Drops unknown fields: a service of a newer version may send more.
  * Never converts a value of the wrong type.
  *
- * @throws ServiceError `invalid` with every fault, by field
+ * @throws ServiceError `invalid` with all errors, by field
  */
 export function parseMessage<T extends object>(type: MessageClass<T>, message: unknown): T {
   if (!isJsonObject(message)) {
     throw new ServiceError('invalid', 'The message must be a JSON object.');
   }
   const instance = plainToInstance(type, message);
-  // A class without rules is valid: some requests have no fields.
+  // Allow classes without rules, because some requests have no fields.
   const faults = validateSync(instance, { whitelist: true, forbidUnknownValues: false });
   if (faults.length > 0) throw toValidationError(faults);
   return instance;
@@ -33,9 +33,9 @@ export function parseRequest<Request extends object>(
   return contract.parseRequest ? contract.parseRequest(message) : parseMessage(contract.request, message);
 }
 
-/** Converts the faults of class-validator into a validation error. */
+/** Converts the errors of class-validator into a validation error. */
 export function toValidationError(faults: ValidationError[]): ServiceError {
-  const errors = Object.create(null) as FieldErrors; // holds: the object is empty. Without a prototype, a field may be named `__proto__`
+  const errors = Object.create(null) as FieldErrors; // Safe cast: the object is empty. It has no prototype, so a field may be named `__proto__`.
   collect(faults, '', errors);
   return new ServiceError('invalid', `Invalid: ${Object.keys(errors).join(', ')}.`, { errors });
 }

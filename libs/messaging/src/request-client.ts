@@ -6,15 +6,15 @@ import { logConnection, type ConnectionWatch } from './connection-watch.js';
 import { correlationHeader } from './correlation.js';
 import { parseMessage } from './parse-message.js';
 
-/** What accompanies a request. */
+/** Metadata of a request. */
 export interface RequestOptions {
   /** The id of the HTTP request behind this one. The other service logs failures with it. */
   correlationId?: string;
 }
 
 /**
- * The most requests of one kind that wait for a reply at the same time: four times what one instance of a service works
- * on. The services would reject more anyway, or the requests would wait for a service that does not reply, up to 1 MiB each.
+ * Maximum number of requests of one kind that wait for a reply: four times the limit of one instance of a service. The services
+ * would reject more anyway, or the requests (up to 1 MiB each) would wait for a service that does not reply.
  */
 export const maxWaitingRequests = 1_024;
 
@@ -26,15 +26,15 @@ export class ReplyTimeoutError extends ServiceError {
 }
 
 /**
- * Sends requests to other services, typed by their contracts, in the wire format of Nest's NATS transport. The replies
- * share one inbox: Nest's own client subscribes to an inbox of its own for each request, and unsubscribes again.
+ * Sends requests to other services, typed by their contracts, in the wire format of Nest's NATS transport. All replies share
+ * one inbox, whereas Nest's own client subscribes to a new inbox for each request and unsubscribes again.
  */
 @Injectable()
 export class RequestClient {
   private readonly logger = new Logger(RequestClient.name);
   private connection: NatsConnection | undefined;
   private watch: ConnectionWatch | undefined;
-  /** How many requests wait for a reply, by subject: a flood of one kind does not block the others. */
+  /** Number of requests that wait for a reply, by subject, so that a flood of one kind does not block the others. */
   private readonly waiting = new Map<string, number>();
   private lastId = 0;
 
@@ -73,7 +73,7 @@ export class RequestClient {
     try {
       return contract.parseReply ? contract.parseReply(reply) : parseMessage(contract.reply, reply);
     } catch (error) {
-      // `invalid` would blame the caller for a fault of the other service.
+      // Not `invalid`, which would blame the caller for a bug in the other service.
       const detail = `The reply to ${contract.subject} violates its contract.`;
       throw new ServiceError('internal', detail, { cause: error });
     }
@@ -104,7 +104,7 @@ export class RequestClient {
     request: object,
     { correlationId }: RequestOptions,
   ): Promise<Msg> {
-    // Nest's server takes a message without an id for an event, to which it sends no reply.
+    // Nest's server treats a message without an id as an event and sends no reply.
     const id = String((this.lastId += 1));
     const payload = JSON.stringify({ pattern: subject, data: request, id });
     try {
@@ -120,7 +120,7 @@ export class RequestClient {
     }
   }
 
-  /** The connection, unless it is lost: the client would keep requests in memory until NATS is back. */
+  /** Returns the connection. Throws if it is lost, because the client would then keep requests in memory until NATS is back. */
   private reach(): NatsConnection {
     if (!this.connection || !this.watch?.isConnected) throw new Error('NATS is not connected');
     return this.connection;
@@ -150,7 +150,7 @@ function parseJson(message: Msg): unknown {
   }
 }
 
-/** An error that the contract declares, as it is. Any other one is a fault between the services, not of the caller. */
+/** Returns an error that the contract declares unchanged. Any other error is a bug between the services, not the caller's fault. */
 function asDeclared(error: ServiceError, contract: Contract<object, object>): ServiceError {
   const isDeclared =
     contract.errors.includes(error.code) || error.code === 'unavailable' || error.code === 'internal';

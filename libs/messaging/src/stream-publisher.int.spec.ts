@@ -105,7 +105,7 @@ describe(StreamPublisher.name, () => {
       await streams.add({ name, subjects: ['events.>'], max_msgs: 1, discard: DiscardPolicy.New });
 
       await expect(publisher.publish(newMessages(2))).rejects.toThrow(
-        /the stream refused a message: .*maximum messages exceeded/,
+        /the stream rejected a message: .*maximum messages exceeded/,
       );
     });
 

@@ -16,7 +16,7 @@ export interface OutgoingMessage {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** How a publisher gets its acknowledgements. */
+/** How a publisher receives its acknowledgements. */
 export interface StreamPublisherOptions {
   /** The inbox prefix that the connection's user may subscribe to. */
   inboxPrefix: string;
@@ -24,15 +24,15 @@ export interface StreamPublisherOptions {
   timeoutMs?: number;
 }
 
-/** No stream took the message: there is none for the subject, it has no leader at the moment, or it did not reply. */
+/** No stream accepted the message: the subject has no stream, or the stream has no leader at the moment or did not reply. */
 export class StreamUnreachableError extends Error {}
 
 /** An acknowledgement is missing after the time limit: it is unknown which messages the stream has stored. */
 export class AcknowledgementTimeoutError extends StreamUnreachableError {}
 
 /**
- * The broker has lost the files of the stream. nats-server 2.9 can get there when a stream is created while the one of
- * the same name is still being deleted: it acknowledges until the next file is due, and refuses every message after that.
+ * The broker has lost the files of the stream. This can happen in nats-server 2.9 when a stream is created while one of the
+ * same name is still being deleted: the server then acknowledges messages until the next file is due, and rejects all later ones.
  */
 export class StreamFilesGoneError extends Error {}
 
@@ -44,7 +44,7 @@ interface PendingBatch {
   timer: NodeJS.Timeout;
 }
 
-// A stream that works acknowledges within milliseconds; a cluster elects a new leader within seconds.
+// A working stream acknowledges within milliseconds; a cluster elects a new leader within seconds.
 const defaultTimeoutMs = 5_000;
 
 /**
@@ -101,7 +101,7 @@ export class StreamPublisher {
     return acknowledged;
   }
 
-  /** Fails every batch that is not acknowledged yet: a lost connection or stream does not do it. */
+  /** Fails every unacknowledged batch. Call this after the connection or the stream is lost, which does not fail them. */
   abandon(reason: string): void {
     this.settleAll(new Error(reason));
   }
@@ -153,20 +153,20 @@ function timedOut(count: number, timeoutMs: number): AcknowledgementTimeoutError
   );
 }
 
-// Nearly every reply is {"stream":"EVENTS", "seq":7}, not worth a JSON.parse for each message. A refusal has "error" and
-// the sequence 0.
+// Avoid JSON.parse for each message: nearly every reply is {"stream":"EVENTS", "seq":7}. A rejection has "error" and the
+// sequence 0.
 const sequencePattern = /"seq"\s*:\s*([1-9]\d*)/;
 
 // The broker's code for a storage failure, with the operating system's message for a missing file.
 const filesGonePattern = /"err_code"\s*:\s*10077\b.*no such file or directory/s;
 
-/** The sequence that the stream gave a message, or why it refused it. A 503 without a body: no stream has the subject. */
+/** Returns the sequence of the stored message, or the error. A 503 without a body means that the subject has no stream. */
 function readSequence(message: Msg): number | Error {
   if (message.headers?.code === 503)
-    return new StreamUnreachableError(`the stream refused a message: there is no stream for its subject`);
+    return new StreamUnreachableError('cannot publish a message: there is no stream for its subject');
   const text = message.string();
   const sequence = Number(sequencePattern.exec(text)?.[1]);
   if (Number.isSafeInteger(sequence)) return sequence;
-  const refusal = `the stream refused a message: ${text}`;
+  const refusal = `the stream rejected a message: ${text}`;
   return filesGonePattern.test(text) ? new StreamFilesGoneError(refusal) : new Error(refusal);
 }

@@ -14,23 +14,23 @@ export interface SignedMessage extends Omit<MessageHeaders, 'type'> {
   body: Uint8Array;
 }
 
-/** What a verified message says. `eventType` is the service's spelling: `stream-offline`. */
+/** The content of a verified message. `eventType` is the service's spelling: `stream-offline`. */
 export type PlatformMessage =
   | { kind: 'challenge'; challenge: string; eventType: string }
   /** `eventData` is the JSON text of an object, exactly as sent. */
   | { kind: 'notification'; eventType: string; eventData: string }
   | { kind: 'revocation'; eventType: string; eventData: string }
-  /** A kind of message that the platform has added since. */
+  /** A kind of message that this version does not know, because platforms add new kinds. */
   | { kind: 'other' };
 
-/** What the service needs to receive a platform's messages. Used for every message: no method may allocate without need. */
+/** Receives a platform's messages. The methods run for every message, so they must not allocate unnecessarily. */
 export interface InboundPlatform {
   /** The names of the headers as the platform writes them, for the API description. */
   readonly headerNames: Readonly<MessageHeaders>;
   readHeaders(headers: Record<string, string | string[] | undefined>): MessageHeaders;
   /** Makes the keys once: creating a key costs as much as a signature. */
   toSigningKeys(secrets: readonly string[]): KeyObject[];
-  /** Whether a message was signed with one of the keys. The time it takes does not depend on where a wrong signature differs. */
+  /** Whether a message was signed with one of the keys. Compares in constant time. */
   isSignatureValid(message: SignedMessage, keys: readonly KeyObject[]): boolean;
   /** Whether a timestamp is recent enough; `now` is milliseconds since 1970. */
   isTimestampFresh(timestamp: string, now: number): boolean;

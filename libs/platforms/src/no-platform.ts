@@ -1,7 +1,7 @@
 import type { OutboundPlatform } from './outbound-platform.js';
 import { PlatformUnavailableError } from './platform-call-error.js';
 
-// Only a restart with another configuration changes this.
+// Retrying is pointless until the service restarts with another configuration.
 const retryAfterSeconds = 3_600;
 
 /** The outbound side of `PLATFORM=none`: every call fails. */

@@ -1,17 +1,17 @@
 import type { LookUpPriority, PlatformStreamMessage, PlatformUserMessage } from '@stream-events/contracts';
 
-/** What a subscription is about, by the platform's keys (`broadcaster_user_id`, …). */
+/** The subject of a subscription, by the platform's keys (`broadcaster_user_id`, …). */
 export type Condition = Readonly<Record<string, string>>;
 
 /** A subscription as the platform lists it. */
 export interface PlatformSubscription {
   id: string;
-  /** `enabled`, or why it is not; the platform may add values without notice. */
+  /** `enabled`, or the reason why the subscription is not enabled. The platform may add values without notice. */
   status: string;
   type: string;
   version: string;
   condition: Condition;
-  /** How much of the platform's limit it uses. */
+  /** The cost that counts toward the platform's limit. */
   cost: number;
   /** The webhook's address; null for other transports. */
   callback: string | null;
@@ -19,7 +19,7 @@ export interface PlatformSubscription {
   createdAt: number;
 }
 
-/** One page of the application's subscriptions, also those that other programs created. */
+/** One page of the application's subscriptions, including those that other programs created. */
 export interface PlatformSubscriptionPage {
   subscriptions: PlatformSubscription[];
   /** Argument for the next page; null means the end. */
@@ -101,7 +101,7 @@ export interface PlatformCaller {
   call<T>(call: PlatformCall, read: (reply: PlatformReply, askedAt: number) => T): Promise<T>;
 }
 
-/** The application on the platform. */
+/** The credentials of the application on the platform. */
 export interface PlatformCredentials {
   clientId: string;
   clientSecret: string;
@@ -143,8 +143,8 @@ export interface PlatformProtocol {
   readRateLimit(reply: PlatformReply): RateLimitReport | undefined;
   /** Whether the reply rejects the call because of the rate limit. */
   isRateLimited(reply: PlatformReply): boolean;
-  /** In how many milliseconds calls are possible again. */
+  /** Returns the milliseconds until calls are possible again. */
   readResetMs(reply: PlatformReply): number;
-  /** The platform's explanation of a rejection, for people. */
+  /** The platform's explanation of a rejection, as readable text. */
   readErrorMessage(body: unknown): string;
 }

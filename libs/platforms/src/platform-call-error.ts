@@ -1,4 +1,4 @@
-/** The platform cannot be used at the moment: why, and when a retry makes sense. */
+/** The platform is unavailable at the moment. Has the reason, and the time after which a retry makes sense. */
 export class PlatformUnavailableError extends Error {
   override readonly name = 'PlatformUnavailableError';
 
@@ -11,7 +11,7 @@ export class PlatformUnavailableError extends Error {
   }
 }
 
-/** Why a call got no usable reply. */
+/** The reason why a call got no usable reply. */
 export type CallFailure =
   | 'timeout'
   | 'connection_failed'
@@ -30,7 +30,7 @@ const transientFailures: readonly CallFailure[] = [
 
 // Most failures end within seconds. Callers that can wait longer have their own schedules.
 const retryAfterSeconds = 5;
-// A status that the documentation does not list: something other than the platform replies, or the platform has changed.
+// The platform's documentation does not list this status: something else replied, or the platform has changed.
 const unexpectedRetrySeconds = 60;
 
 /** One call got no usable reply. Other calls may succeed. */

@@ -37,7 +37,7 @@ export function readCount(fields: JsonObject, name: string): number {
   return count;
 }
 
-/** A whole number from 0 to 2,147,483,647; undefined when it is missing or anything else. */
+/** A whole number from 0 to 2,147,483,647; undefined when the field is missing or has another value. */
 export function readOptionalCount(fields: JsonObject, name: string): number | undefined {
   const count = fields[name];
   const isCount = typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= maxCount;
@@ -52,7 +52,7 @@ export function readTime(fields: JsonObject, name: string): number {
   return time;
 }
 
-/** Removes NUL and replaces lone surrogates: the database can store the result. */
+/** Removes NUL and replaces lone surrogates, so that the database can store the text. */
 export function toStorable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '');
 }

@@ -26,7 +26,7 @@ export async function startAdminServer(options: {
     server.listen(options.port, options.host, resolve);
   });
   return {
-    port: (server.address() as AddressInfo).port, // holds: it listens on TCP, so the address is an object
+    port: (server.address() as AddressInfo).port, // Safe cast: the server listens on TCP, so the address is an object.
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -2,14 +2,14 @@
 export interface CircuitBreakerOptions {
   /** How many failures in a row open the circuit; 1 unless given. */
   failuresToOpen?: number;
-  /** How long the circuit rests, in milliseconds, after this many failed probes in a row; 0 when the circuit opens. */
+  /** How long the circuit rests, in milliseconds, after this number of failed probes in a row (0 when the circuit opens). */
   restMs: (failedProbes: number) => number;
   /** A clock that never goes back, in milliseconds. */
   now: () => number;
 }
 
 /**
- * Stops requests to a service that does not work, and probes whether the service works again.
+ * Stops requests to a failing service, and probes whether the service works again.
  *
  * ```
  *          failed too often            rest is over, begin()

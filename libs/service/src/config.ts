@@ -31,7 +31,7 @@ const renamedVariables: Readonly<Record<string, string>> = {
   INTAKE_MAX_GB: 'INGEST_MAX_GB',
 };
 
-/** Every fault of a configuration. */
+/** All errors in a configuration. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
@@ -148,7 +148,7 @@ export function optionalUrl(description: string, schemes: readonly string[]): Va
  * Reads an app's variables from an environment. An empty value counts as not set. The value of a secret can also be in the
  * file that `<NAME>_FILE` names.
  *
- * @throws ConfigError with every fault, including variables that were renamed; its message contains no secret
+ * @throws ConfigError with all errors, including renamed variables. Its message contains no secrets
  */
 export function loadConfig<V extends Variables>(variables: V, environment: NodeJS.ProcessEnv): ConfigOf<V> {
   const faults = findRenamed(environment);
@@ -161,7 +161,7 @@ export function loadConfig<V extends Variables>(variables: V, environment: NodeJ
     }
   }
   if (faults.length > 0) throw new ConfigError(faults);
-  return values as ConfigOf<V>; // holds: every name of V was read by its own parse function just above
+  return values as ConfigOf<V>; // Safe cast: the loop above has read every name of V with its own parse function.
 }
 
 /** Checks every renamed variable, whether the app reads it or not: all services of a deployment share one environment. */

@@ -7,7 +7,7 @@ export interface HealthReport {
   checks: Record<string, { status: 'ok' | 'error'; detail?: string }>;
 }
 
-// Load balancers give up soon after: a check that takes longer has failed.
+// Load balancers give up soon after this time, so a slower check counts as failed.
 const checkTimeoutMs = 2_000;
 
 /** Collects the checks that decide whether a process is ready. The services of all-in-one share one instance. */

@@ -3,7 +3,7 @@ import { pino, type Logger } from 'pino';
 
 export type { Logger } from 'pino';
 
-/** The fields of an error that are logged. No others: a database error also has the parameters of its statement, with payloads. */
+/** The fields of an error that are logged. Other fields are dropped: the parameters in a database error can contain payloads. */
 interface LoggedError {
   type: string;
   message: string;
@@ -21,7 +21,7 @@ const maxCauses = 5;
 export function toLoggedError(error: unknown, depth = 0): LoggedError {
   if (typeof error !== 'object' || error === null)
     return { type: typeof error, message: String(error), stack: undefined };
-  const { name, message, stack, code, constraint, table, cause } = error as Partial<Record<string, unknown>>; // holds: an object
+  const { name, message, stack, code, constraint, table, cause } = error as Partial<Record<string, unknown>>; // Safe cast: the error is an object.
   return {
     type: String(name),
     message: String(message),
@@ -33,7 +33,7 @@ export function toLoggedError(error: unknown, depth = 0): LoggedError {
   };
 }
 
-// A second line of defense: no code logs secrets.
+// A second line of defense, because no code should log secrets.
 const secretPaths = [
   'password',
   'token',

@@ -83,7 +83,7 @@ export async function startService<V extends Variables>(
   };
 }
 
-// Under npm, one Ctrl-C arrives twice: from the terminal and from npm. A person needs longer than this for a second one.
+// Under npm, one Ctrl-C arrives twice: from the terminal and from npm. A person takes longer than this to press it again.
 const repeatedSignalMs = 1_000;
 
 /**

@@ -48,7 +48,7 @@ export class WorkerLoop {
     }
   }
 
-  /** Ignores failures during a stop, which interrupts work on purpose. */
+  /** Ignores failures while stopping, because a stop interrupts work on purpose. */
   private report(error: unknown): void {
     if (!this.stopping.signal.aborted) this.options.onFailure(error);
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-// Surrogates are no characters of their own: the numbers from here on stand for the code points behind them.
+// Surrogates are not characters, so numbers from here on stand for the code points after the surrogates.
 const firstSurrogate = 0xd800;
 const surrogates = 0x800;
 

@@ -2,7 +2,7 @@ import { renderNatsConfig, findFreePort, type NatsConfigOptions } from '@stream-
 
 /*
  * Servers in containers, for machines with a Docker engine. Written against testcontainers 11.11 on a machine without a
- * Docker engine: only the compiler has checked this file there. The packages take half a second to load, so they are imported
+ * Docker engine, where only the compiler has checked this file. The packages take half a second to load, so they are imported
  * only when used. Testcontainers' reaper (Ryuk) removes the containers of a killed run.
  */
 
@@ -22,7 +22,7 @@ export async function startPostgresContainer(
   const { PostgreSqlContainer } = await import('@testcontainers/postgresql');
   const container = await new PostgreSqlContainer(POSTGRES_IMAGE)
     .withDatabase('stream_events')
-    // Sorts text as the embedded server does.
+    // Sort text like the embedded server.
     .withEnvironment({
       POSTGRES_INITDB_ARGS: '--locale=C --locale-provider=builtin --builtin-locale=C.UTF-8',
     })

@@ -14,7 +14,7 @@ const udtNames: Record<string, string> = {
  *
  * @param name the name of the schema
  * @param connect connects to an empty database and runs the migrations
- * @param retiredTables tables that migrations create and that no entity uses now
+ * @param retiredTables tables that migrations create but no entity uses anymore
  */
 export function describeSchema(
   name: string,
@@ -84,7 +84,7 @@ export function describeSchema(
       expect(others).toEqual([]);
     });
 
-    it('has nothing left to migrate', async () => {
+    it('has no pending migrations', async () => {
       expect(await dataSource.showMigrations()).toBe(false);
     });
   });

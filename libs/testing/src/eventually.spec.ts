@@ -32,15 +32,15 @@ describe(eventually.name, () => {
       { timeoutMs: 30_000, intervalMs: 1 },
     );
 
-    await expect(failure).rejects.toThrow(/^Not so after 30000 ms: attempt 3$/);
+    await expect(failure).rejects.toThrow(/^Timed out after 30000 ms: attempt 3$/);
   });
 
   it('throws the error object of a failed assertion, from which Jest shows the difference', async () => {
     const failure = eventually(() => expect(1).toBe(2), { timeoutMs: 10, intervalMs: 5 });
 
     await expect(failure).rejects.toMatchObject({
-      message: expect.stringMatching(/^Not so after \d+ ms: [^]*toBe/) as unknown,
-      stack: expect.stringContaining('Not so after') as unknown,
+      message: expect.stringMatching(/^Timed out after \d+ ms: [^]*toBe/) as unknown,
+      stack: expect.stringContaining('Timed out after') as unknown,
       matcherResult: { expected: 2, actual: 1 },
     });
   });

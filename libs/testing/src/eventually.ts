@@ -49,9 +49,9 @@ async function run<T>(check: () => T | Promise<T>): Promise<Outcome<T>> {
 
 /** Changes the error itself, so that Jest still shows the difference between expected and received. */
 function describeTimeout(error: unknown, elapsedMs: number): unknown {
-  if (!isErrorLike(error)) return new Error(`Not so after ${elapsedMs} ms: ${String(error)}`);
+  if (!isErrorLike(error)) return new Error(`Timed out after ${elapsedMs} ms: ${String(error)}`);
   const before = error.message;
-  error.message = `Not so after ${elapsedMs} ms: ${before}`;
+  error.message = `Timed out after ${elapsedMs} ms: ${before}`;
   // Jest prints the stack, which still has the old message.
   error.stack = error.stack?.replace(before, () => error.message) ?? error.message;
   return error;

@@ -12,9 +12,10 @@ export interface GuardedDirectory {
 }
 
 /**
- * When its input closes without a line, this process was killed. The guard then kills the server whose pid file is in the
- * directory, and removes the directory. It only kills a process with the directory in its command line. A server that is just
- * starting has two seconds to write its pid file. SIGQUIT is PostgreSQL's immediate shutdown, which ends its workers too.
+ * The guard's script. If its input closes without a line, this process was killed. The guard then kills the server whose pid
+ * file is in the directory, and removes the directory. It only kills a process with the directory in its command line. A server
+ * that is just starting has two seconds to write its pid file. SIGQUIT is PostgreSQL's immediate shutdown, which also ends its
+ * workers.
  */
 const GUARD_SCRIPT = `
 read -r _ && exit 0

@@ -7,8 +7,8 @@ import { TestService, type Exit } from './test-service.js';
 const stopTimeoutMs = 25_000;
 
 /**
- * A service in the Jest worker's host process: the same code, configuration and connections as in a process of its own, but
- * quick to start. It can be stopped and restarted, not killed.
+ * A service in the Jest worker's host process. It has the same code, configuration, and connections as in its own process, but
+ * starts faster. Tests can stop and restart it, but not kill it.
  */
 export class HostedService extends TestService {
   private id: number | undefined;

@@ -24,6 +24,6 @@ export async function followServerSent({ server, token, after, handle, signal }:
   for await (const { event, data, id } of messages) {
     if (event === 'gap') console.warn('missed events:', data);
     else if (event === 'closed') console.warn('the service closes the connection:', data);
-    else handle(JSON.parse(data) as EventRecord, id); // holds: messages without `event` are records
+    else handle(JSON.parse(data) as EventRecord, id); // messages without `event` are records
   }
 }

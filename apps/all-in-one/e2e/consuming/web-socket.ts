@@ -22,10 +22,10 @@ export function followWebSocket({ server, token, handle, signal }: Options): voi
       socket.send(JSON.stringify({ token, event_type: ['channel-raid'], positions: true, after }));
     });
     socket.on('message', (data: Buffer) => {
-      // holds: with positions, every message is an event or one of these controls
+      // with positions, every message is an event or one of these controls
       const message = JSON.parse(data.toString()) as Partial<EventRecord> & Control;
       if (message.event === 'gap') console.warn('missed events:', message.reason);
-      else if (message.event === undefined) handle(message as EventRecord); // holds: only events lack `event`
+      else if (message.event === undefined) handle(message as EventRecord); // only events lack `event`
       after = message.position ?? after;
     });
     socket.on('close', (code, reason) => {

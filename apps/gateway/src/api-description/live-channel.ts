@@ -105,7 +105,7 @@ export const liveMessages = {
   },
   liveReplay: {
     title: 'Replay',
-    summary: 'A stored event that is sent again. It has no position',
+    summary: 'A stored event that is sent again, without a position',
     payload: recordSchema('ReplayedEventRecord'),
     examples: natsMessages.replay.examples.map(({ name, payload }) => ({ name, payload })),
   },
@@ -134,9 +134,9 @@ export const liveChannel = {
   title: 'Live events',
   description:
     'Send your token in the first message, together with your options. You can also pass the options, but not the token, in the ' +
-    'query string. If the handshake has an `Authorization` header, the service reads no message: pass the options in the query ' +
-    'string. The service sends each event as its record, and nothing else unless you ask for it. With `positions`, you can ' +
-    'reconnect without missing an event or receiving one twice. When that is impossible, you receive a `gap`.\n\n' +
+    'query string. If the handshake has an `Authorization` header, the service ignores your messages: pass the options in the query ' +
+    'string. By default, the service sends only events, each as its record. With `positions`, you can ' +
+    'reconnect without missing an event or receiving one twice. If the service cannot resume, you receive a `gap`.\n\n' +
     `Close codes:\n\n${printCloseCodes()}`,
   servers: [{ $ref: '#/servers/gateway' }],
   messages: Object.fromEntries(

@@ -29,7 +29,7 @@ const messageIdHeader = 'Nats-Msg-Id';
 const messageId = {
   type: 'string',
   format: 'uuid',
-  description: 'Id of the event, even if the record has none. Deduplicate by this header',
+  description: 'Id of the event, also for test events, whose records have none. Deduplicate by this header',
 };
 const exampleHeaders = { [messageIdHeader]: exampleEvent.id };
 
@@ -72,7 +72,7 @@ export const natsMessages = {
         [connectionNameHeader]: {
           type: 'string',
           description:
-            'The replay is only for live connections with this name. Without this header, it is for everyone',
+            'Only live connections with this name receive the replay. Without this header, all connections do',
         },
       },
     },
@@ -86,7 +86,7 @@ export const natsMessages = {
 const parameters = {
   event_type: {
     description:
-      'Event type. All characters except `A-Z a-z 0-9 - _` are percent-encoded in UTF-8, because some have a meaning in NATS ' +
+      'Event type. All characters except `A-Z a-z 0-9 - _` are percent-encoded in UTF-8, because some are special in NATS ' +
       `subjects. An encoded type of more than 512 bytes becomes \`${typeToken('x'.repeat(513))}\`. The record has the full type.`,
     examples: ['channel-raid', 'stream.offline', 'größe'].map(typeToken),
   },
@@ -110,14 +110,14 @@ export const natsChannels = {
       `arrive in the order of the stream, approximately the order of arrival. \`${occurredAtHeader}\` has the time of the event.\n\n` +
       '**Epochs**: sequences count within an epoch, the 8 hexadecimal digits in the description of the stream ' +
       `(\`${printStreamDescription({ platform: 'simulator', epoch: '1a2b3c4d' })}\`). When the stream is recreated or loses its ` +
-      'tail, its epoch changes and the lost events are published again. Create a new consumer then.\n\n' +
+      'tail, its epoch changes and the lost events are published again. After that, create a new consumer.\n\n' +
       '**Retention**: the stream keeps events for `EVENTS_MAX_AGE_DAYS`, and at most `EVENTS_MAX_GB`. The HTTP API lists older events.',
     servers: [{ $ref: '#/servers/nats' }],
     parameters: {
       origin: {
         enum: [...eventOrigins],
         description:
-          '`platform`: an event of the platform, or one that a client added. `test`: a test event; do not act on it',
+          '`platform`: an event from the platform, or one that a client added. `test`: a test event; do not act on it',
       },
       ...parameters,
     },
@@ -147,5 +147,5 @@ function broadcasterToken(broadcasterUserId: string | null): string {
 }
 
 function parse(record: string): JsonObject {
-  return JSON.parse(record) as JsonObject; // holds: records are objects
+  return JSON.parse(record) as JsonObject; // Safe cast: every record is a JSON object.
 }

@@ -4,7 +4,7 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 /** An endpoint of the platform's API. Duplicates are allowed. */
 @Entity({ name: 'api_endpoints' })
 export class ApiEndpoint {
-  /** The order of creation, which is the order of the list. */
+  /** Ascends in the order of creation. The list is sorted by it. */
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
   number!: string;
 

@@ -40,7 +40,7 @@ export function EventFilterField(name: TextFilterName): PropertyDecorator {
 export function DescribesEventId(): MethodDecorator {
   return ApiParam({
     name: 'id',
-    description: 'The id of an event, or its event_id; that of a test event is the only one it has',
+    description: 'The `id` or the `event_id` of an event. A test event has only an `event_id`',
     schema: { type: 'string', example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11' },
   });
 }

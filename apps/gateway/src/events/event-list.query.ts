@@ -8,17 +8,17 @@ import {
 import { parseTime } from '../http/time.js';
 import { ParameterFaults, parsePage, type Parameters } from '../paging/page-parameters.js';
 
-/** A list that was asked for: the request to the events service, and what its cursors are bound to. */
+/** A parsed query: the request to the events service, and the list that its cursors are bound to. */
 export interface EventListQuery {
   request: ListEventsRequest;
-  /** Path and filters, in a fixed order. */
+  /** The path and the filters, in a fixed order. */
   list: string;
 }
 
 /**
- * Reads the query of the event list. An empty value is no filter; unknown parameters are ignored.
+ * Parses the query of the event list. Treats an empty value as no filter and ignores unknown parameters.
  *
- * @throws ServiceError `invalid` with every fault by parameter
+ * @throws ServiceError `invalid` with all errors, by parameter
  */
 export function parseEventListQuery(parameters: Parameters): EventListQuery {
   const faults = new ParameterFaults();

@@ -52,8 +52,8 @@ export class EventsController {
     operationId: 'listEvents',
     summary: 'List events, newest first',
     description:
-      'Filters combine with AND. Follow `next` until it is null. `previous` leads back to the pages that you came from. Do not ' +
-      'poll `previous` for new events: the service can store an event some seconds after a newer one. To receive every ' +
+      'Filters combine with AND. Follow `next` until it is null. `previous` leads back to newer events. Do not ' +
+      'poll `previous` for new events: the service can store an event a few seconds after a newer one. To receive every ' +
       'event, use live delivery or the EVENTS stream.',
   })
   @EventFilterParameters()
@@ -106,7 +106,7 @@ export class EventsController {
   @Header('content-type', jsonType)
   @ApiOperation({
     operationId: 'getEvent',
-    summary: 'Show an event',
+    summary: 'Get an event',
     description: 'Finds an event by its `id` or its `event_id`.',
   })
   @DescribesEventId()

@@ -80,7 +80,7 @@ export class EventRecord {
 
   @ApiProperty({
     description:
-      'When the service received the event. Precision: seconds, with the offset `+0000`; for test events microseconds, with `+00:00`',
+      'When the service received the event, to the second, with the offset `+0000`. For test events: to the microsecond, with `+00:00`',
     example: '2026-11-21T07:30:00+0000',
   })
   created!: string;

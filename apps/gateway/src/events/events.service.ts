@@ -23,7 +23,7 @@ export interface ClientEvent {
 }
 
 const maxKeyLength = 255;
-/** The limit for an `event_id`, which is longer than an `id`. */
+/** Maximum length of an `event_id`, which can be longer than an `id`. */
 const maxIdLength = 255;
 
 /** Stores the events that clients add, and finds single events. */
@@ -74,13 +74,13 @@ export class EventsService {
     if (outcome === 'dead_lettered')
       throw new ServiceError(
         'invalid',
-        `The database rejects the content of the event. An owner can view, retry, or discard it as dead letter ${id}.`,
+        `The database rejected the content of the event. An owner can view, retry, or discard it as dead letter ${id}.`,
       );
     return outcome === 'known' ? this.get(id, requestId) : event;
   }
 }
 
-/** Keys of different users never collide, nor do keys of events and test events. */
+/** Builds a key that never collides between users, or between an event and a test event. */
 function scopeKey(key: string | undefined, caller: Caller, kind: 'platform' | 'test'): string | null {
   if (key === undefined || key === '') return null;
   if (key.length > maxKeyLength)

@@ -84,7 +84,7 @@ export function RequiresToken(): Decorator {
 /** Describes the errors of a route, each with its reason. The rest of their description is shared: see `errorResponses`. */
 export function RefusesWith(reasons: Partial<Record<ErrorCode, string>>): Decorator {
   const responses = Object.entries(reasons).map(([code, description]) => {
-    const { status } = errorCatalogue[code as ErrorCode]; // holds: the keys are codes
+    const { status } = errorCatalogue[code as ErrorCode]; // Safe cast: the keys are codes.
     // OpenAPI 3.1 allows a description beside a reference; the types of this library are those of 3.0.
     const reference = { $ref: `#/components/responses/${componentOf(code as ErrorCode)}` };
     return ApiResponse({ status, description, ...reference });
@@ -94,7 +94,7 @@ export function RefusesWith(reasons: Partial<Record<ErrorCode, string>>): Decora
 
 /** Every error as a component that operations refer to: its headers, and a problem document as the body. */
 export function errorResponses(): Responses {
-  const codes = Object.keys(errorCatalogue) as ErrorCode[]; // holds: the catalogue's keys are the codes
+  const codes = Object.keys(errorCatalogue) as ErrorCode[]; // Safe cast: the keys of the catalog are the codes.
   return Object.fromEntries(codes.map((code) => [componentOf(code), describeError(code)]));
 }
 

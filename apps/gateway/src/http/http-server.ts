@@ -16,12 +16,12 @@ import { limitRequests } from './requests-in-progress.js';
 const maxBodyBytes = 256 * 1024;
 
 /**
- * The most requests in progress. Slightly more than the events that may wait for the store (4,096) or are on the way to it
- * (768), because exceeding those limits has an error of its own. With the largest bodies, 5,000 requests take 1.25 GiB.
+ * Maximum number of requests in progress. Slightly more than the events that may wait for the store (4,096) or are on the way to it
+ * (768), because exceeding those limits has its own error. With the largest bodies, 5,000 requests take 1.25 GiB.
  */
 const maxRequestsInProgress = 5_000;
 
-// A connection takes a file descriptor and about 20 KiB. Node closes connections above the limit without a response, because
+// Each connection takes a file descriptor and about 20 KiB. Node closes connections above the limit without a response, because
 // there is no request yet. The limit is far above what a gateway can serve: it only stops idle connections from exhausting the
 // machine.
 const maxConnections = 20_000;
@@ -46,7 +46,7 @@ export function createHttpServer(
     bodyLimit: maxBodyBytes,
     // A client that sends its request byte by byte must not hold a connection forever.
     requestTimeout: 30_000,
-    // The same for a client that does not read its response.
+    // A client that does not read its response must not hold a connection forever either.
     connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
     // While the server closes, open connections still get real responses.

@@ -13,7 +13,7 @@ import { JsonText } from './json-text.dto.js';
 
 const trimmedFields = new WeakMap<object, Set<string>>();
 const readOnlyFields = new WeakMap<object, readonly string[]>();
-// A body may have thousands of unknown fields. The response stays readable.
+// A body may have thousands of unknown fields. Naming only the first ones keeps the response readable.
 const maxUnknownFieldsNamed = 10;
 
 /** Marks a text field of a body that is trimmed before validation. */
@@ -24,7 +24,7 @@ export function Trimmed(): PropertyDecorator {
   };
 }
 
-/** Marks a field that may be left out. Null does not count as left out: it is a value of the wrong type. */
+/** Marks an optional field. Null is not the same as a missing field: it is a value of the wrong type. */
 export function MayBeAbsent(): PropertyDecorator {
   return ValidateIf((_body: object, value: unknown) => value !== undefined);
 }
@@ -37,7 +37,10 @@ export function RefusesUnknownFields(readOnly: readonly string[]): ClassDecorato
   return (type) => void readOnlyFields.set(type, readOnly);
 }
 
-/** The request's body as a validated instance of a class. Unknown fields are ignored or rejected; nothing is coerced. */
+/**
+ * The request's body as a validated instance of a class. Ignores or rejects unknown fields. Never coerces a value to another
+ * type.
+ */
 export const JsonBody = createParamDecorator(
   (type: MessageClass<object>, context: ExecutionContext): object => {
     const request = context.switchToHttp().getRequest<FastifyRequest<{ Body: Buffer | undefined }>>();
@@ -52,7 +55,7 @@ export const JsonBody = createParamDecorator(
  */
 export function parseBody<T extends object>(type: MessageClass<T>, json: JsonObjectText): T {
   const instance = new type();
-  const prototype = type.prototype as object; // holds: classes have one
+  const prototype = type.prototype as object; // Safe cast: every class has a prototype.
   for (const field of fieldsOf(type)) {
     const sentName = sentNameOf(field, json.value);
     if (sentName !== undefined)
@@ -76,7 +79,7 @@ function unknownFieldsOf(type: MessageClass<object>, json: JsonObjectText): Vali
 function readField(json: JsonObjectText, name: string, isToTrim: boolean): unknown {
   const value = json.value[name];
   if (typeof value === 'string' && isToTrim) return value.trim();
-  // Objects stay text, because no body of the API looks into them.
+  // Objects stay text, because the API never reads their contents.
   return isJsonObject(value) ? new JsonText(json.memberText(name) ?? '{}') : value;
 }
 

@@ -7,7 +7,7 @@ export const pathAliases: readonly (readonly [alias: string, canonical: string])
   ['/users', '/api/v1/users'],
 ];
 
-/** The URL to route: with aliases resolved, without one trailing slash of the path, and with the query unchanged. */
+/** Returns the URL to route: resolves aliases, removes one trailing slash from the path, and keeps the query. */
 export function canonicalUrl(url: string): string {
   const queryAt = url.indexOf('?');
   const path = queryAt === -1 ? url : url.slice(0, queryAt);
@@ -15,13 +15,13 @@ export function canonicalUrl(url: string): string {
   return resolveAlias(path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path) + query;
 }
 
-/** The path of a URL, without its query. */
+/** Returns the path of a URL, without its query. */
 export function pathOf(url: string): string {
   const queryAt = url.indexOf('?');
   return queryAt === -1 ? url : url.slice(0, queryAt);
 }
 
-/** The query of a URL, with all values of repeated parameters. */
+/** Returns the query of a URL, with all values of repeated parameters. */
 export function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(url.slice(pathOf(url).length));
 }

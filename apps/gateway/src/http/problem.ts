@@ -4,10 +4,10 @@ import { toUnavailable } from '@stream-events/database';
 import type { FastifyReply } from 'fastify';
 import type { Problem } from './problem.dto.js';
 
-const codes = Object.keys(errorCatalogue) as ErrorCode[]; // holds: the catalogue's keys are the codes
+const codes = Object.keys(errorCatalogue) as ErrorCode[]; // Safe cast: the keys of the catalog are the codes.
 const codeByStatus = new Map<number, ErrorCode>(codes.map((code) => [errorCatalogue[code].status, code]));
 
-// Errors of Fastify and Node from before a request reaches a handler, in the API's words.
+// Errors that Fastify and Node raise before a request reaches a handler, with the API's own messages.
 const detailByFastifyCode: Record<string, string> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Send the body with the header Content-Type: application/json.',
   FST_ERR_CTP_BODY_TOO_LARGE: 'The body is larger than 256 KiB.',
@@ -29,10 +29,10 @@ export function toServiceError(thrown: unknown): ServiceError {
   const status = statusOf(thrown);
   if (status >= 400 && status < 500) {
     const code = codeByStatus.get(status) ?? 'invalid';
-    // Without the cause, which would be logged: it may contain the URL, and a client may put a token there by mistake.
+    // Drop the cause, because it would be logged: it may contain the URL, where a client may have put a token by mistake.
     return new ServiceError(code, detailOf(thrown, code));
   }
-  // Only now look for database errors: the messages of other errors may repeat words of clients, such as "timeout".
+  // Check for database errors last: the messages of other errors may repeat client input, such as "timeout".
   const error = toUnavailable(thrown);
   if (error instanceof ServiceError) return error;
   return new ServiceError(
@@ -82,7 +82,7 @@ export function printAnswer(problem: Problem, headers: Record<string, string> = 
   return `HTTP/1.1 ${problem.status} ${problem.title}\r\n${lines.join('')}\r\n${body}`;
 }
 
-/** Ends with a newline, like every JSON response: hooks of the server do not see all of these responses. */
+/** Adds the final newline of every JSON response here, because some of these responses bypass the server's hooks. */
 function printProblemBody(problem: Problem): string {
   return `${JSON.stringify(problem)}\n`;
 }

@@ -5,13 +5,13 @@ import { sendProblem } from './problem.js';
 
 /** A connection of a client. */
 interface Connection {
-  /** One callback per request without a response yet. Calling it ends the request's progress. */
+  /** One callback per pending request. Calling it marks the request as finished. */
   readonly waiting: Set<() => void>;
-  /** Whether a response stays open on the connection. */
+  /** Whether an open-ended response occupies the connection. */
   isTaken: boolean;
 }
 
-// Few clients pipeline requests. Without this limit, a few connections could occupy the places of all clients.
+// Few clients pipeline requests. Without this limit, a few connections could use up the limit for all clients.
 const maxPerConnection = 16;
 
 const connections = new WeakMap<Socket, Connection>();
@@ -23,7 +23,7 @@ export function limitRequests(fastify: FastifyInstance, maxRequests: number): vo
   fastify.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw;
     const { waiting, isTaken } = connectionOf(socket);
-    // The request would wait behind a response that stays open, and Node would no longer notice when the client leaves.
+    // The request would wait behind a response that stays open, and Node would not notice when the client disconnects.
     if (isTaken) return void socket.destroy();
     const isRefused = inProgress >= maxRequests || waiting.size >= maxPerConnection;
     if (!isRefused) inProgress += 1;
@@ -32,7 +32,7 @@ export function limitRequests(fastify: FastifyInstance, maxRequests: number): vo
     };
     waiting.add(end);
     progressEnds.set(request, end);
-    // Also emitted when the client leaves before the response.
+    // Also emitted when the client disconnects before the response.
     reply.raw.once('close', end);
     if (isRefused)
       sendProblem(
@@ -46,7 +46,7 @@ export function limitRequests(fastify: FastifyInstance, maxRequests: number): vo
   });
 }
 
-/** Whether no other request of the connection waits for a response: responses go out in the order of the requests. */
+/** Whether this is the only pending request on its connection. Responses go out in request order, so others would delay it. */
 export function isAlone(request: FastifyRequest): boolean {
   return connectionOf(request.raw.socket).waiting.size === 1;
 }

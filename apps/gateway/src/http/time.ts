@@ -5,7 +5,7 @@ export function printTime(time: number): string {
   return `${new Date(time).toISOString().slice(0, 19)}+0000`;
 }
 
-/** The same for a time that may be null. */
+/** Prints a time like `printTime`, or returns null for null. */
 export function printTimeOrNull(time: number | null): string | null {
   return time === null ? null : printTime(time);
 }

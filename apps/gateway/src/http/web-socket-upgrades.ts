@@ -20,19 +20,19 @@ export function takeWebSocketUpgrades(server: Server, path: string, take: TakeSo
   });
 }
 
-/** Continues when the responses to earlier requests on the connection are sent. Never continues if the connection closes first. */
-function afterEarlierResponses(socket: Duplex, goOn: () => void): void {
-  // Node's private field for the response in progress. Node has no public one.
-  const answer: unknown = '_httpMessage' in socket ? socket._httpMessage : undefined;
-  if (!(answer instanceof ServerResponse)) return goOn();
+/** Calls `next` after all responses to earlier requests on the connection. Never calls it if the connection closes first. */
+function afterEarlierResponses(socket: Duplex, next: () => void): void {
+  // A private field of Node with the response in progress. There is no public equivalent.
+  const response: unknown = '_httpMessage' in socket ? socket._httpMessage : undefined;
+  if (!(response instanceof ServerResponse)) return next();
   // The socket has no other error listener in the meantime.
   const onError = (): void => void socket.destroy();
   socket.on('error', onError);
-  answer.once('close', () => {
+  response.once('close', () => {
     // A destroyed socket may still emit its error, so the listener stays.
     if (socket.destroyed) return;
     socket.off('error', onError);
-    afterEarlierResponses(socket, goOn);
+    afterEarlierResponses(socket, next);
   });
 }
 

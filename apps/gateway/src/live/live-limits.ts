@@ -12,13 +12,13 @@ export const connectionLimits: ConnectionLimits = { connections: 10_000, perToke
 
 /** Limits on the WebSockets of one gateway process. */
 export interface WebSocketLimits {
-  /** The most sockets that have not sent a valid token. */
+  /** Maximum number of sockets that have not sent a valid token. */
   waiting: number;
-  /** When all places are taken, the oldest waiting socket makes room for a new one once it has waited this long. */
+  /** At the maximum, a new socket replaces the oldest waiting one if that one has waited this long. */
   patienceMs: number;
   /** How long a socket may take to send its token. */
   tokenMs: number;
-  /** How often a socket is pinged, and how long it may take to answer. */
+  /** How often a socket is pinged, and how long its pong may take. */
   pingMs: number;
 }
 
@@ -29,26 +29,29 @@ export const webSocketLimits: WebSocketLimits = {
   pingMs: 30_000,
 };
 
-/** The largest message of a WebSocket client. A first message with a hundred event types has about 5 KiB. */
+/** Maximum size of a message from a WebSocket client. A first message with a hundred event types has about 5 KiB. */
 export const maxMessageBytes = 16 * 1024;
-/** The most event types in one filter: more than a platform has. */
+/** Maximum number of event types in one filter, which is more than a platform has. */
 export const maxEventTypes = 100;
-/** The longest name of a connection, in characters. */
+/** Maximum length of a connection's name, in characters. */
 export const maxConnectionNameLength = 255;
 
 /** How often clients get a keep-alive: more often than once a minute, after which proxies cut silent connections. */
 export const keepAliveMs = 15_000;
-/** The most data that waits in memory for one client to take it. */
+/** Maximum number of bytes in memory that wait for one client. */
 export const maxBufferedBytes = 1024 ** 2;
 /** A client that takes nothing for this long counts as gone. */
 export const stallLimitMs = 10_000;
 /** How long a client may take its last frames when the service closes its connection. Then its socket is destroyed. */
 export const closeLimitMs = 5_000;
 
-/** The most events in the ring buffer. Most clients reconnect within minutes: at 20 events/s, 20,000 events are 17 minutes. */
+/**
+ * Maximum number of events in the ring buffer. Most clients reconnect within minutes; at 20 events/s, 20,000 events are 17
+ * minutes.
+ */
 export const maxRingBufferEvents = 20_000;
 /**
- * The most bytes of event records in the ring buffer, and in the cache of older pages. Each event also keeps the frames made
+ * Maximum bytes of event records in the ring buffer, and in the cache of older pages. Each event also keeps the frames made
  * from it, up to three, so a ring buffer takes at most 64 MiB.
  */
 export const maxRingBufferBytes = 16 * 1024 ** 2;

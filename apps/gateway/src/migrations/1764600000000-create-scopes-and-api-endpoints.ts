@@ -79,7 +79,7 @@ interface OldTable {
  * bring back what they deleted.
  */
 async function hasRowsToCopy(queryRunner: QueryRunner): Promise<boolean> {
-  // holds: these are the columns of the statement
+  // Safe cast: the statement returns these columns.
   const tables = (await queryRunner.query(
     `SELECT has_schema_privilege(relnamespace, 'USAGE') AND has_table_privilege(pg_class.oid, 'SELECT') AS "isReadable",
             pg_relation_size(pg_class.oid) = 0 AS "isEmpty", quote_ident(current_user) AS role

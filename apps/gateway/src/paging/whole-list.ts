@@ -14,12 +14,12 @@ export type ReadPage<Position = string> = (
 
 // Enough for 250,000 streamers. At most two lists are in memory, plus what slow clients have not read yet.
 const maxListBytes = 64 * 1024 * 1024;
-// Many times the duration of the longest reading. Clients that wait for the next reading wait up to twice as long.
+// Many times longer than the slowest read. Clients that wait for the next read wait up to twice as long.
 const maxReadingMs = 15_000;
 
 /**
- * A list that the API returns as a whole, collected from pages. However many clients ask, only one reading runs at a time.
- * Clients that arrive during a reading share the next one, so that no client gets a list older than its request.
+ * A list that the API returns as a whole, collected from pages. Only one read runs at a time, however many clients request the list.
+ * Clients that arrive during a read share the next one, so that no client gets a list older than its request.
  *
  * ```
  * idle ──read──▶ reading ──read──▶ reading, next one promised ◀─┐ read: the same promise
@@ -34,7 +34,7 @@ export class WholeList<Position = string> {
   constructor(private readonly readPage: ReadPage<Position>) {}
 
   /**
-   * The list as JSON, in UTF-8. A reading uses the correlation id of the request that starts it.
+   * Returns the list as JSON, in UTF-8. A read uses the correlation id of the request that starts it.
    *
    * @throws ServiceError from reading a page; `unavailable` when the list is too large or takes too long
    */
@@ -82,6 +82,6 @@ async function gather<Position>(
     }
     after = next ?? undefined;
   } while (after !== undefined);
-  // With the newline that ends every JSON response: the server need not copy the list to add it.
+  // Includes the final newline of every JSON response, so that the server does not copy the list to add it.
   return Buffer.concat([Buffer.from('['), ...parts, Buffer.from(']\n')]);
 }

@@ -46,7 +46,7 @@ export class PlatformController {
     operationId: 'listSubscriptions',
     summary: 'List subscriptions, newest first',
     description:
-      'Lists the events that the service asks the platform for: one subscription per enabled streamer and active event type, ' +
+      'Lists the subscriptions that the service wants on the platform: one per enabled streamer and active event type, ' +
       'with its state. Follow `next` until it is null.',
   })
   @ApiQuery({

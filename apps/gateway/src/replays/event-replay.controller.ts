@@ -24,7 +24,7 @@ export class EventReplayController {
     summary: 'Replay an event',
     description:
       'Sends a stored event to all live connections whose filters it passes, with origin `replay` and without a position. ' +
-      'Stores nothing and changes no state. A connection that is too slow at that moment misses the replay. Takes no body.',
+      'Stores nothing and changes no state. A connection that is too slow at that moment misses the replay. The request has no body.',
   })
   @DescribesEventId()
   @Answers(200, 'The event as it was sent', { type: ReplayedEventRecord })

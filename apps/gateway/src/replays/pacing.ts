@@ -7,9 +7,9 @@ export interface Pacing {
   readonly at: number;
 }
 
-// After a slow page or a busy event loop, events for up to this much time go out at once. A longer pause is not made up for.
+// After a slow page or a busy event loop, the events of up to this much time go out together. Time beyond that is not caught up.
 const maxCatchUpMs = 250;
-// At high rates, some events go out together: timers are not more precise, and each batch is a round trip to NATS.
+// At high rates, several events go out together, because timers are imprecise and each batch costs a round trip to NATS.
 const minPauseMs = 20;
 
 /** Starts with credit for one event. */

@@ -23,10 +23,10 @@ interface ReplayMessage {
 
 // Kept short, because the caller who replays one event waits for it.
 const flushLimitMs = 2_000;
-// The most replays in memory while NATS is slow: a page of each range that can run, and single events.
+// Maximum bytes of replays in memory while NATS is slow: one page for each range that can run, and single events.
 const maxPendingBytes = 16 * 1024 ** 2;
 // While NATS does not respond, only one attempt per second: everything that is published stays in memory until the connection
-// is given up.
+// is closed.
 const restMs = 1_000;
 
 /** Carries replays between gateways on core NATS: every gateway delivers them to its clients. Nothing stores them. */
@@ -45,7 +45,7 @@ export class ReplayChannel {
     this.failures = new FailureLog(logger);
   }
 
-  /** Connects, and passes everything that any gateway replays from now on to the listener. */
+  /** Connects, and passes every replay from any gateway to the listener from now on. */
   async connect(listener: ReplayListener): Promise<void> {
     this.connection = await connectNats(this.options);
     this.watch = new ConnectionWatch(this.connection);
@@ -71,7 +71,7 @@ export class ReplayChannel {
    */
   async publish(events: readonly StoredEvent[], connectionName: string | null): Promise<void> {
     const { connection } = this;
-    // Without a connection, the NATS client would keep everything in memory, without a bound.
+    // Without a connection, the NATS client would buffer everything in memory, without a limit.
     if (!connection || !this.watch?.isConnected || !this.circuit.permits) throw natsIsAway();
     const messages = events.map((event) => toMessage(event, connectionName));
     const bytes = messages.reduce((sum, { payload }) => sum + payload.length, 0);

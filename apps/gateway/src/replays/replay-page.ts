@@ -42,6 +42,6 @@ export async function readReplayPage(
 }
 
 function toEventFilters({ filters }: Replay): Record<string, string> {
-  const entries = Object.entries(filters) as [TextFilterName, string][]; // holds: the body's fields are these
+  const entries = Object.entries(filters) as [TextFilterName, string][]; // Safe cast: the body has only these fields.
   return Object.fromEntries(entries.map(([parameter, value]) => [eventFilters[parameter].field, value]));
 }

@@ -16,7 +16,8 @@ export interface ReplayParts {
   failures: FailureLog;
 }
 
-// Twice a second, so that a cancelled replay stops within a second. If the gateway dies, the events of this time go out twice.
+// Twice a second, so that a canceled replay stops within a second. If the gateway dies, the events of the last half second go out
+// twice.
 const saveEveryMs = 500;
 const minBackoffMs = 250;
 const maxBackoffMs = 2_000;
@@ -32,7 +33,7 @@ const maxBackoffMs = 2_000;
  *    ▼ │                            │ ▼
  *  paused: the events service, NATS, or the database is unavailable
  *
- *  from every state: ended, if the replay was cancelled or taken over (saving the progress shows this);
+ *  from every state: ended, if the replay was canceled or taken over (saving the progress shows this);
  *                    stopped, so that another gateway continues; failed, if retrying cannot help
  * ```
  */
@@ -77,7 +78,7 @@ export class ReplayRun {
         backoffMs = Math.min(2 * backoffMs, maxBackoffMs);
       }
     }
-    // If this fails, another gateway sends a few events again.
+    // If saving fails, another gateway sends a few events again.
     await this.saveProgress().catch((error: unknown) => this.takeFailure(toUnavailable(error)));
   }
 
@@ -118,7 +119,7 @@ export class ReplayRun {
     return 0;
   }
 
-  /** Saves the progress. False if the replay was cancelled or taken over. */
+  /** Saves the progress. False if the replay was canceled or taken over. */
   private async saveProgress(): Promise<boolean> {
     const begunAt = performance.now();
     const isOurs = await this.parts.replays.saveProgress(this.replay.id, this.gateway, this.progress);

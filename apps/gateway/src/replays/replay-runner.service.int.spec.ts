@@ -145,7 +145,7 @@ describe(ReplayRunner.name, () => {
 
     expect(await second().replays.cancelOrRemove(id)).toBe(true);
     const sentBefore = second().replayed.length;
-    // Long enough to see whether the cancelled replay continues.
+    // Long enough to see whether the canceled replay continues.
     const day = newDay();
     const others = eventsFrom(day, 30);
     await store(first().client, others);

@@ -94,7 +94,7 @@ export class ReplaysController {
       'Owners only. Cancels a running replay, which stops within a second, or deletes a finished one.',
   })
   @DescribesId('The id of the replay')
-  @Answers(204, 'Cancelled or deleted')
+  @Answers(204, 'Canceled or deleted')
   @RequiresToken()
   @RefusesWith(missing)
   async remove(@Id() id: string): Promise<void> {

@@ -36,7 +36,8 @@ export class ReplayedEventRecord extends OmitType(EventRecord, ['origin']) {
 }
 
 const FilterFields: new () => ReplayedFilters = class {};
-for (const { name } of textFilters) EventFilterField(name)(FilterFields.prototype as object, name); // holds: classes have one
+// Safe cast: every class has a prototype.
+for (const { name } of textFilters) EventFilterField(name)(FilterFields.prototype as object, name);
 
 /** The filters of a replay. An event of the range is replayed when it matches all of them. */
 export class ReplayFilters extends FilterFields {}
@@ -92,7 +93,7 @@ export class ReplayBody extends ReplayFilters {
 }
 
 /**
- * A replay of a range, as the API returns it. It has all fields of the body by the same names, so that a record sent as a new body
+ * A replay of a range, as the API returns it. It has all fields of the body under the same names, so that a record sent as a new body
  * starts the same replay with the same filters.
  */
 export class ReplayRecord extends ReplayFilters {
@@ -142,7 +143,7 @@ export class ReplayRecord extends ReplayFilters {
     type: 'integer',
     minimum: 0,
     maximum: 100,
-    description: 'How much of the time range is done; 100 when the status is `done`',
+    description: 'Progress through the time range in percent; 100 when the status is `done`',
     example: 28,
   })
   percent!: number;
@@ -175,7 +176,7 @@ export function toReplayOrder(body: ReplayBody, createdBy: string, now = Date.no
   const { since, until, rate = defaultRate, connection = null } = body;
   const filters = textFilters.flatMap(({ name }) => (body[name] ? [[name, body[name]]] : []));
   return {
-    filters: Object.fromEntries(filters) as ReplayedFilters, // holds: of these names
+    filters: Object.fromEntries(filters) as ReplayedFilters, // Safe cast: the names are those of text filters.
     // No event is older than 1970.
     since: new Date(Math.max(readTime(since) ?? 0, 0)),
     until: new Date(Math.min(toTime(until) ?? now, now)),

@@ -18,7 +18,8 @@ export type Progress = Pick<Replay, 'replayed' | 'position'>;
 const maxRunning = 10;
 // Finished replays are kept while they are among this many newest replays.
 const maxKept = 100;
-// A run renews its lease twice a second. Reading a page can take 5 s to fail, and a pause takes 2 s: after 10 s, the gateway is dead.
+// A run renews its lease twice a second. Reading a page can take 5 s to fail, and a pause takes 2 s: after 10 s, the gateway is
+// dead.
 const lease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 10);
 
 /** Stores the replays of ranges, so that every gateway can show and cancel them, and take over those of a gateway that died. */
@@ -95,7 +96,7 @@ export class ReplaysRepository {
     return this.dataSource.manager.findBy(Replay, { id: In(rows.map(({ id }) => id)) });
   }
 
-  /** Saves the progress of a gateway's replay and renews its lease. False if the replay was cancelled or taken over. */
+  /** Saves the progress of a gateway's replay and renews its lease. False if the replay was canceled or taken over. */
   async saveProgress(id: string, gateway: string, { replayed, position }: Progress): Promise<boolean> {
     const [rows] = await this.dataSource.query<[{ status: ReplayStatus }[], number]>(
       `UPDATE replays SET replayed = $3, position = $4, ${lease.renewal}

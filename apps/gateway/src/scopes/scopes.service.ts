@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { Scope } from './scope.entity.js';
 
-// A page at its largest (255 control characters per name, each six bytes in JSON) is under 1 MiB.
+// The largest possible page (255 control characters per name, each six bytes in JSON) is under 1 MiB.
 const maxPage = 500;
 
 /** A page of the scopes. The next page starts after the scope `next`; null means the end. */

@@ -21,8 +21,8 @@ export class RebuildController {
     operationId: 'rebuildStreams',
     summary: 'Rebuild all streams from the events',
     description:
-      'Owners only. Derives the streams again from the stored platform events. Streams that only polling has seen stay. If a ' +
-      'rebuild is already running, it continues. Takes no body.',
+      'Owners only. Derives the streams again from the stored platform events. Keeps streams that only polling has seen. If a ' +
+      'rebuild is already running, it continues. The request has no body.',
   })
   @Answers(202, 'The rebuild is running. Get its progress with GET', { type: RebuildRecord })
   @RequiresToken()

@@ -35,7 +35,7 @@ export class StreamerBody extends StreamerStateBody {
     minLength: 1,
     maxLength: 64,
     pattern: platformUsername.pattern.source,
-    description: `The user’s name on the platform (upper and lower case are equal). Trimmed. ${aliasNote}`,
+    description: `The user’s name on the platform. Case-insensitive, trimmed. ${aliasNote}`,
     example: exampleName,
   })
   @Trimmed()
@@ -80,7 +80,7 @@ export class StreamerRecord {
   @ApiProperty({ description: 'Whether the streamer is live', example: false })
   streaming!: boolean;
 
-  @ApiProperty({ description: 'Whether the service does not monitor the streamer', example: false })
+  @ApiProperty({ description: 'Whether monitoring of the streamer is disabled', example: false })
   disabled!: boolean;
 
   @ApiProperty({ description: 'Creation time, UTC, to the second', example: '2026-11-21T07:30:00+0000' })

@@ -8,7 +8,7 @@ const keyLength = 32;
 // Each hash occupies a thread and 32 MiB: a flood of logins must not exhaust the process.
 const maxRunning = 2;
 const maxWaiting = 64;
-// One address must not take all the places and lock everybody else out.
+// One address must not take all the slots and lock out everybody else.
 const maxWaitingPerAddress = 4;
 
 const waiting: { address: string; start: () => void }[] = [];
@@ -21,7 +21,10 @@ export async function hashPassword(password: string): Promise<string> {
   return `scrypt$${salt.toString('base64')}$${hash.toString('base64')}`;
 }
 
-/** Whether a password matches a hash. Without a hash (unknown user) it returns false and takes as long, to not reveal which users exist. */
+/**
+ * Whether a password matches a hash. Without a hash (unknown user), takes just as long, so that timing does not reveal which
+ * users exist.
+ */
 export async function verifyPassword(
   password: string,
   stored: string | undefined,
@@ -42,7 +45,7 @@ async function derive(password: string, salt: Buffer, address = ''): Promise<Buf
       scrypt(password, salt, keyLength, cost, (error, key) => (error ? reject(error) : resolve(key)));
     });
   } finally {
-    // Hands the place to the next in line directly, so that no new caller can take it first.
+    // Hands the slot to the next in line directly, so that no new caller can take it first.
     const next = waiting.shift();
     if (next) next.start();
     else running -= 1;

@@ -50,7 +50,7 @@ export class UsersController {
   @RefusesWith({
     ...badBody,
     ...notOwner,
-    conflict: 'The user name is taken (upper and lower case are equal)',
+    conflict: 'The user name is taken (names are case-insensitive)',
   })
   async register(
     @JsonBody(RegistrationBody) body: RegistrationBody,

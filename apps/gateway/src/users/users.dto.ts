@@ -12,10 +12,10 @@ const example = {
   key: '9944b09199c62bcf9418ad846dd0e4bbdfc6ee4b',
 };
 
-/** Body of `POST api-token-auth`. Accepts any text, because only a check against the database tells who may log in. */
+/** Body of `POST api-token-auth`. Accepts any text: whether the login is valid is checked against the database. */
 export class LoginBody {
   @ApiProperty({
-    description: 'Upper and lower case are equal',
+    description: 'Case-insensitive',
     minLength: 1,
     maxLength: 1000,
     example: example.username,
@@ -24,7 +24,7 @@ export class LoginBody {
   username!: string;
 
   @ApiProperty({
-    description: 'Taken as sent, spaces included',
+    description: 'Not trimmed: spaces are part of the password',
     minLength: 1,
     maxLength: 1000,
     format: 'password',
@@ -73,7 +73,7 @@ export class ProfileBody {
 /** Body of a registration. */
 export class RegistrationBody extends ProfileBody {
   @ApiProperty({
-    description: 'Unique: upper and lower case are equal. Trimmed',
+    description: 'Unique. Case-insensitive, trimmed',
     minLength: 1,
     maxLength: 150,
     pattern: usernameRule.pattern.source,

@@ -61,7 +61,7 @@ export class UsersService {
     return this.dataSource.manager.existsBy(User, { role: 'owner' });
   }
 
-  /** Creates the first owner. Does nothing when an owner exists, also when two instances start together. */
+  /** Creates the first owner. Does nothing when an owner exists, even if two instances start together. */
   async ensureOwner(username: string, password: string): Promise<{ user: User; token: string } | undefined> {
     if (await this.hasOwner()) return undefined;
     try {

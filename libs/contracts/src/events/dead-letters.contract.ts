@@ -16,7 +16,7 @@ import { eventOrigins, type EventOrigin } from './event-record.js';
 
 /** A dead letter without its payload: an event that the database rejected. */
 export class DeadLetterSummary {
-  /** The id of the event, also once it is stored. */
+  /** The id of the event, which stays the same when the event is stored. */
   @IsUUID('all')
   id!: string;
 
@@ -89,7 +89,7 @@ export const listDeadLetters = defineContract({
   timeoutMs: 5_000,
 });
 
-/** Names a dead letter. */
+/** Identifies a dead letter. */
 export class DeadLetterRequest {
   @IsUUID('all')
   id!: string;

@@ -6,7 +6,7 @@ import { derivedFilters, type DerivedFilter, type EventColumns } from './event-f
 // A longer value is stored with the event, but filters do not match it.
 const maxCharacters = 255;
 
-/** Where the acting user can be, in order. The broadcaster acts only when no other user is named. */
+/** The keys that can hold the acting user, in order. The broadcaster is the actor only when no other user is named. */
 const actorPlaces: readonly { path: readonly string[]; prefix: string }[] = [
   { path: [], prefix: 'user' },
   { path: [], prefix: 'chatter_user' },
@@ -26,7 +26,7 @@ type ReadColumn = (eventType: string, data: JsonObject, actor: Actor) => string 
 
 const columns = derivedFilters.map((filter) => ({ field: filter.field, read: compileReader(filter) }));
 
-/** Reads the filterable values from the text of an event's data. Text that is not a JSON object has none. */
+/** Reads the filterable values from the text of an event's data. Text that is not a JSON object has no such values. */
 export function readEventColumns(eventType: string, eventData: string): EventColumns {
   return pickEventColumns(eventType, parseObject(eventData));
 }
@@ -36,7 +36,7 @@ export function pickEventColumns(eventType: string, data: JsonObject): EventColu
   const actor = findActor(data);
   const values: Partial<EventColumns> = {};
   for (const { field, read } of columns) values[field] = read(eventType, data, actor);
-  return values as EventColumns; // holds: there is a reader of each column
+  return values as EventColumns; // Safe cast: every column has a reader.
 }
 
 function compileReader({ source, match }: DerivedFilter): ReadColumn {
@@ -90,7 +90,7 @@ function parseObject(text: string): JsonObject {
     const value = parseJson(text);
     return isJsonObject(value) ? value : {};
   } catch {
-    // Not JSON: the database rejects the event with a better message.
+    // Ignore text that is not JSON: the database rejects the event with a better message.
     return {};
   }
 }

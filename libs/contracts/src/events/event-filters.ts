@@ -1,15 +1,15 @@
-/** Where `event_data` holds the value of a filter. The store keeps such a value in a column of its own. */
+/** Where `event_data` holds the value of a filter. The store keeps each such value in its own column. */
 export type EventDataSource =
-  /** Of the acting user; see `findActor`. */
+  /** A value of the acting user; see `findActor`. */
   | { actor: 'id' | 'name' }
-  /** The keys that lead to the value; of these event types only, if given. */
+  /** The path of keys to the value, and the event types that have it (default: all types). */
   | { path: readonly string[]; types?: readonly string[] };
 
-/** A filter on a text. Its name is the query parameter, the field of a replay, and the column of the table `events`. */
+/** A text filter. Its name is the query parameter, the field of a replay, and the column of the table `events`. */
 export interface TextFilter {
   /** The field of `EventFilters`, and of the values that live delivery compares. */
   field: string;
-  /** Whether the case counts (`exact`) or not (`folded`). */
+  /** Whether matching is case-sensitive (`exact`) or not (`folded`). */
   match: 'exact' | 'folded';
   /** Shown in the API description and in docs/live.md. */
   description: string;
@@ -17,7 +17,7 @@ export interface TextFilter {
   /** Without a source, the value is the field of this name in the event record. */
   source?: EventDataSource;
   /**
-   * Which index drives a scan when several filters are given: that of the lowest rank. The column needs an index on
+   * When several filters are given, the index of the lowest rank drives the scan. The column needs an index on
    * (column, id), and with `hasTypeIndex` also one on (event_type, column, id). The migration that adds the column creates
    * them.
    */
@@ -25,7 +25,7 @@ export interface TextFilter {
   hasTypeIndex?: true;
 }
 
-/** A filter on the time when an event was received, which its id holds. */
+/** A filter on the time of receipt, which the event's id contains. */
 export interface TimeFilter {
   field: string;
   /** `since` is inclusive, `until` exclusive. */
@@ -142,7 +142,7 @@ type Filters = typeof eventFilters;
 /** The name of a filter, as the API spells it. */
 export type EventFilterName = keyof Filters;
 
-/** The name of a filter on a text. */
+/** The name of a text filter. */
 export type TextFilterName = {
   [Name in EventFilterName]: Filters[Name] extends TextFilter ? Name : never;
 }[EventFilterName];
@@ -156,13 +156,15 @@ export type EventFilterValues = { [Name in TextFilterName as FieldOf<Name>]?: st
   [Name in TimeFilterName as FieldOf<Name>]?: number;
 };
 
-/** The values that the store derives from `event_data`, by field. Null: the event has none, or none to filter on. */
+/**
+ * The values that the store derives from `event_data`, by field. Null: the event has no such value, or none that filters can use.
+ */
 export type EventColumns = {
   [Name in TextFilterName as Filters[Name] extends { source: EventDataSource } ? FieldOf<Name> : never]:
     string | null;
 };
 
-/** A filter on a text with its name. */
+/** A text filter with its name. */
 export interface NamedTextFilter extends TextFilter {
   name: TextFilterName;
   field: FieldOf<TextFilterName>;
@@ -177,16 +179,16 @@ export interface DerivedFilter extends TextFilter {
 
 const namedFilters = Object.entries(eventFilters).map(([name, filter]) => ({ name, ...filter }));
 
-/** The filters on texts, in the order of the table. */
-export const textFilters = namedFilters.filter((filter) => 'rank' in filter) as readonly NamedTextFilter[]; // holds: the table's own names and fields
+/** The text filters, in the order of the table. */
+export const textFilters = namedFilters.filter((filter) => 'rank' in filter) as readonly NamedTextFilter[]; // Safe cast: names and fields come from the table.
 
-/** The filters on times, in the order of the table. */
+/** The time filters, in the order of the table. */
 export const timeFilters = namedFilters.filter((filter) => !('rank' in filter)) as readonly {
   name: TimeFilterName;
   field: FieldOf<TimeFilterName>;
-}[]; // holds: rows without a rank are those
+}[]; // Safe cast: the rows without a rank are the time filters.
 
 /** The filters whose values are columns derived from `event_data`, in the order of the table. */
 export const derivedFilters = textFilters.filter(
-  (filter): filter is DerivedFilter => filter.source !== undefined, // holds: EventColumns has the fields of these rows
+  (filter): filter is DerivedFilter => filter.source !== undefined, // Safe: EventColumns has the fields of these rows.
 );

@@ -43,7 +43,7 @@ function eventTokens(eventType: string, broadcasterUserId: string | null): strin
 }
 
 function encodeToken(text: string): string {
-  // encodeURIComponent leaves . ! ' ( ) * ~ alone. In a NATS subject, the dot and the star have a meaning.
+  // encodeURIComponent does not encode . ! ' ( ) * ~. The dot and the star are special in NATS subjects.
   return encodeURIComponent(text).replace(
     /[.!'()*~]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,

@@ -20,7 +20,7 @@ for (const { field } of textFilters) declareField(field, IsString());
 for (const { field } of timeFilters) declareField(field, IsInt());
 
 function declareField(field: string, isValid: PropertyDecorator): void {
-  IsOptional()(FilterFields.prototype as object, field); // holds: classes have one
+  IsOptional()(FilterFields.prototype as object, field); // Safe cast: every class has a prototype.
   isValid(FilterFields.prototype as object, field);
 }
 

@@ -41,7 +41,7 @@ export function estimateEventBytes(event: NewEvent): number {
   return 3 * event.eventData.length + 6 * names + 200;
 }
 
-/** A received event that is to be stored. Its receiver generated the `id`, so that a retry is the same event. */
+/** A received event to store. The receiver generates the `id`, so that a retry is the same event. */
 export class NewEvent implements StoredEvent {
   @IsUUID('7')
   id!: string;
@@ -87,7 +87,7 @@ export class StoreEventsRequest {
 }
 
 /**
- * The outcome for one event: `stored` (now, or by an earlier try with the same id), `known` (the same message was stored
+ * The outcome for one event: `stored` (now, or by an earlier attempt with the same id), `known` (the same message was stored
  * before, as the event `id`), or `dead_lettered` (the database rejected the event; it is kept as the dead letter `id`).
  */
 export class StoreOutcome {
@@ -118,7 +118,7 @@ export const storeEvents = defineContract({
   parseReply: parseStoreEventsReply,
 });
 
-// Any version, and like class-validator also the smallest and the largest value.
+// Accepts any version and, like class-validator, the nil and the max UUID.
 const uuidPattern =
   /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|0{8}-0{4}-0{4}-0{4}-0{12}|f{8}-f{4}-f{4}-f{4}-f{12})$/i;
 const uuidV7Pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;

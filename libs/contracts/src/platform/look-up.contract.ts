@@ -16,8 +16,8 @@ import { defineContract } from '../contract.js';
 export const maxLookUp = 100;
 
 /**
- * Whether a person waits for the reply. A background lookup leaves a part of the platform's rate budget to lookups that a person
- * waits for, and is retried for longer.
+ * Whether a person waits for the reply. Background lookups leave a part of the platform's rate budget to interactive lookups, and
+ * are retried for longer.
  */
 export const lookUpPriorities = ['interactive', 'background'] as const;
 export type LookUpPriority = (typeof lookUpPriorities)[number];
@@ -35,7 +35,7 @@ export class PlatformUserMessage {
   displayName!: string;
 }
 
-/** Names users by id, by login, or both: at most 100 in total. */
+/** Identifies users by id, by login, or both: at most 100 in total. */
 export class LookUpUsersRequest {
   @IsArray()
   @ArrayMaxSize(maxLookUp)
@@ -52,7 +52,7 @@ export class LookUpUsersRequest {
 }
 
 export class LookUpUsersReply {
-  /** In no particular order. Users that do not exist (any longer) are missing. */
+  /** In no particular order. Omits users that do not exist or were deleted. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
@@ -60,13 +60,13 @@ export class LookUpUsersReply {
   users!: PlatformUserMessage[];
 }
 
-/** Looks up users on the platform. `unavailable` when the platform does not answer in time. */
+/** Looks up users on the platform. `unavailable` when the platform does not respond in time. */
 export const lookUpUsers = defineContract({
   subject: 'request.platform-connector.look-up-users',
   request: LookUpUsersRequest,
   reply: LookUpUsersReply,
   errors: ['invalid'],
-  // A caller for whom a person waits has 4.5 s in total.
+  // An interactive caller has 4.5 s in total.
   timeoutMs: 4_000,
 });
 
@@ -129,19 +129,22 @@ export class LookUpStreamsRequest {
 }
 
 export class LookUpStreamsReply {
-  /** The streams of the users who are live. The other users are missing. */
+  /** The streams of the users who are live. Omits all other users. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => PlatformStreamMessage)
   streams!: PlatformStreamMessage[];
 
-  /** When the platform was asked, in milliseconds since 1970. Its reply may come from a cache that is one or two minutes old. */
+  /**
+   * Time of the call to the platform, in milliseconds since 1970. The platform may reply from a cache that is one or two minutes
+   * old.
+   */
   @IsInt()
   askedAt!: number;
 }
 
-/** Looks up which of these users are live, in the background, with one call. `unavailable` when the platform does not answer. */
+/** Looks up which of these users are live, in the background, with one call. `unavailable` when the platform does not respond. */
 export const lookUpStreams = defineContract({
   subject: 'request.platform-connector.look-up-streams',
   request: LookUpStreamsRequest,

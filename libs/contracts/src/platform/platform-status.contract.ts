@@ -80,7 +80,7 @@ export class PlatformStatusReply {
   @Type(() => BudgetMessage)
   budget!: BudgetMessage | null;
 
-  /** `open`: so many calls have failed that the service pauses its calls. */
+  /** `open`: the service makes no calls for a while, because too many have failed. */
   @IsIn(['closed', 'open'])
   circuit!: 'closed' | 'open';
 

@@ -14,8 +14,9 @@ import { CountedPageReply, PageRequest } from '../list-page.js';
 
 /**
  * A desired subscription to one event type for one streamer. `status` is the platform's status (`enabled`,
- * `webhook_callback_verification_pending`, `authorization_revoked`, …), or ours when the platform has no such subscription: `waiting`
- * (to be created), `limit_reached` (the platform's limit is reached; the streamer is polled), or `refused` (by the platform).
+ * `webhook_callback_verification_pending`, `authorization_revoked`, …), or ours when the platform has no such subscription:
+ * `waiting` (to be created), `limit_reached` (the platform's limit is reached; the streamer is polled), or `refused` (by the
+ * platform).
  */
 export class SubscriptionMessage {
   /** UUIDv7. */
@@ -39,12 +40,12 @@ export class SubscriptionMessage {
   @IsString()
   status!: string;
 
-  /** The reason for the status, for people; null when there is none. */
+  /** The reason for the status, in readable text; null when there is none. */
   @IsOptional()
   @IsString()
   reason!: string | null;
 
-  /** How much the subscription counts towards the platform's limit; null while that is unknown. */
+  /** The cost that counts toward the platform's limit; null while the cost is unknown. */
   @IsOptional()
   @IsInt()
   cost!: number | null;
@@ -155,7 +156,7 @@ export const setEventType = defineContract({
 
 export class AcceptedReply {}
 
-/** A hint that streamers were added, disabled, or removed: subscriptions follow now instead of at the next pass. */
+/** A hint that streamers were added, disabled, or removed. The service then adapts the subscriptions now, not at the next pass. */
 export const reconcileSubscriptions = defineContract({
   subject: 'request.platform-connector.reconcile-subscriptions',
   request: EmptyRequest,

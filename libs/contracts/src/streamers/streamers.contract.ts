@@ -120,7 +120,7 @@ export class CreateStreamerRequest {
   @Matches(platformUsername.pattern, { message: platformUsername.fault })
   platformUsername!: string;
 
-  /** What the caller assumes. The platform's answer replaces it. */
+  /** The caller's assumption, until the platform reports the actual state. */
   @IsBoolean()
   streaming!: boolean;
 
@@ -130,18 +130,18 @@ export class CreateStreamerRequest {
 
 /**
  * Starts monitoring a streamer. `invalid` (on `platform_username`): the platform does not know the name. `conflict`: the
- * streamer is already monitored. Stores nothing when the reply would be later than the time limit.
+ * streamer is already monitored. Stores nothing if the reply would exceed the time limit.
  */
 export const createStreamer = defineContract({
   subject: 'request.streamer-monitor.create-streamer',
   request: CreateStreamerRequest,
   reply: StreamerMessage,
   errors: ['invalid', 'conflict'],
-  // The API promises a 503 within 5 s when the platform does not answer.
+  // The API promises a 503 within 5 s when the platform does not respond.
   timeoutMs: 4_500,
 });
 
-/** Names a streamer. */
+/** Identifies a streamer. */
 export class StreamerRequest {
   @IsUUID('all')
   id!: string;

@@ -38,7 +38,7 @@ export class ListStreamsRequest extends PageRequest {
 }
 
 export class ListStreamsReply extends CountedPageReply {
-  /** Newest `startedAt` first. */
+  /** Sorted by `startedAt`, newest first. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })

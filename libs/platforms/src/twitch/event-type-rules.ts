@@ -27,7 +27,7 @@ export function isOfApplication({ condition }: EventType): boolean {
 /** Why the service cannot subscribe to the type; null when it can. */
 export function unsupportedReason(type: EventType, { clientId }: ConditionValues): string | null {
   if (type.condition_optional.includes('conduit_id'))
-    return 'The type is about conduits, which the service does not use.';
+    return 'The type concerns conduits, which the service does not use.';
   const unknown = type.condition.filter((key) => key !== 'client_id' && !streamerKeys.includes(key));
   if (unknown.length > 0)
     return `The type needs ${unknown.join(' and ')} in its condition, which the service cannot provide.`;
@@ -44,7 +44,7 @@ export function conditionFor(type: EventType, streamerId: string, { clientId }: 
 
 // Without these types, only polling would notice that a streamer goes live.
 const alwaysActive = ['stream.online', 'stream.offline'];
-// The types that the simulated platform sends on its own, so that a new installation has events to show.
+// The types that the simulated platform sends by default, so that a new installation has events to show.
 const activeInSimulation = [
   'channel.update',
   'channel.follow',

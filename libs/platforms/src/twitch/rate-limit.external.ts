@@ -1,9 +1,9 @@
 import type { PlatformReply, RateLimitReport } from '../outbound-platform.js';
 
-// When Twitch does not send the reset time: the bucket is always full again within a minute.
+// Used when Twitch does not send the reset time. The bucket is always full again within a minute.
 const assumedResetMs = 60_000;
 
-// A larger number is not a limit, and the database's column cannot hold it.
+// A larger number cannot be a rate limit, and the database's column cannot hold it.
 const maxCallsPerMinute = 1_000_000;
 
 type Headers = PlatformReply['headers'];
@@ -17,7 +17,7 @@ export function readRateLimit({ headers }: PlatformReply): RateLimitReport | und
   return { callsPerMinute, remaining: Math.min(remaining, callsPerMinute) };
 }
 
-/** In how many milliseconds calls are possible again. Uses the platform's clock for both times, because ours may differ. */
+/** Returns the milliseconds until calls are possible again. Uses the platform's clock for both times, because ours may differ. */
 export function readResetMs({ headers }: PlatformReply): number {
   const reset = readNumber(headers, 'ratelimit-reset');
   if (reset === undefined) return assumedResetMs;
@@ -25,7 +25,7 @@ export function readResetMs({ headers }: PlatformReply): number {
   return Math.max(0, reset * 1_000 - (Number.isNaN(date) ? Date.now() : date));
 }
 
-/** Whether a 429 is about the number of calls. With calls left, it is about the number of subscriptions. */
+/** Whether a 429 was caused by the number of calls. If calls are left, the number of subscriptions caused it. */
 export function isRateLimited({ status, headers }: PlatformReply): boolean {
   return status === 429 && (readNumber(headers, 'ratelimit-remaining') ?? 0) === 0;
 }

@@ -32,7 +32,7 @@ export class TwitchOutbound implements OutboundPlatform {
     priority: LookUpPriority,
   ): Promise<PlatformUserMessage[]> {
     const query = toUsersQuery(ids, logins);
-    if (query === '') return []; // Twitch rejects a look-up without users
+    if (query === '') return []; // Twitch rejects a lookup without users
     const url = `${this.urls.api}/users?${query}`;
     return this.caller.call({ endpoint: 'users', method: 'GET', url, priority }, (reply) =>
       readUsers(bodyOf(reply, 200)),

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 import type { SignedMessage } from '../inbound-platform.js';
 
-// docs/platform-facts.md §1.3: older messages are replays. The same limit covers clocks that run ahead.
+// Older messages are replay attacks (docs/platform-facts.md §1.3). The same limit applies to clocks that run ahead.
 const maxAgeMs = 10 * 60_000;
 
 /** Makes the keys of the secrets. */

@@ -52,7 +52,7 @@ class Audience {
     let delivered = 0;
     for (const [format, members] of this.members) {
       const frames = Buffer.concat(events.map((event) => frameOf(event, format)));
-      // A member that cannot take the frames leaves during this loop, which a Set allows.
+      // A member that cannot take the frames leaves during this loop. A Set allows removal while iterating.
       for (const member of members) member.deliver(frames, first.sequence);
       delivered += members.size * events.length;
     }
@@ -104,7 +104,7 @@ export class FanOut {
   join(member: Member): void {
     const key = describeFilter(member.filter);
     this.onDelivered(this.audiences.get(key)?.flush() ?? 0);
-    // After the flush: it removes the audience if the last member could not take the frames and left.
+    // Look up the audience only after the flush, which removes it if its last member could not take the frames and left.
     const audience = this.audiences.get(key) ?? this.addAudience(key, member.filter);
     audience.add(member);
   }

@@ -112,10 +112,10 @@ export class LiveConnection implements Member {
     return 'sent';
   }
 
-  /** Handles an interruption: the stream does not continue where the client is. */
+  /** Handles an interruption: the stream does not continue at the client's position. */
   interrupt({ reason, nextSequence }: Interruption): void {
     if (this.ending.signal.aborted) return;
-    // The client is still being located. What was found so far may be wrong now: start again.
+    // The resume position is still being looked up, and the result may be wrong now: start over.
     if (this.cursor === 0) {
       void this.start();
     } else {
@@ -126,7 +126,7 @@ export class LiveConnection implements Member {
 
   /**
    * Sends a keep-alive with the client's position. A live client is at the head. A client that catches up gets keep-alives too:
-   * if its filter passes few of many events, it would take the silence for a dead connection and resume at its old position.
+   * if its filter passes only a few of many events, it would take the silence for a dead connection and resume at its old position.
    */
   keepAlive(head: Position): void {
     const isWanted = this.request.keepAlive || this.format === 'server_sent';

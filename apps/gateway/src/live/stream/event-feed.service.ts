@@ -14,7 +14,7 @@ import { StreamReader } from './stream-reader.js';
 import { untilAborted } from './until-aborted.js';
 import type { GapReason } from '../gap-reasons.js';
 
-/** The stream does not continue where it was read up to. */
+/** The stream does not continue after the last event that was read. */
 export interface Interruption {
   reason: GapReason;
   /** The sequence in the new ring buffer at which clients continue. */
@@ -210,7 +210,7 @@ export class EventFeed {
     if (this.goal && track === this.track && track.nextSequence > this.goal.sequence) this.settleGoal(true);
   }
 
-  /** Checks for what the consumer does not notice. If NATS does not respond, the consumer notices that. */
+  /** Checks for changes that the consumer cannot detect. The consumer itself detects when NATS does not respond. */
   private async checkStream(track: FeedTrack, reader: StreamReader): Promise<void> {
     const readBefore = track.nextSequence - 1;
     const found = await this.stream.find().catch(() => 'no response' as const);
@@ -239,7 +239,10 @@ export class EventFeed {
     return track === this.track && isStillThere(track, found, readBefore) ? found.lastSequence : undefined;
   }
 
-  /** Waits until everything up to a sequence has been read. False if that will never happen because another track replaced this one. */
+  /**
+   * Waits until everything up to a sequence has been read. False if that will never happen because another track replaced this
+   * one.
+   */
   private hasRead(sequence: number): Promise<boolean> {
     if (this.nextSequence > sequence) return Promise.resolve(true);
     return new Promise((settle) => {

@@ -83,7 +83,7 @@ export class EventHistory {
       const loading = this.loading.get(key) ?? this.load(key, { epoch, from: start, until: last });
       const page = await untilAborted(loading, signal);
       if (!page) return { kind: 'other_epoch' };
-      // The caller that started this read may have known fewer sequences of the stream: then read the page again.
+      // The caller that started this read may have known an earlier end of the stream. If so, read the page again.
       if (page.lastSequence >= last) return cut(page, from, last);
     }
   }
@@ -93,7 +93,7 @@ export class EventHistory {
     const signal = AbortSignal.timeout(readLimitMs);
     const page = untilAborted(this.readPage(place, signal), signal).finally(() => this.loading.delete(key));
     this.loading.set(key, page);
-    // Log here, once for all callers: they only retry, and perhaps none waits any more.
+    // Log here, once for all callers: they only retry, and by now there may be none left.
     page.catch((err: unknown) =>
       this.failures.warn('cannot read a page of older events for live clients, retrying', {
         err,
@@ -107,7 +107,7 @@ export class EventHistory {
     if (!this.stream.isConnected) throw new Error('NATS is unavailable');
     return this.readers.use(place.from, signal, async (reader) => {
       const found = await reader.read(place.from + pageLength - 1);
-      // Check after reading: if the stream was replaced meanwhile, these can be messages of the new one.
+      // Check after reading: if the stream was replaced in the meantime, these can be messages of the new one.
       const state = await this.stream.find();
       if (!state) throw new Error('the EVENTS stream does not exist');
       this.pagesTotal.inc({ source: 'stream' });
@@ -134,7 +134,7 @@ export class EventHistory {
     this.cache.set(`${epoch}-${from}`, page);
   }
 
-  /** Returns the ids of the events right before a page, as far as those pages are cached. For a client that reads on, they are. */
+  /** Returns the ids of the events right before a page, if those pages are cached. They are when a client reads page after page. */
   private idsBefore({ epoch, from }: Place): Set<string> {
     const ids = new Set<string>();
     for (let count = 1; count <= pagesOfRepetitions; count += 1) {
@@ -156,13 +156,16 @@ function toPage(
 ): EventPage {
   return {
     events: messages.flatMap((message) => toEvent(epoch, message)).filter(({ id }) => addNew(ids, id)),
-    // There can be a hole between the start of the page and its first message. The page is complete there too.
+    // A hole between the start of the page and its first message does not make the page incomplete.
     firstSequence: streamBegins <= from ? from : findBeginning(messages, streamBegins),
     lastSequence: isEnd ? Math.max(until, messages.at(-1)?.sequence ?? 0) : from + pageLength - 1,
   };
 }
 
-/** Finds where the page is complete from. Messages that have left the stream since they were read count, if no hole follows them. */
+/**
+ * Finds the sequence from which the page is complete. Messages that left the stream after they were read count if no hole
+ * follows.
+ */
 function findBeginning(messages: readonly StreamMessage[], streamBegins: number): number {
   const sequences = new Set(messages.map(({ sequence }) => sequence));
   let first = streamBegins;

@@ -1,7 +1,9 @@
 import type { LiveEvent } from './live-event.js';
 import { maxRingBufferBytes, maxRingBufferEvents } from '../live-limits.js';
 
-/** The newest events of one epoch of the EVENTS stream, in order and without holes, except where an event repeated an earlier one. */
+/**
+ * The newest events of one epoch of the EVENTS stream, in order and without holes, except where an event repeated an earlier one.
+ */
 export class EventRingBuffer {
   private events: LiveEvent[] = [];
   /** Index of the oldest event. Dropping it by `shift()` would move all others each time. */
@@ -14,7 +16,7 @@ export class EventRingBuffer {
     private before: number,
   ) {}
 
-  /** The sequence from which on the ring buffer is complete. */
+  /** The first sequence from which the ring buffer is complete. */
   get firstSequence(): number {
     return this.before + 1;
   }
@@ -48,7 +50,7 @@ export class EventRingBuffer {
     this.oldest += 1;
     this.before = event.sequence;
     this.bytes -= event.record.length;
-    // Copying at each event would be slow. Waiting too long would keep dropped events in memory, where only few large ones fit.
+    // Copying for each event would be slow, but dropped events stay in memory until the copy, and a few large ones fill it.
     if (this.oldest < 1_024 && this.oldest < this.events.length / 2) return;
     this.events = this.events.slice(this.oldest);
     this.oldest = 0;

@@ -56,12 +56,12 @@ export class EventsStreamClient {
 
   constructor(private readonly options: NatsOptions) {}
 
-  /** False while NATS is unavailable: requests would wait in memory. */
+  /** False while NATS is unavailable. Do not send requests then: they would wait in memory. */
   get isConnected(): boolean {
     return this.watch?.isConnected ?? false;
   }
 
-  /** Connects; the service does not start without. */
+  /** Connects to NATS. The service does not start without this connection. */
   async connect(): Promise<void> {
     this.connection = await connectNats(this.options);
     this.watch = new ConnectionWatch(this.connection, {
@@ -75,7 +75,7 @@ export class EventsStreamClient {
     if (this.connection) await closeNats(this.connection);
   }
 
-  /** Calls back whenever the connection is lost; the answer ends that. */
+  /** Calls the listener whenever the connection is lost. Returns a function that removes the listener. */
   onDisconnected(listener: () => void): () => void {
     this.lossListeners.add(listener);
     return () => this.lossListeners.delete(listener);

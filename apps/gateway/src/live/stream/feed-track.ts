@@ -5,8 +5,8 @@ import { checkOfStart, positionOf, type Position } from './position.js';
 import { RecentIds } from './recent-ids.js';
 import { maxRingBufferEvents } from '../live-limits.js';
 
-// After a change of epoch, the events service republishes every event that may be missing on the stream: up to a day after a
-// restored backup, which takes minutes. Old events count as repetitions until none has arrived for this long.
+// After an epoch change, the events service republishes every event that may be missing on the stream. After a restored backup,
+// that can be a day of events and takes minutes. Old events count as repetitions until none has arrived for this long.
 const repetitionMs = 60_000;
 
 /** Tracks what was read from one epoch of the stream, and up to where. */
@@ -14,9 +14,8 @@ export class FeedTrack {
   readonly ringBuffer: EventRingBuffer;
   /** The ids of delivered events, of earlier epochs too: the events service publishes some events again. */
   private readonly ids: RecentIds;
-  /** Events older than this id, the oldest one known when the epoch began... */
+  /** The oldest id that was known when the epoch began. Until `repetitionsUntil`, events with older ids count as repetitions. */
   private readonly oldestId: string;
-  /** ...count as repetitions until this time. */
   private repetitionsUntil: number;
   private next: number;
   /** The next sequence at the time of the last check, which found that the stream had lost nothing from there on. */

@@ -54,7 +54,7 @@ function parseRecord(record: Buffer): JsonObject {
     const parsed = parseJson(record.toString());
     return isJsonObject(parsed) ? parsed : {};
   } catch {
-    // Not a record of the events service. No filter lets it pass, but it must not crash the process at every start.
+    // The events service did not write this record. No filter lets it pass, but it must not crash the process at every start.
     return {};
   }
 }

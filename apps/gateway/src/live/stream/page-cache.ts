@@ -3,9 +3,9 @@ import type { LiveEvent } from './live-event.js';
 /** The events at the sequences of a page. */
 export interface EventPage {
   events: readonly LiveEvent[];
-  /** The page is complete from this sequence... */
+  /** First sequence of the range in which the page is complete. */
   firstSequence: number;
-  /** ...to this one. */
+  /** Last sequence of that range. */
   lastSequence: number;
 }
 

@@ -28,9 +28,9 @@ export class PageReader {
   private constructor(
     private readonly stream: EventsStreamClient,
     private readonly consumer: Consumer,
-    /** The first sequence that was not requested yet. */
+    /** The first sequence that has not been requested yet. */
     private next: number,
-    /** Number of messages that the consumer has still to deliver, by its last report. */
+    /** Number of messages that the consumer still has to deliver, according to its last report. */
     private pending: number,
   ) {}
 
@@ -68,7 +68,7 @@ export class PageReader {
     void this.stream.deleteConsumer(this.consumer);
   }
 
-  /** Fetches as many messages as a page can have, or all that are left. */
+  /** Fetches as many messages as a page can have, or all remaining messages. */
   private async fetch(): Promise<void> {
     const options = { max_messages: pageLength, expires: fetchMs, idle_heartbeat: heartbeatMs };
     const fetching = await this.consumer.fetch(options);

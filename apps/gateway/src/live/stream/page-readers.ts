@@ -1,7 +1,7 @@
 import type { EventsStreamClient } from './events-stream-client.js';
 import { PageReader } from './page-reader.js';
 
-/** The most readers, for any number of clients. */
+/** Maximum number of readers, which serve any number of clients. */
 const maxReaders = 4;
 
 /** A pool of page readers. Prefers the reader that is already at the requested sequence. */
@@ -24,7 +24,7 @@ export class PageReaders {
    */
   async use<T>(from: number, signal: AbortSignal, work: (reader: PageReader) => Promise<T>): Promise<T> {
     if (this.busy < maxReaders) this.busy += 1;
-    // A caller that finishes passes its place to the next one.
+    // A caller that finishes hands its slot to the next one.
     else await new Promise<void>((resolve) => this.waiting.push(resolve));
     try {
       // Do not spend a reader on work that no caller waits for.

@@ -8,7 +8,8 @@ export interface ReaderListener {
   onIdle(sequence: number): void;
 }
 
-// The most messages that NATS may send ahead. Events have up to 256 KiB, and nats-server drops a client for which 64 MiB wait.
+// Maximum number of messages that NATS may send ahead. Events have up to 256 KiB, and nats-server drops a client when 64 MiB wait
+// for it.
 const maxMessages = 200;
 const pullMs = 10_000;
 // Two missing heartbeats end the reader, so a consumer that disappears silently is noticed within about 2 s.
@@ -109,7 +110,7 @@ export class StreamReader {
       case 'exceeded_limits':
         return this.end(`the consumer is gone or does not respond: ${notification.type}`);
       default:
-      // Pulls that are sent and expire: nothing to do.
+      // The other notifications say that a pull request was sent or has expired. They need no action.
     }
   }
 }

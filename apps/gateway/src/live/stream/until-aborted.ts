@@ -7,7 +7,7 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
   signal.throwIfAborted();
   let onAbort: () => void = () => undefined;
   const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason as Error); // holds: the same value that throwIfAborted() throws
+    onAbort = () => reject(signal.reason as Error); // Safe cast: throwIfAborted() throws the same value.
     signal.addEventListener('abort', onAbort);
   });
   try {

@@ -1,6 +1,9 @@
 import type { RawData, WebSocket } from 'ws';
 
-/** Waits for the first message and returns its text. Undefined if it is not text or does not arrive in time, or if the client leaves. */
+/**
+ * Waits for the first message and returns its text. Undefined if it is not text or does not arrive in time, or if the client
+ * leaves.
+ */
 export function untilFirstMessage(webSocket: WebSocket, limitMs: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const settle = (text?: string): void => {
@@ -9,7 +12,7 @@ export function untilFirstMessage(webSocket: WebSocket, limitMs: number): Promis
       resolve(text);
     };
     const onMessage = (data: RawData, isBinary: boolean): void => {
-      // holds: without another `binaryType`, ws passes each message as a Buffer
+      // Safe cast: by default (`binaryType`), ws passes each message as a Buffer.
       settle(isBinary ? undefined : (data as Buffer).toString());
     };
     const onClose = (): void => settle();

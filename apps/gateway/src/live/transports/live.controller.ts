@@ -34,7 +34,7 @@ export class LiveController {
       'Messages without an `event` field carry an event: `data` is the record, `id` the position. A replay has no id. To resume, ' +
       'reconnect with the last id: you receive the missed events in order, without gaps or duplicates. When that is impossible, ' +
       '`event: gap` reports missed events with a `reason`. A message that only has an `id` reports the current position. ' +
-      '`event: closed` says with a `code` why the service ends the stream. In browsers, use `fetch`: `EventSource` cannot send ' +
+      'The `code` of `event: closed` says why the service ends the stream. In browsers, use `fetch`: `EventSource` cannot send ' +
       'the token.',
   })
   @ApiHeader({
@@ -77,7 +77,7 @@ export class LiveController {
     keepOpen(request);
     const { raw: response } = reply;
     response.once('close', () => connection.close('left'));
-    // Covers a client that stalls while so little waits that LiveConnection never checks it.
+    // LiveConnection only checks clients for which much data waits. This covers a client that stalls with little data.
     response.setTimeout(stallLimitMs, () => {
       if (response.writableLength > 0) connection.close('too_slow');
     });
@@ -91,7 +91,7 @@ export class LiveController {
     description:
       `Send \`{"token": "<key>"}\` as the first message, within ${webSocketLimits.tokenMs / 1_000} seconds. This message can also ` +
       'contain the parameters below, by the same names. Its values take precedence over the query string. If the handshake has ' +
-      'an `Authorization` header, the service reads no message: put the parameters in the query string. Every message from ' +
+      'an `Authorization` header, the service ignores your messages: put the parameters in the query string. Every message from ' +
       `the service is then the record of an event.\n\nClose codes:\n\n${printCloseCodes()}`,
   })
   @WebSocketParameters()
@@ -116,7 +116,7 @@ function beginStream(reply: FastifyReply): ServerResponse {
     'cache-control': 'no-store',
     // Without this header, nginx buffers the response.
     'x-accel-buffering': 'no',
-    // No other request follows on this connection after the stream.
+    // The connection carries no further request after the stream.
     connection: 'close',
   });
   reply.hijack();

@@ -5,7 +5,7 @@ import type { FrameFormat } from '../connections/frames.js';
 import { type LiveSink } from '../connections/live-sink.js';
 import { closeCodes, type CloseReason } from '../close-codes.js';
 
-/** The most bytes in a close reason: a control frame holds 125 bytes, two of which are the code (RFC 6455 §5.5). */
+/** Maximum size of a close reason: a control frame holds 125 bytes, two of which are the code (RFC 6455 §5.5). */
 const maxReasonBytes = 123;
 
 /** Sends to a WebSocket. Frames are already encoded, so they go to the socket directly, between those that `ws` writes. */
@@ -44,7 +44,7 @@ export function closeWebSocket(webSocket: WebSocket, reason: CloseReason, text?:
   webSocket.close(code, fitReason(text ?? usualText));
 }
 
-/** Cuts a text to what a close frame holds, at a character boundary. */
+/** Cuts a text to the length that fits in a close frame, at a character boundary. */
 function fitReason(text: string): Buffer {
   const room = Buffer.alloc(maxReasonBytes);
   const { written } = new TextEncoder().encodeInto(text, room);

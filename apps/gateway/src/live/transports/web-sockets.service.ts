@@ -19,7 +19,7 @@ import { closeLimitMs, maxMessageBytes, type WebSocketLimits, webSocketLimits } 
 /** The path of WebSockets, without its aliases. */
 export const webSocketPath = '/ws/platform-events';
 
-// A client sends its message in a few pieces, unless it means to waste memory.
+// Clients send their message in a few fragments. More fragments would only waste memory.
 const maxMessagePieces = 256;
 
 // A separate constant, because @types/ws does not know some of these options yet.
@@ -99,8 +99,8 @@ export class WebSockets {
   }
 
   /**
-   * Whether another socket may wait. When all places are taken, closes the one that has waited longest: clients send their token
-   * at once, and only an attacker does not.
+   * Whether another socket may wait. At the maximum, closes the one that has waited longest: ordinary clients send their token
+   * immediately, so the oldest one is probably an attacker's.
    */
   private makeRoom(): boolean {
     if (this.waiting.size < this.limits.waiting) return true;
@@ -131,7 +131,7 @@ export class WebSockets {
     const { token, fields } = await this.readIntroduction(webSocket, request.headers.authorization);
     if (!(await this.tokens.identify(token))) throw new ServiceError('unauthenticated', 'Invalid token.');
     const { request: liveRequest, positions } = parseLiveFields({ ...query, ...fields });
-    // The client may have left meanwhile, or the process may be stopping.
+    // In the meantime, the client may have disconnected, or the process may be stopping.
     if (webSocket.readyState !== WebSocket.OPEN) return;
     if (!(socket instanceof Socket)) throw new Error('the HTTP server listens on TCP sockets only');
     const connection = this.connections.open(liveRequest, {
@@ -168,12 +168,12 @@ export class WebSockets {
   private log(error: ServiceError): void {
     const details = { err: error.cause ?? error };
     // In an outage, all connections fail for the same reason: log it once.
-    if (error.code === 'unavailable') this.failures.warn('refusing live connections', details);
+    if (error.code === 'unavailable') this.failures.warn('rejecting live connections', details);
     else this.logger.error(details, 'live connection failed');
   }
 }
 
-/** Describes an error within the little space of a close frame: the errors by field, if there are any. */
+/** Describes an error briefly enough for a close frame: the errors by field, if there are any. */
 function describe({ detail, errors }: ServiceError): string {
   const faults = Object.entries(errors ?? {}).map(([field, texts]) => `${field}: ${texts.join(', ')}`);
   return faults.length > 0 ? faults.join('; ') : detail;
@@ -186,7 +186,7 @@ function refuse(socket: Duplex, error: ServiceError): void {
   socket.end(printProblem(error));
 }
 
-/** Pings a socket regularly, and terminates it if a ping has no answer when the next one is due. */
+/** Pings a socket regularly, and terminates it if no pong arrives before the next ping. */
 function endWhenSilent(webSocket: WebSocket, pingMs: number): void {
   let isAlive = true;
   webSocket.on('pong', () => {

@@ -1,6 +1,6 @@
 import { readData } from './read-data.js';
 
-/** Whose token a call takes: a user's (`OA`) or the application's own (`AP`). */
+/** The kind of token that a call takes: a user's (`OA`) or the application's own (`AP`). */
 export const tokenTypes = ['OA', 'AP'] as const;
 export type TokenType = (typeof tokenTypes)[number];
 
@@ -17,4 +17,4 @@ export interface ApiEndpoint {
 }
 
 /** All 149 endpoints of the API. */
-export const apiEndpoints = readData('api-endpoints') as readonly ApiEndpoint[]; // holds: api-endpoints.spec.ts checks the data
+export const apiEndpoints = readData('api-endpoints') as readonly ApiEndpoint[]; // Safe cast: api-endpoints.spec.ts checks the data.

@@ -7,4 +7,4 @@ export interface Scope {
 }
 
 /** All 81 scopes. */
-export const scopes = readData('scopes') as readonly Scope[]; // holds: scopes.spec.ts checks the data
+export const scopes = readData('scopes') as readonly Scope[]; // Safe cast: scopes.spec.ts checks the data.
