@@ -9,8 +9,10 @@ import { DeadLettersRepository, type StoredDeadLetter } from '../store/dead-lett
  * Lets an owner view, retry, and discard dead letters: events that the database rejected.
  *
  * ```
- * rejected ──▶ dead letter ──retry──▶ stored, or already known ─▶ deleted ▲ │ │ rejected again: keeps the new reason └──┼───┘
- * └─discard──▶ deleted; if the message is redelivered, it becomes a dead letter again
+ * rejected ──▶ dead letter ──retry──▶ stored, or already known ─▶ deleted
+ *                  ▲  │   │ rejected again: keeps the new reason
+ *                  └──┼───┘
+ *                     └─discard──▶ deleted; if the message is redelivered, it becomes a dead letter again
  * ```
  */
 @Injectable()

@@ -27,9 +27,12 @@ const overdueLimitSeconds = 60;
  * outlasts the stream's deduplication window, or when it is unknown whether the stream has kept the event.
  *
  * ```
- * written batch ──▶ waiting ──▶ published ──all acknowledged──▶ moved from the outbox to published_batches │ │ │ queue full, or │
- * failed, crashed │ the stream was in doubt since then, 10 s in doubt │ │ or has lost the batch (see StreamCheck) ▼ ▼ ▼ outbox row,
- * claimable after 10 s ──recovery pass of any instance──▶ waiting
+ * written batch ──▶ waiting ──▶ published ──all acknowledged──▶ moved from the outbox to published_batches
+ *                      │              │                              │
+ *            queue full, or           │ failed, crashed              │ the stream was in doubt since then,
+ *            10 s in doubt            │                              │ or has lost the batch (see StreamCheck)
+ *                      ▼              ▼                              ▼
+ *                  outbox row, claimable after 10 s ──recovery pass of any instance──▶ waiting
  * ```
  */
 @Injectable()

@@ -32,9 +32,12 @@ const startLimitMs = 5_000;
  * Decides when the relay may trust the EVENTS stream, and under which epoch.
  *
  * ```
- * ┌──────────── check: intact, or repaired ────────────────┐ │ ▼ in doubt ◀── connection lost · stream not responding ─── trusted
- * checked on reconnect, · stream of another platform checked every 5 s, and when a and every second; · stream without its files
- * sequence is lower than an earlier one nothing is published
+ *             ┌──────────── check: intact, or repaired ────────────────┐
+ *             │                                                        ▼
+ *         in doubt ◀── connection lost · stream not responding ─── trusted
+ *  checked on reconnect,      · stream of another platform      checked every 5 s, and when a
+ *  and every second;          · stream without its files        sequence is lower than an earlier one
+ *  nothing is published
  * ```
  *
  * Publishing while the stream is in doubt would reuse the sequences of lost events and so hide the loss.
