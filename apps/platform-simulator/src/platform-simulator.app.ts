@@ -16,7 +16,7 @@ export interface RunningPlatformSimulator extends RunningService {
   url: string;
 }
 
-// Large enough to send events over any receiver's limit, to test that limit.
+// Large enough to test events that are larger than any receiver's limit.
 const bodyLimitBytes = 4 * 1024 * 1024;
 
 @Module({})

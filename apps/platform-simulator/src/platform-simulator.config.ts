@@ -11,7 +11,7 @@ import {
 /** Maximum events per second. One Node process cannot sign and send more; the limit catches typing errors. */
 export const maxRate = 100_000;
 
-/** The scenarios; scenarios/scenarios.ts says what they do. */
+/** The scenarios. scenarios/scenarios.ts describes them. */
 export const scenarioNames = ['quiet', 'busy-evening', 'raid', 'streamers-on-and-off'] as const;
 
 /** The environment variables of the simulator. */

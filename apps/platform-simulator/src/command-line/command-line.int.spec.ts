@@ -68,12 +68,12 @@ describe(runCommandLine.name, () => {
     [['send', 'channel.cheer', '--event', '[]'], 1, 'must be a JSON object'],
     [['fault', 'weather'], 1, 'fault requires one of'],
     [['rate', 'fast'], 1, 'responded with 400'],
-  ])('%j ends with %i and says why', async (words, exitCode, fault) => {
+  ])('%j exits with code %i and prints the reason', async (words, exitCode, fault) => {
     const result = await run(...words);
     expect(result).toEqual({ exitCode, output: expect.stringContaining(fault) });
   });
 
-  it('reports an address where nothing or another program answers', async () => {
+  it('reports an address where no simulator or another program is listening', async () => {
     const nobody = await runCommandLine(['status', '--url', 'http://127.0.0.1:9']);
     expect([nobody.exitCode, nobody.lines[0]]).toEqual([
       1,

@@ -92,7 +92,7 @@ export const commands: Readonly<Record<string, Command>> = {
   streams: {
     usage: '<login>',
     words: [1, 1],
-    help: 'Lists the current and past streams of a user, whatever the streams API shows',
+    help: 'Lists the current and past streams of a user, even if the streams API does not show them',
     options: {},
     run: async ({ client, words: [login = ''] }) => {
       const { id } = await findUser(client, login);
@@ -107,7 +107,7 @@ export const commands: Readonly<Record<string, Command>> = {
       broadcaster: { type: 'string', help: 'id of the broadcaster' },
       event: { type: 'string', help: 'JSON object whose fields replace generated fields of the event' },
       copies: { type: 'string', help: 'how many times to send the same message (default 1)' },
-      fault: { type: 'string', help: 'what to do wrong: bad_signature, old_timestamp, …' },
+      fault: { type: 'string', help: 'fault of the message: bad_signature, old_timestamp, …' },
       callback: { type: 'string', help: 'URL to send to without a subscription; requires --secret' },
       secret: { type: 'string', help: 'webhook secret that signs the message' },
     },
@@ -131,7 +131,7 @@ export const commands: Readonly<Record<string, Command>> = {
       for: { type: 'string', help: 'api: milliseconds after which the fault ends' },
       delay: {
         type: 'string',
-        help: 'milliseconds: delays responses with api slow, delays every notification',
+        help: 'milliseconds: delays responses in mode api slow, or every notification',
       },
       lose: { type: 'string', help: 'notifications: probability from 0 to 1' },
       duplicate: { type: 'string', help: 'notifications: probability from 0 to 1' },
@@ -198,7 +198,7 @@ async function findUser(client: ControlClient, login: string): Promise<User> {
   const { users } = await client.call<{ users: User[] }>('GET', path);
   const [user] = users;
   if (!user)
-    throw new CommandError(`There is no user ${login}. List the users with users, or add one with add.`);
+    throw new CommandError(`There is no user ${login}. Run "users" to list the users or "add" to add one.`);
   return user;
 }
 

@@ -40,5 +40,5 @@ export class ControlClient {
 
 function messageOf(reply: unknown): string {
   const { message } = Object(reply) as { message?: unknown };
-  return typeof message === 'string' ? message : 'no reason given';
+  return typeof message === 'string' ? message : 'no reason in the response';
 }

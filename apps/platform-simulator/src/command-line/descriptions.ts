@@ -28,7 +28,7 @@ export function describeUser(user: {
 }
 
 export function describeStreams(streams: readonly StreamTruth[]): string[] {
-  if (streams.length === 0) return ['This user has had no stream.'];
+  if (streams.length === 0) return ['This user has never had a stream.'];
   return streams.map(({ id, started_at, ended_at }) => `${id}  ${started_at}  ${ended_at ?? 'running'}`);
 }
 

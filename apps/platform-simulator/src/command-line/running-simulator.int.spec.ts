@@ -25,13 +25,13 @@ describe(findSimulator.name, () => {
     expect(await findSimulator({ DATA_DIR, PLATFORM: 'simulator' })).toBe(url);
   });
 
-  it('keeps the record to the current user and leaves no other file', async () => {
+  it('lets only the current user read the record, and leaves no other file', async () => {
     await recordSimulator(directory, { url, pid: process.pid });
     expect(await readdir(directory)).toEqual(['simulator.json']);
     expect((await stat(join(directory, 'simulator.json'))).mode & 0o777).toBe(0o600);
   });
 
-  it('says how to start one when none was recorded, or it was stopped', async () => {
+  it('explains how to start a simulator when none was recorded or it was stopped', async () => {
     await expect(findSimulator({ DATA_DIR })).rejects.toThrow(/No simulator runs .* npm start/);
     await recordSimulator(directory, { url, pid: process.pid });
     await removeSimulatorRecord(directory);
@@ -52,7 +52,7 @@ describe(findSimulator.name, () => {
     },
   );
 
-  it('says that another platform has no simulator', async () => {
+  it('reports that another platform has no simulator', async () => {
     await expect(findSimulator({ DATA_DIR, PLATFORM: 'twitch' })).rejects.toThrow('PLATFORM is twitch');
   });
 });

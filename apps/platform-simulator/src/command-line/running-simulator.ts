@@ -31,7 +31,7 @@ export async function removeSimulatorRecord(directory: string): Promise<void> {
 export async function findSimulator(environment: NodeJS.ProcessEnv): Promise<string> {
   const { DATA_DIR, PLATFORM } = environment;
   if (PLATFORM && PLATFORM !== 'simulator') {
-    throw new CommandError(`PLATFORM is ${PLATFORM}: there is a simulator only with PLATFORM=simulator.`);
+    throw new CommandError(`PLATFORM is ${PLATFORM}, but only PLATFORM=simulator has a simulator.`);
   }
   const directory = resolve(DATA_DIR || '.data', 'simulator');
   const simulator = await readRecord(directory);

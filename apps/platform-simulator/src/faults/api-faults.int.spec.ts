@@ -27,19 +27,19 @@ describe('faults of the platform API', () => {
     expect((await setup.call('GET', '/simulator')).json.faults).toMatchObject({ api: { mode: 'down' } });
   });
 
-  it('answers 200 with invalid JSON in mode garbage', async () => {
+  it('responds with 200 and invalid JSON in mode garbage', async () => {
     await fail({ mode: 'garbage' });
     const response = await lookUp();
     expect(response.status).toBe(200);
     await expect(response.json()).rejects.toThrow(/JSON/);
   });
 
-  it('answers 500 in mode error', async () => {
+  it('responds with 500 in mode error', async () => {
     await fail({ mode: 'error' });
     expect((await lookUp()).status).toBe(500);
   });
 
-  it('answers 429 with the time of the reset', async () => {
+  it('responds with 429 and the time of the reset', async () => {
     stopClock();
     await fail({ mode: 'rate_limited', for_ms: 60_000 });
     const { status, headers } = await lookUp();
@@ -47,7 +47,7 @@ describe('faults of the platform API', () => {
     expect(Number(headers.get('ratelimit-reset'))).toBe(Math.ceil((Date.now() + 60_000) / 1_000));
   });
 
-  it('answers late in mode slow, and shuts down without waiting', async () => {
+  it('responds late in mode slow, and shuts down without waiting', async () => {
     await fail({ mode: 'slow', delay_ms: 300 });
     const began = performance.now();
     expect((await lookUp()).status).toBe(200);
@@ -63,7 +63,7 @@ describe('faults of the platform API', () => {
     setup = await SimulatorSetup.start();
   });
 
-  it('ends by itself', async () => {
+  it('ends after its duration', async () => {
     const pass = stopClock();
     await fail({ mode: 'error', for_ms: 200 });
     pass(199);
@@ -76,9 +76,12 @@ describe('faults of the platform API', () => {
     });
   });
 
-  it.each([[{ mode: 'gone' }], [{ mode: 'slow', delay_ms: -1 }], [{}]])('answers 400 to %j', async (api) => {
-    expect((await fail(api)).status).toBe(400);
-  });
+  it.each([[{ mode: 'gone' }], [{ mode: 'slow', delay_ms: -1 }], [{}]])(
+    'responds with 400 to %j',
+    async (api) => {
+      expect((await fail(api)).status).toBe(400);
+    },
+  );
 
   it('counts calls of the platform by their route', async () => {
     await lookUp();

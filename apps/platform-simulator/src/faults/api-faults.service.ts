@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RateLimiter } from '../limits/rate-limiter.js';
 import { FaultsService } from './faults.service.js';
 
-// For a fault without an end: a minute, as long as the platform's own limit takes to recover.
+// For a fault without an end. The platform's own limit also recovers within one minute.
 const rateLimitedForMs = 60_000;
 
 /** Counts the calls of the platform's API and injects the configured fault. */
@@ -72,12 +72,12 @@ export class ApiFaultsService implements OnModuleDestroy {
   }
 
   private count({ is404, method, url }: FastifyRequest): void {
-    const route = is404 ? 'other' : `${method} ${url.split('?')[0]}`; // a bounded set: the routes have no path parameters
+    const route = is404 ? 'other' : `${method} ${url.split('?')[0]}`; // a bounded set, because the routes have no path parameters
     this.requests.set(route, (this.requests.get(route) ?? 0) + 1);
   }
 
   private async wait(delayMs: number): Promise<void> {
-    // Only shutdown rejects this wait; the response then goes out at once.
+    // Only a shutdown rejects this wait. The response is then sent immediately.
     await delay(delayMs, undefined, { signal: this.closing.signal }).catch(() => undefined);
   }
 }

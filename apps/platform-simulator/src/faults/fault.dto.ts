@@ -19,7 +19,7 @@ export class ApiFaultDto {
   @Max(maxMs)
   delay_ms?: number;
 
-  /** The fault ends after this time. Default: it stays. */
+  /** The fault ends after this time. Default: it remains. */
   @IsOptional()
   @IsInt()
   @Min(1)

@@ -33,7 +33,7 @@ export class PlatformErrorFilter implements ExceptionFilter {
 function describeError(error: unknown): PlatformError {
   const status = statusOf(error);
   const title = STATUS_CODES[status] ?? '';
-  if (status >= 500) return { error: title, status, message: 'internal error of the simulator, see its log' };
+  if (status >= 500) return { error: title, status, message: 'internal error, see the log of the simulator' };
   const { message, id } = partsOf(error);
   return { error: title, status, message, ...(id !== undefined && { id }) };
 }

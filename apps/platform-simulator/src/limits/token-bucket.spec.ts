@@ -2,12 +2,12 @@ import { TokenBucket } from './token-bucket.js';
 
 describe(TokenBucket.name, () => {
   describe('take', () => {
-    it('gives as many points as the bucket holds, at once', () => {
+    it('gives all points of a full bucket immediately', () => {
       const bucket = new TokenBucket(3, 0);
       expect([1, 2, 3, 4].map(() => bucket.take(0))).toEqual([true, true, true, false]);
     });
 
-    it('gives again what has flowed in', () => {
+    it('gives points back as the bucket refills', () => {
       const bucket = new TokenBucket(60, 0); // one a second
       for (let count = 0; count < 60; count += 1) bucket.take(0);
       expect([999, 1_000, 1_000, 2_000].map((now) => bucket.take(now))).toEqual([false, true, false, true]);

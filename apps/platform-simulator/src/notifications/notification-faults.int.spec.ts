@@ -89,7 +89,7 @@ describe('faults of notifications', () => {
       const last = await run.call('POST', '/simulator/streams', { user_id: '77' });
       const isLast = ({ json }: Received): boolean => json.event?.id === last.json.id;
       await run.receiver.waitFor(1, isLast);
-      await run.close(); // which waits for those that are still on their way
+      await run.close(); // which waits for notifications in flight
       return run.receiver.received
         .filter(isNotification)
         .map(({ json }) => json.event?.id)
@@ -105,7 +105,7 @@ describe('faults of notifications', () => {
     const statuses = async (): Promise<string[]> =>
       (await setup.call('GET', '/helix/eventsub/subscriptions')).json.data.map(({ status }) => status);
 
-    /** Waits until the simulator knows of so many that were answered so. */
+    /** Waits until the simulator has counted this many responses with this status. */
     const untilCounted = (counts: { given_up?: number; accepted?: number }): Promise<void> =>
       eventually(async () =>
         expect((await setup.call('GET', '/simulator')).json.notifications).toMatchObject(counts),

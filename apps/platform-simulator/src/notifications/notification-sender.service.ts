@@ -79,7 +79,7 @@ export class NotificationSender {
       this.faults.draw('bad_signature')
         ? createFaultyMessage({ ...content, id, timestamp }, 'bad_signature')
         : message;
-    const send = (): void => void this.deliver(subscription, createCopy); // cannot fail: it counts its outcome
+    const send = (): void => void this.deliver(subscription, createCopy); // cannot fail, because the delivery counts failures
     const copies = this.faults.draw('duplicate') ? 2 : 1;
     const channel = channelOf(view.condition) ?? '';
     const order = this.faults.draw('reorder') ? 'after the next' : 'in order';

@@ -104,7 +104,7 @@ describe('notifications of the simulated platform', () => {
       expect(setup.receiver.received.map(isThatFault)).toEqual([true]);
     });
 
-    it('answers 404 without a subscription and without a callback', async () => {
+    it('responds with 404 without a subscription and a callback', async () => {
       expect(await setup.send()).toMatchObject({ status: 404, json: { error: 'Not Found', status: 404 } });
     });
 
@@ -120,7 +120,7 @@ describe('notifications of the simulated platform', () => {
       ['a header that would break', { message_id: 'a\r\nb' }],
       ['no secret', { secret: undefined }],
       ['a type that the platform does not have', { type: 'channel.dance' }],
-    ])('answers 400 to %s', async (_, fault) => {
+    ])('responds with 400 to %s', async (_, fault) => {
       const { status, json } = await setup.send({ callback: setup.receiver.url, secret, ...fault });
       expect({ status, error: json.error }).toEqual({ status: 400, error: 'Bad Request' });
       expect(setup.receiver.received).toEqual([]);
@@ -196,7 +196,7 @@ describe('notifications of the simulated platform', () => {
   });
 
   describe('PATCH /simulator', () => {
-    it.each([[-1], ['1'], [1e9], [null]])('answers 400 to a rate of %j', async (rate) => {
+    it.each([[-1], ['1'], [1e9], [null]])('responds with 400 to a rate of %j', async (rate) => {
       expect((await setup.call('PATCH', '/simulator', { rate })).status).toBe(400);
     });
   });

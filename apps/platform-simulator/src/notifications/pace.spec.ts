@@ -2,20 +2,20 @@ import { Pace } from './pace.js';
 
 describe(Pace.name, () => {
   describe('take', () => {
-    it('gives what is due at the rate', () => {
+    it('gives the events that are due at the rate', () => {
       const pace = new Pace(4, 0);
       expect(pace.take(200, 100)).toEqual({ send: 0, missed: 0 });
       expect(pace.take(1_000, 100)).toEqual({ send: 4, missed: 0 });
       expect(pace.take(1_500, 100)).toEqual({ send: 2, missed: 0 });
     });
 
-    it('gives one every two seconds when the rate is a half', () => {
+    it('gives one event every two seconds at a rate of 0.5', () => {
       const pace = new Pace(0.5, 0);
       const sends = [1_000, 2_000, 3_000, 4_000].map((now) => pace.take(now, 100).send);
       expect(sends).toEqual([0, 1, 0, 1]);
     });
 
-    it('catches up a second of standstill and misses what is older', () => {
+    it('catches up after a stall of one second, and drops older events', () => {
       const pace = new Pace(100, 0);
       expect(pace.take(1_000, 0)).toEqual({ send: 0, missed: 0 });
       expect(pace.take(3_000, 0)).toEqual({ send: 0, missed: 200 });
@@ -34,7 +34,7 @@ describe(Pace.name, () => {
       expect(pace.untilNextMs()).toBeCloseTo(400);
     });
 
-    it('is endless when the rate is 0', () => {
+    it('is infinite when the rate is 0', () => {
       expect(new Pace(0, 0).untilNextMs()).toBe(Infinity);
     });
   });

@@ -1,4 +1,4 @@
-/** Number of events that are due now, and of events that are dropped because there was no room for too long. */
+/** The number of events that are due now, and the number that are dropped because there was no room for too long. */
 export interface Due {
   send: number;
   missed: number;

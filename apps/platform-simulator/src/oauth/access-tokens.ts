@@ -13,7 +13,7 @@ export interface AccessToken {
 /** The fault of an application's credentials; null for valid ones. */
 export type CredentialsFault = 'unknown_client' | 'wrong_secret' | null;
 
-// Bounds memory: a new token beyond this limit revokes the oldest.
+// Bounds memory: issuing a token above this limit revokes the oldest one.
 const maxTokens = 10_000;
 
 // Without PLATFORM_CLIENT_ID, any application is accepted, up to this number.

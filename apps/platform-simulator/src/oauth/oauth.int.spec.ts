@@ -57,7 +57,7 @@ describe('OAuth of the simulated platform', () => {
       [{ client_id: '' }, 'missing client id'],
       [{ client_secret: '' }, 'missing client secret'],
       [{ grant_type: 'authorization_code' }, 'only client_credentials'],
-    ])('answers 400 to %j', async (fault, message) => {
+    ])('responds with 400 to %j', async (fault, message) => {
       const { status, json } = await getToken(fault);
       expect({ status, message: json.message }).toEqual({
         status: 400,
@@ -82,7 +82,7 @@ describe('OAuth of the simulated platform', () => {
   });
 
   describe('a call of /helix', () => {
-    it('is 401 in the platform’s shape without a good token and its client id', async () => {
+    it('is rejected with the platform’s 401 without a valid token and its client id', async () => {
       const { authorization = '' } = setup.authorization;
       const faults: [Record<string, string>, string][] = [
         [{ 'client-id': 'an-application' }, 'OAuth token is missing'],
@@ -100,7 +100,7 @@ describe('OAuth of the simulated platform', () => {
       expect((await lookUp(setup.authorization)).status).toBe(200);
     });
 
-    it('is 401 when the token has expired', async () => {
+    it('is rejected with 401 when the token has expired', async () => {
       const pass = stopClock();
       await setup.call('POST', '/simulator/limits', { token_seconds: 1 });
       const headers = await setup.authorize('an-application', 'its-secret');
@@ -110,7 +110,7 @@ describe('OAuth of the simulated platform', () => {
       expect((await lookUp(headers)).status).toBe(401);
     });
 
-    it('is 401 when the application has revoked its token', async () => {
+    it('is rejected with 401 when the application has revoked its token', async () => {
       const token = setup.authorization.authorization!.slice('Bearer '.length);
       const revoke = (client_id: string) =>
         setup.call('POST', '/oauth2/revoke', new URLSearchParams({ client_id, token }));
@@ -121,7 +121,7 @@ describe('OAuth of the simulated platform', () => {
       expect((await validate(token)).status).toBe(401);
     });
 
-    it('is 401 when all tokens were revoked, and a new one is good', async () => {
+    it('is rejected with 401 when all tokens were revoked, and succeeds with a new one', async () => {
       expect(await setup.call('POST', '/simulator/tokens/revoke')).toMatchObject({ json: { revoked: 1 } });
       expect((await lookUp(setup.authorization)).status).toBe(401);
       expect((await lookUp(await setup.authorize('an-application', 'its-secret'))).status).toBe(200);
@@ -142,7 +142,7 @@ describe('OAuth of the simulated platform', () => {
       expect(rateLimitOf(await lookUp({}))[0]).toBe(800);
     });
 
-    it('answers 429 to one application when its bucket is empty, until the bucket refills', async () => {
+    it('responds with 429 to one application when its bucket is empty, until the bucket refills', async () => {
       const pass = stopClock();
       await setup.call('POST', '/simulator/limits', { rate_limit: 60 }); // one a second
       for (let call = 0; call < 60; call += 1) await lookUp(setup.authorization);

@@ -42,7 +42,7 @@ describe('scenarios', () => {
   });
 
   it.each([[{ name: 'opera' }], [{}], [{ name: 'raid', every_ms: 1 }], [{ name: 'raid', users: 0 }]])(
-    'answers 400 to %j',
+    'responds with 400 to %j',
     async (body) => {
       expect((await play(body)).status).toBe(400);
     },

@@ -14,7 +14,7 @@ export interface Scenario {
   readonly users: number;
   /** Whether all users of the scenario are live at its start. */
   readonly beginsLive: boolean;
-  /** The step to repeat, first at once; null for none. */
+  /** The step to repeat, first immediately; null for none. */
   readonly act: { readonly kind: Act; readonly everyMs: number } | null;
 }
 

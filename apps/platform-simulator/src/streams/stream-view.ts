@@ -20,7 +20,7 @@ export interface StreamView {
   is_mature: boolean;
 }
 
-/** The actual start and end of a stream, whatever the streams API lists. */
+/** The actual start and end of a stream, which the streams API may list late. */
 export interface StreamTruth {
   id: string;
   user_id: string;

@@ -103,7 +103,7 @@ describe('streams of the simulated platform', () => {
       expect(update?.json.event).toMatchObject({ title: 'New', category_name: 'A game of our own' });
     });
 
-    it('answers 409 for a user who is already live, and 404 for one who is offline or unknown', async () => {
+    it('responds with 409 for a user who is already live, and with 404 for one who is offline or unknown', async () => {
       await goLive();
       expect((await setup.call('POST', '/simulator/streams', { user_id: '77' })).status).toBe(409);
       await goOffline();

@@ -9,7 +9,7 @@ interface ByChannel {
   sortedChannels: string[] | null;
 }
 
-/** Enabled subscriptions by type and channel: finds the recipients of an event and tells which events are wanted. */
+/** Enabled subscriptions by type and channel: finds the recipients of an event and the events that any subscription wants. */
 export class EnabledIndex implements Audience {
   private readonly types = new Map<string, ByChannel>();
 

@@ -43,7 +43,7 @@ describe(findConditionFault.name, () => {
     ['channel.follow', { broadcaster_user_id: '1' }, 'condition.moderator_user_id is missing'],
     ['channel.raid', {}, 'exactly one of'],
     ['channel.raid', { from_broadcaster_user_id: '1', to_broadcaster_user_id: '2' }, 'exactly one of'],
-  ])('tells what is wrong with %s and %j', (type, condition, fault) => {
+  ])('names the fault in the condition of %s: %j', (type, condition, fault) => {
     expect(findConditionFault(rowOf(type), condition)).toContain(fault);
   });
 });
@@ -55,7 +55,7 @@ describe(createCondition.name, () => {
 });
 
 describe(costOf.name, () => {
-  it('is 1 without and 0 with the need for consent', () => {
+  it('is 0 for types that need consent, and 1 for others', () => {
     expect([costOf(rowOf('stream.online')), costOf(rowOf('channel.follow'))]).toEqual([1, 0]);
   });
 });

@@ -31,7 +31,7 @@ describe('the list and the limits of subscriptions', () => {
 
   const list = (query = ''): Promise<Reply> => setup.call('GET', `${path}?${query}`);
 
-  /** Follows the pages to the end; `between` happens before each but the first. */
+  /** Follows the pages to the end. Calls `between` before each page except the first. */
   const walk = async (filter = '', between: () => Promise<void> = async () => {}): Promise<string[][]> => {
     const pages: string[][] = [];
     for (let after = ''; ;) {
@@ -44,7 +44,7 @@ describe('the list and the limits of subscriptions', () => {
     }
   };
 
-  it('comes in pages of a hundred, in the order of creation', async () => {
+  it('is returned in pages of 100, in order of creation', async () => {
     const ids = await createMany(230);
     const pages = await walk();
     expect(pages.map((page) => page.length)).toEqual([100, 100, 30]);
@@ -74,7 +74,7 @@ describe('the list and the limits of subscriptions', () => {
   });
 
   it.each([['status=enabled&type=stream.online'], ['user_id=1&subscription_id=2'], ['after=nonsense']])(
-    'answers 400 to ?%s',
+    'responds with 400 to ?%s',
     async (query) => {
       expect(await list(query)).toMatchObject({ status: 400, json: { error: 'Bad Request', status: 400 } });
     },
@@ -92,7 +92,7 @@ describe('the list and the limits of subscriptions', () => {
     expect((await create('stream.online', '1', other)).status).toBe(202);
   });
 
-  it('answers 410 for a withdrawn version', async () => {
+  it('responds with 410 for a withdrawn version', async () => {
     const follow = setup.subscription({ type: 'channel.follow', version: '1' });
     expect(await setup.call('POST', path, follow)).toMatchObject({
       status: 410,
@@ -100,7 +100,7 @@ describe('the list and the limits of subscriptions', () => {
     });
   });
 
-  it('answers 429 over the total cost, except to free types, until there is room again', async () => {
+  it('responds with 429 above the total cost, except to free types, until there is room again', async () => {
     await setup.call('POST', '/simulator/limits', { max_total_cost: 2 });
     const first = await create('stream.online', '1');
     await create('stream.offline', '1');
@@ -131,13 +131,13 @@ describe('the list and the limits of subscriptions', () => {
         await setup.call('POST', path, { type: 'channel.cheer', version: '1', condition, transport });
       }
       const { user, system } = process.cpuUsage(began);
-      return (user + system) / 1_000; // what it takes, not how long it waits for others on the machine
+      return (user + system) / 1_000; // Measures CPU time, because other processes may use the machine.
     };
     const first = await timeOf(0);
     await timeOf(500);
     await timeOf(1_000);
     const last = await timeOf(1_500);
-    expect(last).toBeLessThan(first * 4 + 500); // by far not proportional to what is there
+    expect(last).toBeLessThan(first * 4 + 500); // far less than proportional to the number of subscriptions
     expect((await list()).json.total).toBe(2_000);
   }, 180_000); // two thousand calls, one after the other
 });

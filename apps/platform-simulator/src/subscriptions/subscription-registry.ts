@@ -114,7 +114,7 @@ export class SubscriptionRegistry {
   }
 }
 
-/** Only living subscriptions have a cost. */
+/** Only enabled and pending subscriptions have a cost. */
 function costNow(view: SubscriptionView): number {
   return isLiving(view) ? view.cost : 0;
 }

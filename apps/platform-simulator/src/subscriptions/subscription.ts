@@ -36,7 +36,7 @@ export const revocationStatuses = [
 ] as const;
 export type RevocationStatus = (typeof revocationStatuses)[number];
 
-/** Whether a subscription is enabled or pending. The others stay in the list and cost nothing. */
+/** Whether a subscription is enabled or pending. Other subscriptions remain in the list and cost nothing. */
 export function isLiving({ status }: Pick<SubscriptionView, 'status'>): boolean {
   return status === 'enabled' || status === 'webhook_callback_verification_pending';
 }

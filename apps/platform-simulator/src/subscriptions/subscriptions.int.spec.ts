@@ -11,7 +11,7 @@ describe('subscriptions of the simulated platform', () => {
   afterEach(() => setup.close());
 
   describe('POST /helix/eventsub/subscriptions', () => {
-    it('answers 202 with the subscription, without the secret', async () => {
+    it('responds with 202 and the subscription, without the secret', async () => {
       const { status, json } = await setup.call(
         'POST',
         '/helix/eventsub/subscriptions',
@@ -52,7 +52,7 @@ describe('subscriptions of the simulated platform', () => {
       ['as quoted JSON', ({ json }: Received) => ({ status: 200, body: JSON.stringify(json.challenge) })],
       ['with an error', ({ json }: Received) => ({ status: 403, body: json.challenge ?? '' })],
       ['with a redirect', () => ({ status: 302, headers: { location: `${setup.receiver.url}/elsewhere` } })],
-    ])('fails the subscription when the challenge is answered %s', async (_, answer) => {
+    ])('fails the subscription when the callback responds to the challenge %s', async (_, answer) => {
       setup.receiver.answer = answer;
       expect(await setup.subscribe()).toMatchObject({ status: 'webhook_callback_verification_failed' });
       expect(setup.receiver.received).toHaveLength(1);
@@ -65,7 +65,7 @@ describe('subscriptions of the simulated platform', () => {
       });
     });
 
-    it('answers 409 with the id of the existing subscription', async () => {
+    it('responds with 409 and the id of the existing subscription', async () => {
       const { id } = await setup.subscribe();
       const condition = { moderator_user_id: '4711', broadcaster_user_id: '4711' };
       const { status, json } = await setup.call(
@@ -79,7 +79,7 @@ describe('subscriptions of the simulated platform', () => {
       });
     });
 
-    it('answers 429 to the fourth subscription of one type and condition', async () => {
+    it('responds with 429 to the fourth subscription of one type and condition', async () => {
       for (const path of ['a', 'b', 'c']) {
         const transport = { method: 'webhook', callback: `${setup.receiver.url}/${path}`, secret };
         expect(
@@ -102,7 +102,7 @@ describe('subscriptions of the simulated platform', () => {
 
     it.each<[string, Record<string, unknown> | string, string]>([
       ['an unknown type', { type: 'channel.dance' }, 'channel.dance'],
-      ['a version that never was', { version: '7' }, 'version 7'],
+      ['a version that never existed', { version: '7' }, 'version 7'],
       ['a missing condition key', { condition: { broadcaster_user_id: '1' } }, 'moderator_user_id'],
       [
         'a short secret',
@@ -114,11 +114,11 @@ describe('subscriptions of the simulated platform', () => {
         { transport: { method: 'webhook', callback: 'http://a/', secret: 'ümläute-0123' } },
         'ASCII',
       ],
-      ['no address', { transport: { method: 'webhook', callback: 'ftp://a/', secret } }, 'callback'],
+      ['no URL', { transport: { method: 'webhook', callback: 'ftp://a/', secret } }, 'callback'],
       ['another method', { transport: { method: 'websocket', session_id: '1' } }, 'method'],
       ['no transport', { transport: undefined }, 'transport'],
       ['no JSON', '{"type":', 'JSON'],
-    ])('answers 400 to %s', async (_, fault, message) => {
+    ])('responds with 400 to %s', async (_, fault, message) => {
       const body = typeof fault === 'string' ? fault : setup.subscription(fault);
       const { status, json } = await setup.call('POST', '/helix/eventsub/subscriptions', body);
       expect({ status, json }).toEqual({
@@ -165,7 +165,7 @@ describe('subscriptions of the simulated platform', () => {
       expect((await setup.send()).status).toBe(404);
     });
 
-    it('answers 404 for an unknown subscription', async () => {
+    it('responds with 404 for an unknown subscription', async () => {
       const request = { subscription_id: 'none', status: 'user_removed' };
       expect((await setup.call('POST', '/simulator/revocations', request)).status).toBe(404);
     });

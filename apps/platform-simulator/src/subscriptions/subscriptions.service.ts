@@ -66,7 +66,7 @@ export class SubscriptionsService {
   /** Registers a subscription and sends the challenge to its callback without waiting for the response. */
   create(clientId: string, request: CreateSubscriptionDto): SubscriptionView {
     const subscription = this.register(clientId, request);
-    void this.verify(subscription); // cannot fail: a failing callback only decides the status
+    void this.verify(subscription); // cannot fail, because a failing callback only changes the status
     return { ...subscription.view };
   }
 
@@ -110,7 +110,7 @@ export class SubscriptionsService {
     if (!isLiving(subscription.view)) return;
     const message = this.end(subscription, status);
     this.logger.info({ subscriptionId: subscription.view.id, status }, 'subscription revoked');
-    void this.delivery.sendWithRetries(() => message, subscription.view.transport.callback); // cannot fail: a failing callback is a counted outcome
+    void this.delivery.sendWithRetries(() => message, subscription.view.transport.callback); // cannot fail, because a failing callback is only counted
   }
 
   /** Revokes every subscription whose condition names a removed user. */
@@ -209,12 +209,12 @@ export class SubscriptionsService {
     });
     const reply = await this.delivery.send(message, view.transport.callback);
     const isVerified = isAccepted(reply) && reply.body === challenge;
-    // A subscription that was revoked meanwhile stays revoked.
+    // A subscription that was revoked during the challenge stays revoked.
     if (isLiving(view)) {
       this.registry.setStatus(subscription, isVerified ? 'enabled' : 'webhook_callback_verification_failed');
     }
     const facts = { subscriptionId: view.id, type: view.type, status: view.status, reply: reply.status };
     if (isVerified) this.logger.debug(facts, 'subscription verified');
-    else this.logger.warn(facts, 'callback failed the challenge, subscription not enabled');
+    else this.logger.warn(facts, 'the callback failed the challenge, not enabling the subscription');
   }
 }

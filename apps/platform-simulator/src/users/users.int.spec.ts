@@ -37,7 +37,7 @@ describe('users of the simulated platform', () => {
       });
     });
 
-    it('accepts 100 ids and logins together and no more', async () => {
+    it('accepts at most 100 ids and logins together', async () => {
       const ids = Array.from({ length: 60 }, (_, index) => `id=${index}`).join('&');
       const logins = Array.from({ length: 40 }, (_, index) => `login=l${index}`).join('&');
       expect((await setup.call('GET', `/helix/users?${ids}&${logins}`)).status).toBe(200);
@@ -47,14 +47,14 @@ describe('users of the simulated platform', () => {
   });
 
   describe('POST /simulator/users', () => {
-    it('answers 409 for a login or an id that is in use', async () => {
+    it('responds with 409 for a login or an id that is in use', async () => {
       await make({ login: 'mira', id: '77' });
       expect((await setup.call('POST', '/simulator/users', { login: 'MIRA' })).status).toBe(409);
       expect((await setup.call('POST', '/simulator/users', { login: 'vera', id: '77' })).status).toBe(409);
     });
 
     it.each([[{}], [{ login: 'no spaces' }], [{ count: 0 }], [{ count: 20_001 }], [{ login: 'a', id: '/' }]])(
-      'answers 400 to %j',
+      'responds with 400 to %j',
       async (body) => {
         expect((await setup.call('POST', '/simulator/users', body)).status).toBe(400);
       },

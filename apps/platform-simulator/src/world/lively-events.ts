@@ -10,7 +10,7 @@ interface LivelyEvent {
   readonly type: string;
   /** Relative frequency. */
   readonly weight: number;
-  /** Set when the event also happens while the channel is offline. */
+  /** Set when the event can also happen while the channel is offline. */
   readonly happensOffline?: true;
 }
 

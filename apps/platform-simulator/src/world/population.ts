@@ -131,7 +131,7 @@ export function createViewers(random: Random, users: UserDirectory): Viewer[] {
   );
 }
 
-/** Creates the broadcasters of the world. The prefix of their names shows people that they are simulated. */
+/** Creates the broadcasters of the world. The prefix of their names shows that they are simulated. */
 export function createBroadcasters(users: UserDirectory): Person[] {
   return broadcasterNames.map((name) => users.add({ login: `Sim_${name}` }));
 }

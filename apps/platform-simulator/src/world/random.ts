@@ -38,7 +38,7 @@ export class Random {
       rest -= weightOf(item);
       if (rest < 0) return item;
     }
-    return this.pick(list.slice(-1)); // rounding errors may leave a tiny rest
+    return this.pick(list.slice(-1)); // rounding errors may leave a tiny remainder
   }
 
   /** `count` different items of a list in random order. */

@@ -38,7 +38,7 @@ describe(Broadcasts.name, () => {
     for (const { id } of users) world.broadcasts.start(world.channel(id), { now: 0 });
     expect(world.broadcasts.liveCount).toBe(10_000);
     const began = process.cpuUsage();
-    // All users twenty times: a scan of all streams for each user would be two billion steps.
+    // Looks up all users twenty times. A scan of all streams for each user would take two billion steps.
     for (let round = 0; round < 20; round += 1) {
       expect(users.every(({ id }) => findListed(world.channel(id), 1) !== undefined)).toBe(true);
     }

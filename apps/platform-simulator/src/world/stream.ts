@@ -15,7 +15,7 @@ export interface Stream {
   viewers: number | null;
 }
 
-// The viewer count changes at this interval, because the platform also counts only now and then.
+// The viewer count changes at this interval, because the platform also counts viewers only at intervals.
 const viewersChangeEveryMs = 30_000;
 
 /**

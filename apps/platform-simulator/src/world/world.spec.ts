@@ -38,15 +38,15 @@ function play(world: World, count: number, audience = everything(world)): WorldE
 
 describe(World.name, () => {
   describe('nextEvent', () => {
-    it('makes the same events when the seed is the same', () => {
+    it('generates the same events when the seed is the same', () => {
       expect(play(new World('seed'), 500)).toEqual(play(new World('seed'), 500));
     });
 
-    it('makes other events when the seed differs', () => {
+    it('generates other events when the seed differs', () => {
       expect(play(new World('seed'), 20)).not.toEqual(play(new World('other'), 20));
     });
 
-    it('makes events of every simulated type', () => {
+    it('generates events of every simulated type', () => {
       const types = new Set(play(new World('seed'), 5_000).map(({ type }) => type));
       expect([...types].sort()).toEqual(simulatedTypes.map(({ type }) => type).sort());
     });
@@ -64,14 +64,14 @@ describe(World.name, () => {
           live.delete(channel);
           ended += 1;
         } else if (type === 'channel.chat.message' && !live.has(channel)) {
-          // Not by expect(), which is slow for thousands of messages.
+          // Does not use expect(), which is slow for thousands of messages.
           throw new Error(`chat on channel ${String(channel)}, which is offline`);
         }
       }
       expect(ended).toBeGreaterThan(10);
     });
 
-    it('makes only events that the audience asks for', () => {
+    it('generates only events that the audience wants', () => {
       const world = new World('seed');
       const audience = listenersTo(['channel.cheer'], ['4711']);
       for (const { type, event } of play(world, 50, audience)) {
@@ -85,7 +85,7 @@ describe(World.name, () => {
   });
 
   describe('describeEvent', () => {
-    it('leaves out the user of an anonymous cheer, and only of an anonymous one', () => {
+    it('leaves out the user only in an anonymous cheer', () => {
       const world = new World('seed');
       const cheers = Array.from({ length: 100 }, () => describeEvent(world, 'channel.cheer'));
       expect(new Set(cheers.map((cheer) => cheer.is_anonymous))).toEqual(new Set([true, false]));

@@ -22,9 +22,9 @@ export interface WorldEvent {
   readonly event: EventPayload;
 }
 
-/** What the enabled subscriptions ask for, by type and by the broadcaster's id. */
+/** The events that the enabled subscriptions want, by type and by the broadcaster's id. */
 export interface Audience {
-  /** Whether any subscription asks for this type. */
+  /** Whether any subscription wants this type. */
   has(type: string): boolean;
   /** Broadcaster ids with a subscription to this type, in an order that does not depend on the order of subscribing. */
   channelsFor(type: string): readonly string[];
@@ -70,7 +70,7 @@ export class World {
     this.channels = createBroadcasters(this.users).map(({ id }) => this.channel(id));
   }
 
-  /** Makes the next event happen that the audience asks for; null when it asks for nothing. */
+  /** Generates the next event that the audience wants; null when it wants none. */
   nextEvent(audience: Audience, now: Date): WorldEvent | null {
     const wanted = livelyEvents.filter(({ type }) => audience.has(type));
     if (wanted.length === 0) return null;
@@ -85,12 +85,12 @@ export class World {
     return this.happen(mustBegin ? 'stream.online' : type, channel, now);
   }
 
-  /** Describes an event of any type as it would happen now. Does not change the world. */
+  /** Describes an event of any type as if it happened now. Does not change the world. */
   describeEvent(request: EventRequest, now: Date): WorldEvent {
     return { type: request.type, event: this.build(this.randomOfRequests, request, now) };
   }
 
-  /** Returns the channel of a broadcaster. Creates the channel of an unknown broadcaster, always the same one per id. */
+  /** Returns the channel of a broadcaster. Creates a channel for an unknown broadcaster, always the same one for the same id. */
   channel(broadcasterId: string): Channel {
     return this.findChannel(broadcasterId) ?? this.createStranger(broadcasterId);
   }
@@ -126,7 +126,7 @@ export class World {
     this.rememberStranger(user.id, channel);
   }
 
-  /** Makes an event happen on a channel, and starts or ends a stream first when the event requires it. */
+  /** Generates an event on a channel. Starts or ends a stream first when the event requires that. */
   private happen(type: string, channel: Channel, now: Date): WorldEvent {
     const turn = { now: now.getTime() };
     const isAboutStream = type === 'stream.online' || type === 'stream.offline';

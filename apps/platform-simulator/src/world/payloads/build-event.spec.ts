@@ -23,7 +23,7 @@ function findFaults(event: Record<string, unknown>, fields: Record<string, strin
   const wrong = Object.entries(fields).filter(([field, kind]) => !fits(event[field], kind));
   return [
     ...unknown.map((field) => `${field} is unknown`),
-    ...wrong.map(([field, kind]) => `${field} is no ${kind}: ${JSON.stringify(event[field])}`),
+    ...wrong.map(([field, kind]) => `${field} is not ${kind}: ${JSON.stringify(event[field])}`),
   ];
 }
 
@@ -41,9 +41,9 @@ function fits(value: unknown, kind: string): boolean {
 
 describe(buildEvent.name, () => {
   it.each(eventTypes.map((row) => [`${row.type} version ${row.version}`, row] as const))(
-    'makes valid events of %s',
+    'builds valid events of %s',
     (_, row) => {
-      // One assertion for all events: one each took most of the unit tests' time.
+      // One assertion for all events, because one assertion each took most of the unit tests' time.
       const faults = createEvents(row).flatMap((event) =>
         findFaults(event, row.fields).map((fault) => `${fault} in ${JSON.stringify(event)}`),
       );
@@ -51,7 +51,7 @@ describe(buildEvent.name, () => {
     },
   );
 
-  it('makes events that match the condition of a subscription', () => {
+  it('builds events that match the condition of a subscription', () => {
     const world = new World('seed');
     const ask = (type: string, condition: Record<string, string>): Record<string, unknown> =>
       world.describeEvent({ type, broadcasterId: '7', condition }, now).event;
@@ -68,7 +68,7 @@ describe(buildEvent.name, () => {
     expect(ask(reward, { reward_id: 'r' })).toMatchObject({ reward: { id: 'r' } });
   });
 
-  it('makes an event for a condition of every type', () => {
+  it('builds an event for a condition of every type', () => {
     const world = new World('seed');
     for (const row of eventTypes) {
       const { type, version } = row;
@@ -78,7 +78,7 @@ describe(buildEvent.name, () => {
     }
   });
 
-  it('fills exactly the detail that belongs to the type of a chat notice', () => {
+  it('fills only the detail that belongs to the type of a chat notice', () => {
     const row = eventTypes.find(({ type }) => type === 'channel.chat.notification')!;
     const others = ['badges', 'message', 'source_badges'];
     const details = Object.entries(row.fields).flatMap(([field, kind]) =>

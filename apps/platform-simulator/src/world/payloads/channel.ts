@@ -27,7 +27,7 @@ export const channelBuilders: PayloadBuilders = {
   'channel.guest_star_settings.update': updateGuestStarSettings,
 };
 
-/** The running stream, or the one that would start now. */
+/** The running stream, or the stream that would start now. */
 function beginStream({ channel, random, now }: Scene): EventPayload {
   return {
     id: channel.stream?.id ?? random.digits(15),
@@ -66,7 +66,7 @@ function beginAdBreak(scene: Scene): EventPayload {
   };
 }
 
-/** A raid on the channel, or from it if the subscription asks for outgoing raids. */
+/** A raid on the channel, or a raid from the channel if the subscription is for outgoing raids. */
 function raid({ random, channel, otherChannel, condition }: Scene): EventPayload {
   const leaves = condition.from_broadcaster_user_id !== undefined;
   const [from, to] = leaves ? [channel, otherChannel] : [otherChannel, channel];
