@@ -21,7 +21,7 @@ describeWithBrowser(title, () => {
   afterEach(() => page.close());
   afterAll(() => stack.stop());
 
-  /** Makes test events at the gateway that is not restarted. */
+  /** Creates test events at the gateway that is not restarted. */
   const makeEvents = async (type: string, indexes: number[]): Promise<void> => {
     const path = `/api/v1/platform-events/${type}/test`;
     for (const index of indexes)
@@ -35,7 +35,7 @@ describeWithBrowser(title, () => {
       timeoutMs: 25_000,
     });
 
-  it('follows live events with the client across a restart of the gateway, each once and in order', async () => {
+  it('receives live events with the client across a gateway restart, each once and in order', async () => {
     const event_type = uniqueType();
     await page.run('follow', { url: stack.url, token: stack.ownerToken, event_type });
     await makeEvents(event_type, [1, 2]);
@@ -47,14 +47,14 @@ describeWithBrowser(title, () => {
     await untilReceived([1, 2, 3, 4, 5]);
   }, 90_000);
 
-  it('follows live events over a WebSocket', async () => {
+  it('receives live events over a WebSocket', async () => {
     const event_type = uniqueType();
     await page.run('followSocket', { url: stack.urls[1]!, token: stack.ownerToken, event_type });
     await makeEvents(event_type, [1, 2]);
     await untilReceived([1, 2]);
   });
 
-  it('calls the API from another origin, and gets problems as errors', async () => {
+  it('calls the API from another origin, and gets problem documents as errors', async () => {
     const event_type = uniqueType();
     await makeEvents(event_type, [1, 2]);
     const request = { url: stack.urls[1]!, token: stack.ownerToken, event_type };

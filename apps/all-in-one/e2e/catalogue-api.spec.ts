@@ -35,7 +35,7 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[57][0-9a-f]{3}-[89ab][0-9a-f]{3}-
 
 describe('scopes and API endpoints', () => {
   let stack: Stack;
-  /** As the lists are before any test. */
+  /** The lists before any test has changed them. */
   let fresh: { scopes: Scope[]; endpoints: ApiEndpoint[] };
 
   beforeAll(async () => {
@@ -65,7 +65,7 @@ describe('scopes and API endpoints', () => {
   }
 
   describe('lists', () => {
-    it('are those of the platform in a new installation, as plain arrays', () => {
+    it('come from the platform in a new installation, as plain arrays', () => {
       expect(fresh.scopes).toEqual(
         scopes
           .map(({ scope }) => ({ id: expect.stringMatching(uuidPattern) as unknown, scope, required: false }))
@@ -97,14 +97,14 @@ describe('scopes and API endpoints', () => {
       expect((await stack.request('DELETE', `${scopesPath}/${created.id}`)).status).toBe(204);
     });
 
-    it('answer HEAD like GET, without the body', async () => {
+    it('respond to HEAD like to GET, without the body', async () => {
       const { status, headers, text } = await stack.request('HEAD', scopesPath);
 
       expect([status, text]).toEqual([200, '']);
       expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     });
 
-    it('show rows of any text, however many', async () => {
+    it('list any number of rows with any text', async () => {
       await stack.query(
         `INSERT INTO gateway.api_endpoints (id, description, endpoint, method, reference_url, token_type)
          SELECT gen_random_uuid(), repeat(chr(1), 255), repeat('😀', 255), 'many', repeat('"\\', 120), 'OA'
@@ -119,7 +119,7 @@ describe('scopes and API endpoints', () => {
       }
     });
 
-    it('are whole for many clients at once', async () => {
+    it('are complete for many simultaneous clients', async () => {
       const answers = await Promise.all(Array.from({ length: 40 }, listEndpoints));
 
       for (const answer of answers) expect(answer).toEqual(answers[0]);
@@ -128,7 +128,7 @@ describe('scopes and API endpoints', () => {
   });
 
   describe('scopes', () => {
-    it('are created, shown, replaced, changed and deleted', async () => {
+    it('are created, read, replaced, changed, and deleted', async () => {
       const answer = await stack.request<Scope>('POST', scopesPath, {
         body: { scope: ' one:two:three ', id: 'mine', unknown: 1 },
       });
@@ -163,7 +163,7 @@ describe('scopes and API endpoints', () => {
       expect((await listScopes()).filter(({ scope }) => scope === 'twice')).toHaveLength(2);
     });
 
-    it('are refused with all faults at once', async () => {
+    it('are rejected with all errors in one response', async () => {
       expectProblem(await stack.request('POST', scopesPath, { body: { required: 1 } }), 400, [
         'scope',
         'required',
@@ -189,7 +189,7 @@ describe('scopes and API endpoints', () => {
   });
 
   describe('API endpoints', () => {
-    it('are created, shown, replaced, changed and deleted', async () => {
+    it('are created, read, replaced, changed, and deleted', async () => {
       const [firstScope] = await listScopes();
       const scope = firstScope?.id ?? '';
       const answer = await stack.request<ApiEndpoint>('POST', endpointsPath, {
@@ -215,7 +215,7 @@ describe('scopes and API endpoints', () => {
       expectProblem(await stack.request('GET', path), 404);
     });
 
-    it('are refused with all faults at once', async () => {
+    it('are rejected with all errors in one response', async () => {
       const fields = Object.keys(newEndpoint);
 
       expectProblem(await stack.request('POST', endpointsPath, { body: { scope: 1 } }), 400, fields);
@@ -232,7 +232,7 @@ describe('scopes and API endpoints', () => {
       ]);
     });
 
-    it.each(['POST', 'PUT', 'PATCH'])('are refused for a scope that there is not: %s', async (method) => {
+    it.each(['POST', 'PUT', 'PATCH'])('are rejected for a scope that does not exist: %s', async (method) => {
       const { id } = await create<ApiEndpoint>(endpointsPath, newEndpoint);
       const path = method === 'POST' ? endpointsPath : `${endpointsPath}/${id}`;
 
@@ -243,19 +243,22 @@ describe('scopes and API endpoints', () => {
   });
 
   describe('routes', () => {
-    it.each([scopesPath, endpointsPath])('%s needs a token, and knows its methods and ids', async (path) => {
-      const denied = await stack.request('GET', path, { token: null });
-      expectProblem(denied, 401);
-      expect(denied.headers.get('www-authenticate')).toBe('Token');
-      const wrong = await stack.request('PUT', path, { body: {} });
-      expectProblem(wrong, 405);
-      expect(wrong.headers.get('allow')).toBe('GET, HEAD, POST');
-      const wrongOfOne = await stack.request('POST', `${path}/${uuidV4()}`, { body: {} });
-      expectProblem(wrongOfOne, 405);
-      expect(wrongOfOne.headers.get('allow')).toBe('DELETE, GET, HEAD, PATCH, PUT');
-      for (const id of [uuidV4(), 'x', 'ffffffff-ffff-ffff-ffff-ffffffffffff', '%00'])
-        expectProblem(await stack.request('GET', `${path}/${id}`), 404);
-    });
+    it.each([scopesPath, endpointsPath])(
+      '%s requires a token, and rejects wrong methods and unknown ids',
+      async (path) => {
+        const denied = await stack.request('GET', path, { token: null });
+        expectProblem(denied, 401);
+        expect(denied.headers.get('www-authenticate')).toBe('Token');
+        const wrong = await stack.request('PUT', path, { body: {} });
+        expectProblem(wrong, 405);
+        expect(wrong.headers.get('allow')).toBe('GET, HEAD, POST');
+        const wrongOfOne = await stack.request('POST', `${path}/${uuidV4()}`, { body: {} });
+        expectProblem(wrongOfOne, 405);
+        expect(wrongOfOne.headers.get('allow')).toBe('DELETE, GET, HEAD, PATCH, PUT');
+        for (const id of [uuidV4(), 'x', 'ffffffff-ffff-ffff-ffff-ffffffffffff', '%00'])
+          expectProblem(await stack.request('GET', `${path}/${id}`), 404);
+      },
+    );
   });
 
   describe('restarts', () => {
@@ -271,14 +274,14 @@ describe('scopes and API endpoints', () => {
     }, 120_000);
   });
 
-  it('need no other service; routes that do are 503 with Retry-After at once', async () => {
+  it('need no other service; routes that do respond with 503 and Retry-After immediately', async () => {
     expect((await stack.request('GET', scopesPath)).status).toBe(200);
     expect((await stack.request('GET', endpointsPath)).status).toBe(200);
     for (const path of ['/api/v1/platform/status', '/api/v1/streamers']) {
       const answer = await stack.request('GET', path);
       expectProblem(answer, 503);
       expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
-      // No instance of the service is there, so the gateway does not wait for a reply.
+      // No instance of the service is running, so the gateway does not wait for a reply.
       expect(answer.json.detail).toMatch(/^A service that this request needs is unavailable/);
     }
   });

@@ -17,7 +17,7 @@ describe('the TypeScript client', () => {
 
   const clientOf = (token = stack.ownerToken): Client => createClient({ url: stack.url, token });
 
-  /** Makes test events one after the other, at the gateway that is not restarted. */
+  /** Creates test events one after the other, at the gateway that is not restarted. */
   const makeEvents = async (event_type: string, count: number): Promise<void> => {
     const { api } = createClient({ url: stack.urls[1]!, token: stack.ownerToken });
     for (let index = 0; index < count; index += 1) {
@@ -40,7 +40,7 @@ describe('the TypeScript client', () => {
       expect(shown).toEqual(created);
     });
 
-    it('reads a list by its cursors', async () => {
+    it('pages through a list with its cursors', async () => {
       const { api } = clientOf();
       const event_type = uniqueType();
       await makeEvents(event_type, 5);
@@ -57,7 +57,7 @@ describe('the TypeScript client', () => {
       expect(found).toEqual([4, 3, 2, 1, 0]);
     });
 
-    it('returns problems as errors', async () => {
+    it('returns problem documents as errors', async () => {
       const { error, response } = await clientOf('wrong').api.GET('/api/v1/streamers');
       expect(response.status).toBe(401);
       expect(error).toMatchObject({ title: 'Unauthorized', status: 401 });
@@ -74,7 +74,7 @@ describe('the TypeScript client', () => {
       };
       const ended = read();
       let isOver = false;
-      ended.catch(() => (isOver = true)); // a test that expects this checks `ended`
+      ended.catch(() => (isOver = true)); // tests that expect the error check `ended`
       await eventually(() => expect(isOver || events.position !== undefined).toBe(true));
       if (isOver) await ended;
       const stop = () => events.return();
@@ -82,7 +82,7 @@ describe('the TypeScript client', () => {
     };
 
     it.each(['SIGTERM', 'SIGKILL'] as const)(
-      'arrive once and in order across a restart of the gateway by %s',
+      'arrive once and in order across a gateway restart by %s',
       async (signal) => {
         const type = uniqueType('live');
         const gaps: Gap[] = [];
@@ -108,7 +108,7 @@ describe('the TypeScript client', () => {
       limitMs,
     );
 
-    it('resume at a position of another client', async () => {
+    it('resume at a position that another client received', async () => {
       const type = uniqueType('position');
       const first = await listen({ filters: { event_type: type } });
       await makeEvents(type, 4);

@@ -21,7 +21,7 @@ import { RaidsService } from './consuming/raids.service.js';
 import { RecentIds } from './consuming/recent-ids.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-// A lost stream is recreated within seconds and read again seconds later. Longer than all waits of the test together.
+// Longer than all waits of the test together: a lost stream is recreated within seconds and read again seconds later.
 const limitMs = 120_000;
 
 /** The events that an example has handled. */
@@ -82,11 +82,11 @@ describe('the examples of docs/events.md', () => {
     } finally {
       ending.abort();
       await running;
-      await subscriber.flush(); // the server knows by now, and delivers nothing more
+      await subscriber.flush(); // by now the server knows, and delivers nothing more
     }
   };
 
-  it('read live: new events only, by type and broadcaster', async () => {
+  it('follow live: only new events, by type and broadcaster', async () => {
     const type = uniqueType('raid');
     await store(type);
     await stack.waitUntilPublished();
@@ -111,7 +111,7 @@ describe('the examples of docs/events.md', () => {
     );
   });
 
-  it('read durably: events from before the start and from pauses, and failed events again', async () => {
+  it('follow durably: events from before the start and from pauses, and failed events again', async () => {
     const type = uniqueType('follow');
     const options = { name: type, filter: `events.platform.${type}.>` };
     const received = new Received();
@@ -140,7 +140,7 @@ describe('the examples of docs/events.md', () => {
     );
   });
 
-  it('hand raids to a Nest service, each once, and end with the application', async () => {
+  it('pass raids to a Nest service, each once, and stop with the application', async () => {
     const { host, password } = new URL(stack.nats.urlFor('subscriber'));
     process.env.EVENTS_SERVER = host;
     process.env.EVENTS_PASSWORD = password;
@@ -179,7 +179,7 @@ describe('the examples of docs/events.md', () => {
     await following;
   });
 
-  // The last test: it deletes the stream.
+  // This test must be the last one, because it deletes the stream.
   it(
     'continue when the stream is lost and recreated',
     async () => {
@@ -202,7 +202,7 @@ describe('the examples of docs/events.md', () => {
           await stack.waitUntilPublished();
           const isComplete = (): void => expect(new Set(durable.ids)).toEqual(new Set(ids));
           await eventually(isComplete, { timeoutMs: 20_000 });
-          // Once the example is live again, it receives every new event.
+          // When the example is live again, it receives every new event.
           await eventually(
             async () => {
               const id = await store(type);

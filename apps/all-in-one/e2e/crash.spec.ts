@@ -2,7 +2,7 @@ import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath, uniqueType, type EventPage, type EventRecord } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-// Other instances may claim a batch 10 s after a crash. NATS and a service start in the meantime.
+// Other instances may claim a batch 10 s after a crash. NATS and a service restart in the meantime.
 const recoveryLimitMs = 90_000;
 
 describe('a crash', () => {
@@ -17,7 +17,7 @@ describe('a crash', () => {
   const create = (event_type: string) =>
     stack.request<EventRecord>('POST', eventsPath, { body: eventBody({ event_type }) });
 
-  /** Retries, because each gateway finds out by itself that NATS is back. */
+  /** Retries, because each gateway detects on its own that NATS is back. */
   const listed = (type: string): Promise<EventRecord[]> =>
     eventually(async () => {
       const answer = await stack.request<EventPage>('GET', `${eventsPath}?event_type=${type}`);
@@ -31,7 +31,7 @@ describe('a crash', () => {
       .map(({ record }) => record.id);
 
   it(
-    'of NATS and every events service between commit and publish loses nothing and doubles nothing',
+    'of NATS and every events service between commit and publish neither loses nor duplicates events',
     async () => {
       const type = uniqueType('crash');
       const held = await stack.holdWrites();
@@ -61,7 +61,7 @@ describe('a crash', () => {
   );
 
   it(
-    'between publish and the end of the outbox entry publishes nothing twice',
+    'between publishing a batch and deleting its outbox row publishes nothing twice',
     async () => {
       const type = uniqueType('twice');
       const { json } = await create(type);
@@ -78,7 +78,7 @@ describe('a crash', () => {
   );
 
   it(
-    'of NATS while no events flow ends when NATS is back',
+    'of NATS while no events arrive is over when NATS is back',
     async () => {
       await stack.nats.kill();
       const refused = await eventually(async () => {

@@ -12,7 +12,7 @@ export class CuttableProxy {
     private readonly port: number,
   ) {}
 
-  /** Starts a proxy in front of the server in the URL, on its own port. */
+  /** Starts a proxy on its own port, in front of the server in the URL. */
   static async start(target: string): Promise<CuttableProxy> {
     const { hostname, port } = new URL(target);
     const server = createServer();
@@ -32,7 +32,7 @@ export class CuttableProxy {
     return url.href;
   }
 
-  /** Acts as if the server's process had died: breaks connections and refuses new ones. */
+  /** Simulates a dead server process: breaks connections and refuses new ones. */
   async cut(): Promise<void> {
     const closed = once(this.server, 'close');
     this.server.close();
@@ -43,7 +43,7 @@ export class CuttableProxy {
     await closed;
   }
 
-  /** Acts as if the server's process were suspended: keeps connections and accepts new ones, but does not respond. */
+  /** Simulates a suspended server process: keeps connections and accepts new ones, but does not respond. */
   hang(): void {
     this.isHanging = true;
     for (const [client, server] of this.pairs) {

@@ -51,7 +51,7 @@ describe('dead letters', () => {
     expect(outcomes).toEqual(events.map(({ id }) => ({ id, outcome: 'dead_lettered' })));
   };
 
-  /** Makes the database reject events of this type. Returns a function that ends this. */
+  /** Makes the database reject events of this type. Returns a function that makes the database accept them again. */
   const refuse = async (type: string): Promise<() => Promise<unknown>> => {
     const name = `"refuses ${type}"`;
     const add = `ALTER TABLE events.events ADD CONSTRAINT ${name} CHECK (event_type <> '${type}') NOT VALID`;
@@ -82,14 +82,17 @@ describe('dead letters', () => {
     expect(answer).toMatchObject({ status: 403, json: { title: 'Forbidden', status: 403 } });
   });
 
-  it.each([unknownId, 'not-a-uuid', `${unknownId}0`, 'a%00b'])('are 404 for the id %s', async (id) => {
-    for (const answer of [await show(id), await retry(id), await discard(id)]) {
-      expect(answer).toMatchObject({ status: 404, json: { title: 'Not Found', status: 404 } });
-      expect(answer.headers.get('content-type')).toMatch(problemType);
-    }
-  });
+  it.each([unknownId, 'not-a-uuid', `${unknownId}0`, 'a%00b'])(
+    'respond with 404 to the id %s',
+    async (id) => {
+      for (const answer of [await show(id), await retry(id), await discard(id)]) {
+        expect(answer).toMatchObject({ status: 404, json: { title: 'Not Found', status: 404 } });
+        expect(answer.headers.get('content-type')).toMatch(problemType);
+      }
+    },
+  );
 
-  it('have a path with a trailing slash too, and the methods that make sense', async () => {
+  it('also have a path with a trailing slash, and only the methods that make sense', async () => {
     expect(await stack.request('GET', `${deadLettersPath}/`)).toMatchObject({ status: 200 });
     const wrong = await stack.request('PUT', `${deadLettersPath}/${unknownId}/`);
     expect({ status: wrong.status, allow: wrong.headers.get('allow') }).toEqual({
@@ -109,12 +112,13 @@ describe('dead letters', () => {
       }),
     );
 
-    // One by one: halving a batch down to single events takes a busy machine longer than the time limit of a request.
+    // Stores the events one by one. On a busy machine, splitting a batch down to single events takes longer than a request's time
+    // limit.
     beforeAll(async () => {
       for (const event of events) await park([event]);
     });
 
-    it('are paged to the end by next, newest first, each once, also those of one millisecond', async () => {
+    it('are paged to the end with next, newest first, each once, even those of the same millisecond', async () => {
       const found: DeadLetter[] = [];
       for (let url: string | null = `${deadLettersPath}/?page_size=7&colour=blue`; url !== null;) {
         const page: { status: number; json: DeadLetterPage } = await stack.request<DeadLetterPage>(
@@ -125,13 +129,13 @@ describe('dead letters', () => {
         found.push(...page.json.results);
         url = page.json.next;
         if (url === null) continue;
-        // Absolute, with the path of the request.
+        // The link is absolute and has the path of the request.
         const { origin, pathname, searchParams } = new URL(url);
         expect(stack.urls).toContain(origin);
         expect({ pathname, size: searchParams.get('page_size'), colour: searchParams.get('colour') }).toEqual(
           { pathname: `${deadLettersPath}/`, size: '7', colour: 'blue' },
         );
-        // Dead letters that arrive during the walk shift nothing.
+        // Dead letters that arrive during paging do not shift the pages.
         await park([newEvent({ eventData: '' })]);
       }
       const ids = events.map(({ id }) => id);
@@ -140,7 +144,7 @@ describe('dead letters', () => {
       );
     });
 
-    it('say why, and leave the payload out', async () => {
+    it('show the reason and omit the payload', async () => {
       const found = (await list('?page_size=100')).json.results.find(
         ({ event_id }) => event_id === 'message 1',
       );
@@ -156,7 +160,7 @@ describe('dead letters', () => {
       });
     });
 
-    it('are refused with all faults of the query at once', async () => {
+    it('are rejected with all errors of the query in one response', async () => {
       const { status, json } = await stack.request<Problem>(
         'GET',
         `${deadLettersPath}?page_size=101&cursor=x`,
@@ -167,7 +171,7 @@ describe('dead letters', () => {
       });
     });
 
-    it('take no cursor of another list', async () => {
+    it('reject a cursor of another list', async () => {
       for (let index = 0; index < 2; index += 1)
         await stack.request('POST', eventsPath, { body: eventBody() });
       const { json } = await stack.request<EventPage>('GET', `${eventsPath}?page_size=1`);
@@ -179,15 +183,15 @@ describe('dead letters', () => {
     });
   });
 
-  describe('one by one', () => {
+  describe('as single records', () => {
     it.each([
-      ['no JSON', '{"a":'],
+      ['invalid JSON', '{"a":'],
       ['nothing', ''],
       ['a list', '[1]'],
       ['a NUL byte', '{"a":"\0"}'],
       ['half a surrogate pair and a NUL', '"\ud800\0'],
       ['200,000 quotes', '"'.repeat(200_000)],
-    ])('show their payload as it was received: %s', async (_, eventData) => {
+    ])('show the payload as it was received: %s', async (_, eventData) => {
       const event = newEvent({ eventData, eventId: uniqueType('message'), eventType: 'a "type" \u2028' });
       await park([event]);
       const { status, json } = await show(event.id.toUpperCase());
@@ -197,7 +201,7 @@ describe('dead letters', () => {
       });
     });
 
-    it('are named to the client whose event was refused', async () => {
+    it('are returned to the client whose event was rejected', async () => {
       const type = uniqueType('named');
       const allow = await refuse(type);
       const answer = await stack.request<Problem>('POST', eventsPath, {
@@ -212,8 +216,8 @@ describe('dead letters', () => {
     });
   });
 
-  describe('tried again', () => {
-    it('are stored, published and no longer dead letters when the cause is gone', async () => {
+  describe('when retried', () => {
+    it('are stored, published, and deleted when the cause is gone', async () => {
       const type = uniqueType('retried');
       const allow = await refuse(type);
       const event = newEvent({ eventType: type, eventId: uniqueType('message') });
@@ -230,7 +234,7 @@ describe('dead letters', () => {
       expect(published.map(({ id }) => id)).toEqual([event.id]);
     });
 
-    it('at two gateways at once are stored once', async () => {
+    it('are stored once when two gateways retry at the same time', async () => {
       const type = uniqueType('twice');
       const allow = await refuse(type);
       const event = newEvent({ eventType: type });
@@ -243,7 +247,7 @@ describe('dead letters', () => {
       expect(await listed(type)).toHaveLength(1);
     });
 
-    it('are known when the platform has delivered them again meanwhile', async () => {
+    it('are known when the platform has redelivered them since', async () => {
       const type = uniqueType('redelivered');
       const allow = await refuse(type);
       const event = newEvent({ eventType: type, eventId: uniqueType('message') });
@@ -257,8 +261,8 @@ describe('dead letters', () => {
       expect(await show(event.id)).toMatchObject({ status: 404 });
     });
 
-    it('stay dead letters when they are rejected again: 409 with the reason', async () => {
-      const event = newEvent({ eventData: 'no JSON' });
+    it('remain dead letters when they are rejected again: 409 with the reason', async () => {
+      const event = newEvent({ eventData: 'invalid JSON' });
       await park([event]);
       const answer = await stack.request<Problem>('POST', `${deadLettersPath}/${event.id}/retry/`);
       expect(answer).toMatchObject({ status: 409, json: { title: 'Conflict', status: 409 } });
@@ -267,7 +271,7 @@ describe('dead letters', () => {
     });
   });
 
-  it('are gone when they are discarded, and back when they are delivered again', async () => {
+  it('are deleted when they are discarded, and exist again when they are redelivered', async () => {
     const event = newEvent({ eventData: '', eventId: uniqueType('message') });
     await park([event]);
     expect(await discard(event.id)).toMatchObject({ status: 204, text: '' });
@@ -277,7 +281,7 @@ describe('dead letters', () => {
     expect(await show(again.id)).toMatchObject({ status: 200 });
   });
 
-  it('are counted: how many there are, what arrived, what was tried again', async () => {
+  it('are counted in metrics: dead letters, received events, and retries', async () => {
     const type = uniqueType('counted');
     const before = {
       parked: await counted('events_ingest_total', 'dead_lettered'),

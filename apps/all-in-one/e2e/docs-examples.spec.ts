@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const runFile = promisify(execFile);
 
-/** The text of some sections of a page in docs. */
+/** Returns the text of some sections of a page in docs. */
 async function readSections(page: string, headings: readonly string[]): Promise<string> {
   const sections = (await readFile(resolve('docs', page), 'utf8')).split(/^(?=## )/m);
   const found = sections.filter((section) =>
@@ -16,13 +16,13 @@ async function readSections(page: string, headings: readonly string[]): Promise<
   return found.join('');
 }
 
-/** The packages that a text tells the reader to install. */
+/** Returns the packages that the text asks the reader to install. */
 function findPackages(text: string): string[] {
   const commands = [...text.matchAll(/`npm install ([^`]+)`/g)].map(([, names = '']) => names);
   return commands.flatMap((names) => names.split(' ')).filter((name) => !name.startsWith('--'));
 }
 
-/** A project as a reader of the page makes it: the files of the page, and the packages that it names. */
+/** A project like a reader's: the files of the page and the packages that the page names. */
 async function makeProject(directory: string, text: string): Promise<string[]> {
   const files = [...text.matchAll(/```ts\n\/\/ (\S+\.ts)\n([^]*?)```/g)].map(([, name = '', code = '']) => [
     name,
@@ -33,7 +33,7 @@ async function makeProject(directory: string, text: string): Promise<string[]> {
   for (const name of findPackages(text)) {
     const link = join(directory, 'node_modules', name);
     await mkdir(dirname(link), { recursive: true });
-    // The compiler follows links, and so finds what a package itself depends on, but nothing else of this repository.
+    // The compiler follows links, so it finds the dependencies of a package but nothing else in this repository.
     await symlink(resolve('node_modules', name), link);
   }
   return files.map(([name]) => name!);

@@ -1,14 +1,14 @@
 import { eventsPath, uniqueType, type EventPage, type EventRecord } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-/** An object nested this deep. */
+/** Returns an object that is nested this deep. */
 function nested(levels: number): string {
   return '{"a":'.repeat(levels - 1) + '{}' + '}'.repeat(levels - 1);
 }
 
 const payloads: [what: string, data: string][] = [
   ['nothing', '{}'],
-  ['the order of keys, also of keys like numbers', '{"b":1,"a":2,"2":3,"1":4}'],
+  ['the order of keys, including numeric keys', '{"b":1,"a":2,"2":3,"1":4}'],
   ['a repeated key', '{"a":1,"a":2}'],
   ['big integers', '{"id":12345678901234567890123,"max":9007199254740993}'],
   ['decimals as they were written', '{"a":1.10,"b":-0,"c":1E+2,"d":0.1000000000000000055511151231257827}'],
@@ -16,9 +16,9 @@ const payloads: [what: string, data: string][] = [
   ['escapes', String.raw`{"s":"\u00e9\/\"\\\b\f\n\r\t\u001f\ud83d\ude00é😀"}`],
   ['NUL as an escape', String.raw`{"s":"a\u0000b","\u0000":1}`],
   ['lone surrogates as escapes', String.raw`{"s":"\ud800","t":"\udc00\ud800"}`],
-  ['names of the prototype', '{"__proto__":{"admin":true},"constructor":{"prototype":1},"toString":"x"}'],
+  ['names of prototype members', '{"__proto__":{"admin":true},"constructor":{"prototype":1},"toString":"x"}'],
   ['white space', '{ "a" :\t1 ,\r\n\n "b" : [ ] , "c":{ } }'],
-  ['what looks like the end of a record', '{"s":"},\\"created\\":\\"x\\""}'],
+  ['text that looks like the end of a record', '{"s":"},\\"created\\":\\"x\\""}'],
   ['line separators', '{"s":"\u2028\u2029\u007f\ufeff"}'],
   [
     'values that filters cannot hold',
@@ -41,7 +41,7 @@ describe('event_data', () => {
       body: `{ "event_type":"${type}", "event_data": ${data} ,"event_source":"Mine" }`,
     });
 
-  it.each(payloads)('comes back exactly as it was sent: %s', async (_, data) => {
+  it.each(payloads)('is returned exactly as it was sent: %s', async (_, data) => {
     const created = await post(data);
     expect(created.status).toBe(201);
     expect(created.text).toContain(`"event_data":${data},"created":`);
@@ -50,7 +50,7 @@ describe('event_data', () => {
     expect(list.text).toContain(`"results":[${created.text}]`);
   });
 
-  it.each(payloads)('of a test event comes back exactly as it was sent: %s', async (_, data) => {
+  it.each(payloads)('of a test event is returned exactly as it was sent: %s', async (_, data) => {
     const made = await stack.request<EventRecord>('POST', `${eventsPath}/raid/test`, { body: ` ${data}\n` });
     expect(made.status).toBe(200);
     expect(made.text).toContain(`"event_data":${data},"created":`);
@@ -65,19 +65,19 @@ describe('event_data', () => {
     expect(messages.map(({ text }) => text).sort()).toEqual(created.map(({ text }) => text).sort());
   });
 
-  it('of a repeated event_data is the last one, as in any JSON parser', async () => {
+  it('is the last one when the body repeats event_data, as in any JSON parser', async () => {
     const body = '{"event_type":"a","event_source":"b","event_data":{"n":1},"event_data":{"n":2}}';
     const { text } = await stack.request('POST', eventsPath, { body });
     expect(text).toContain('"event_data":{"n":2}');
   });
 
-  it('does not reach the fields of the record by __proto__', async () => {
+  it('cannot change fields of the record with __proto__', async () => {
     const body = '{"__proto__":{"event_type":"a","event_source":"b"},"event_data":{}}';
     const answer = await stack.request('POST', eventsPath, { body });
     expect(answer).toMatchObject({ status: 400, json: { errors: { event_type: {}, event_source: {} } } });
   });
 
-  it('may make a body of 32 levels, not of 33', async () => {
+  it('may make the body 32 levels deep, but not 33', async () => {
     expect(await post(nested(31))).toMatchObject({ status: 201 });
     expect(await post(nested(32))).toMatchObject({ status: 400, json: { status: 400 } });
     const test = (data: string) => stack.request('POST', `${eventsPath}/raid/test`, { body: data });
@@ -85,9 +85,9 @@ describe('event_data', () => {
     expect(await test(nested(33))).toMatchObject({ status: 400, json: { status: 400 } });
   });
 
-  it('may be as large as a body: pages of such events still come, in parts', async () => {
+  it('may be as large as a body allows, and such events are still listed, on smaller pages', async () => {
     const type = uniqueType('large');
-    // Quotes and backslashes double in JSON text, and double again where that text is a string in a message.
+    // Quotes and backslashes double in JSON text, and double again when that text is a string in a message.
     const data = `{"text":"${String.raw`\"\\`.repeat(60_000)}"}`;
     for (let index = 0; index < 4; index += 1) expect((await post(data, type)).status).toBe(201);
     const found: EventRecord[] = [];

@@ -16,7 +16,7 @@ const raid = {
   to_broadcaster_user_name: 'Bea',
 };
 
-/** Each has its name in `event_data.name`; the expectations below are lists of these names. */
+/** Each event has its name in `event_data.name`. The expectations below are lists of these names. */
 const fixtures: Fixture[] = [
   ['follow', 'channel-follow', { ...emil, ...bea }],
   ['chat', 'channel-chat-message', { chatter_user_id: 'u1', chatter_user_name: 'ÉMIL', ...bea }],
@@ -69,7 +69,10 @@ describe('event filters', () => {
     return json.results.map((event) => event.event_data.name).reverse();
   };
 
-  /** The same of live delivery, from the beginning of the stream on; in the order of the stream, which may be another. */
+  /**
+   * Returns the names that live delivery sends, from the beginning of the stream. The order is the stream's and may differ from the
+   * list's.
+   */
   const liveNamesFor = async (query: string): Promise<unknown[]> => {
     const { config } = await (
       await jetstreamManager(stack.subscriber, { checkAPI: false })
@@ -148,7 +151,7 @@ describe('event filters', () => {
     ['user_id=%ED%A0%80', []],
     ['event_id=nothing', []],
     ["event_type=' OR 1=1 --", []],
-  ])('take the odd query "%s"', async (query, names) => {
+  ])('accept the unusual query "%s"', async (query, names) => {
     expect(await namesFor(query)).toEqual(names);
   });
 
@@ -157,7 +160,7 @@ describe('event filters', () => {
     expect(await namesFor(`event_id=${json.results[0]?.event_id}`)).toEqual(['test']);
   });
 
-  it('are the same under the branded path', async () => {
+  it('work the same under the branded path', async () => {
     const { json } = await stack.request<EventPage>('GET', '/api/v1/twitch-events/?raid_to=otto');
     expect(json.results.map((event) => event.event_data.name)).toEqual(['short raid']);
   });
@@ -167,7 +170,7 @@ describe('event filters', () => {
     const second = Math.floor(Date.now() / 1_000) * 1_000 - 3_600_000;
     const iso = (milliseconds: number): string => new Date(milliseconds).toISOString();
     const seconds = (milliseconds: number): string => iso(milliseconds).slice(0, 19);
-    /** The same moment on a clock two hours ahead. */
+    /** Returns the same moment in a time zone that is two hours ahead. */
     const ahead = seconds(second + 7_200_000);
 
     beforeAll(async () => {
@@ -196,12 +199,12 @@ describe('event filters', () => {
       [`since=${iso(second + 1)}&until=${iso(second)}`, []],
       ['since=1969-01-01&until=9999-12-31T23:59:59Z', [-1, 0, 1, 999, 1_000]],
       [`since=${iso(second - 86_400_000).slice(0, 10)}`, [-1, 0, 1, 999, 1_000]],
-    ])('bound created, in the list and live: %s', async (query, names) => {
+    ])('limit created, in the list and live: %s', async (query, names) => {
       expect(await namesFor(`event_type=${type}&${query}`)).toEqual(names);
       expect(new Set(await liveNamesFor(`event_type=${type}&${query}`))).toEqual(new Set(names));
     });
 
-    it('take the time that the API prints, of stored and of test events', async () => {
+    it('accept the times that the API returns, of stored and of test events', async () => {
       const { json } = await list('event_type=stream-offline');
       for (const { created } of json.results) {
         const found = await list(`event_type=stream-offline&since=${created}`);
@@ -219,7 +222,7 @@ describe('event filters', () => {
       '2026-02-30T00:00:00Z',
       '2026-01-01T25:00Z',
       '%00',
-    ])('refuse %s, which is no time', async (value) => {
+    ])('reject %s, which is not a time', async (value) => {
       for (const parameter of ['since', 'until']) {
         const { status, json } = await stack.request<Problem>('GET', `${eventsPath}?${parameter}=${value}`);
         expect({ status, errors: json.errors }).toEqual({
@@ -230,7 +233,7 @@ describe('event filters', () => {
     });
   });
 
-  it('are refused with all faults at once', async () => {
+  it('are rejected with all errors in one response', async () => {
     const { status, json } = await stack.request<Problem>(
       'GET',
       `${eventsPath}?since=x&until=y&page_size=0&cursor=z`,

@@ -20,7 +20,7 @@ describe('event pages', () => {
 
   const list = (url: string) => stack.request<EventPage>('GET', url);
 
-  /** Stores events, oldest first, several in the same millisecond; says their ids, newest first. */
+  /** Stores events, oldest first, several in the same millisecond. Returns their ids, newest first. */
   const fill = async (type: string, count: number, inOneMillisecond = 1): Promise<string[]> => {
     const first = Date.now() - 3_600_000;
     const events = Array.from({ length: count }, (_, index) =>
@@ -33,7 +33,7 @@ describe('event pages', () => {
       .reverse();
   };
 
-  /** Follows links from page to page; `visit` is called on every page. */
+  /** Follows links from page to page. Calls `visit` on every page. */
   const walk = async (
     start: string,
     link: 'next' | 'previous',
@@ -65,7 +65,7 @@ describe('event pages', () => {
       expect(new Set(ids.map((id) => id.slice(0, 13))).size).toBe(10);
     });
 
-    it('are walked to the end and back, each event exactly once', async () => {
+    it('are paged to the end and back, each event exactly once', async () => {
       const arrived: (string | null)[] = [];
       const arrive = async (): Promise<void> => void arrived.unshift((await add(type)).json.id);
       const forward = await walk(`${eventsPath}?event_type=${type}&page_size=37`, 'next', arrive);
@@ -73,11 +73,11 @@ describe('event pages', () => {
 
       const lastPage = forward.last.results.map(({ id }) => id);
       const backward = await walk(forward.last.previous ?? '', 'previous');
-      // What arrived meanwhile is newer: it comes after all that was there.
+      // Events that arrived during paging are newer, so they follow all earlier events.
       expect(backward.ids.toReversed()).toEqual([...arrived, ...ids.slice(0, -lastPage.length)]);
     });
 
-    it('are walked through a filter that no index answers alone', async () => {
+    it('are paged with filters that need more than one index', async () => {
       const query = `event_type=${type}&event_source=PlatformSub&origin=platform&until=${new Date(Date.now() - 60_000).toISOString()}`;
       expect((await walk(`${eventsPath}?${query}&page_size=100`, 'next')).ids).toEqual(ids);
     });
@@ -94,14 +94,14 @@ describe('event pages', () => {
       ['page_size=1', 1],
       ['page_size=100', 100],
       ['page_size=7&page_size=3', 3],
-    ])('of "%s" gives %i events', async (query, size) => {
+    ])('returns the right number of events: "%s" gives %i', async (query, size) => {
       const { json } = await list(`${eventsPath}?event_type=${type}&${query}`);
       expect(json.results).toHaveLength(size);
       expect(json.next).not.toBeNull();
     });
 
     it.each(['0', '101', '-1', '1.5', '1e1', 'ten', '0x10', '%2010', '9'.repeat(400)])(
-      'of %s is refused',
+      'is rejected when it is %s',
       async (size) => {
         const { status, json } = await stack.request<Problem>('GET', `${eventsPath}?page_size=${size}`);
         expect({ status, errors: json.errors }).toEqual({
@@ -118,7 +118,7 @@ describe('event pages', () => {
       expect((await list(next.href)).json.results).toHaveLength(20);
     });
 
-    it('that fits exactly leaves no next page', async () => {
+    it('returns no next page when it matches the number of events', async () => {
       const exact = uniqueType('exact');
       await fill(exact, 3);
       const { json } = await list(`${eventsPath}?event_type=${exact}&page_size=3`);
@@ -157,7 +157,7 @@ describe('event pages', () => {
       expect(new URL(second.json.previous ?? '').pathname).toBe(path);
     });
 
-    it('lead from the newest page to newer events once there are some', async () => {
+    it('lead from the newest page to newer events as soon as there are any', async () => {
       const own = uniqueType('newest');
       await fill(own, 2);
       const url = `${eventsPath}?event_type=${own}&page_size=1`;
@@ -172,7 +172,7 @@ describe('event pages', () => {
       expect((await list(withNewer.json.previous ?? '')).json.results).toEqual([added.json]);
     });
 
-    it('of the last page end', async () => {
+    it('end at the last page', async () => {
       const { ids: walked, last } = await walk(`${eventsPath}?event_type=${type}&page_size=2`, 'next');
       expect(walked).toEqual(ids);
       expect(last.next).toBeNull();
@@ -198,25 +198,25 @@ describe('event pages', () => {
       });
     };
 
-    it('is good for the list that it came from', async () => {
+    it('is valid for the list that it came from', async () => {
       const { status, json } = await list(`${eventsPath}?cursor=${cursor}&event_type=${type}`);
       expect(status).toBe(200);
       expect(json.results).toHaveLength(2);
     });
 
     it.each(['x', '0', '%00', '..', '%F0%9F%98%80', 'x'.repeat(2_000), 'bnVsbA'])(
-      'that is "%s" is refused',
+      'is rejected when it is "%s"',
       (text) => expectRefused(`event_type=${type}&cursor=${text}`),
     );
 
-    it('that was cut, lengthened or is of another version is refused', async () => {
+    it('is rejected when it was cut, lengthened, or created by another version', async () => {
       const other = Buffer.from(cursor, 'base64url');
       other[0] = 99;
       for (const broken of [cursor.slice(0, -1), cursor.slice(4), `${cursor}A`, other.toString('base64url')])
         await expectRefused(`event_type=${type}&cursor=${broken}`);
     });
 
-    it('of other filters is refused', async () => {
+    it('is rejected when it belongs to other filters', async () => {
       await expectRefused(`cursor=${cursor}`);
       await expectRefused(`event_type=raid&cursor=${cursor}`);
       await expectRefused(`event_type=${type}&user_id=1&cursor=${cursor}`);

@@ -46,7 +46,7 @@ describe('AsyncAPI description', () => {
     ];
   };
 
-  it('is public, for pages of any origin, and also for HEAD', async () => {
+  it('is public, also for HEAD and for pages of any origin', async () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(answer.json.asyncapi).toBe('3.0.0');

@@ -29,7 +29,7 @@ describe('events API', () => {
   const refuse = (body: unknown) => stack.request<Problem>('POST', eventsPath, { body });
 
   describe('POST /api/v1/platform-events', () => {
-    it('answers 201 with the stored event and its address', async () => {
+    it('responds with 201, the stored event, and its URL', async () => {
       const data = { broadcaster_user_id: '1', broadcaster_user_name: 'A', broadcaster_user_login: 'a' };
       const answer = await create({ event_type: 'stream-offline', event_source: 'Mine', event_data: data });
       expect(answer.status).toBe(201);
@@ -49,7 +49,7 @@ describe('events API', () => {
       expect(read.text).toBe(answer.text);
     });
 
-    it('stores the event before it answers', async () => {
+    it('stores the event before it responds', async () => {
       const { json } = await create();
       const rows = await stack.query('SELECT 1 FROM events.events WHERE id = $1', [json.id]);
       expect(rows).toHaveLength(1);
@@ -75,7 +75,7 @@ describe('events API', () => {
       expect(json).toMatchObject({ event_type: 'stream-offline', event_source: '  Mine ' });
     });
 
-    it('takes a type of 255 and a source of 32 characters, an emoji being one', async () => {
+    it('accepts a type of 255 and a source of 32 characters, and counts an emoji as one', async () => {
       const longest = { event_type: '😀'.repeat(255), event_source: '😀'.repeat(32) };
       expect(await create(longest)).toMatchObject({ status: 201, json: longest });
     });
@@ -103,7 +103,7 @@ describe('events API', () => {
       ['NUL in the source', eventBody({ event_source: 'a\0b' }), ['event_source']],
       ['half a surrogate pair in the type', eventBody({ event_type: 'a\ud83d' }), ['event_type']],
       ['half a surrogate pair in the source', eventBody({ event_source: '\ude00' }), ['event_source']],
-    ])('refuses %s, naming all faults at once', async (_, body, fields) => {
+    ])('rejects %s with all errors in one response', async (_, body, fields) => {
       const answer = await refuse(body);
       expect(answer.status).toBe(400);
       expect(answer.headers.get('content-type')).toMatch(problemType);
@@ -120,7 +120,7 @@ describe('events API', () => {
 
     it.each([
       ['no body', ''],
-      ['no JSON', '{"event_type":'],
+      ['invalid JSON', '{"event_type":'],
       ['NaN', '{"event_type":"a","event_source":"b","event_data":{"n":NaN}}'],
       ['an array', '[]'],
       ['null', 'null'],
@@ -128,14 +128,14 @@ describe('events API', () => {
       ['bad UTF-8', Buffer.from('7b2261223a22ff227d', 'hex')],
       ['a UTF-8 encoded surrogate', Buffer.from('7b2261223a22eda080227d', 'hex')],
       ['100,000 open brackets', '['.repeat(100_000)],
-    ])('refuses %s with a problem document', async (_, body) => {
+    ])('rejects %s with a problem document', async (_, body) => {
       const answer = await refuse(body);
       expect(answer.status).toBe(400);
       expect(answer.headers.get('content-type')).toMatch(problemType);
       expect(answer.json).toMatchObject({ status: 400, detail: expect.any(String) });
     });
 
-    it('takes a body of 256 KiB and refuses a larger one with 413', async () => {
+    it('accepts a body of 256 KiB and rejects a larger one with 413', async () => {
       const body = (size: number): string => {
         const empty = JSON.stringify(eventBody({ event_data: { text: '' } }));
         return JSON.stringify(eventBody({ event_data: { text: 'x'.repeat(size - empty.length) } }));
@@ -148,7 +148,7 @@ describe('events API', () => {
     });
 
     it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', ''])(
-      'refuses the content type "%s" with 415',
+      'rejects the content type "%s" with 415',
       async (type) => {
         const headers = { 'content-type': type };
         const answer = await stack.request('POST', eventsPath, { body: eventBody(), headers });
@@ -157,7 +157,7 @@ describe('events API', () => {
       },
     );
 
-    it('takes application/json with a charset', async () => {
+    it('accepts application/json with a charset', async () => {
       const headers = { 'content-type': 'application/json; charset=utf-8' };
       expect(await create({}, headers)).toMatchObject({ status: 201 });
     });
@@ -171,7 +171,7 @@ describe('events API', () => {
         token,
       });
 
-    it('gives the first answer again and stores nothing, also for many at once', async () => {
+    it('repeats the first response and stores nothing, even for many simultaneous requests', async () => {
       const key = uniqueType('key');
       const type = uniqueType();
       const first = await withKey(key, type);
@@ -184,13 +184,13 @@ describe('events API', () => {
       expect(list.json.results).toEqual([first.json]);
     });
 
-    it('gives one answer when the first requests come at once', async () => {
+    it('gives all requests the same response when the first ones arrive at the same time', async () => {
       const key = uniqueType('key');
       const answers = await Promise.all(Array.from({ length: 10 }, () => withKey(key, 'stream-offline')));
       expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     });
 
-    it('counts for its user only', async () => {
+    it('applies only to its user', async () => {
       const username = uniqueType('user');
       const registered = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', {
         body: { username, password: 'a password of some length' },
@@ -212,7 +212,7 @@ describe('events API', () => {
       });
     });
 
-    it('holds for test events too', async () => {
+    it('also applies to test events', async () => {
       const headers = { 'idempotency-key': uniqueType('key') };
       const post = () => stack.request('POST', `${eventsPath}/raid/test`, { body: {}, headers });
       const first = await post();
@@ -224,7 +224,7 @@ describe('events API', () => {
     const test = (type: string, body: unknown = { broadcaster_user_id: '1' }) =>
       stack.request<EventRecord>('POST', `${eventsPath}/${type}/test`, { body });
 
-    it('answers 200 with a test event, which is listed and found by its event_id', async () => {
+    it('responds with 200 and a test event, which is listed and found by its event_id', async () => {
       const type = uniqueType();
       const { status, json, text } = await test(type, { broadcaster_user_id: '1' });
       expect(status).toBe(200);
@@ -242,7 +242,7 @@ describe('events API', () => {
       expect(list.text).toBe(`{"next":null,"previous":null,"results":[${text}]}`);
     });
 
-    it('takes any type of 1 to 255 characters without a slash', async () => {
+    it('accepts any type of 1 to 255 characters without a slash', async () => {
       expect((await test('my%20type%2e%F0%9F%98%80')).json.event_type).toBe('my type.😀');
       expect((await test(encodeURIComponent('😀'.repeat(255)))).status).toBe(200);
       for (const type of ['x'.repeat(256), 'a%2Fb', 'a%00b', '%20'])
@@ -252,14 +252,14 @@ describe('events API', () => {
         });
     });
 
-    it.each(['[]', '"text"', '5', 'null', '', '{'])('refuses the body %s', async (body) => {
+    it.each(['[]', '"text"', '5', 'null', '', '{'])('rejects the body %s', async (body) => {
       expect(await test('raid', body)).toMatchObject({ status: 400, json: { status: 400 } });
     });
   });
 
   describe('GET /api/v1/platform-events/<ID>', () => {
     it.each(['not-a-uuid', unknownId, '01999999-9999-7999-8999-99999999999', '1', 'a%00b'])(
-      'answers 404 for %s',
+      'responds with 404 to %s',
       async (id) => {
         const answer = await stack.request('GET', `${eventsPath}/${id}`);
         expect(answer).toMatchObject({ status: 404, json: { title: 'Not Found', status: 404 } });
@@ -267,14 +267,14 @@ describe('events API', () => {
       },
     );
 
-    it('takes the id in upper case', async () => {
+    it('accepts the id in upper case', async () => {
       const { json, text } = await create();
       expect((await stack.request('GET', `${eventsPath}/${json.id?.toUpperCase()}`)).text).toBe(text);
     });
   });
 
   describe('paths and methods', () => {
-    it('answers every path in its branded form and with a trailing slash', async () => {
+    it('serves every path in its branded form and with a trailing slash', async () => {
       const type = uniqueType();
       for (const path of [eventsPath, `${eventsPath}/`, '/api/v1/twitch-events', '/api/v1/twitch-events/']) {
         const created = await stack.request<EventRecord>('POST', path, {
@@ -290,7 +290,7 @@ describe('events API', () => {
       }
     });
 
-    it('answers the heartbeat without a token, with a bad one, and with a slash', async () => {
+    it('serves the heartbeat without a token, with an invalid one, and with a trailing slash', async () => {
       for (const path of ['/api/v1/heartbeat', '/api/v1/heartbeat/'])
         for (const token of [null, 'bad'])
           expect(await stack.request('GET', path, { token })).toMatchObject({
@@ -300,7 +300,7 @@ describe('events API', () => {
     });
 
     it.each(['/api/v1/heartbeat', eventsPath, `${eventsPath}/`, '/api/v1/users/me'])(
-      'answers HEAD %s as GET, without a body',
+      'responds to HEAD %s like to GET, without a body',
       async (path) => {
         const get = await stack.request('GET', path);
         const head = await stack.request('HEAD', path);
@@ -318,7 +318,7 @@ describe('events API', () => {
       ['GET', `${eventsPath}/raid/test`, 'POST'],
       ['POST', '/api/v1/heartbeat', 'GET, HEAD'],
       ['GET', '/api-token-auth/', 'POST'],
-    ])('answers %s %s with 405 and Allow: %s', async (method, path, allow) => {
+    ])('responds to %s %s with 405 and Allow: %s', async (method, path, allow) => {
       const answer = await stack.request(method, path);
       expect(answer).toMatchObject({ status: 405, json: { title: 'Method Not Allowed', status: 405 } });
       expect(answer.headers.get('allow')).toBe(allow);
@@ -332,13 +332,13 @@ describe('events API', () => {
       ['/api/v1/platform-events-of-mine', 404],
       ['/api/v1/heartbeat//', 404],
       [`${eventsPath}/%zz`, 400],
-    ])('answers the unrouted %s with %i as a problem document', async (path, status) => {
+    ])('responds to the unknown path %s with %i and a problem document', async (path, status) => {
       const answer = await stack.request('GET', path);
       expect(answer).toMatchObject({ status, json: { status, detail: expect.any(String) } });
       expect(answer.headers.get('content-type')).toMatch(problemType);
     });
 
-    it('answers what is no HTTP with a problem document', async () => {
+    it('responds to malformed HTTP with a problem document', async () => {
       const socket = connect(Number(new URL(stack.url).port), '127.0.0.1');
       socket.end('GET / HTTP/1.1\r\nthis is no header\r\n\r\n');
       let text = '';

@@ -7,7 +7,7 @@ const countWaiting = `SELECT count(*)::int AS count FROM pg_stat_activity
   WHERE datname = current_database() AND application_name = 'events' AND wait_event_type = 'Lock'`;
 
 /**
- * Holds up every write of the events service until `release`, so that a test can be sure that a write is in flight.
+ * Blocks every write of the events service until `release`, so that a test can be sure that a write is in flight.
  */
 export class HeldWrites {
   private constructor(
@@ -24,7 +24,7 @@ export class HeldWrites {
     return new HeldWrites(holder, observer);
   }
 
-  /** Waits until at least this many batches are being written. The gateway sends a batch again when it takes too long. */
+  /** Waits until at least this many batches are being written. The gateway resends a batch that takes too long. */
   untilWaiting(batches: number): Promise<void> {
     return eventually(
       async () => {
@@ -35,7 +35,7 @@ export class HeldWrites {
     );
   }
 
-  /** Lets the writes continue. The lock changed nothing. */
+  /** Lets the writes continue. The locking transaction changed nothing. */
   release(): Promise<void> {
     return this.holder.end();
   }

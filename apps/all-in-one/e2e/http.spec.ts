@@ -29,7 +29,7 @@ describe('HTTP edge', () => {
   afterAll(() => stack.stop());
 
   describe('links', () => {
-    /** The base of the `next` link that a client gets which sends exactly these headers. */
+    /** Returns the base of the `next` link for a client that sends exactly these headers. */
     const baseFor = async (gateway: TestService, headers: Record<string, string> = {}): Promise<string> => {
       const text = await new Promise<string>((resolve, reject) => {
         const request = httpRequest(
@@ -49,14 +49,14 @@ describe('HTTP edge', () => {
 
     const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'events.example.org' };
 
-    it('are built on the address that the client used', async () => {
+    it('use the address that the client used', async () => {
       expect(await baseFor(plain)).toBe(plain.url);
       expect(await baseFor(plain, { host: 'localhost:8123' })).toBe('http://localhost:8123');
       expect(await baseFor(plain, { host: '[::1]:8123' })).toBe('http://[::1]:8123');
     });
 
     it.each(['evil.example/x?y=', '"><script>', 'a@b', 'a b', ''])(
-      'repeat no host like "%s"',
+      'never contain a host like "%s"',
       async (host) => {
         expect(await baseFor(plain, { host })).toBe(plain.url);
       },
@@ -68,7 +68,7 @@ describe('HTTP edge', () => {
       expect(await baseFor(trusting, forwarded)).toBe('https://events.example.org');
     });
 
-    it('are built on PUBLIC_URL when it is set', async () => {
+    it('use PUBLIC_URL when it is set', async () => {
       expect(await baseFor(published)).toBe('https://events.example.org/base');
       expect(await baseFor(published, { host: 'x.example', ...forwarded })).toBe(
         'https://events.example.org/base',
@@ -80,7 +80,7 @@ describe('HTTP edge', () => {
     const ask = (gateway: TestService, origin: string, token: string | null = stack.ownerToken) =>
       stack.request('GET', eventsPath, { gateway: gateway.url, headers: { origin }, token });
 
-    it('lets any origin read answers, errors too, and never with credentials', async () => {
+    it('lets any origin read responses and errors, but never with credentials', async () => {
       for (const answer of [await ask(plain, page), await ask(plain, page, null)]) {
         expect(answer.headers.get('access-control-allow-origin')).toBe('*');
         expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
@@ -94,7 +94,7 @@ describe('HTTP edge', () => {
       '/api/v1/twitch-events/',
       '/api-token-auth/',
       '/nowhere',
-    ])('answers the preflight of %s without a token', async (path) => {
+    ])('accepts the preflight request of %s without a token', async (path) => {
       const answer = await stack.request('OPTIONS', path, {
         token: null,
         headers: {
@@ -147,7 +147,7 @@ describe('HTTP edge', () => {
       }
     });
 
-    it.each(['GET', 'HEAD'])('leads from / to the description of the API: %s', async (method) => {
+    it.each(['GET', 'HEAD'])('links from / to the API description: %s', async (method) => {
       const answer = await stack.request(method, '/', { token: null });
       const { status, headers } = await stack.request(method, answer.headers.get('location') ?? '', {
         token: null,
@@ -177,9 +177,9 @@ describe('HTTP edge', () => {
     });
   });
 
-  // Last, because it kills the events services.
+  // This test must be the last one, because it kills the events services.
   describe('without an events service', () => {
-    it('answers 503 with Retry-After; the heartbeat still works', async () => {
+    it('responds with 503 and Retry-After; the heartbeat still works', async () => {
       await Promise.all(stack.events.map((events) => events.kill('SIGKILL')));
       const requests: [method: string, path: string, body?: unknown][] = [
         ['GET', eventsPath],

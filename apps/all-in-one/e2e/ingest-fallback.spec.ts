@@ -7,10 +7,10 @@ import { eventBody, eventsPath, send, type Answer, type EventRecord } from './ap
 import { CuttableProxy } from './cuttable-proxy.js';
 import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js';
 
-// An outage, the drain's way back from 5 s between tries (30 s for what a dead one had in hand), and batches that wait 10 s
-// for another instance to publish.
+// Allows for an outage, up to 5 s until the drain's next attempt (30 s for messages that a dead instance was processing), and
+// batches that wait 10 s until another instance publishes them.
 const limitMs = 150_000;
-// Shorter than the 2 s after which a batch times out. It takes a few milliseconds on an idle machine.
+// Shorter than the 2 s after which a batch times out. On an idle machine, a response takes a few milliseconds.
 const atOnceMs = 1_500;
 
 describe('platform messages while they cannot be stored', () => {
@@ -18,7 +18,7 @@ describe('platform messages while they cannot be stored', () => {
   let postgres: CuttableProxy;
 
   beforeAll(async () => {
-    // Each gateway in a process of its own: the tests count the warnings that one of them logs.
+    // Each gateway runs in its own process, because the tests count the warnings that one of them logs.
     stack = await startStack({ killable: ['gateway', 'events'], gateways: 2, events: 0 });
     postgres = await CuttableProxy.start(stack.databaseUrl);
     const environment = { DATABASE_URL: postgres.urlOf(stack.databaseUrl) };
@@ -35,7 +35,7 @@ describe('platform messages while they cannot be stored', () => {
     await untilStoring();
   }, limitMs);
 
-  /** A signed notification to a gateway. */
+  /** Sends a signed notification to a gateway. */
   const notify = (messageId: string, gateway = stack.url): Promise<Answer<unknown>> => {
     const body = '{"subscription":{"type":"channel.follow"},"event":{"user_id":"1"}}';
     const timestamp = new Date().toISOString();
@@ -55,7 +55,7 @@ describe('platform messages while they cannot be stored', () => {
   const notifyStatus = async (messageId: string, gateway?: string): Promise<number> =>
     (await notify(messageId, gateway)).status;
 
-  /** Sends messages at once, half of them to each gateway. One may be a probe; the others must not wait for it. */
+  /** Sends messages at the same time, half of them to each gateway. One may be a probe. The others must not wait for the probe. */
   const notifyMany = (count: number): Promise<{ messageId: string; status: number }[]> =>
     Promise.all(
       Array.from({ length: count }, async (_, index) => {
@@ -81,7 +81,7 @@ describe('platform messages while they cannot be stored', () => {
   const countWaiting = (): Promise<number> =>
     manageStreams(async (streams) => (await streams.info(ingestStreamName)).state.messages);
 
-  /** Waits until each gateway stores messages and none is waiting. */
+  /** Waits until each gateway stores messages again and no message is waiting. */
   const untilStoring = (): Promise<void> =>
     eventually(
       async () => {
@@ -122,7 +122,7 @@ describe('platform messages while they cannot be stored', () => {
     gateway.output.split('\n').filter((line) => line.includes(text)).length;
 
   /**
-   * Expects that ten clients are refused at once, except one that may be the probe. On a stalled machine, tries another ten.
+   * Expects that ten clients are rejected immediately, except one that may be the probe. If the machine stalls, tries another ten.
    */
   const expectRefusedAtOnce = async (): Promise<void> => {
     const answers: Answer<unknown>[] = [];
@@ -140,7 +140,7 @@ describe('platform messages while they cannot be stored', () => {
   };
 
   it(
-    'since PostgreSQL refuses connections, are accepted, stored when it is back, once each, and published',
+    'are accepted while PostgreSQL refuses connections, and stored and published once each when it is back',
     async () => {
       const [first] = stack.gateways;
       const began = warningsOf(stack.gateway, 'diverting platform messages');
@@ -168,14 +168,14 @@ describe('platform messages while they cannot be stored', () => {
   );
 
   it(
-    'since PostgreSQL does not answer, are accepted within seconds, at once from then on, and stored once each',
+    'are accepted within seconds while PostgreSQL does not respond, immediately from then on, and stored once each',
     async () => {
       postgres.hang();
       const startedAt = performance.now();
       const messages = await notifyMany(2);
-      // Two tries of 2 s each, then the stream. The platform waits a few seconds; a query fails after 12 s.
+      // Two attempts of 2 s each, then the stream. The platform waits a few seconds; a query fails after 12 s.
       expect(performance.now() - startedAt).toBeLessThan(10_000);
-      // A probe waits for 2 s, and on a stalled machine every message does: then try another forty.
+      // A probe waits for 2 s. If the machine stalls, every message does, so try another forty.
       await eventually(async () => {
         const degradedAt = performance.now();
         messages.push(...(await notifyMany(40)));
@@ -191,7 +191,7 @@ describe('platform messages while they cannot be stored', () => {
   );
 
   it(
-    'in time, and are both stored late and on INGEST, are one event and one message on EVENTS',
+    'become one event and one message on EVENTS when they are stored late and are also on INGEST',
     async () => {
       const messageIds = Array.from({ length: 6 }, () => randomUUID());
       const held = await stack.holdWrites();
@@ -206,7 +206,7 @@ describe('platform messages while they cannot be stored', () => {
   );
 
   it(
-    'since every events service was killed, are accepted and stored by the next one',
+    'are accepted after every events service was killed, and stored by the next one',
     async () => {
       await Promise.all(stack.events.map((events) => events.kill('SIGKILL')));
       const messages = await notifyMany(40);
@@ -220,7 +220,7 @@ describe('platform messages while they cannot be stored', () => {
   );
 
   it(
-    'and delivered again, then and later, are one message on INGEST, one event and one message on EVENTS',
+    'become one message on INGEST, one event, and one message on EVENTS when they are redelivered during and after the outage',
     async () => {
       const messageIds = Array.from({ length: 10 }, () => randomUUID());
       const deliver = (): Promise<number[]> =>
@@ -239,7 +239,7 @@ describe('platform messages while they cannot be stored', () => {
   );
 
   it(
-    'are refused when INGEST is full, with one warning, and accepted when there is room',
+    'are rejected with one warning when INGEST is full, and accepted when there is room again',
     async () => {
       const limit = (max_msgs: number): Promise<unknown> =>
         manageStreams(async (streams) =>
@@ -259,14 +259,14 @@ describe('platform messages while they cannot be stored', () => {
       expect(await Promise.all(ids.map((id) => notifyStatus(id)))).toEqual(Array<number>(8).fill(204));
       await postgres.heal();
       await expectStoredAndPublishedOnce(ids);
-      // By now, this process has received the log lines of the refusals.
+      // By now, this process has received the log lines of the rejections.
       expect(warningsOf(stack.gateway, 'cannot publish to the INGEST stream')).toBe(refusals + 1);
     },
     limitMs,
   );
 
   it(
-    'are refused with INGEST_FALLBACK=off, and nothing of them is kept',
+    'are rejected and not kept with INGEST_FALLBACK=off',
     async () => {
       const gateway = await stack.startGateway({ INGEST_FALLBACK: 'off' });
       stack.gateways.pop(); // later tests use the gateways with the fallback
@@ -289,9 +289,9 @@ describe('platform messages while they cannot be stored', () => {
     limitMs,
   );
 
-  // Last, because it kills NATS.
+  // This test must be the last one, because it kills NATS.
   it(
-    'are refused at once while NATS is away, and accepted again when it is back',
+    'are rejected immediately while NATS is unavailable, and accepted again when it is back',
     async () => {
       await stack.nats.kill();
       await eventually(async () => {

@@ -21,11 +21,11 @@ export class LiveSocket {
     this.socket.on('close', (code, reason) => {
       this.closed = { code, reason: reason.toString() };
     });
-    // Tests see a failure by its close code.
+    // Tests recognize a failure by its close code.
     this.socket.on('error', () => undefined);
   }
 
-  /** Connects and sends the first message, if there is one. */
+  /** Connects and sends the first message, if one is given. */
   static async open(
     gatewayUrl: string,
     first?: object,
@@ -132,7 +132,7 @@ export class LiveStream {
       for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read())
         this.text += decoder.decode(chunk.value, { stream: true });
     } catch {
-      // Closed by the test, or cut: keep what has arrived.
+      // The test closed the stream, or the connection was cut. Keep the messages that have arrived.
     }
   }
 }

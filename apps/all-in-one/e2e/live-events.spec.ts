@@ -40,7 +40,7 @@ describe('live events', () => {
     await eventually(async () =>
       expect(await stack.metric('gateways', 'live_connections')).toBe(paths.length),
     );
-    // Plain clients cannot tell when they are live: a client with positions that connects after them stands in.
+    // Plain clients cannot tell when they are live, so wait for a client with positions that connects after them.
     await connect();
     await connect({}, stack.urls[1]);
     const data = '{"b":1.10,"a":12345678901234567890,"c":"\\u00e9"}';
@@ -56,7 +56,7 @@ describe('live events', () => {
     expect(created.text).toContain(data);
   });
 
-  it('take a token in the header of the handshake, and none in the URL', async () => {
+  it("accept a token in the handshake's header, but not in the URL", async () => {
     const type = uniqueType();
     const headers = { authorization: `Token ${stack.ownerToken}` };
     const path = `${socketPath}?positions=true&event_type=${type}&event_type=other`;
@@ -81,7 +81,7 @@ describe('live events', () => {
     expect(wrong.closed?.reason).toMatch(/event_type.*since|since.*event_type/s);
   });
 
-  it('reach each client once on any gateway, and take the filters of the list', async () => {
+  it('reach each client once on any gateway, and accept the filters of the list', async () => {
     const type = uniqueType();
     const marker = uniqueType('marker');
     const mine = { event_type: [type, marker] };
@@ -145,7 +145,7 @@ describe('live events', () => {
     ];
     await stack.request('POST', '/api/v1/users/me/token', { token, gateway: stack.url });
 
-    // Each gateway checks every 0.8 s. The rest is a margin for a busy machine.
+    // Each gateway checks tokens every 0.8 s. The rest is a margin for a busy machine.
     await eventually(() => expect(socket.closed?.code).toBe(4401), { timeoutMs: 5_000 });
     await eventually(() => expect(stream.parts.at(-1)?.event).toBe('closed'), { timeoutMs: 5_000 });
     expect(JSON.parse(stream.parts.at(-1)?.data ?? '')).toMatchObject({ code: 4401 });
@@ -171,7 +171,7 @@ describe('live events', () => {
     expect((await stack.request('GET', `${path}&since=x`)).status).toBe(400);
   });
 
-  it('are sent again by a replay, to the clients whose filters it passes', async () => {
+  it('are sent again by a replay, to clients whose filters match', async () => {
     const type = uniqueType();
     const filtered = await Promise.all(
       stack.urls.map((gateway) => connect({ event_type: type, origin: 'platform' }, gateway)),
@@ -181,7 +181,7 @@ describe('live events', () => {
     for (const live of filtered) await eventually(() => expect(live.events).toMatchObject([record]));
     const socket = await connect({ event_type: type }, stack.urls[1]);
     const stream = noted(await LiveStream.open(stack.url, stack.ownerToken, { path: `${streamPath}?event_type=${type}` })); // prettier-ignore
-    // More than one if the gateway sends a keep-alive at that moment.
+    // There is more than one if the gateway sends a keep-alive at that moment.
     await eventually(() => expect(stream.parts).not.toEqual([]));
     const replayed = await stack.request('POST', `${eventsPath}/${record.id}/replay`);
     expect(replayed).toMatchObject({ status: 200, json: { ...record, origin: 'replay' } });

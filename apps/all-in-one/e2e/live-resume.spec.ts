@@ -8,12 +8,12 @@ import { eventBody, eventsPath, uniqueType, type EventRecord } from './api.js';
 import { LiveSocket } from './live-clients.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-// A killed NATS server and the services are back within 2 s. Batches that hang are retried after 10 s.
+// NATS and the services are back within 2 s after NATS was killed. Batches that hang are retried after 10 s.
 const limitMs = 60_000;
 
 describe('live clients', () => {
   let stack: Stack;
-  /** A connection that is allowed to change the stream. */
+  /** A connection with permission to change the stream. */
   let operator: NatsConnection;
   let manager: JetStreamManager;
   const opened: LiveSocket[] = [];
@@ -71,7 +71,7 @@ describe('live clients', () => {
   }, 120_000);
 
   it.each(['SIGTERM', 'SIGKILL'] as const)(
-    'resume when their gateway ended by %s',
+    'resume after %s of their gateway',
     async (signal) => {
       const type = uniqueType();
       const before = await connect({ event_type: type }, stack.urls[1]);
@@ -110,7 +110,7 @@ describe('live clients', () => {
     expect(after.controls).toMatchObject([{ event: 'gap', reason: 'expired' }, { event: 'ready' }]);
   }, 120_000);
 
-  it('receive a gap when the stream is recreated, then new events, and nothing twice', async () => {
+  it('receive a gap when the stream is recreated, then new events, each once', async () => {
     const type = uniqueType();
     const socket = await connect({ event_type: type });
     const first = await create(type);

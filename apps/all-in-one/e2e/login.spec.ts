@@ -30,7 +30,7 @@ describe('api-token-auth', () => {
     stack.request('POST', path, { token: null, body, gateway, headers: { 'x-forwarded-for': address } });
 
   it.each(['/api-token-auth', '/api-token-auth/'])(
-    'gives the token of the registration at %s',
+    'returns the token of the registration at %s',
     async (path) => {
       const { username, auth_token } = known;
       for (const name of [username, username.toLowerCase(), ` ${username} `]) {
@@ -40,7 +40,7 @@ describe('api-token-auth', () => {
     },
   );
 
-  it('gives the first owner’s token, whichever gateway created it', async () => {
+  it('returns the first owner’s token, even if another gateway created it', async () => {
     for (const gateway of stack.urls)
       expect((await logIn(owner, { gateway })).json.token).toBe(stack.ownerToken);
     expect(await stack.query(`SELECT 1 FROM gateway.users WHERE role = 'owner'`)).toHaveLength(1);
@@ -48,10 +48,10 @@ describe('api-token-auth', () => {
 
   it.each([
     ['a wrong password', { password: 'wrong' }],
-    ['the password trimmed', { password: password.trim() }],
+    ['the trimmed password', { password: password.trim() }],
     ['an unknown user', { username: 'nobody' }],
-    ['a user name that cannot be', { username: "'; DROP TABLE users" }],
-  ])('refuses %s with 400, in the same words', async (what, fields) => {
+    ['a user name that cannot exist', { username: "'; DROP TABLE users" }],
+  ])('rejects %s with the same 400 response', async (what, fields) => {
     const { username } = known;
     const answer = await logIn({ username, password, ...fields }, { address: `192.0.2.${what.length}` });
     expect(answer.status).toBe(400);
@@ -69,7 +69,7 @@ describe('api-token-auth', () => {
     ['wrong types', { username: 5, password: null }, ['password', 'username']],
     ['empty text', { username: '', password: '' }, ['password', 'username']],
     ['NUL', { username: 'a\0', password: 'a\0' }, ['password', 'username']],
-  ])('refuses %s, naming all faults at once', async (_, body, fields) => {
+  ])('rejects %s with all errors in one response', async (_, body, fields) => {
     const { status, json } = await logIn(body);
     expect({ status, fields: Object.keys(json.errors ?? {}).sort() }).toEqual({ status: 400, fields });
   });
@@ -83,7 +83,7 @@ describe('api-token-auth', () => {
         headers: { 'x-forwarded-for': '192.0.2.77', ...headers },
       });
 
-    it('gives the same token, with or without a charset', async () => {
+    it('returns the same token, with or without a charset', async () => {
       const body = new URLSearchParams({ username: known.username, password }).toString();
       for (const type of [form['content-type'], 'Application/X-WWW-Form-Urlencoded; charset=UTF-8'])
         expect(await post(body, { 'content-type': type })).toMatchObject({
@@ -92,7 +92,7 @@ describe('api-token-auth', () => {
         });
     });
 
-    it('takes the last of a repeated field and ignores unknown fields', async () => {
+    it('uses the last value of a repeated field and ignores unknown fields', async () => {
       const right = new URLSearchParams({ username: known.username, password }).toString();
 
       expect((await post(`password=wrong&next=%2F&__proto__=x&${right}`)).status).toBe(200);
@@ -109,17 +109,17 @@ describe('api-token-auth', () => {
       ['percent-encoded bytes that are not UTF-8', 'username=a&password=%ff', []],
       ['a broken percent-encoding', 'username=a&password=100%', []],
       ['JSON', JSON.stringify({ username: 'a', password: 'b' }), ['password', 'username']],
-    ])('refuses %s with 400', async (_, body, fields) => {
+    ])('rejects %s with 400', async (_, body, fields) => {
       const { status, json } = await post(body);
 
       expect({ status, fields: Object.keys(json.errors ?? {}).sort() }).toEqual({ status: 400, fields });
     });
 
-    it('refuses more than 256 KiB with 413', async () => {
+    it('rejects more than 256 KiB with 413', async () => {
       expect((await post(`username=a&password=b&x=${'x'.repeat(256 * 1024)}`)).status).toBe(413);
     });
 
-    it('is refused by every other path with 415', async () => {
+    it('is rejected by every other path with 415', async () => {
       for (const path of ['/api/v1/users', '/api/v1/platform/scopes', '/api/v1/platform-events'])
         expect(await post('username=a', form, path)).toMatchObject({
           status: 415,
@@ -130,28 +130,28 @@ describe('api-token-auth', () => {
     });
   });
 
-  it('takes an address of any length from a proxy', async () => {
-    // Random, because PostgreSQL would compress repeated text to fit the index.
+  it('accepts a client address of any length from a proxy', async () => {
+    // Uses random text, because PostgreSQL would compress repeated text until it fits the index.
     const address = randomBytes(3_000).toString('hex');
     expect(await logIn({ username: known.username, password }, { address })).toMatchObject({ status: 200 });
   });
 
   describe('after repeated failures', () => {
-    /** Logs in with a wrong password, at both gateways in turn, until the login is slowed. */
+    /** Logs in with a wrong password, at both gateways in turn, until logins are slowed. */
     const failUntilSlowed = async (username: string, address: string): Promise<Answer<Problem>> => {
       for (let attempt = 0; attempt < 10; attempt += 1) {
         const gateway = stack.urls[attempt % 2] ?? '';
         const answer = await logIn({ username, password: 'wrong' }, { address, gateway });
         if (answer.status !== 400) return answer;
       }
-      throw new Error('ten failures were not slowed');
+      throw new Error('logins were not slowed after ten failures');
     };
 
-    /** Makes the pause longer than its first second, which may be over before a busy machine sends the next request. */
+    /** Extends the pause beyond its first second, which may end before a busy machine sends the next request. */
     const lengthenPause = (address: string) =>
       stack.query('UPDATE gateway.login_failures SET failures = 12 WHERE address = $1', [address]);
 
-    it('answers 429 with Retry-After, the right password included, at every gateway', async () => {
+    it('responds with 429 and Retry-After at every gateway, even to the correct password', async () => {
       const { username } = await register();
       const slowed = await failUntilSlowed(username, '198.51.100.1');
       expect(slowed).toMatchObject({ status: 429, json: { status: 429, title: 'Too Many Requests' } });
@@ -188,7 +188,7 @@ describe('api-token-auth', () => {
         });
     });
 
-    it('lets the same user in from another address, and others in from this one', async () => {
+    it('accepts the same user from another address, and other users from this address', async () => {
       const [attacked, other] = [await register(), await register()];
       await failUntilSlowed(attacked.username, '198.51.100.2');
       expect(
@@ -213,7 +213,7 @@ describe('api-token-auth', () => {
         ),
       );
       const statuses = (await Promise.all(attempts)).map(({ status }) => status);
-      // Five. On a busy machine one more after the first second, another two seconds later, and so on.
+      // Usually five. On a busy machine, one more is checked after the first second, another one two seconds later, and so on.
       const most = 5 + Math.floor(Math.log2(1 + (performance.now() - startedAt) / 1_000));
       const tried = statuses.filter((status) => status === 400).length;
       expect(tried).toBeGreaterThanOrEqual(5);
@@ -221,7 +221,7 @@ describe('api-token-auth', () => {
       expect(statuses.filter((status) => status === 429)).toHaveLength(20 - tried);
     });
 
-    it('forgets them after a login that works', async () => {
+    it('are forgotten after a successful login', async () => {
       const { username } = await register();
       const address = '198.51.100.5';
       for (let round = 0; round < 3; round += 1) {
@@ -233,7 +233,7 @@ describe('api-token-auth', () => {
   });
 
   describe('secrets', () => {
-    it('are in clear text neither in the database nor in a log', async () => {
+    it('are never in clear text in the database or in a log', async () => {
       const { username, auth_token } = await register();
       await logIn({ username, password });
       await logIn({ username, password: 'a wrong password' });
@@ -275,7 +275,7 @@ describe('api-token-auth', () => {
       );
     }, 120_000);
 
-    /** Every row of every table of a schema, as text. */
+    /** Returns every row of every table of a schema as text. */
     async function dumpSchema(schema: string): Promise<string> {
       const tables = await stack.query<{ name: string }>(
         'SELECT tablename AS name FROM pg_tables WHERE schemaname = $1',

@@ -34,9 +34,9 @@ interface EventTypeRecord {
 const subscriptionsPath = '/api/v1/platform/subscriptions';
 const typesPath = '/api/v1/platform/event-types';
 const settled = { timeoutMs: 30_000 };
-// The platform is listed again 30 s after it has refused one for its limit, at the latest.
+// After the platform has rejected a subscription because of its limit, the connector lists the subscriptions again within 30 s.
 const relisted = { timeoutMs: 60_000 };
-// Of a test that waits for more than one of them.
+// The limit of a test that waits for more than one listing.
 const limitMs = 120_000;
 
 describe('platform API', () => {
@@ -78,7 +78,7 @@ describe('platform API', () => {
     expect(await subscriptionsOf(user.id, '&status=nonsense')).toEqual([]);
   });
 
-  it('subscribes anew after a revocation, which is an event', async () => {
+  it('recreates a subscription after a revocation, and stores the revocation as an event', async () => {
     const user = await platform.addUser();
     await monitorStreamer(stack, user.login);
     const before = await untilEnabled(user.id, 'stream.online');
@@ -100,7 +100,7 @@ describe('platform API', () => {
     expect(json.results.map(({ event_data }) => event_data.id)).toContain(before.subscription_id);
   }, 120_000);
 
-  it('lists all types of event with what they need', async () => {
+  it('lists all event types with their requirements', async () => {
     const { status, json } = await stack.request<EventTypeRecord[]>('GET', typesPath);
     expect(status).toBe(200);
     expect(json).toHaveLength(83);
@@ -115,7 +115,7 @@ describe('platform API', () => {
   });
 
   it(
-    'subscribes everybody to a type that is made active, and nobody any more when it is not',
+    'creates a subscription for every streamer when a type is activated, and deletes them when it is deactivated',
     async () => {
       const user = await platform.addUser();
       await monitorStreamer(stack, user.login);
@@ -136,7 +136,7 @@ describe('platform API', () => {
     limitMs,
   );
 
-  it('refuses types that are unknown, cannot be active, or are asked for wrongly', async () => {
+  it('rejects unknown types, types that cannot be activated, and invalid requests', async () => {
     const put = (type: string, body: unknown) =>
       stack.request<Problem>('PUT', `${typesPath}/${type}`, { body });
     expect((await put('no.such.type', { active: true })).status).toBe(404);
@@ -147,7 +147,7 @@ describe('platform API', () => {
     });
   });
 
-  it('says how things stand with the platform, and no secret', async () => {
+  it('returns the status of the platform without secrets', async () => {
     await untilEnabled((await addMonitored()).id, 'stream.online');
     const { status, json, text } = await stack.request('GET', '/api/v1/platform/status');
     expect(status).toBe(200);
@@ -175,7 +175,7 @@ describe('platform API', () => {
         const last = await subscriptionsOf(users[2]!.id);
         expect(last.some(({ status: s, reason }) => s === 'limit_reached' && reason !== null)).toBe(true);
       }, settled);
-      // What was there beyond the limit is deleted first.
+      // Subscriptions above the limit are deleted first.
       await eventually(async () => {
         const { json } = await stack.request<{
           cost: { total: number; max: number };
@@ -190,7 +190,7 @@ describe('platform API', () => {
     limitMs,
   );
 
-  it('lets users read, and only owners choose types; without a token nothing', async () => {
+  it('lets users read and only owners choose types, and requires a token', async () => {
     const body = { username: 'reader', password: 'a password of the reader' };
     const { json } = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', { body });
     const token = json.auth_token;

@@ -8,9 +8,9 @@ import { monitorStreamer, readStreamer, streamersPath } from './streamer-records
 const outages: [what: string, fault: ApiFault][] = [
   ['is down', { mode: 'down' }],
   ['is slow', { mode: 'slow', delay_ms: 30_000 }],
-  ['answers garbage', { mode: 'garbage' }],
-  ['answers errors', { mode: 'error' }],
-  ['answers that there were too many requests', { mode: 'rate_limited', for_ms: 10_000 }],
+  ['responds with garbage', { mode: 'garbage' }],
+  ['responds with errors', { mode: 'error' }],
+  ['responds with too many requests', { mode: 'rate_limited', for_ms: 10_000 }],
 ];
 
 // The rate limit lasts 10 s. Each connector probes an open circuit at least every 30 s.
@@ -30,9 +30,9 @@ describe('outage of the platform', () => {
   afterAll(() => stack.stop());
 
   describe.each(outages)('when it %s', (_, fault) => {
-    it('refuses to add a streamer within 5 s, stores nothing, works otherwise, and heals by itself', async () => {
+    it('rejects a new streamer within 5 s, stores nothing, serves everything else, and recovers on its own', async () => {
       const known = await platform.addUser();
-      // Each connector finds out by itself that the previous outage is over.
+      // Each connector detects on its own that the previous outage is over.
       const streamer = await eventually(() => monitorStreamer(stack, known.login), healed);
       const user = await platform.addUser();
       const before = await stack.count('streamer_monitor.streamers');
@@ -73,7 +73,7 @@ describe('outage of the platform', () => {
     }, 120_000);
   });
 
-  it('takes webhook messages in while the API of the platform is down', async () => {
+  it("accepts webhook messages while the platform's API is down", async () => {
     const user = await platform.addUser();
     const streamer = await eventually(() => monitorStreamer(stack, user.login), healed);
     await eventually(async () => {
@@ -91,7 +91,7 @@ describe('outage of the platform', () => {
     );
   }, 120_000);
 
-  it('gets a new access token by itself when the one that it has was revoked', async () => {
+  it('gets a new access token when its token was revoked', async () => {
     const monitorAnother = async (): Promise<unknown> =>
       monitorStreamer(stack, (await platform.addUser()).login);
     await eventually(monitorAnother, healed);

@@ -78,12 +78,12 @@ const status = {
   lastError: null,
 };
 
-/** What the services behind the gateway answer, scripted, so that also what they seldom say is shown. */
+/** Tests the gateway with scripted replies of the services behind it, so that rare replies are covered too. */
 describe('routes of streamers and of the platform', () => {
   let stack: Stack;
   let userToken: string;
   const connections: NatsConnection[] = [];
-  /** What was asked last, by subject; valid by its contract. */
+  /** The last request by subject, validated against its contract. */
   const asked = new Map<string, object>();
   const answers = new Map<string, (request: object) => object>();
 
@@ -111,7 +111,7 @@ describe('routes of streamers and of the platform', () => {
     connection.subscribe(`request.${service}.>`, {
       callback: (_, message) => {
         const request: unknown = message.json();
-        if (!isJsonObject(request)) throw new Error('this is no request of Nest’s');
+        if (!isJsonObject(request)) throw new Error('not a Nest request');
         message.respond(
           JSON.stringify({ id: request.id, isDisposed: true, ...reply(message.subject, request.data) }),
         );
@@ -123,7 +123,7 @@ describe('routes of streamers and of the platform', () => {
   function reply(subject: string, data: unknown): object {
     try {
       const answer = answers.get(subject);
-      if (!answer) throw new ServiceError('unavailable', `nothing is said about ${subject}`);
+      if (!answer) throw new ServiceError('unavailable', `no reply is scripted for ${subject}`);
       return { response: answer(data as object) }; // holds: requests are objects, which `on` has checked
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
@@ -131,7 +131,7 @@ describe('routes of streamers and of the platform', () => {
     }
   }
 
-  /** Says what a contract is answered with. */
+  /** Sets the reply to requests of a contract. */
   function on<Request extends object>(
     contract: Contract<Request, object>,
     answer: (request: Request) => object,
@@ -149,7 +149,7 @@ describe('routes of streamers and of the platform', () => {
       throw new ServiceError(...error);
     };
 
-  it('GET /streamers gathers ten thousand from all pages', async () => {
+  it('GET /streamers collects ten thousand streamers from all pages', async () => {
     const all = Array.from({ length: 10_000 }, (_, index) => ({
       ...streamer,
       id: uuidV7(),
@@ -170,7 +170,7 @@ describe('routes of streamers and of the platform', () => {
     expect(asked.get(listStreamers.subject)).toEqual({ after: all[8_999]?.id });
   });
 
-  it('POST /streamers asks with defaults, and says where the streamer is', async () => {
+  it('POST /streamers sends a request with defaults, and returns the streamer’s URL', async () => {
     on(createStreamer, () => streamer);
     const answer = await stack.request('POST', `${path}/`, {
       body: { twitch_username: ' Mira_Plays ', id: 1 },
@@ -185,7 +185,7 @@ describe('routes of streamers and of the platform', () => {
     expect(answer.headers.get('location')).toBe(`${path}/${id}`);
   });
 
-  it('POST /streamers passes on what the monitor refuses', async () => {
+  it('POST /streamers passes on rejections by the monitor', async () => {
     const create = () => stack.request<Problem>('POST', path, { body: { platform_username: 'nobody' } });
     on(createStreamer, () => {
       throw ServiceError.onField('platform_username', 'the platform knows no such user');
@@ -196,7 +196,7 @@ describe('routes of streamers and of the platform', () => {
     });
     on(createStreamer, refuse('conflict', 'nobody is monitored already'));
     expect(await create()).toMatchObject({ status: 409, json: { detail: 'nobody is monitored already' } });
-    on(createStreamer, refuse('unavailable', 'the platform does not answer', { retryAfterSeconds: 7 }));
+    on(createStreamer, refuse('unavailable', 'the platform does not respond', { retryAfterSeconds: 7 }));
     const unavailable = await create();
     expect([unavailable.status, unavailable.headers.get('retry-after')]).toEqual([503, '7']);
     asked.clear();
@@ -204,7 +204,7 @@ describe('routes of streamers and of the platform', () => {
     expect(asked.size).toBe(0);
   });
 
-  it('GET, PUT, PATCH and DELETE /streamers/<id> are about one streamer', async () => {
+  it('GET, PUT, PATCH, and DELETE /streamers/<id> send a request for one streamer', async () => {
     on(getStreamer, () => streamer);
     on(updateStreamer, () => streamer);
     on(deleteStreamer, () => ({ id }));
@@ -232,7 +232,7 @@ describe('routes of streamers and of the platform', () => {
     expect((await stack.request('GET', `${path}/${id}`)).status).toBe(404);
   });
 
-  it('GET /streamers/<id>/streams walks by links that are bound to the path', async () => {
+  it('GET /streamers/<id>/streams pages with links that are bound to the path', async () => {
     const older = { direction: 'older' as const, id: streamId, inclusive: false };
     const newer = { direction: 'newer' as const, id: streamId, inclusive: true };
     on(listStreams, () => ({ streams: [], count: 7, next: older, previous: newer }));
@@ -256,7 +256,7 @@ describe('routes of streamers and of the platform', () => {
     expect((await stack.request('GET', `${path}/${id}/streams?page_size=0`)).status).toBe(400);
   });
 
-  it('GET …/streams/latest and …/streams/<id>/history show one stream', async () => {
+  it('GET …/streams/latest and …/streams/<id>/history return one stream', async () => {
     const sample = { at: time, viewerCount: 3, title: 'a', gameId: '1', gameName: 'b' };
     on(getLatestStream, refuse('not_found', 'no stream yet'));
     on(getStreamHistory, () => ({ samples: [sample] }));
@@ -271,7 +271,7 @@ describe('routes of streamers and of the platform', () => {
       expect((await stack.request('GET', wrong)).status).toBe(404);
   });
 
-  it('/streamers/rebuild is for owners, and no streamer', async () => {
+  it('/streamers/rebuild is for owners only, and is not a streamer’s id', async () => {
     on(rebuildStreams, () => rebuild);
     on(getRebuild, () => rebuild);
     const record = {
@@ -290,7 +290,7 @@ describe('routes of streamers and of the platform', () => {
       expect((await stack.request(method, `${path}/rebuild`, { token: userToken })).status).toBe(403);
   });
 
-  it('GET /platform/subscriptions filters and walks', async () => {
+  it('GET /platform/subscriptions filters and pages', async () => {
     const next = { direction: 'older' as const, id, inclusive: false };
     const subscription = {
       id,
@@ -321,7 +321,7 @@ describe('routes of streamers and of the platform', () => {
     expect((await stack.request('GET', `${subscriptions}?status=%00`)).status).toBe(400);
   });
 
-  it('GET and PUT /platform/event-types show types and switch them', async () => {
+  it('GET and PUT /platform/event-types return event types and activate or deactivate them', async () => {
     const types = '/api/v1/platform/event-types';
     const record = { ...eventType, event_type: 'stream-online', status: 'enabled' };
     on(listEventTypes, () => ({ eventTypes: [eventType] }));
@@ -344,7 +344,7 @@ describe('routes of streamers and of the platform', () => {
     expect((await stack.request('PUT', `${types}/%00`, { body: { active: true } })).status).toBe(404);
   });
 
-  it('GET /platform/status shows how things stand', async () => {
+  it('GET /platform/status returns the platform’s status', async () => {
     on(getPlatformStatus, () => ({ ...status, secret: 'hush' }));
     const answer = await stack.request('GET', '/api/v1/platform/status', { token: userToken });
 
@@ -359,7 +359,7 @@ describe('routes of streamers and of the platform', () => {
     ['POST', `${path}/${id}/streams`, 'GET, HEAD'],
     ['POST', '/api/v1/platform/status', 'GET, HEAD'],
     ['GET', '/api/v1/platform/event-types/stream.online', 'PUT'],
-  ])('%s %s is 405, and says what there is', async (method, wrong, allow) => {
+  ])('%s %s responds with 405 and lists the allowed methods', async (method, wrong, allow) => {
     const answer = await stack.request(method, wrong, { ...(method === 'POST' && { body: {} }) });
 
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
@@ -371,7 +371,7 @@ describe('routes of streamers and of the platform', () => {
     `${path}/${id}/streams`,
     '/api/v1/platform/status',
     '/api/v1/platform/event-types',
-  ])('%s needs a token', async (guarded) => {
+  ])('%s requires a token', async (guarded) => {
     expect((await stack.request('GET', guarded, { token: null })).status).toBe(401);
   });
 });

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Problem } from './api.js';
 
-/** The response that came back over a socket. `status` is 0 when the socket was closed without a response. */
+/** The response that was read from a socket. `status` is 0 when the socket was closed without a response. */
 export interface RawAnswer {
   status: number;
   headers: Record<string, string>;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { eventsPath, type EventPage } from './api.js';
 import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js';
 
-describe('a platform message that is delivered again', () => {
+describe('a redelivered platform message', () => {
   let stack: Stack;
 
   beforeAll(async () => {
@@ -28,18 +28,18 @@ describe('a platform message that is delivered again', () => {
     return json.responses.map(({ status }) => status);
   };
 
-  /** Five at once: three with one timestamp, two with another. */
+  /** Five simultaneous copies: three with one timestamp, two with another. */
   const deliverFiveTimes = async (messageId: string): Promise<number[]> => {
     const now = Date.now();
     const deliveries = [deliver(messageId, new Date(now), 3), deliver(messageId, new Date(now - 60_000), 2)];
     return (await Promise.all(deliveries)).flat();
   };
 
-  /** Counted by the gateways, once per message. The events services count a batch again when it is sent again. */
+  /** The gateways count each message once. The events services count a batch again when it is resent. */
   const counted = (result: string): Promise<number> =>
     stack.metric('gateways', 'gateway_webhook_messages_total', { result });
 
-  it('five times at once to two gateways is one row and one message on EVENTS', async () => {
+  it('becomes one row and one message on EVENTS when two gateways receive it five times at once', async () => {
     const messageIds = Array.from({ length: 20 }, () => randomUUID());
     const statuses = await Promise.all(messageIds.map(deliverFiveTimes));
     expect(statuses.flat()).toEqual(Array<number>(100).fill(204));
@@ -60,7 +60,7 @@ describe('a platform message that is delivered again', () => {
     }
   });
 
-  it('later, with another timestamp and body, is known by its id alone', async () => {
+  it('is recognized by its id alone when it arrives later with another timestamp and body', async () => {
     const messageId = randomUUID();
     await deliver(messageId, new Date(), 1);
     const { json: before } = await stack.request<EventPage>('GET', `${eventsPath}?event_id=${messageId}`);

@@ -10,7 +10,7 @@ interface DeadLetter {
   reason: string;
 }
 
-describe('an event that the database refuses', () => {
+describe('an event that the database rejects', () => {
   let stack: Stack;
 
   beforeAll(async () => {
@@ -32,48 +32,51 @@ describe('an event that the database refuses', () => {
       [ids],
     );
 
-  /** Twenty events, those at the given places with this data. */
+  /** Returns twenty events. The events at the given places have this data. */
   const batch = (eventType: string, eventData: string, places: number[]): NewEvent[] =>
     Array.from({ length: 20 }, (_, index) =>
       newEvent({ eventType, ...(places.includes(index) && { eventData }) }),
     );
 
   it.each([
-    ['is no JSON', '{"a":', '22P02', [7]],
+    ['is invalid JSON', '{"a":', '22P02', [7]],
     ['is empty', '', '22P02', [0]],
     ['is a JSON array', '[]', '23514', [19]],
-    ['holds a NUL character', '{"a":"\0"}', '22021', [3]],
+    ['contains a NUL character', '{"a":"\0"}', '22021', [3]],
     ['is an array 100,000 levels deep', '['.repeat(100_000) + ']'.repeat(100_000), '54001', [10]],
     ['is an object 50,000 levels deep', '{"a":'.repeat(50_000) + '0' + '}'.repeat(50_000), '54001', [10]],
-    ['is no JSON, in several places', 'NaN', '22P02', [0, 1, 9, 18, 19]],
-  ])('because its data %s becomes a dead letter alone', async (_, eventData, sqlState, places) => {
-    const type = uniqueType('refused');
-    const events = batch(type, eventData, places);
-    const bad = events.filter((_, index) => places.includes(index)).map(({ id }) => id);
-    const good = events.map(({ id }) => id).filter((id) => !bad.includes(id));
+    ['is invalid JSON, in several places', 'NaN', '22P02', [0, 1, 9, 18, 19]],
+  ])(
+    'becomes a dead letter without affecting its batch when its data %s',
+    async (_, eventData, sqlState, places) => {
+      const type = uniqueType('refused');
+      const events = batch(type, eventData, places);
+      const bad = events.filter((_, index) => places.includes(index)).map(({ id }) => id);
+      const good = events.map(({ id }) => id).filter((id) => !bad.includes(id));
 
-    const outcomes = await store(events);
-    expect(outcomes).toEqual(
-      events.map(({ id }) => ({ id, outcome: bad.includes(id) ? 'dead_lettered' : 'stored' })),
-    );
-    expect(await listed(type)).toEqual([...good].sort().reverse());
-    const rows = await parked(bad);
-    expect(rows.map((row) => row.event_id)).toEqual([...bad].sort());
-    for (const row of rows) {
-      expect(row).toMatchObject({ sql_state: sqlState, reason: expect.stringMatching(/./) });
-      const kept = events.find(({ id }) => id === row.event_id);
-      expect(JSON.parse(row.message.toString())).toEqual(kept);
-    }
+      const outcomes = await store(events);
+      expect(outcomes).toEqual(
+        events.map(({ id }) => ({ id, outcome: bad.includes(id) ? 'dead_lettered' : 'stored' })),
+      );
+      expect(await listed(type)).toEqual([...good].sort().reverse());
+      const rows = await parked(bad);
+      expect(rows.map((row) => row.event_id)).toEqual([...bad].sort());
+      for (const row of rows) {
+        expect(row).toMatchObject({ sql_state: sqlState, reason: expect.stringMatching(/./) });
+        const kept = events.find(({ id }) => id === row.event_id);
+        expect(JSON.parse(row.message.toString())).toEqual(kept);
+      }
 
-    // The same batch again, as after a lost reply: the same answer, and nothing more.
-    expect(await store(events)).toEqual(outcomes);
-    expect(await listed(type)).toHaveLength(good.length);
-    expect(await parked(bad)).toHaveLength(bad.length);
+      // Send the same batch again, as after a lost reply: the reply is the same, and nothing else changes.
+      expect(await store(events)).toEqual(outcomes);
+      expect(await listed(type)).toHaveLength(good.length);
+      expect(await parked(bad)).toHaveLength(bad.length);
 
-    await stack.waitUntilPublished();
-    const published = (await stack.readStream()).filter(({ record }) => record.event_type === type);
-    expect(published.map(({ id }) => id).sort()).toEqual([...good].sort());
-  });
+      await stack.waitUntilPublished();
+      const published = (await stack.readStream()).filter(({ record }) => record.event_type === type);
+      expect(published.map(({ id }) => id).sort()).toEqual([...good].sort());
+    },
+  );
 
   it('is counted', async () => {
     const counted = () => stack.metric('events', 'events_ingest_total', { outcome: 'dead_lettered' });
@@ -82,7 +85,7 @@ describe('an event that the database refuses', () => {
     expect(await counted()).toBe(before + 1);
   });
 
-  it('is never one whose receiver has a wrong clock', async () => {
+  it('does not occur because a receiver’s clock is wrong', async () => {
     const type = uniqueType('clock');
     const times = [0, Date.UTC(1999, 11, 31), Date.now() + 400 * 86_400_000, Date.UTC(9999, 11, 31)];
     const events = times.map((time) => newEvent({ time, eventType: type }));
@@ -90,7 +93,7 @@ describe('an event that the database refuses', () => {
     expect(await listed(type)).toEqual(events.map(({ id }) => id).reverse());
   });
 
-  it('is none of a batch that meets another one with the same messages in another order', async () => {
+  it('does not occur because two concurrent batches contain the same messages in different orders', async () => {
     const type = uniqueType('crossing');
     const events = Array.from({ length: 50 }, (_, index) =>
       newEvent({ eventType: type, idempotencyKey: `${type} ${index}` }),
@@ -104,8 +107,8 @@ describe('an event that the database refuses', () => {
     expect([...ids].sort().reverse()).toEqual(await listed(type));
   });
 
-  it('has neighbours whose request is refused when it is no batch at all', async () => {
-    // A fault between the services, which a client that caused none of it must not see as its own.
+  it('is not reported for a request that is not a valid batch', async () => {
+    // This is a fault between the services, so the client that did not cause it must not get a client error.
     for (const batch of [[], [newEvent({ id: 'x' })], [newEvent({ eventType: 'a\0' })]]) {
       await expect(stack.client.request(storeEvents, { events: batch })).rejects.toMatchObject({
         code: 'internal',

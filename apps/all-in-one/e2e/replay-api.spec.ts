@@ -45,7 +45,7 @@ afterAll(async () => {
   await stack.stop();
 });
 
-/** The replayed events of a type, in order. */
+/** Returns the replayed events of a type, in order. */
 const sentOf = (type: string): Msg[] =>
   messages.filter((message) => message.json<EventRecord>().event_type === type);
 
@@ -90,7 +90,7 @@ describe('POST /api/v1/platform-events/<id>/replay', () => {
     expect((await replayEvent(json.id ?? '')).text).toContain(`"event_data":${data},`);
   });
 
-  it('takes a test event by its event_id, and leaves its id null', async () => {
+  it('finds a test event by its event_id, and leaves its id null', async () => {
     const type = uniqueType();
     const test = await stack.request<EventRecord>('POST', `${eventsPath}/${type}/test`, { body: { a: 1 } });
 
@@ -106,22 +106,19 @@ describe('POST /api/v1/platform-events/<id>/replay', () => {
     expect(sentOf(type)[0]?.headers?.get('Nats-Msg-Id')).toBe(stored?.id);
   });
 
-  it.each([randomUUID(), 'not a UUID/ü'])(
-    'takes an event of the platform by its event_id: %s',
-    async (eventId) => {
-      const event = newEvent({ eventType: uniqueType(), eventId });
-      await stack.storeEvents([event]);
-      const path = `${eventsPath}/${encodeURIComponent(eventId)}`;
+  it.each([randomUUID(), 'not a UUID/ü'])('finds a platform event by its event_id: %s', async (eventId) => {
+    const event = newEvent({ eventType: uniqueType(), eventId });
+    await stack.storeEvents([event]);
+    const path = `${eventsPath}/${encodeURIComponent(eventId)}`;
 
-      expect(await stack.request('POST', `${path}/replay`)).toMatchObject({
-        status: 200,
-        json: { id: event.id, event_id: eventId, origin: 'replay' },
-      });
-      expect(await stack.request('GET', path)).toMatchObject({ status: 200, json: { id: event.id } });
-    },
-  );
+    expect(await stack.request('POST', `${path}/replay`)).toMatchObject({
+      status: 200,
+      json: { id: event.id, event_id: eventId, origin: 'replay' },
+    });
+    expect(await stack.request('GET', path)).toMatchObject({ status: 200, json: { id: event.id } });
+  });
 
-  it('works at the alias, with a trailing slash, and for every user', async () => {
+  it('works under the alias, with a trailing slash, and for every user', async () => {
     const event = await create(uniqueType());
     const registration = { username: uniqueType('user'), password: 'a password of some length' };
     const { json } = await stack.request<{ auth_token: string }>('POST', '/users', { body: registration });
@@ -151,8 +148,8 @@ describe('POST /api/v1/platform-events/<id>/replay', () => {
     ['unknown', 404],
     ['a%00b', 404],
     ['x'.repeat(300), 404],
-    ['%ED%A0%80', 400], // half a surrogate pair: no UTF-8
-  ])('answers %s with %d', async (id, status) => {
+    ['%ED%A0%80', 400], // half a surrogate pair, which is not valid UTF-8
+  ])('responds to %s with %d', async (id, status) => {
     const answer = await stack.request<Problem>('POST', `${eventsPath}/${id}/replay`);
 
     expect(answer.status).toBe(status);
@@ -178,7 +175,7 @@ describe('/api/v1/replays', () => {
   const remove = (id: string) => stack.request('DELETE', `${replaysPath}/${id}`);
   const since = '2020-01-01T00:00:00Z';
 
-  /** Stores events of a new type, one per second from `since` on. */
+  /** Stores events of a new type, one per second starting at `since`. */
   async function store(count: number): Promise<{ type: string; events: NewEvent[] }> {
     const type = uniqueType();
     const events = Array.from({ length: count }, (_, index) =>
@@ -242,7 +239,7 @@ describe('/api/v1/replays', () => {
     }
   });
 
-  it('are cancelled by the first DELETE, deleted by the second, and then unknown', async () => {
+  it('are canceled by the first DELETE, deleted by the second, and then unknown', async () => {
     const { type } = await store(60);
     const { json } = await begin({ event_type: type, since, rate: 10 });
     await eventually(() => expect(sentOf(type).length).toBeGreaterThan(2));
@@ -271,11 +268,11 @@ describe('/api/v1/replays', () => {
     const ended = await untilEnded(begun.json.id, 40_000);
     expect(ended).toMatchObject({ status: 'done', percent: 100 });
     await eventually(() => expect([...new Set(sentIds(type))]).toEqual(events.map(({ id }) => id)));
-    // The events of less than a second went out twice.
+    // Events of less than one second were sent twice.
     expect(sentIds(type).length - events.length).toBeLessThan(40);
   }, 90_000);
 
-  it('report all errors of a request at once', async () => {
+  it('report all errors of a request in one response', async () => {
     const body = { event_type: 5, until: 'soon', rate: 0, connection: 'x'.repeat(256), misspelt: 'x' };
     const answer = await stack.request<Problem>('POST', replaysPath, { body });
 
@@ -307,9 +304,12 @@ describe('/api/v1/replays', () => {
     expect(answer).toMatchObject({ status: 403, json: { title: 'Forbidden', status: 403 } });
   });
 
-  it.each([unknownId, 'not-a-uuid', `${unknownId}0`, 'a%00b'])('are 404 for the id %s', async (id) => {
-    for (const answer of [await show(id), await remove(id)]) expect(answer).toMatchObject({ status: 404 });
-  });
+  it.each([unknownId, 'not-a-uuid', `${unknownId}0`, 'a%00b'])(
+    'respond with 404 to the id %s',
+    async (id) => {
+      for (const answer of [await show(id), await remove(id)]) expect(answer).toMatchObject({ status: 404 });
+    },
+  );
 
   it('allow only their methods', async () => {
     const [all, one] = [replaysPath, `${replaysPath}/${unknownId}/`].map((path) =>
@@ -321,7 +321,7 @@ describe('/api/v1/replays', () => {
   });
 });
 
-// The last tests: they stop what replays need.
+// These tests must be the last ones, because they stop services that replays need.
 describe('replays without NATS', () => {
   it('fail with 503 and Retry-After; ranges continue afterwards', async () => {
     const event = await create(uniqueType());

@@ -15,7 +15,7 @@ const shrinkLimitMs = 20_000;
 
 const json = ['Content-Type', 'application/json'] as const;
 
-/** One of the words of a text. */
+/** Generates one of the words of a text. */
 const oneOf = (words: string) => fc.constantFrom(...words.trim().split(/\s+/));
 const charactersFrom = (min: number, max: number) =>
   fc.string({ unit: fc.integer({ min, max }).map((code) => String.fromCharCode(code)) });
@@ -36,7 +36,7 @@ const oddJson = fc.oneof(
 );
 const anyJson = fc.oneof(oddJson, fc.json({ stringUnit: 'binary' }));
 
-/** Bodies, from noise to a valid body with a single wrong member. */
+/** Generates bodies, from noise to a valid body with a single wrong member. */
 function bodiesLike(valid: Record<string, unknown>): fc.Arbitrary<string | Uint8Array> {
   const names = [...Object.keys(valid), '__proto__', 'constructor', 'id', 'hasOwnProperty', 'then', ''];
   const mutated = fc.tuple(fc.constantFrom(...names), anyJson).map(([name, value]) => {
@@ -81,7 +81,7 @@ describe('robustness', () => {
     expect(await send({ target: `${eventsPath}?page_size=1` })).toMatchObject({ status: 200 });
     for (const process of [...stack.gateways, ...stack.events]) {
       expect(process.isRunning).toBe(true);
-      // No client's request may log an error.
+      // No client request may cause an error in the logs.
       const lines = process.output.split('\n');
       expect(lines.filter((line) => /"level":("error"|"fatal"|50|60)/.test(line))).toEqual([]);
     }
@@ -109,7 +109,7 @@ describe('robustness', () => {
         [400, 429],
       ],
       ['PATCH', '/api/v1/users/5e1fbbd5-2a9c-4c2e-a9c9-5e5d1c1a9d55', { disabled: true }, [400, 404]],
-    ])('%s %s answers any body', async (method, target, valid, statuses) => {
+    ])('%s %s responds to any body', async (method, target, valid, statuses) => {
       await holds(bodiesLike(valid), 60, async (body) => {
         const answer = await send({ method, target, headers: [json], body });
 
@@ -118,7 +118,7 @@ describe('robustness', () => {
       });
     });
 
-    it('keeps any event data as it was sent, and refuses only what is nested too deep', async () => {
+    it('keeps any event data as it was sent, and rejects only data that is nested too deeply', async () => {
       await holds(fc.tuple(anyJson, anyJson), 100, async ([first, second]) => {
         const data = `{ "a" :${first},"a": ${second} }`;
         const body = `{"event_type":"kept","event_source":"test","event_data":${data}}`;
@@ -134,7 +134,7 @@ describe('robustness', () => {
       ['the largest', 262_144, 201],
       ['one byte more', 262_145, 413],
       ['four times as much', 1_048_576, 413],
-    ])('judges a body by its size: %s', async (_what, size, status) => {
+    ])('accepts or rejects a body by its size: %s', async (_what, size, status) => {
       const body = JSON.stringify(eventBody()).padEnd(size);
 
       expect((await stack.request('POST', eventsPath, { body })).status).toBe(status);
@@ -142,7 +142,7 @@ describe('robustness', () => {
   });
 
   describe('the event list', () => {
-    it('answers any query', async () => {
+    it('responds to any query', async () => {
       const names = oneOf(
         'event_type user_id user_name raid_from since until page_size cursor origin __proto__ x',
       );
@@ -164,7 +164,7 @@ describe('robustness', () => {
       });
     });
 
-    it('refuses any cursor that it has not made for this very list', async () => {
+    it('rejects any cursor that was not created for this list', async () => {
       const body = JSON.stringify(eventBody());
       for (let made = 0; made < 2; made += 1)
         await send({ method: 'POST', target: eventsPath, headers: [json], body });
@@ -192,7 +192,7 @@ describe('robustness', () => {
   });
 
   describe('headers', () => {
-    it('answers 401 to any Authorization but a right one', async () => {
+    it('responds with 401 to any Authorization header except a valid one', async () => {
       const scheme = fc.constantFrom('Token', 'token', 'Bearer', 'Basic', 'Token Token', '', ' ', 'Token,');
       await holds(fc.tuple(scheme, headerText), 80, async ([word, text]) => {
         const answer = await send({ target: eventsPath, headers: [['Authorization', `${word} ${text}`]] });
@@ -202,7 +202,7 @@ describe('robustness', () => {
       });
     });
 
-    it('answers any other header', async () => {
+    it('responds to any other header', async () => {
       const name = oneOf(
         `Content-Type Idempotency-Key Accept Accept-Encoding Accept-Version Content-Encoding Cookie Expect Forwarded Host
          If-None-Match Origin Range TE Trailer Upgrade X-Forwarded-For X-Forwarded-Host X-Forwarded-Proto X-Request-Id
@@ -234,8 +234,8 @@ describe('robustness', () => {
       ['a length of 10^20', 'Host: x\r\nContent-Length: 100000000000000000000', 400],
       ['a length and chunks', 'Host: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked', 400],
       ['an unknown encoding', 'Host: x\r\nTransfer-Encoding: x', 400],
-      ['chunks that are not last', 'Host: x\r\nTransfer-Encoding: chunked, gzip', 400],
-    ])('answers a request with %s as HTTP says', async (_what, lines, status) => {
+      ['chunked encoding that is not last', 'Host: x\r\nTransfer-Encoding: chunked, gzip', 400],
+    ])('responds to a request with %s as HTTP requires', async (_what, lines, status) => {
       const text = `GET /api/v1/heartbeat HTTP/1.1\r\n${lines}\r\nConnection: close\r\n\r\n`;
       const answer = await raw.exchange(stack.nextUrl, Buffer.from(text));
 
@@ -244,8 +244,8 @@ describe('robustness', () => {
     });
 
     it.each([
-      ['shorter than its length', 'Content-Length: 100\r\n\r\n{}'],
-      ['longer than its length', 'Content-Length: 1\r\n\r\n{}'],
+      ['fewer bytes than its length', 'Content-Length: 100\r\n\r\n{}'],
+      ['more bytes than its length', 'Content-Length: 1\r\n\r\n{}'],
       ['a chunk that is cut', 'Transfer-Encoding: chunked\r\n\r\n10\r\n{}'],
       ['a chunk whose size is no number', 'Transfer-Encoding: chunked\r\n\r\nxyz\r\n{}\r\n0\r\n\r\n'],
       ['a chunk of 16^16 bytes', 'Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n{}\r\n0\r\n\r\n'],
@@ -254,7 +254,7 @@ describe('robustness', () => {
         'chunks and a length',
         'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET / HTTP/1.1\r\n\r\n',
       ],
-    ])('refuses a body that is %s, or closes', async (_what, rest) => {
+    ])('rejects a body with %s, or closes the connection', async (_what, rest) => {
       const start = `POST ${eventsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${stack.ownerToken}\r\n`;
       const bytes = Buffer.from(`${start}${json.join(': ')}\r\n${rest}`);
       const answer = await raw.exchange(stack.nextUrl, bytes, true);
@@ -265,7 +265,7 @@ describe('robustness', () => {
   });
 
   describe('methods and paths', () => {
-    it('answers any method', async () => {
+    it('responds to any method', async () => {
       const methods = METHODS.filter((method) => method !== 'CONNECT').join(' ');
       const paths = oneOf(
         `/ * /nothing /timeout /connection /api/v1/heartbeat /api/v1/users /api/v1/users/me /api/docs /api/openapi.json
@@ -281,7 +281,7 @@ describe('robustness', () => {
     });
 
     it.each(['/', '*', '/nothing', eventsPath])(
-      'answers OPTIONS %s also outside of a browser',
+      'responds to OPTIONS %s outside of a browser, too',
       async (target) => {
         expectSound(await send({ method: 'OPTIONS', target }));
         expectSound(
@@ -290,7 +290,7 @@ describe('robustness', () => {
       },
     );
 
-    it('answers any path', async () => {
+    it('responds to any path', async () => {
       const odd = oneOf(
         `.. . %2F %2f.. %00 % %zz %ff %C3%28 %ED%A0%80 %2e%2e ..%2f \\ ; # ?? é timeout test webhook me stream
          ${'a'.repeat(5_000)} ${'%F0%9F%91%8D'.repeat(255)} ${randomUUID()}`,
@@ -309,7 +309,7 @@ describe('robustness', () => {
   });
 
   describe('raw bytes', () => {
-    it('are refused or the connection is closed', async () => {
+    it('are rejected, or the connection is closed', async () => {
       const version = fc.constantFrom('HTTP/1.1', 'HTTP/1.0', 'HTTP/9.9', 'HTTP/2.0', '');
       const line = fc
         .tuple(oneOf(`${METHODS.join(' ')} get`), headerText, version)
@@ -323,7 +323,7 @@ describe('robustness', () => {
       });
     });
 
-    it('keep no connection open, even when the client never closes its end', async () => {
+    it('leave no connection open, even when the client never closes its end', async () => {
       const socket = raw.openSocket(stack.nextUrl);
       let isRefused = false;
       socket.on('error', () => (isRefused = true));
@@ -353,7 +353,7 @@ describe('robustness', () => {
       return send({ method: 'POST', target: sent.target, headers: [json, ...all], body: sent.body });
     }
 
-    it('answers any signed message', async () => {
+    it('responds to any signed message', async () => {
       const ids = fc.oneof(fc.uuid(), urlText, fc.constantFrom('', 'x'.repeat(300)));
       await holds(fc.tuple(messages, ids), 150, async ([sent, id]) => {
         const time = new Date().toISOString();
@@ -367,7 +367,7 @@ describe('robustness', () => {
       });
     });
 
-    it('answers 403 to any message that is not signed', async () => {
+    it('responds with 403 to any unsigned message', async () => {
       await holds(fc.tuple(messages, headerText, headerText), 80, async ([sent, signature, id]) => {
         const answer = await post(signature, { ...sent, id, time: new Date().toISOString() });
 

@@ -5,10 +5,10 @@ import { startLimitMs, startStack, type Stack } from './stack.js';
 // A process that stops too slowly ends itself after 25 s with an error. The test must run long enough to see the error.
 const limitMs = 90_000;
 const requestsAtOnce = 5;
-// Of five requests, one after the other, three become batches of one event; two wait for the next batch.
+// When five requests arrive one after the other, three become batches of one event, and two wait for the next batch.
 const batchesInFlight = 3;
 
-describe('end of a process', () => {
+describe('shutdown of a process', () => {
   let stack: Stack;
 
   beforeAll(async () => {
@@ -52,7 +52,7 @@ describe('end of a process', () => {
     expect(published.map(({ id }) => id).sort()).toEqual(ids);
   };
 
-  /** Sends requests and makes sure that all of them are in flight when the process gets its signal. */
+  /** Sends requests and waits until all of them are in flight before the process gets its signal. */
   const terminateInMidFlight = async (process: TestService, type: string): Promise<Answer<EventRecord>[]> => {
     const held = await stack.holdWrites();
     const answers: Promise<Answer<EventRecord>>[] = [];

@@ -23,7 +23,7 @@ export interface ApiFault {
   for_ms?: number;
 }
 
-/** Controls the simulated platform. Throws when it refuses a request. */
+/** Controls the simulated platform. Throws when the platform rejects a request. */
 export class SimulatedPlatform {
   constructor(private readonly stack: Stack) {}
 
@@ -69,7 +69,7 @@ export class SimulatedPlatform {
     return this.call('POST', '/simulator/limits', limits);
   }
 
-  /** How often each endpoint of the platform has been called. */
+  /** Returns the number of calls of each endpoint of the platform. */
   async requests(): Promise<Record<string, number>> {
     return (await this.call<{ requests: Record<string, number> }>('GET', '/simulator')).requests;
   }

@@ -12,13 +12,13 @@ export interface Resources {
   database: InstanceType<typeof pg.Client>;
   client: RequestClient;
   subscriber: NatsConnection;
-  /** Stops all of them. Run them in reverse order. */
+  /** Stops everything that was started, when run in reverse order. */
   stops: (() => Promise<unknown>)[];
 }
 
 /** Starts a database and NATS for one test file. */
 export async function startResources(): Promise<Resources> {
-  Logger.overrideLogger(false); // Nest's NATS client in this process would log every connection
+  Logger.overrideLogger(false); // otherwise, Nest's NATS client in this process would log every connection
   const stops: Resources['stops'] = [];
   try {
     const testDatabase = await createTestDatabase();
@@ -44,5 +44,5 @@ export async function startResources(): Promise<Resources> {
 export async function runAll(steps: readonly (() => Promise<unknown>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const step of steps) await step().catch((error: unknown) => failures.push(error));
-  if (failures.length > 0) throw new AggregateError(failures, 'cannot stop everything in order');
+  if (failures.length > 0) throw new AggregateError(failures, 'cannot stop all parts of the stack');
 }

@@ -28,7 +28,7 @@ export interface StackOptions {
   /** Added to the environment of every service. */
   environment?: Record<string, string>;
   /**
-   * Apps whose services each run in a process of their own, so that the test can kill them or read the log of one of them.
+   * Apps whose services each run in their own process, so that the test can kill them or read the log of one of them.
    * All other services share the host process of the Jest worker, which starts them quickly.
    */
   killable?: AppName[];
@@ -175,7 +175,7 @@ export class Stack {
     return answer.json.token;
   }
 
-  /** Stores events like the gateway: sends them again when no reply comes in time, which stores nothing twice. */
+  /** Stores events like the gateway: resends them when no reply arrives in time, which never stores an event twice. */
   storeEvents(events: NewEvent[]): Promise<StoreOutcome[]> {
     return eventually(async () => (await this.client.request(storeEvents, { events })).outcomes);
   }
@@ -201,7 +201,7 @@ export class Stack {
     });
   }
 
-  /** The sum of a metric over the running instances of a service. */
+  /** Returns the sum of a metric over the running instances of a service. */
   async metric(
     app: 'gateways' | 'events' | 'connectors' | 'monitors',
     name: string,
@@ -220,7 +220,7 @@ export class Stack {
     return gateway;
   }
 
-  /** Creates a gateway with a process of its own, without starting it. */
+  /** Creates a gateway with its own process, without starting it. */
   async prepareGateway(environment: Record<string, string> = {}): Promise<ServiceProcess> {
     const gateway = new ServiceProcess('gateway', await this.gatewayEnvironment(environment));
     this.prepared.push(gateway);
@@ -249,7 +249,7 @@ export class Stack {
     return events;
   }
 
-  /** Creates an events service with a process of its own, without starting it. */
+  /** Creates an events service with its own process, without starting it. */
   async prepareEvents(environment: Record<string, string> = {}): Promise<ServiceProcess> {
     const events = new ServiceProcess('events', await this.eventsEnvironment(environment));
     this.prepared.push(events);
@@ -323,7 +323,7 @@ export class Stack {
     return monitor;
   }
 
-  /** Holds up every write of the events service until `release`. */
+  /** Blocks every write of the events service until `release`. */
   holdWrites(): Promise<HeldWrites> {
     return HeldWrites.begin(this.databaseUrl, this.database);
   }

@@ -23,7 +23,7 @@ describe('start', () => {
   });
 
   describe('with a wrong configuration', () => {
-    it('of the gateway ends with code 2 and lists all faults, without secrets', async () => {
+    it('of the gateway exits with code 2 and lists all errors, without secrets', async () => {
       const environment = {
         HOST: '127.0.0.1',
         PORT: '70000',
@@ -46,7 +46,7 @@ describe('start', () => {
     });
 
     it.each(['gateway', 'events'] as const)(
-      'that is empty ends the %s with a list of the required variables',
+      'that is empty makes %s exit with a list of the required variables',
       async (app) => {
         const { code, output } = await new ServiceProcess(app, {}).runToEnd();
         expect(code).toBe(2);
@@ -70,7 +70,7 @@ describe('start', () => {
   });
 
   describe('with secrets in files', () => {
-    it('works, and a missing file is a fault', async () => {
+    it('works, and fails with an error when a file is missing', async () => {
       const directory = await mkdtemp(join(tmpdir(), 'stream-events-e2e-'));
       try {
         const path = join(directory, 'secret-key');
@@ -131,9 +131,9 @@ describe('start', () => {
     expect(output).toContain('EADDRINUSE');
   });
 
-  it('after a restart finds everything as it was', async () => {
+  it('after a restart keeps all data', async () => {
     const { text, headers } = await stack.request('POST', eventsPath, { body: eventBody() });
-    // The first two: the secret file of the third gateway has been removed.
+    // Only the first two gateways, because the secret file of the third one has been removed.
     const all = [...stack.gateways.slice(0, 2), ...stack.events];
     await Promise.all(all.map((process) => process.restart()));
     expect(await stack.request('GET', headers.get('location') ?? '')).toMatchObject({ status: 200, text });

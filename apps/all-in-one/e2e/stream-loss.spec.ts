@@ -6,12 +6,12 @@ import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath, uniqueType, type Answer, type EventRecord } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-// Other instances may claim the batches of a dead instance after 10 s. Everything else recovers within a second or two.
+// Other instances may claim the batches of a dead instance after 10 s. Everything else recovers within 2 s.
 const limitMs = 90_000;
 
 describe('loss of the EVENTS stream', () => {
   let stack: Stack;
-  /** A connection that may delete streams. */
+  /** A connection with permission to delete streams. */
   let operator: NatsConnection;
 
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe('loss of the EVENTS stream', () => {
     return parseStreamDescription(config.description ?? '')?.epoch;
   };
 
-  /** Posts events from several clients to every gateway. Runs `disturb` when half of the requests are complete. */
+  /** Posts events from several clients to all gateways. Runs `disturb` when half of the requests are complete. */
   const underLoad = async (
     type: string,
     total: number,
@@ -77,7 +77,7 @@ describe('loss of the EVENTS stream', () => {
   };
 
   it(
-    'under load starts one new epoch, and every accepted event is on the new stream once',
+    'under load starts one new epoch and puts every accepted event on the new stream once',
     async () => {
       const type = uniqueType('loss');
       const before = await readEpoch();
@@ -94,7 +94,7 @@ describe('loss of the EVENTS stream', () => {
   );
 
   it(
-    'together with the instance that was publishing loses nothing',
+    'together with the publishing instance loses no events',
     async () => {
       const type = uniqueType('loss');
 
@@ -110,7 +110,7 @@ describe('loss of the EVENTS stream', () => {
   );
 
   it(
-    'while no events service runs is repaired at the next start',
+    'while no events service is running is repaired at the next start',
     async () => {
       const type = uniqueType('loss');
       const ids = await underLoad(type, 100, () => Promise.resolve());

@@ -32,7 +32,7 @@ describe('streamers API', () => {
   };
 
   describe('POST /api/v1/streamers', () => {
-    it('answers 201 with the streamer, whose id on the platform it has looked up, and its address', async () => {
+    it('responds with 201, the streamer with its id on the platform, and its URL', async () => {
       const user = await platform.addUser();
       const answer = await create({ platform_username: user.login, streaming: false, disabled: false });
       expect(answer.status).toBe(201);
@@ -50,7 +50,7 @@ describe('streamers API', () => {
       expect(read).toMatchObject({ status: 200, text: answer.text });
     });
 
-    it('trims the name, takes it in any case and keeps it as sent; booleans default to false', async () => {
+    it('trims the name, accepts it in any case, and keeps its spelling; booleans default to false', async () => {
       const user = await platform.addUser();
       const name = user.login.toUpperCase();
       const { status, json } = await create({ platform_username: `  ${name}\n` });
@@ -63,7 +63,7 @@ describe('streamers API', () => {
       });
     });
 
-    it('takes the branded spelling of the name and ignores read-only and unknown fields', async () => {
+    it('accepts the branded field for the name, and ignores read-only and unknown fields', async () => {
       const user = await platform.addUser();
       const body = {
         twitch_username: user.login,
@@ -86,7 +86,7 @@ describe('streamers API', () => {
       expect(typeof json.streaming).toBe('boolean');
     });
 
-    it('refuses a user that the platform does not know, on platform_username, and stores nothing', async () => {
+    it('rejects a user that does not exist on the platform, with an error on platform_username, and stores nothing', async () => {
       const before = await stack.count('streamer_monitor.streamers');
       const { status, headers, json } = await refuse({ platform_username: uniqueLogin() });
       expect(status).toBe(400);
@@ -95,7 +95,7 @@ describe('streamers API', () => {
       expect(await stack.count('streamer_monitor.streamers')).toBe(before);
     });
 
-    it('answers 409 for one who is monitored already, in any case and at once', async () => {
+    it('responds with 409 for a streamer who is already monitored, in any spelling and for simultaneous requests', async () => {
       const user = await platform.addUser();
       const names = [user.login, user.login.toUpperCase(), user.login, user.login];
       const answers = await Promise.all(names.map((platform_username) => create({ platform_username })));
@@ -106,16 +106,16 @@ describe('streamers API', () => {
       ['no name', {}],
       ['an empty name', { platform_username: ' ' }],
       ['65 characters', { platform_username: 'a'.repeat(65) }],
-      ['a sign that no name has', { platform_username: 'a-b' }],
+      ['an invalid character', { platform_username: 'a-b' }],
       ['a number', { platform_username: 5 }],
       ['null', { platform_username: null }],
-    ])('refuses %s with 400 on platform_username', async (_, body) => {
+    ])('rejects %s with 400 and an error on platform_username', async (_, body) => {
       const { status, json } = await refuse(body);
       expect(status).toBe(400);
       expect(Object.keys(json.errors ?? {})).toEqual(['platform_username']);
     });
 
-    it('names all faults at once and coerces nothing', async () => {
+    it('returns all errors in one response and coerces nothing', async () => {
       const { status, json } = await refuse({ platform_username: '', streaming: 'true', disabled: 1 });
       expect(status).toBe(400);
       expect(Object.keys(json.errors ?? {}).sort()).toEqual(['disabled', 'platform_username', 'streaming']);
@@ -135,7 +135,7 @@ describe('streamers API', () => {
   });
 
   describe('GET /api/v1/streamers/<id>', () => {
-    it.each([unknownId, 'nonsense', '1'])('answers 404 for %s', async (id) => {
+    it.each([unknownId, 'nonsense', '1'])('responds with 404 to %s', async (id) => {
       for (const path of ['', '/streams', '/streams/latest', `/streams/${unknownId}/history`]) {
         const { status, headers } = await stack.request('GET', `${streamersPath}/${id}${path}`);
         expect(status).toBe(404);
@@ -160,7 +160,7 @@ describe('streamers API', () => {
       expect((await readStreamer(stack, streamer.id)).disabled).toBe(false);
     });
 
-    it('refuse the name of another user, and of nobody', async () => {
+    it('reject the name of another user and a name that does not exist', async () => {
       const { streamer } = await monitor();
       const other = await platform.addUser();
       for (const platform_username of [other.login, uniqueLogin()]) {
@@ -172,7 +172,7 @@ describe('streamers API', () => {
       }
     });
 
-    it('PUT needs a name; a wrong type is an error', async () => {
+    it('PUT requires a name; a wrong type is an error', async () => {
       const { streamer } = await monitor();
       const path = `${streamersPath}/${streamer.id}`;
       expect(await stack.request('PUT', path, { body: {} })).toMatchObject({
@@ -189,7 +189,7 @@ describe('streamers API', () => {
   });
 
   describe('DELETE /api/v1/streamers/<id>', () => {
-    it('answers 204, and the streamer is gone; monitoring again begins anew', async () => {
+    it('responds with 204 and deletes the streamer; adding the streamer again starts without history', async () => {
       const { user, streamer } = await monitor();
       const path = `${streamersPath}/${streamer.id}`;
       expect(await stack.request('DELETE', path)).toMatchObject({ status: 204, text: '' });
@@ -201,7 +201,7 @@ describe('streamers API', () => {
     });
   });
 
-  it('answers 401 without a token, 405 with Allow for a wrong method, 415 for another type', async () => {
+  it('responds with 401 without a token, with 405 and Allow to a wrong method, and with 415 to another content type', async () => {
     for (const path of [
       '',
       '/rebuild',

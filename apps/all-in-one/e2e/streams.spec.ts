@@ -70,7 +70,7 @@ describe('streams', () => {
       return ended!;
     }, time);
 
-  /** Waits until the events of so many streams are recorded. Until then, the end of a stream may still change. */
+  /** Waits until the events of this number of streams are recorded. Until then, the end of a stream may still change. */
   const untilTold = (streamer: StreamerRecord, count: number): Promise<void> =>
     eventually(async () => {
       const [told] = await stack.query(
@@ -85,7 +85,7 @@ describe('streams', () => {
   const pollNow = (streamer: StreamerRecord): Promise<unknown> =>
     stack.query('UPDATE streamer_monitor.streamers SET next_poll_at = now() WHERE id = $1', [streamer.id]);
 
-  /** The seconds until the streamer's next poll. */
+  /** Returns the seconds until the streamer's next poll. */
   const secondsUntilPoll = async (streamer: StreamerRecord): Promise<number> => {
     const [row] = await stack.query<{ seconds: number }>(
       'SELECT extract(epoch FROM next_poll_at - now())::float AS seconds FROM streamer_monitor.streamers WHERE id = $1',
@@ -94,7 +94,7 @@ describe('streams', () => {
     return row!.seconds;
   };
 
-  /** When a poll first missed each of the streamer's streams, in the API's form. */
+  /** Returns the times when a poll first missed each of the streamer's streams, in the API's form. */
   const missesOf = async (streamer: StreamerRecord): Promise<string[]> => {
     const rows = await stack.query<{ missed_at: Date }>(
       'SELECT missed_at FROM streamer_monitor.streams WHERE streamer_id = $1 AND missed_at IS NOT NULL',
@@ -103,7 +103,7 @@ describe('streams', () => {
     return rows.map(({ missed_at }) => `${missed_at.toISOString().slice(0, 19)}+0000`);
   };
 
-  it('begin and end within seconds of what happens on the platform, as it says', async () => {
+  it("start and end within seconds of the platform's streams, at the platform's times", async () => {
     const { user, streamer } = await monitor();
     expect(await readStreams(stack, streamer.id)).toEqual([]);
     expect((await stack.request('GET', `${streamersPath}/${streamer.id}/streams/latest`)).status).toBe(404);
@@ -139,7 +139,7 @@ describe('streams', () => {
     });
   });
 
-  it('learn their title, category, viewers and picture from the platform, and keep how these changed', async () => {
+  it('get their title, category, viewers, and picture from the platform, and record how these change', async () => {
     const { user, streamer } = await monitor();
     await platform.goLive(user.id, { title: 'First', game_name: 'Chess', viewer_count: 7 });
     const first = await eventually(
@@ -168,7 +168,7 @@ describe('streams', () => {
     }, afterPolling);
   }, 200_000);
 
-  it('are found by polling when every notification is lost', async () => {
+  it('are detected by polling when every notification is lost', async () => {
     const { user, streamer } = await monitor();
     const { id, started_at } = await platform.goLive(user.id, { notify: false });
     expect(await secondsUntilPoll(streamer)).toBeLessThan(50); // 45 s
@@ -181,7 +181,7 @@ describe('streams', () => {
     await eventually(async () => expect(await missesOf(streamer)).not.toEqual([]));
     expect(await secondsUntilPoll(streamer)).toBeLessThan(30); // 25 s, to confirm the miss
     expect(await readStreamer(stack, streamer.id)).toMatchObject({ streaming: true });
-    // A second miss confirms the first one 20 s later: let the first one be that old.
+    // A second miss at least 20 s later confirms the first one, so make the first one that old.
     await stack.query(
       `UPDATE streamer_monitor.streams SET missed_at = missed_at - interval '20 s' WHERE streamer_id = $1`,
       [streamer.id],
@@ -195,7 +195,7 @@ describe('streams', () => {
     expect(await readStreams(stack, streamer.id)).toHaveLength(1);
   });
 
-  it('are the same when notifications come twice, late and in the wrong order', async () => {
+  it('are the same when notifications arrive twice, late, and in the wrong order', async () => {
     await platform.setFaults({ notifications: { duplicate: 0.5, reorder: 0.5 } });
     const { user, streamer } = await monitor();
     for (let count = 0; count < 5; count += 1) {
@@ -215,7 +215,7 @@ describe('streams', () => {
     expect((await readStreamer(stack, streamer.id)).streaming).toBe(false);
   });
 
-  it('are not changed by events that clients added, nor by tests', async () => {
+  it('are not changed by events that clients added or by test events', async () => {
     const { user, streamer } = await monitor();
     const event_data = {
       id: '4711',
@@ -230,7 +230,7 @@ describe('streams', () => {
     expect(
       (await stack.request('POST', `${eventsPath}/stream-online/test`, { body: event_data })).status,
     ).toBe(200);
-    // The platform's event comes after them: when it has arrived, they have too.
+    // The platform's event follows these events. When it has arrived, they have arrived too.
     const { id } = await platform.goLive(user.id);
     await untilLive(streamer);
     expect((await readStreams(stack, streamer.id)).map(({ stream_id }) => stream_id)).toEqual([id]);
@@ -242,7 +242,7 @@ describe('streams', () => {
     expect((await readStreamer(stack, streamer.id)).streaming).toBe(true);
   });
 
-  it('follow the id when the streamer has a new name', async () => {
+  it('follow the streamer’s id after a rename', async () => {
     const { user, streamer } = await monitor();
     const login = uniqueLogin();
     await platform.rename(user.id, login);
@@ -258,7 +258,7 @@ describe('streams', () => {
     expect(again.status).toBe(409);
   });
 
-  it('page newest first, with count and links in both directions', async () => {
+  it('are listed newest first, with count and links in both directions', async () => {
     const { user, streamer } = await monitor();
     for (let count = 0; count < 5; count += 1) {
       await platform.goLive(user.id);
@@ -291,7 +291,7 @@ describe('streams', () => {
       expect((await stack.request('GET', `${path}?${query}`)).status).toBe(400);
   });
 
-  it('end when monitoring is disabled, and are forgotten with their streamer, whose subscriptions go too', async () => {
+  it('end when monitoring is disabled, and are deleted with their streamer and the streamer’s subscriptions', async () => {
     const { user, streamer } = await monitor();
     await platform.goLive(user.id);
     await untilLive(streamer);

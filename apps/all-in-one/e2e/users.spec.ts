@@ -43,7 +43,7 @@ describe('users', () => {
   };
 
   describe('registration', () => {
-    it('answers 201 with the user, an access token and the address', async () => {
+    it('responds with 201, the user, an access token, and the URL', async () => {
       const username = uniqueType('user');
       const fields = { first_name: ' Ada ', last_name: 'Lovelace', email: 'ada@example.org' };
       const body = { username: ` ${username} `, password, ...fields, role: 'owner', id: 'mine' };
@@ -65,7 +65,7 @@ describe('users', () => {
       expect((await stack.request('GET', `${usersPath}/me`, { token: auth_token })).json).toEqual(user);
     });
 
-    it.each(['/users', '/users/', `${usersPath}/`])('is at %s too', async (path) => {
+    it.each(['/users', '/users/', `${usersPath}/`])('is also available at %s', async (path) => {
       const body = { username: uniqueType('user'), password };
       expect(await stack.request('POST', path, { body })).toMatchObject({ status: 201 });
     });
@@ -78,17 +78,21 @@ describe('users', () => {
         ['email', 'first_name', 'password', 'username'],
       ],
       ['a short password', { username: 'short', password: '123456789' }, ['password']],
-      ['the user name as password', { username: 'long-user-name', password: 'Long-User-NAME' }, ['password']],
+      [
+        'the user name as the password',
+        { username: 'long-user-name', password: 'Long-User-NAME' },
+        ['password'],
+      ],
       ['NUL in the password', { username: 'nul', password: 'a password \0' }, ['password']],
       ['a user name with a space', { username: 'a b', password }, ['username']],
       ['a user name of 151 characters', { username: 'x'.repeat(151), password }, ['username']],
-      ['no e-mail address', { username: 'mail', password, email: 'nowhere' }, ['email']],
-    ])('refuses %s, naming all faults at once', async (_, body, fields) => {
+      ['an invalid e-mail address', { username: 'mail', password, email: 'nowhere' }, ['email']],
+    ])('rejects %s with all errors in one response', async (_, body, fields) => {
       const { status, json } = await stack.request<Problem>('POST', usersPath, { body });
       expect({ status, fields: Object.keys(json.errors ?? {}).sort() }).toEqual({ status: 400, fields });
     });
 
-    it('refuses a taken user name in any case with 409', async () => {
+    it('rejects a taken user name in any case with 409', async () => {
       const { username } = await register();
       const body = { username: username.toUpperCase(), password };
       expect(await stack.request('POST', usersPath, { body })).toMatchObject({
@@ -97,7 +101,7 @@ describe('users', () => {
       });
     });
 
-    it('gives one of two at once the name', async () => {
+    it('gives the name to one of two simultaneous requests', async () => {
       const body = { username: uniqueType('user'), password };
       const answers = await Promise.all(
         stack.urls.slice(0, 2).map((gateway) => stack.request('POST', usersPath, { body, gateway })),
@@ -135,7 +139,7 @@ describe('users', () => {
       ['POST', `${usersPath}/me/password`],
       ['PATCH', `${usersPath}/01999999-9999-7999-8999-999999999999`],
       ['GET', '/metrics'],
-    ])('is needed for %s %s', async (method, path) => {
+    ])('is required for %s %s', async (method, path) => {
       for (const token of [null, '0'.repeat(40)]) {
         const answer = await stack.request(method, path, {
           token,
@@ -169,14 +173,14 @@ describe('users', () => {
       },
     );
 
-    it('is not asked for by the heartbeat, health and the API description', async () => {
+    it('is not required for the heartbeat, health, and the API description', async () => {
       for (const path of ['/api/v1/heartbeat', '/health/live', '/health/ready', '/api/openapi.json'])
         expect(await stack.request('GET', path, { token: null })).toMatchObject({ status: 200 });
     });
   });
 
   describe('roles', () => {
-    it('let a user do all but what is an owner’s', async () => {
+    it('let a user do everything except actions for owners', async () => {
       const { id, auth_token: token } = await register();
       const forbidden: [method: string, path: string, body?: unknown][] = [
         ['GET', usersPath],
@@ -206,7 +210,7 @@ describe('users', () => {
   });
 
   describe('PATCH /api/v1/users/me', () => {
-    it('changes names and e-mail, each on its own, and nothing else', async () => {
+    it('changes names and e-mail independently, and nothing else', async () => {
       const { auth_token: token, ...user } = await register({ first_name: 'Ada', email: 'ada@example.org' });
       const patch = (body: unknown) => stack.request<Problem>('PATCH', `${usersPath}/me`, { token, body });
       expect(
@@ -259,12 +263,12 @@ describe('users', () => {
 
     it.each([
       [
-        'a wrong present one',
+        'a wrong current password',
         { current_password: 'wrong', new_password: 'another password' },
         ['current_password'],
       ],
       ['the user name', { current_password: password, new_password: 'The-Same-Name' }, ['new_password']],
-      ['a short one', { current_password: password, new_password: 'short' }, ['new_password']],
+      ['a short password', { current_password: password, new_password: 'short' }, ['new_password']],
       ['nothing', {}, ['current_password', 'new_password']],
     ])('refuses %s', async (_, body, fields) => {
       const username = uniqueType('the-same-name');
@@ -282,7 +286,7 @@ describe('users', () => {
     const setDisabled = (id: string, disabled: unknown) =>
       stack.request('PATCH', `${usersPath}/${id}`, { body: { disabled } });
 
-    it('disables a user at every gateway, and enables again', async () => {
+    it('disables a user at every gateway, and enables the user again', async () => {
       const { id, username, auth_token: token } = await register();
       await useEverywhere(token);
       expect(await setDisabled(id, true)).toMatchObject({ status: 200, json: { id, disabled: true } });
@@ -294,7 +298,7 @@ describe('users', () => {
       await useEverywhere(token);
     });
 
-    it('takes nothing but true and false, of users that exist', async () => {
+    it('accepts only true and false, and only users that exist', async () => {
       const { id } = await register();
       for (const value of ['true', 1, null, undefined])
         expect(await setDisabled(id, value)).toMatchObject({

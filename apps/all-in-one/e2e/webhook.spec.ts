@@ -59,7 +59,7 @@ describe('platform webhook', () => {
   };
 
   describe('a subscription', () => {
-    it('is verified by its challenge, and its notifications are stored', async () => {
+    it('is verified by its challenge, after which its notifications are stored', async () => {
       expect(await subscribe('channel.follow', '2')).toMatchObject({ status: 'enabled' });
       const { json: sent } = await stack.simulate<Sent>('POST', '/simulator/notifications', {
         type: 'channel.follow',
@@ -123,14 +123,14 @@ describe('platform webhook', () => {
       [String.raw`{ "s" : "\u0000 \ud800 \u00e9 \/ é😀" ,	"t":[ ] }`],
       ['{"__proto__":{"x":1},"user_id":null,"a":1,"a":2}'],
       ['{}'],
-    ])('keeps its event exactly as it was sent: %s', async (event_text) => {
+    ])('is stored with its event exactly as it was sent: %s', async (event_text) => {
       const sent = await notify({ event_text });
       expect(statusesOf(sent)).toEqual([204]);
       const list = await stack.request('GET', `${eventsPath}?event_id=${sent.message_id}`);
       expect(list.text).toContain(`"event_data":${event_text},"created"`);
     });
 
-    it('of many events is one event with all of them', async () => {
+    it('with a batch of events is stored as one event that contains all of them', async () => {
       const events = [
         { id: '1', data: { user_id: '7', entitlement_id: 'x' } },
         { id: '2', data: { user_id: '8', entitlement_id: 'y' } },
@@ -142,7 +142,7 @@ describe('platform webhook', () => {
       ]);
     });
 
-    it('is stored once, however often it comes and with whatever timestamp', async () => {
+    it('is stored once, even if it is delivered several times with different timestamps', async () => {
       const first = await notify({});
       const again = await notify({
         message_id: first.message_id,
@@ -152,7 +152,7 @@ describe('platform webhook', () => {
       expect(await eventsOf(first.message_id)).toHaveLength(1);
     });
 
-    it.each([secret, secondSecret])('may be signed with any of the secrets', async (one) => {
+    it.each([secret, secondSecret])('may be signed with any of the configured secrets', async (one) => {
       const sent = await notify({ secret: one });
       expect(statusesOf(sent)).toEqual([204]);
       expect(await eventsOf(sent.message_id)).toHaveLength(1);
@@ -164,13 +164,13 @@ describe('platform webhook', () => {
       [`${eventsPath}/channel-follow/webhook/`],
       ['/api/v1/twitch-events/channel-follow/webhook'],
       ['/api/v1/twitch-events/webhook/'],
-    ])('is taken at %s', async (path) => {
+    ])('is accepted at %s', async (path) => {
       const sent = await notify({ callback: stack.nextUrl + path });
       expect(statusesOf(sent)).toEqual([204]);
       expect(await eventsOf(sent.message_id)).toMatchObject([{ event_type: 'channel-follow' }]);
     });
 
-    it('may be of 250 KiB', async () => {
+    it('may have 250 KiB', async () => {
       const sent = await notify({ event: { message: 'x'.repeat(250 * 1024) } });
       expect(statusesOf(sent)).toEqual([204]);
       expect(await eventsOf(sent.message_id)).toHaveLength(1);
@@ -180,7 +180,7 @@ describe('platform webhook', () => {
   describe('a faulty message', () => {
     const expectNothingStored = async ({ message_id }: { message_id: string }): Promise<void> => {
       expect(await eventsOf(message_id)).toEqual([]);
-      // The rejected message is not remembered: the right one is new.
+      // The rejected message is not remembered, so the valid one is new.
       expect(statusesOf(await notify({ message_id }))).toEqual([204]);
       expect(await eventsOf(message_id)).toHaveLength(1);
     };
@@ -192,7 +192,7 @@ describe('platform webhook', () => {
       ['changed_body', 403, 'bad_signature'],
       ['wrong_secret', 403, 'bad_signature'],
       ['old_timestamp', 403, 'stale'],
-    ])('(%s) is refused with %i and counted as %s', async (fault, status, result) => {
+    ])('(%s) is rejected with %i and counted as %s', async (fault, status, result) => {
       const before = await counted(result);
       const sent = await notify({ fault });
       expect(statusesOf(sent)).toEqual([status]);
@@ -200,7 +200,7 @@ describe('platform webhook', () => {
       await expectNothingStored(sent);
     });
 
-    it('(another type than the path) is refused with 400 and counted', async () => {
+    it('(another type than the path) is rejected with 400 and counted', async () => {
       const before = await counted('type_mismatch');
       const sent = await notify({ callback: `${stack.nextUrl}${eventsPath}/stream-online/webhook` });
       expect(statusesOf(sent)).toEqual([400]);
@@ -208,7 +208,7 @@ describe('platform webhook', () => {
       await expectNothingStored(sent);
     });
 
-    it('(another type in its headers) is what its signed body says', async () => {
+    it('(another type in its headers) is stored with the type in its signed body', async () => {
       const sent = await notify({ fault: 'type_mismatch' });
       expect(statusesOf(sent)).toEqual([204]);
       expect(await eventsOf(sent.message_id)).toMatchObject([{ event_type: 'channel-follow' }]);
@@ -216,7 +216,7 @@ describe('platform webhook', () => {
 
     // Half an hour from now, so that the time is still too far ahead when the test runs.
     it.each(['nonsense', '2026-02-30', '1763700000', new Date(Date.now() + 30 * 60_000).toISOString()])(
-      '(timestamp %s) is refused with 403',
+      '(timestamp %s) is rejected with 403',
       async (timestamp) => {
         const sent = await notify({ timestamp });
         expect(statusesOf(sent)).toEqual([403]);
@@ -232,7 +232,7 @@ describe('platform webhook', () => {
       'no JSON',
       '{"a":NaN}',
       `${'{"a":'.repeat(32)}{}${'}'.repeat(32)}`,
-    ])('(event %s) is refused with 400 and counted', async (event_text) => {
+    ])('(event %s) is rejected with 400 and counted', async (event_text) => {
       const before = await counted('bad_message');
       const sent = await notify({ event_text });
       expect(statusesOf(sent)).toEqual([400]);
@@ -240,7 +240,7 @@ describe('platform webhook', () => {
       await expectNothingStored(sent);
     });
 
-    it('(over 256 KiB) is refused with 413', async () => {
+    it('(over 256 KiB) is rejected with 413', async () => {
       const sent = await notify({ event: { message: 'x'.repeat(256 * 1024) } });
       expect(statusesOf(sent)).toEqual([413]);
       await expectNothingStored(sent);
@@ -268,18 +268,18 @@ describe('platform webhook', () => {
 
     const follow = '{"subscription":{"type":"channel.follow"},"event":{"user_id":"1"}}';
 
-    it('is taken without a token, and answered without a body', async () => {
+    it('is accepted without a token, with an empty response body', async () => {
       expect(await post(follow)).toMatchObject({ status: 204, text: '' });
     });
 
-    it('gets its challenge back bare, as text', async () => {
+    it('gets its challenge back as plain text', async () => {
       const body = '{"challenge":"<b>pogchamp</b> 5","subscription":{"type":"channel.follow"}}';
       const answer = await post(body, { 'twitch-eventsub-message-type': 'webhook_callback_verification' });
       expect(answer).toMatchObject({ status: 200, text: '<b>pogchamp</b> 5' });
       expect(answer.headers.get('content-type')).toMatch(/^text\/plain/);
     });
 
-    it('of an unknown type is accepted, counted and not stored', async () => {
+    it('of an unknown type is accepted, counted, and not stored', async () => {
       const [stored, ignored] = [await stack.count('events.events'), await counted('ignored')];
       expect(await post(follow, { 'twitch-eventsub-message-type': 'news' })).toMatchObject({ status: 204 });
       expect(await counted('ignored')).toBe(ignored + 1);
@@ -287,7 +287,7 @@ describe('platform webhook', () => {
     });
 
     it.each(['', 'sha256=', 'sha1=0000', `sha256=${'0'.repeat(64)}`, `sha256=${'0'.repeat(5_000)}`])(
-      'with the signature "%s" is refused with a problem document',
+      'with the signature "%s" is rejected with a problem document',
       async (signature) => {
         const answer = await post(follow, { 'twitch-eventsub-message-signature': signature });
         expect(answer).toMatchObject({ status: 403, json: { status: 403 } });
@@ -300,11 +300,11 @@ describe('platform webhook', () => {
       '{"subscription":{"type":5},"event":{}}',
       '{"subscription":{"type":"a\\u0000b"},"event":{}}',
       '[]',
-    ])('that says %s is refused with 400', async (body) => {
+    ])('with the content %s is rejected with 400', async (body) => {
       expect(await post(body)).toMatchObject({ status: 400, json: { status: 400 } });
     });
 
-    it('with an id of over 255 characters is refused with 400', async () => {
+    it('with an id of more than 255 characters is rejected with 400', async () => {
       expect(await post(follow, { 'twitch-eventsub-message-id': 'x'.repeat(256) })).toMatchObject({
         status: 400,
       });
@@ -313,7 +313,7 @@ describe('platform webhook', () => {
       });
     });
 
-    it('needs a secret to be configured', async () => {
+    it('requires a configured secret', async () => {
       const bare = await stack.startGateway({ PLATFORM_WEBHOOK_SECRET: '' });
       const id = randomUUID();
       const signature = `sha256=${createHmac('sha256', '').update(`${id}${follow}`).digest('hex')}`;
@@ -323,7 +323,7 @@ describe('platform webhook', () => {
     }, 120_000);
   });
 
-  it('is no way to add events by hand: those have no event_id', async () => {
+  it('cannot be imitated by adding an event, which has no event_id', async () => {
     const body = eventBody({ event_id: randomUUID() });
     const { json } = await stack.request<EventRecord>('POST', eventsPath, { body });
     expect(json.event_id).toBeNull();

@@ -14,7 +14,7 @@ export function findBrowser(): string | undefined {
   return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(existsSync);
 }
 
-// Like a page without a bundler: an import map maps package names to URLs.
+// An import map maps package names to URLs, as in a page without a bundler.
 const html = `<!doctype html>
 <script type="importmap">
   {"imports": {"@stream-events/client": "/client/index.js", "openapi-fetch": "/openapi-fetch/index.mjs"}}
@@ -27,7 +27,7 @@ const folders = new Map([
   ['page', resolve('apps/all-in-one/e2e/browser')],
 ]);
 
-/** A web page in a real browser, of a different origin than the service. */
+/** A web page in a real browser, with another origin than the service. */
 export class WebPage {
   private constructor(
     private readonly server: Server,

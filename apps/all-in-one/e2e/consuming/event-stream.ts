@@ -20,7 +20,7 @@ export function endWithEpoch(
   const check = async (): Promise<void> => {
     if ((await readEpoch(connection)) !== epoch) messages.stop();
   };
-  // A check fails while NATS is unavailable: the next one follows.
+  // While NATS is unavailable, a check fails and the next one follows.
   const timer = setInterval(() => void check().catch(() => undefined), 2_000);
   const stop = (): void => messages.stop();
   signal.addEventListener('abort', stop);

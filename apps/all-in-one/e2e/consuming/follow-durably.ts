@@ -9,7 +9,7 @@ interface Options {
   name: string;
   /** A subject, such as `events.platform.>`. Use another name for another filter. */
   filter: string;
-  /** When it throws, the event is delivered again. */
+  /** When this function throws, the event is delivered again. */
   handle: HandleEvent;
   signal: AbortSignal;
 }

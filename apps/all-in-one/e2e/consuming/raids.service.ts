@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EventRecord } from './event-record.js';
 
-/** Stores each raid once. In your program, this is a table whose key is the id. */
+/** Stores each raid once. In your program, use a table whose key is the id. */
 @Injectable()
 export class RaidsService {
   readonly raids = new Map<string, EventRecord>();

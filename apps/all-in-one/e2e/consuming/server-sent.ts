@@ -11,7 +11,7 @@ interface Options {
   signal: AbortSignal;
 }
 
-/** Follows raids until the connection ends. Also runs in Firefox, and in Chromium 124 and newer. */
+/** Follows raids until the connection ends. Also runs in Firefox and in Chromium 124 and newer. */
 export async function followServerSent({ server, token, after, handle, signal }: Options): Promise<void> {
   const response = await fetch(`${server}/api/v1/platform-events/stream?event_type=channel-raid`, {
     headers: { Authorization: `Token ${token}`, ...(after && { 'Last-Event-ID': after }) },
