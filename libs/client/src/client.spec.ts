@@ -24,7 +24,7 @@ describe(createClient.name, () => {
 
   it('sends bodies without the fields that have defaults', async () => {
     const { api } = createClient({ url: server.url, token: 'a-token' });
-    // That this compiles is the test.
+    // The test is that this code compiles.
     await api.POST('/api/v1/replays', { body: { since: '2026-11-21T06:30:00Z' } });
     await api.POST('/api/v1/platform/scopes', { body: { scope: 'channel:read:raids' } });
     expect(server.connections.map(({ request }) => request.url)).toEqual([
@@ -33,7 +33,7 @@ describe(createClient.name, () => {
     ]);
   });
 
-  it('takes records of the list, live events and replays as event records', () => {
+  it('accepts records of the list, live events, and replays as event records', () => {
     const listed: components['schemas']['EventRecord'] = {
       id: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
       event_id: null,
@@ -45,7 +45,7 @@ describe(createClient.name, () => {
     };
     const live: LiveEvent = { ...listed, origin: 'replay', position: undefined };
     const replayed: components['schemas']['ReplayedEventRecord'] = { ...listed, origin: 'replay' };
-    // That this compiles is the test.
+    // The test is that this code compiles.
     const records: EventRecord[] = [listed, live, replayed];
     expect(records.map(({ origin }) => origin)).toEqual(['platform', 'replay', 'replay']);
   });

@@ -93,7 +93,7 @@ describe(LiveEvents.name, () => {
       expect(headers).not.toHaveProperty('last-event-id');
     });
 
-    it('of a replay have no position, and move none', async () => {
+    it('have no position if they are replays, which do not change the current position', async () => {
       const replay = eventBlock(1).replace(/^id: .*\n/, '');
       await serve((connection) => connection.send(eventBlock(3) + replay));
       const events = live();
@@ -101,7 +101,7 @@ describe(LiveEvents.name, () => {
       expect(events.position).toBe(positionOf(3));
     });
 
-    it('of unknown kinds are ignored', async () => {
+    it('are ignored if their kind is unknown', async () => {
       await serve((connection) => connection.send('event: news\ndata: {}\n\n' + eventBlock(1)));
       expect(positionsOf(await take(live(), 1))).toEqual(positions(1, 1));
     });
@@ -193,7 +193,7 @@ describe(LiveEvents.name, () => {
       expect(server.connections[0]!.after).toBe(positionOf(1));
     });
 
-    it('throws what a callback throws', async () => {
+    it('throws the error of a callback', async () => {
       await serve((connection) => connection.send(gapBlock('expired') + eventBlock(9)));
       const onGap = (): never => {
         throw new Error('no gap, please');
@@ -206,7 +206,7 @@ describe(LiveEvents.name, () => {
   });
 
   describe('connections', () => {
-    /** What a client does after the first connection got this. */
+    /** Returns the client's first retry after the given response to the first connection. */
     const retryAfter = async (
       first: (connection: StreamConnection) => unknown,
       silenceMs?: number,
@@ -214,7 +214,7 @@ describe(LiveEvents.name, () => {
       await serve(first, (connection) => connection.send(eventBlock(1)));
       const retries: Retry[] = [];
       await take(live({ onRetry: (retry) => retries.push(retry), silenceMs }), 1);
-      // On a machine that stalls, the client may reach a short limit again.
+      // On a slow machine, the client may reach a short limit again.
       if (silenceMs === undefined) expect(retries).toHaveLength(1);
       return retries[0]!;
     };
@@ -224,7 +224,7 @@ describe(LiveEvents.name, () => {
       [403, 'Not for you.'],
       [400, 'Invalid: since.'],
       [404, 'There is nothing at this path.'],
-    ])('are not tried again after %d, whose problem is the error', async (status, detail) => {
+    ])('are not retried after %d; the error has the problem document', async (status, detail) => {
       await serve((connection) => connection.refuse(status, {}, { detail }));
       const events = live();
       const problem = { type: 'about:blank', title: 'refused', status, detail };
@@ -238,7 +238,7 @@ describe(LiveEvents.name, () => {
       await expect(live().next()).rejects.toThrow('200: expected an event stream, got text/html');
     });
 
-    it.each([429, 503])('wait after %d as long as Retry-After says', async (status) => {
+    it.each([429, 503])('wait for the time in Retry-After after %d', async (status) => {
       const startedAt = performance.now();
       const { cause, delayMs } = await retryAfter((connection) =>
         connection.refuse(status, { 'retry-after': '1' }),
@@ -250,10 +250,10 @@ describe(LiveEvents.name, () => {
 
     it.each([1012, 1013, 4408])('reopen after close code %d', async (code) => {
       const { cause, delayMs } = await retryAfter(async (connection) => {
-        await connection.send(closedBlock(code, 'come again'));
+        await connection.send(closedBlock(code, 'reconnect'));
         connection.end();
       });
-      expect(cause).toMatchObject({ closeCode: code, message: `${code}: come again` });
+      expect(cause).toMatchObject({ closeCode: code, message: `${code}: reconnect` });
       expect(delayMs).toBeLessThanOrEqual(500);
     });
 
@@ -272,10 +272,10 @@ describe(LiveEvents.name, () => {
     });
 
     it.each([
-      ['before the answer', () => undefined],
-      ['behind it', (connection: StreamConnection) => connection.send('')],
-      ['behind an event', (connection: StreamConnection) => connection.send(positionBlock(1))],
-    ])('are given up when nothing comes for long %s', async (_when, first) => {
+      ['before the response', () => undefined],
+      ['after the response', (connection: StreamConnection) => connection.send('')],
+      ['after an event', (connection: StreamConnection) => connection.send(positionBlock(1))],
+    ])('are closed after a long silence %s', async (_when, first) => {
       const { cause } = await retryAfter(first, 200);
       expect(cause).toMatchObject({ message: 'The connection was silent for 200 ms' });
       await eventually(() => expect(server.connections[0]!.isClosed).toBe(true));
@@ -314,7 +314,7 @@ describe(LiveEvents.name, () => {
         },
       );
       await take(events, 1);
-      cutLater(); // not before: what has only arrived may be lost with its connection
+      cutLater(); // only now, because an event that was not returned yet may be lost with its connection
       await take(events, 1);
       await events.return();
       expect(waits).toEqual([0, 1, 0, 1]);
@@ -322,7 +322,7 @@ describe(LiveEvents.name, () => {
   });
 
   describe('a slow reader', () => {
-    it('makes the service wait, and receives everything in the end', async () => {
+    it('makes the service wait, and still receives everything', async () => {
       const total = 600;
       const padding = 'x'.repeat(128 * 1024);
       let sent = 0;
@@ -338,7 +338,7 @@ describe(LiveEvents.name, () => {
         expect(now).toBe(last);
       };
       await eventually(expectStalled, { intervalMs: 300 });
-      // What the sockets of both sides hold: far from the 75 MiB that there are.
+      // The socket buffers of both sides hold far less than the 75 MiB in total.
       expect(sent).toBeLessThan(total / 3);
       const rest = await take(events, total - 1);
       expect(positionsOf([...first, ...rest])).toEqual(positions(1, total));
@@ -346,13 +346,13 @@ describe(LiveEvents.name, () => {
     });
   });
 
-  describe('the end', () => {
+  describe('the iteration', () => {
     const serveOne = (): Promise<void> => serve((connection) => connection.send(eventBlock(1)));
 
     const expectClosed = (): Promise<void> =>
       eventually(() => expect(server.connections.map(({ isClosed }) => isClosed)).toEqual([true]));
 
-    it('comes with break, and closes the connection', async () => {
+    it('ends with break, which closes the connection', async () => {
       await serveOne();
       for await (const event of live()) {
         expect(event.position).toBe(positionOf(1));
@@ -361,7 +361,7 @@ describe(LiveEvents.name, () => {
       await expectClosed();
     });
 
-    it('comes with return() while an event is waited for', async () => {
+    it('ends with return() while next() waits for an event', async () => {
       await serveOne();
       const events = live();
       await take(events, 1);
@@ -371,7 +371,7 @@ describe(LiveEvents.name, () => {
       await expectClosed();
     });
 
-    it('comes with the signal while an event is waited for, as its reason', async () => {
+    it("throws the signal's reason while next() waits for an event", async () => {
       await serveOne();
       const stopping = new AbortController();
       const events = live({ signal: stopping.signal });
@@ -383,7 +383,7 @@ describe(LiveEvents.name, () => {
       await expectClosed();
     });
 
-    it('comes with the signal before what has arrived already', async () => {
+    it('ends when the signal aborts, even if another event has already arrived', async () => {
       await serve((connection) => connection.send(eventBlock(1) + eventBlock(2)));
       const stopping = new AbortController();
       const events = live({ signal: stopping.signal });
@@ -392,7 +392,7 @@ describe(LiveEvents.name, () => {
       await expect(events.next()).rejects.toMatchObject({ name: 'AbortError' });
     });
 
-    it('comes with the signal while it waits to connect again', async () => {
+    it('ends when the signal aborts during the wait before a reconnect', async () => {
       await serve((connection) => connection.refuse(503, { 'retry-after': '60' }));
       const stopping = new AbortController();
       const onRetry = () => setImmediate(() => stopping.abort());
@@ -401,7 +401,7 @@ describe(LiveEvents.name, () => {
       expect(server.connections).toHaveLength(1);
     });
 
-    it('comes before a connection when the signal is there first', async () => {
+    it('ends without connecting when the signal was already aborted', async () => {
       await serveOne();
       await expect(live({ signal: AbortSignal.abort() }).next()).rejects.toMatchObject({
         name: 'AbortError',

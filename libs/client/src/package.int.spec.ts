@@ -28,7 +28,7 @@ await api.GET('/api/v1/nothing');
 describe('the package', () => {
   let directory: string;
 
-  /** Runs npm in a folder of its own: the registry is never asked. */
+  /** Runs npm offline in its own folder. */
   const npm = (...args: string[]) =>
     runFile('npm', [...args, '--offline', '--ignore-scripts'], { cwd: directory });
 
@@ -49,7 +49,7 @@ describe('the package', () => {
 
   const installed = (name: string): string => join(directory, 'node_modules/@stream-events/client', name);
 
-  it('contains a license, and nothing that only this repository needs', async () => {
+  it('contains a license, and no fields that only this repository needs', async () => {
     const packageJson = JSON.parse(await readFile(installed('package.json'), 'utf8')) as object;
     expect(Object.keys(packageJson).sort()).toEqual(
       ['dependencies', 'description', 'engines', 'exports', 'license', 'name', 'type', 'version'].sort(),
@@ -70,7 +70,7 @@ describe('the package', () => {
     expect(result).toMatchObject({ stdout: '' });
   });
 
-  it('imports only what it declares: nothing of Node, nothing of this repository', async () => {
+  it('imports only its declared dependencies: no Node modules, nothing of this repository', async () => {
     const { dependencies: declared } = JSON.parse(await readFile(installed('package.json'), 'utf8')) as {
       dependencies: Record<string, string>;
     };
@@ -82,7 +82,7 @@ describe('the package', () => {
     expect(new Set(imports.map(([, name]) => name))).toEqual(new Set(Object.keys(declared)));
   });
 
-  it('cannot be packed by mistake from the folder of the sources', async () => {
+  it('cannot be packed from the source folder by mistake', async () => {
     const packing = runFile('npm', ['pack', '--dry-run', '--offline'], { cwd: library });
     await expect(packing).rejects.toMatchObject({
       stderr: expect.stringContaining('npm pack ./libs/client/dist') as string,
@@ -141,7 +141,7 @@ describe('the examples of the README', () => {
     run('resume.mjs');
     const position = (): Promise<string> => readFile(join(directory, 'position'), 'utf8');
     await eventually(async () => expect(await position()).toBe(positionOf(2)));
-    const closed = once(child, 'close'); // by then all of its output has been read
+    const closed = once(child, 'close'); // by then, all output has been read
     child.kill('SIGINT');
     expect(await closed).toEqual([0, null]);
     expect(output.split('\n')).toHaveLength(3);

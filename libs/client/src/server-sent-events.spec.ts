@@ -19,7 +19,7 @@ describe(BlockParser.name, () => {
   });
 
   it.each([': a comment\n\n', '\n\n\n', 'data: unfinished\nid: 1\n', 'id: a\0b\n\n'])(
-    'finds no event, and no id, in %j',
+    'finds neither an event nor an id in %j',
     (text) => {
       const found = parse(text).filter(({ id, data }) => id !== undefined || data !== undefined);
       expect(found).toEqual([]);

@@ -13,7 +13,7 @@ describe(ServiceError.name, () => {
       expect(received).toMatchObject({ code, detail: 'what was tried', message: 'what was tried' });
     });
 
-    it('carries faults by field and the time to wait', () => {
+    it('carries errors by field and the time to wait', () => {
       const received = crossTheWire(
         new ServiceError('invalid', 'Invalid: a.', { errors: { a: ['one', 'two'] }, retryAfterSeconds: 7 }),
       );
@@ -21,7 +21,7 @@ describe(ServiceError.name, () => {
       expect(received).toMatchObject({ errors: { a: ['one', 'two'] }, retryAfterSeconds: 7 });
     });
 
-    it('keeps the cause and the methods of a path at home', () => {
+    it('does not send the cause or the methods of a path', () => {
       const message = new ServiceError('internal', 'failed', { cause: new Error('secret'), allow: ['GET'] });
 
       expect(message.toMessage()).toEqual({ code: 'internal', detail: 'failed' });
@@ -37,21 +37,21 @@ describe(ServiceError.name, () => {
       ['an unknown code', { code: 'on_fire', detail: 'x' }],
       ['a code that every object has', { code: 'toString', detail: 'x' }],
       ['a detail of the wrong type', { code: 'conflict', detail: 7 }],
-      ['what Nest answers for an unexpected error', { status: 'error', message: 'Internal server error' }],
-    ])('takes %s for an internal failure', (_, message) => {
+      ["Nest's reply to an unexpected error", { status: 'error', message: 'Internal server error' }],
+    ])('converts %s to an internal error', (_, message) => {
       const error = ServiceError.fromMessage(message);
 
       expect(error.code).toBe('internal');
     });
   });
 
-  it('tells to try again in a second when a part is unavailable and nothing else is said', () => {
+  it('has a default retry time of 1 s for unavailable, and none for other codes', () => {
     expect(new ServiceError('unavailable', 'x').retryAfterSeconds).toBe(1);
     expect(new ServiceError('unavailable', 'x', { retryAfterSeconds: 5 }).retryAfterSeconds).toBe(5);
     expect(new ServiceError('conflict', 'x').retryAfterSeconds).toBeUndefined();
   });
 
-  it('names the field in the detail of a fault on one field', () => {
+  it('names the field in the detail of an error on one field', () => {
     const error = ServiceError.onField('event_type', 'must be text');
 
     expect(error).toMatchObject({

@@ -7,7 +7,7 @@ import { parseJson } from './parse-json.js';
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 const read = (text: string) => readJsonObject(encode(text));
 
-/** The error when these bytes are read; anything but a ServiceError fails the test. */
+/** Returns the error from reading these bytes. Any error other than a ServiceError fails the test. */
 function refusalOf(bytes: Uint8Array | undefined): ServiceError | undefined {
   try {
     readJsonObject(bytes);
@@ -132,14 +132,14 @@ describe(readJsonObject.name, () => {
     ['a surrogate in UTF-8', Uint8Array.of(0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x7d)],
     ['UTF-16', Uint8Array.of(0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00)],
     ['a raw NUL in a string', encode('{"a":"\0"}')],
-    ['a raw NUL behind', encode('{}\0')],
+    ['a raw NUL at the end', encode('{}\0')],
     ['a raw line break in a string', encode('{"a":"\n"}')],
     ['NaN', encode('{"a":NaN}')],
     ['Infinity', encode('{"a":-Infinity}')],
     ['a comment', encode('{}//')],
     ['two values', encode('{}{}')],
     ['a comma at the end', encode('{"a":1,}')],
-    ['white space that is none in JSON', encode('\u00a0{}')],
+    ['white space that JSON does not allow', encode('\u00a0{}')],
     ['an array', encode('[]')],
     ['null', encode('null')],
     ['a text', encode('"{}"')],
@@ -152,7 +152,7 @@ describe(readJsonObject.name, () => {
   });
 
   it.each([
-    ['a number that no float holds', '{"a":1e200000}', '1e200000'],
+    ['a number that no float can represent', '{"a":1e200000}', '1e200000'],
     ['an escaped NUL', '{"a":"\\u0000"}', '"\\u0000"'],
     ['half of an escaped surrogate pair', '{"a":"\\ud800"}', '"\\ud800"'],
     ['a big integer', '{"a":9007199254740993}', '9007199254740993'],

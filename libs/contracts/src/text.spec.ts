@@ -36,13 +36,13 @@ describe(isTextWithin.name, () => {
     ['one too many', 'a'.repeat(6), false],
     ['one too many, in characters of two units', '🎉'.repeat(6), false],
     ['a NUL', 'a\0', false],
-    ['half a pair', '\ud83c', false],
+    ['half of a surrogate pair', '\ud83c', false],
     ['a number', 5, false],
     ['null', null, false],
     ['undefined', undefined, false],
     ['a list', ['a'], false],
     ['an object with a length', { length: 3 }, false],
-  ])('judges %s', (_, value, expected) => {
+  ])('checks %s', (_, value, expected) => {
     expect(isTextWithin(value, 1, 5)).toBe(expected);
   });
 });
@@ -57,23 +57,23 @@ describe(foldCase.name, () => {
     ['ligatures', 'oﬃce', 'OFFICE'],
     ['Cyrillic', 'ПРИВЕТ', 'привет'],
     ['Japanese, which has no case', '配信者', '配信者'],
-  ])('joins %s', (_, one, other) => {
+  ])('folds equal texts to one form: %s', (_, one, other) => {
     expect(foldCase(one)).toBe(foldCase(other));
   });
 
-  // i with a dot above is another letter in Turkish: what matters is that both sides fold it alike.
-  it('keeps the dotted capital I apart from the plain one', () => {
+  // The dotted i is a different letter in Turkish. Both sides only need to fold it in the same way.
+  it('does not fold the dotted capital I to the plain I', () => {
     expect(foldCase('İ')).not.toBe(foldCase('I'));
     expect(foldCase('İ')).toBe(foldCase('i̇'));
   });
 
-  it('joins every character with its upper and its lower case and changes nothing the second time', () => {
+  it('folds every character like its upper and lower case, and is idempotent', () => {
     const differing: string[] = [];
     for (let point = 0; point <= 0x10ffff; point += 1) {
       const character = String.fromCodePoint(point);
       const folded = foldCase(character);
       const forms = [character.toUpperCase(), character.toLowerCase(), folded];
-      // Most characters have no case: then all forms are the character itself.
+      // Skip characters without case: all their forms are the character itself.
       if (forms.every((form) => form === character)) continue;
       if (forms.some((form) => foldCase(form) !== folded)) differing.push(point.toString(16));
     }

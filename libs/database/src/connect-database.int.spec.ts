@@ -2,7 +2,7 @@ import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { connectDatabase, type DatabaseOptions } from './connect-database.js';
 
-/** Not idempotent, and slow enough that all instances that start at once run into it. */
+/** Not idempotent, and slow enough to still be running when the other instances start. */
 class CreateThings1700000000001 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('CREATE TABLE things (id int PRIMARY KEY)');

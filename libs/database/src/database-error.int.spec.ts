@@ -68,7 +68,7 @@ describe('the classification of database errors', () => {
   it.each([
     ['42P01', 'SELECT * FROM nowhere'],
     ['42601', 'SELEKT'],
-  ])('classifies %s as a bug of ours', async (state, statement) => {
+  ])('classifies %s as a bug in the service', async (state, statement) => {
     expect(classify(await errorOf(dataSource.query(statement)))).toEqual({ ...nothing, sqlState: state });
   });
 

@@ -37,12 +37,12 @@ describe(isUnavailableError.name, () => {
     'timeout exceeded when trying to connect',
     'Query read timeout',
     'Client has encountered a connection error and is not queryable',
-  ])('is true for what pg says: %s', (message) => {
+  ])('is true for the message of pg: %s', (message) => {
     expect(isUnavailableError(new Error(message))).toBe(true);
   });
 
   it.each([
-    ['a fault of ours', new TypeError("Cannot read properties of undefined (reading 'id')")],
+    ['a bug in the service', new TypeError("Cannot read properties of undefined (reading 'id')")],
     ['a content error', errorWith('22P02')],
     ['an error of the schema', errorWith('42P01', 'relation "connections" does not exist')],
     ['nothing', undefined],

@@ -36,7 +36,7 @@ describe(LeaseColumns.name, () => {
   const renew = (holder: string): Promise<number> => update(lease.renewal, lease.isHeldBy('$1'), holder);
   const setEnd = (end: string): Promise<unknown> => dataSource.query(`UPDATE jobs SET leased_until = ${end}`);
 
-  it('is its holder’s alone until it expires', async () => {
+  it('belongs only to its holder until it expires', async () => {
     expect(await takeOver(two)).toBe(0);
     expect(await renew(two)).toBe(0);
     expect(await renew(one)).toBe(1);
@@ -59,7 +59,7 @@ describe(LeaseColumns.name, () => {
     expect(await takeOver(two)).toBe(0);
   });
 
-  it('can be taken when it reaches further ahead than a lease can: the clock was set back', async () => {
+  it('can be taken when it ends later than possible, because the clock was set back', async () => {
     await setEnd("now() + interval '1 hour'");
 
     expect(await takeOver(two)).toBe(1);

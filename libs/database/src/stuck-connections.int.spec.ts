@@ -46,7 +46,7 @@ class Network {
   }
 }
 
-describe('a database that is cut off without closing its connections', () => {
+describe('a database that becomes unreachable without closing its connections', () => {
   let database: TestDatabase;
   let network: Network;
   let dataSource: DataSource;
@@ -74,7 +74,7 @@ describe('a database that is cut off without closing its connections', () => {
   });
 
   it('fails the query that waits, and the next query uses another connection', async () => {
-    await eventually(() => dataSource.query('SELECT 1')); // its time limits are short for a busy machine
+    await eventually(() => dataSource.query('SELECT 1')); // retried, because the time limits are short for a busy machine
     network.loseConnections();
 
     const failure: unknown = await dataSource.query('SELECT 1').catch((error: unknown) => error);

@@ -28,7 +28,7 @@ async function pidOfEndedProcess(): Promise<number> {
 }
 
 describe(lockDirectory.name, () => {
-  it('refuses a second lock and names the pid of the holder', async () => {
+  it('rejects a second lock and names the pid of the holder', async () => {
     await lockDirectory(directory);
 
     await expect(lockDirectory(directory)).rejects.toThrow(`Process ${process.pid} is using the data`);

@@ -56,13 +56,13 @@ async function connectAs(server: EmbeddedNats, user: string, password?: string):
 }
 
 describe(startEmbeddedNats.name, () => {
-  it('refuses a wrong password', async () => {
+  it('rejects a wrong password', async () => {
     const server = await start();
 
     await expect(connectAs(server, 'admin', 'wrong')).rejects.toThrow(/authorization/i);
   });
 
-  it('refuses a connection without credentials', async () => {
+  it('rejects a connection without credentials', async () => {
     const server = await start();
 
     await expect(connect({ servers: server.url, reconnect: false })).rejects.toThrow(/authorization/i);
@@ -85,7 +85,7 @@ describe(startEmbeddedNats.name, () => {
     await expect(listener.request('questions.own', '', { timeout: 20_000 })).rejects.toThrow(/permission/i);
   });
 
-  it('lets a user without publish permission answer requests', async () => {
+  it('lets a user without publish permission reply to requests', async () => {
     const server = await start();
     const asker = await connectAs(server, 'asker');
     const answerer = await connectAs(server, 'answerer');
@@ -125,13 +125,13 @@ describe(startEmbeddedNats.name, () => {
     const server = await start();
 
     await expect(connect({ servers: `nats://[::1]:${server.port}`, reconnect: false })).rejects.toThrow();
-    // All of 127.0.0.0/8 is this machine on Linux, so a server on 0.0.0.0 would answer there.
+    // On Linux, all of 127.0.0.0/8 is this machine, so a server on 0.0.0.0 would respond there.
     await expect(
       connect({ servers: `nats://127.0.0.2:${server.port}`, reconnect: false, timeout: 1_000 }),
     ).rejects.toThrow(/refused|timeout/i);
   });
 
-  it('refuses a second start on the same data while it runs', async () => {
+  it('rejects a second start on the same data while it runs', async () => {
     await start();
 
     await expect(start()).rejects.toThrow(DirectoryLockedError);

@@ -72,7 +72,7 @@ describe(startEmbeddedPostgres.name, () => {
     ]);
   });
 
-  it('refuses a wrong password', async () => {
+  it('rejects a wrong password', async () => {
     const url = new URL((await start()).url);
     url.password = 'wrong';
 
@@ -110,7 +110,7 @@ describe(startEmbeddedPostgres.name, () => {
     expect(new URL(second.url).password).toBe(new URL(first.url).password);
   });
 
-  it('refuses a second start on the same data while it runs', async () => {
+  it('rejects a second start on the same data while it runs', async () => {
     await start();
 
     await expect(start()).rejects.toThrow(DirectoryLockedError);

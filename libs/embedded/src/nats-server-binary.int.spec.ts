@@ -21,7 +21,7 @@ async function writeProgram(folder: string, script: string): Promise<string> {
   return path;
 }
 
-/** What needs the package servers (taking the program out of the package) is not tested here. */
+/** Does not test the extraction from the system's package, because that needs the package servers. */
 describe(findNatsServer.name, () => {
   const log = (): void => undefined;
 

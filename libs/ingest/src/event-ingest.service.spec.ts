@@ -5,10 +5,10 @@ import { eventually } from '@stream-events/testing';
 import { v7 as uuidV7 } from 'uuid';
 import { EventIngest } from './event-ingest.service.js';
 
-/** How the events service answers a batch. */
+/** The events service's reply to a batch. */
 type Answer = 'stored' | Error;
 
-/** An ingest with a stand-in events service: `answer` decides the reply, `batches` records the ids it was sent. */
+/** An EventIngest with a fake events service: `answer` provides the reply, `batches` records the ids of each batch. */
 function setUp({ circuitRestMs = 60_000 } = {}) {
   const batches: string[][] = [];
   const service = { answer: (): Answer | Promise<Answer> => 'stored' };
@@ -18,7 +18,7 @@ function setUp({ circuitRestMs = 60_000 } = {}) {
     if (answer !== 'stored') throw answer;
     return { outcomes: events.map(({ id }) => ({ id, outcome: 'stored' })) };
   };
-  const client = { request } as unknown as RequestClient; // holds: EventIngest only sends requests
+  const client = { request } as unknown as RequestClient; // Safe cast: EventIngest only sends requests.
   const metrics = new Registry();
   const ingest = new EventIngest(client, createLogger('test', 'silent'), metrics, {
     service: 'gateway',
@@ -89,7 +89,7 @@ describe(EventIngest.name, () => {
       expect(batches).toHaveLength(4);
     });
 
-    it('rejects only the failed batch when another batch succeeded meanwhile', async () => {
+    it('rejects only the failed batch when another batch succeeded in the meantime', async () => {
       const { batches, service, store, isDegraded } = setUp();
       let fail: (() => void) | undefined;
       service.answer = () => new Promise<Answer>((resolve) => (fail = () => resolve(silent())));

@@ -56,7 +56,7 @@ async function publish(...texts: string[]): Promise<void> {
   for (const text of texts) await publisher.request(ingestSubject, text, { timeout: 2_000 });
 }
 
-/** How many messages are on the stream, also those that are being handled. */
+/** Counts the messages on the stream, including those in progress. */
 async function countStored(): Promise<number> {
   return (await manager.streams.info(stream)).state.messages;
 }
@@ -97,7 +97,7 @@ class Handler {
 
 describe(DurableConsumer.name, () => {
   describe('with a handler of single messages', () => {
-    it('takes a message off the stream when it is done or discarded, and delivers it again when not', async () => {
+    it('removes a message from the stream when it is done or discarded, and otherwise redelivers it', async () => {
       const deliveries: Record<string, number[]> = {};
       start({
         maxInFlight: 1,
@@ -118,12 +118,12 @@ describe(DurableConsumer.name, () => {
         Object.fromEntries(Object.entries(deliveries).map(([text, { length }]) => [text, length])),
       ).toEqual({ retry: 3, throw: 3, done: 1, discard: 1 });
       const [first, second, third] = deliveries.retry!;
-      // 0.5 s and 1 s later, less what the timers of two processes differ.
+      // 0.5 s and 1 s later, minus the difference between the timers of two processes.
       expect(second! - first!).toBeGreaterThan(450);
       expect(third! - second!).toBeGreaterThan(950);
     });
 
-    it('handles so many messages at once and no more', async () => {
+    it('handles at most maxInFlight messages at a time', async () => {
       const handler = new Handler(3);
       start(handler);
       await publish(...Array.from({ length: 10 }, (_, index) => String(index)));
@@ -137,7 +137,7 @@ describe(DurableConsumer.name, () => {
       expect(handler.most).toBe(3);
     });
 
-    it('finishes the messages in hand when it stops, and leaves the others to the next instance', async () => {
+    it('finishes the messages in progress when it stops, and leaves the others to the next instance', async () => {
       const handler = new Handler(2);
       const sut = start(handler);
       await publish('a', 'b', 'c');
@@ -155,7 +155,7 @@ describe(DurableConsumer.name, () => {
       next.waiting.get('c')!('done');
     });
 
-    it('stops also when a handler hangs', async () => {
+    it('stops even when a handler hangs', async () => {
       const handler = new Handler(1);
       const sut = start(handler);
       await publish('a');
@@ -179,7 +179,7 @@ describe(DurableConsumer.name, () => {
   });
 
   describe('with a handler of batches', () => {
-    /** Notes the batches, and retries the messages that are named. */
+    /** Records the batches, and retries the given messages. */
     function batches(...retried: string[]) {
       const seen: string[][] = [];
       return {
@@ -198,7 +198,7 @@ describe(DurableConsumer.name, () => {
       };
     }
 
-    it('gets what waits together, and each message has its own outcome', async () => {
+    it('gets all waiting messages together, and gives each its own outcome', async () => {
       const handling = batches('b');
       await publish('a', 'b', 'c');
 
@@ -208,7 +208,7 @@ describe(DurableConsumer.name, () => {
       expect(handling.seen).toEqual([['a', 'b', 'c'], ['b']]);
     });
 
-    it('gets at most 100 messages at once, and large ones too', async () => {
+    it('gets at most 100 messages at once, including large ones', async () => {
       const handling = batches();
       const large = Array.from({ length: 6 }, (_, index) => `${index}`.padEnd(900_000, 'x'));
       await publish(...large, ...Array.from({ length: 250 }, () => 'small'));
@@ -252,7 +252,7 @@ describe(DurableConsumer.name, () => {
       handler.waiting.get('a')!('done');
     });
 
-    it('prepares a stream of its own, at the start and when it was lost', async () => {
+    it('prepares its own stream, at the start and after the stream was lost', async () => {
       await deleteStream();
       const handler = new Handler(1);
       const prepareStream = async (): Promise<boolean> => {
@@ -270,7 +270,7 @@ describe(DurableConsumer.name, () => {
       handler.waiting.get('b')!('done');
     }, 60_000);
 
-    it('rests when there is no stream and none is wanted, and stops at once', async () => {
+    it('waits when there is no stream and none should be created, and stops immediately', async () => {
       let asked = 0;
       const sut = start(new Handler(1), { prepareStream: () => Promise.resolve((asked += 1) < 0) });
       await eventually(() => expect(asked).toBe(1));
@@ -306,8 +306,8 @@ describe(DurableConsumer.name, () => {
     handler.waiting.get('a')!('done');
   });
 
-  // The last one: it takes the broker away.
-  it('goes on when the broker was killed and is back', async () => {
+  // Keep this test last: it kills the broker.
+  it('continues after the broker was killed and restarted', async () => {
     const texts: string[] = [];
     start({
       maxInFlight: 1,

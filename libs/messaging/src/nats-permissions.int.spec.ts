@@ -121,7 +121,7 @@ describe('natsUsers', () => {
       'streamer-monitor.events',
       ['request.events.list', 'events.platform.channel-raid.1', '$JS.API.STREAM.DELETE.EVENTS'],
     ],
-  ])('refuses %s other subjects', async (user, subjects) => {
+  ])('does not let %s publish on other subjects', async (user, subjects) => {
     expect(await findRefused(user, subjects, publish)).toEqual(subjects);
   });
 
@@ -134,14 +134,14 @@ describe('natsUsers', () => {
     expect(await findRefused(user, subjects, subscribe)).toEqual([]);
   });
 
-  it.each(everyone)('refuses %s the inboxes of other users, and wildcards', async (user) => {
+  it.each(everyone)('does not let %s subscribe to inboxes of other users or to wildcards', async (user) => {
     const inboxes = everyone.filter((other) => other !== user).map((other) => `${inboxPrefix(other)}.>`);
     const subjects = [...inboxes, '>', '$SYS.>', 'events.>', 'request.>', '_INBOX.>'];
 
     expect(await findRefused(user, subjects, subscribe)).toEqual(subjects);
   });
 
-  it('refuses the gateway and subscribers subscriptions to requests', async () => {
+  it('does not let the gateway and subscribers subscribe to requests', async () => {
     for (const user of ['gateway', 'gateway.events', 'subscriber'] as const) {
       expect(await findRefused(user, ['request.events.store'], subscribe)).toEqual(['request.events.store']);
     }

@@ -91,7 +91,7 @@ describe(NatsServerStrategy.name, () => {
       await service.close();
     });
 
-    it('names every fault', async () => {
+    it('reports every error', async () => {
       const service = await createService([HandlesOne, HandlesOneAgain, HandlesSomething], [one, two]);
 
       await expect(service.listen()).rejects.toThrow(
@@ -172,7 +172,7 @@ describe(NatsServerStrategy.name, () => {
       await service.close();
     });
 
-    it('counts exactly when too many requests arrive at once, and accepts as many again when those are done', async () => {
+    it('counts exactly when too many requests arrive at once, and accepts the same number again when those are done', async () => {
       const { service, arrived, resume } = await startSlow();
       const client = await connectClient();
       const send = (): Promise<Count>[] =>
@@ -182,7 +182,7 @@ describe(NatsServerStrategy.name, () => {
         const requests = send();
         let refused = 0;
         for (const request of requests) request.catch(() => (refused += 1));
-        // Waiting and rejected requests are all there are: none is still on its way when there is room again.
+        // Every request is now waiting or rejected, so none is in transit when there is room again.
         await eventually(() => expect(refused).toBe(100));
         expect(arrived).toHaveLength(round * maxRequestsInProgress);
         resume();
@@ -221,7 +221,7 @@ describe(NatsServerStrategy.name, () => {
       await eventually(() => expect(arrived).toHaveLength(50));
 
       const closing = service.close();
-      // The broker reports when no instance listens. The requests in flight still wait then.
+      // The broker reports when no instance is subscribed. The requests in flight are still waiting then.
       const probe = { ...one, timeoutMs: 250 };
       await eventually(async () => {
         const failure: unknown = await client.request(probe, { value: -1 }).catch((error: unknown) => error);
@@ -278,7 +278,7 @@ describe(NatsServerStrategy.name, () => {
       await client.close();
     });
 
-    it('stops also when NATS is down', async () => {
+    it('stops even when NATS is down', async () => {
       const { service, release } = await startSlow();
       release();
       await nats.kill();

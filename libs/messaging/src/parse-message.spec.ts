@@ -45,7 +45,7 @@ describe(parseMessage.name, () => {
 
   it('drops unknown fields at every depth', () => {
     const message = JSON.parse(
-      '{"count":1,"items":[{"name":"a","more":1}],"added":{"by":"a newer neighbour"},"__proto__":{"note":"x"}}',
+      '{"count":1,"items":[{"name":"a","more":1}],"added":{"by":"a newer version"},"__proto__":{"note":"x"}}',
     ) as unknown;
 
     const order = parseMessage(Order, message);
@@ -54,7 +54,7 @@ describe(parseMessage.name, () => {
     expect(order.note).toBeUndefined();
   });
 
-  it('lists every fault by field, without the name of the field in the message', () => {
+  it('lists every error by field, without the name of the field in the message', () => {
     const refusal = refusalOf(() =>
       parseMessage(Order, { count: '1', note: 7, items: [{ name: 'a' }, { name: 4711 }, 'x'] }),
     );
@@ -68,7 +68,7 @@ describe(parseMessage.name, () => {
     expect(refusal.detail).toContain('count, note');
   });
 
-  it.each([undefined, null, 'text', 7, true, [], [{ count: 1, items: [] }]])('refuses %j', (message) => {
+  it.each([undefined, null, 'text', 7, true, [], [{ count: 1, items: [] }]])('rejects %j', (message) => {
     expect(refusalOf(() => parseMessage(Order, message))).toMatchObject({
       code: 'invalid',
       detail: 'The message must be a JSON object.',
@@ -101,14 +101,14 @@ describe(parseRequest.name, () => {
     ['half a position', { filters: {}, pageSize: 1, position: { id } }, 'position.direction'],
     ['another direction', { filters: {}, pageSize: 1, position: { ...position, direction: 'up' } }, 'position.direction'], // prettier-ignore
     ['a position at no id', { filters: {}, pageSize: 1, position: { ...position, id: 'x' } }, 'position.id'],
-  ])('refuses a request for a list with %s', (_, request, field) => {
+  ])('rejects a request for a list with %s', (_, request, field) => {
     const refusal = refusalOf(() => parseRequest(listEvents, request));
 
     expect(Object.keys(refusal.errors ?? {})).toContain(field);
   });
 
   it.each([7, '', 'a\0b', 'x'.repeat(256)])(
-    'refuses a request for an event by %j, which is not an id',
+    'rejects a request for an event by %j, which is not an id',
     (id) => {
       expect(refusalOf(() => parseRequest(getEvent, { id })).errors).toHaveProperty('id');
     },

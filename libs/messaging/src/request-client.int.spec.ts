@@ -152,7 +152,7 @@ describe(RequestClient.name, () => {
       expect(answers.map((answer) => answer.double)).toEqual(numbers.map((number) => number * 2));
     });
 
-    it('throws every fault when the request does not fit its class', async () => {
+    it('throws all errors when the request does not match its class', async () => {
       // A service of another version may send what our types forbid.
       const request = JSON.parse('{"number":"21"}') as Question;
 
@@ -171,7 +171,7 @@ describe(RequestClient.name, () => {
       },
     );
 
-    it('throws the faults by field that the service replied', async () => {
+    it("throws the errors by field from the service's reply", async () => {
       const { error } = await failureOf(client.request(fail, { kind: 'invalid' }));
 
       expect(error).toMatchObject({ code: 'invalid', errors: { name: ['is taken'] } });

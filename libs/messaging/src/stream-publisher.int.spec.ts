@@ -86,7 +86,7 @@ describe(StreamPublisher.name, () => {
       expect((await streams.info(name)).state.messages).toBe(301);
     });
 
-    it('keeps apart the batches that are in flight together', async () => {
+    it('keeps batches apart that are in flight at the same time', async () => {
       await streams.add({ name, subjects: ['events.>'] });
 
       const last = await Promise.all([1, 2, 3].map((count) => publisher.publish(newMessages(count))));
@@ -122,7 +122,7 @@ describe(StreamPublisher.name, () => {
       impatient.close();
     });
 
-    it('throws for a message that is larger than the broker takes, and goes on', async () => {
+    it('throws for a message above the limit of the broker, and keeps working', async () => {
       await streams.add({ name, subjects: ['events.>'] });
 
       await expect(publisher.publish(newMessages(1, { payload: 'x'.repeat(2_000_000) }))).rejects.toThrow(
@@ -154,7 +154,7 @@ describe(StreamPublisher.name, () => {
   const reason = isAffected
     ? ''
     : ` (skipped: only nats-server 2.9 replies with this error, this is ${version})`;
-  // With a server of its own: a test must not find one whose files are gone.
+  // Use a separate server, so that no other test gets one whose files are gone.
   (isAffected ? it : it.skip)(title + reason, async () => {
     const directory = await createGuardedDirectory();
     const embedded = await startEmbeddedNats({
@@ -162,7 +162,7 @@ describe(StreamPublisher.name, () => {
       users: Object.values(natsUsers),
       log: () => undefined,
       port: await freePort(),
-      // Without a path it might be fetched from the network.
+      // Without a path, startEmbeddedNats might download the server.
       ...(binary === undefined ? {} : { binary }),
     });
     const own = await connectNats({ urls: [embedded.urlFor('events')], name: 'test', account });
@@ -170,7 +170,7 @@ describe(StreamPublisher.name, () => {
     const sut = new StreamPublisher(own, options);
     const large = { payload: 'x'.repeat(500_000) };
     await sut.publish(newMessages(1, large));
-    // The broker may write into the directory meanwhile.
+    // The broker may still write to the directory.
     const files = join(directory.path, 'nats/jetstream/jetstream/EVENTS/streams/EVENTS');
     await rm(files, { recursive: true, maxRetries: 10 });
 

@@ -173,7 +173,7 @@ describe('natsUsers.subscriber', () => {
     expect(listed.map(({ config }) => config.name)).toEqual([eventsStreamName]);
     expect(await streams.names().next()).toEqual([eventsStreamName]);
     expect(await streams.find('events.platform.>')).toBe(eventsStreamName);
-    // docs/events.md quotes this error.
+    // docs/events.md quotes this error message.
     await expect(consumers.list(eventsStreamName).next()).rejects.toThrow(
       'Permissions Violation for Publish to "$JS.API.CONSUMER.LIST.EVENTS"',
     );
@@ -277,7 +277,7 @@ describe('natsUsers.subscriber', () => {
     'request.events.list',
   ];
 
-  it.each(targets)('cannot have answers sent to %s', async (target) => {
+  it.each(targets)('cannot have replies sent to %s', async (target) => {
     const before = await readState();
     const listening = listen(services, '>');
     listen(services, target); // the broker does some things for exact subjects only
@@ -299,7 +299,7 @@ describe('natsUsers.subscriber', () => {
   });
 
   // nats-server 2.9 allows the attack; 2.12 does not. Our services also learn from the platform what these events say.
-  it('cannot keep events from a durable consumer of ours for longer than its ack_wait', async () => {
+  it('cannot withhold events from our durable consumers for longer than ack_wait', async () => {
     const { consumers } = await jetstreamManager(events);
     await consumers.update(eventsStreamName, durable, { ack_wait: nanos(1_000) });
     const deliver_subject = `${api}.CONSUMER.MSG.NEXT.${ofDurable}`;

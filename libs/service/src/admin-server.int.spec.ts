@@ -17,7 +17,7 @@ function call(path: string, method = 'GET'): Promise<Response> {
 }
 
 describe(startAdminServer.name, () => {
-  it('is live whatever the state of its parts', async () => {
+  it('is live regardless of the state of its parts', async () => {
     health.register('database', () => Promise.reject(new Error('away')));
 
     expect((await call('/health/live')).status).toBe(200);

@@ -1,7 +1,7 @@
 import { closeAll } from './close-all.js';
 
 describe(closeAll.name, () => {
-  it('runs every step in order, also after a failed one, and throws the failures at the end', async () => {
+  it('runs every step in order, even after a failure, and throws the failures at the end', async () => {
     const done: string[] = [];
     const step = (name: string) => () => Promise.resolve(done.push(name));
     const broken = () => Promise.reject(new Error('the broker is away'));

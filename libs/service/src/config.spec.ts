@@ -28,7 +28,7 @@ function faultsOf(variables: Variables, environment: NodeJS.ProcessEnv): string[
 }
 
 describe(loadConfig.name, () => {
-  it('reads each variable as its declaration says', () => {
+  it('reads each variable according to its declaration', () => {
     const variables = {
       NAME: text('a name'),
       PORT: integer('a port', [0, 65_535]),
@@ -63,7 +63,7 @@ describe(loadConfig.name, () => {
     });
   });
 
-  it.each([undefined, '', '  '])('takes the default when the value is %j', (value) => {
+  it.each([undefined, '', '  '])('uses the default when the value is %j', (value) => {
     const variables = { PORT: integer('a port', [0, 9], { default: 7 }), NOTE: optionalText('a note') };
 
     expect(loadConfig(variables, { PORT: value, NOTE: value })).toEqual({ PORT: 7, NOTE: undefined });
@@ -73,7 +73,7 @@ describe(loadConfig.name, () => {
     expect(faultsOf({ NAME: text('who it is') }, { NAME: value })).toEqual(['NAME is required: who it is']);
   });
 
-  it('lists every fault', () => {
+  it('lists all errors', () => {
     const variables = { A: text('a'), B: integer('b', [1, 9]), C: oneOf('c', ['x']), D: text('d') };
 
     const faults = faultsOf(variables, { B: '10', C: 'y', D: 'fine' });
@@ -85,7 +85,7 @@ describe(loadConfig.name, () => {
   it.each([
     ['INTAKE_FALLBACK', 'INGEST_FALLBACK'],
     ['INTAKE_MAX_GB', 'INGEST_MAX_GB'],
-  ])('refuses %s, which version 0.1.0 had, and names %s', (oldName, newName) => {
+  ])('rejects %s, which version 0.1.0 had, and names %s', (oldName, newName) => {
     const fault = `${oldName} was renamed: set ${newName} instead`;
     const variables = {
       INGEST_FALLBACK: oneOf('x', ['on', 'off'], { default: 'off' }),
@@ -106,22 +106,22 @@ describe(loadConfig.name, () => {
     ['a fraction for a whole number', integer('', [0, 9]), '1.5'],
     ['an exponent', integer('', [0, 1e9]), '1e3'],
     ['a hexadecimal number', integer('', [0, 99]), '0x10'],
-    ['words for a number', decimal('', [0, 9]), 'NaN'],
-    ['a number without end', decimal('', [0, Infinity]), 'Infinity'],
+    ['text instead of a number', decimal('', [0, 9]), 'NaN'],
+    ['an infinite number', decimal('', [0, Infinity]), 'Infinity'],
     ['a number below its bound', integer('', [1, 9]), '0'],
     ['a number above its bound', decimal('', [0, 9]), '9.01'],
     ['another word', oneOf('', ['on', 'off']), 'ON'],
-    ['a list of nothing', list(''), ' , '],
+    ['an empty list', list(''), ' , '],
     ['an item that is too short', list('', { minLength: 3 }), 'abc,ab'],
     ['an item that is too long', list('', { maxLength: 3 }), 'abc,abcd'],
     ['no URL', url('', ['http']), 'localhost'],
     ['another scheme', url('', ['http']), 'ftp://localhost'],
     ['one wrong member', urls('', ['nats']), 'nats://a,http://b'],
-  ])('refuses %s', (_, declared, value) => {
+  ])('rejects %s', (_, declared, value) => {
     expect(faultsOf({ IT: declared }, { IT: value })).toEqual([expect.stringMatching(/^IT (must|each)/)]);
   });
 
-  it('keeps secrets out of its faults', () => {
+  it('keeps secrets out of its errors', () => {
     const variables = {
       KEY: list('keys', { secret: true, minLength: 32 }),
       DATABASE_URL: url('a database', ['postgres'], { secret: true }),
@@ -176,7 +176,7 @@ describe(loadConfig.name, () => {
       expect(faultsOf(variables, { KEY_FILE: fileOf('\n') })).toEqual(['KEY is required: a key']);
     });
 
-    it('does not read a file for a variable that is no secret', () => {
+    it('does not read a file for a variable that is not a secret', () => {
       expect(faultsOf({ NAME: text('a name') }, { NAME_FILE: fileOf('x') })).toHaveLength(1);
     });
   });

@@ -36,7 +36,10 @@ describe(toLoggedError.name, () => {
     expect(JSON.stringify(toLoggedError(error)).match(/round and round/g)?.length).toBeGreaterThan(1);
   });
 
-  it.each([['text'], [undefined], [null], [7]])('describes a thrown value that is no error: %s', (thrown) => {
-    expect(toLoggedError(thrown)).toMatchObject({ message: String(thrown) });
-  });
+  it.each([['text'], [undefined], [null], [7]])(
+    'describes a thrown value that is not an error: %s',
+    (thrown) => {
+      expect(toLoggedError(thrown)).toMatchObject({ message: String(thrown) });
+    },
+  );
 });

@@ -6,7 +6,7 @@ describe(dockerAddresses.name, () => {
     ['tcp://10.0.0.5:2375', [{ host: '10.0.0.5', port: 2375 }]],
     ['tcp://10.0.0.5', [{ host: '10.0.0.5', port: 2375 }]],
     ['ssh://user@host', []],
-  ])('takes only DOCKER_HOST when it is %s', (given, expected) => {
+  ])('uses only DOCKER_HOST when it is %s', (given, expected) => {
     expect(dockerAddresses({ DOCKER_HOST: given, XDG_RUNTIME_DIR: '/run/user/1' })).toEqual(expected);
   });
 

@@ -57,5 +57,5 @@ async function loadDefinition(app: string): Promise<ServiceDefinition<ProcessVar
   const exported = Object.values((await import(file)) as Record<string, { name?: unknown; start?: unknown }>);
   const definition = exported.find(({ name, start }) => name === app && typeof start === 'function');
   if (!definition) throw new Error(`${file} exports no service definition named ${app}`);
-  return definition as ServiceDefinition<ProcessVariables>; // holds: it has the name of a service and its start function
+  return definition as ServiceDefinition<ProcessVariables>; // Safe cast: the definition has a service's name and start function.
 }

@@ -82,7 +82,7 @@ export class ServiceHost {
     child.unref();
     child.channel?.unref();
     for (const stream of [child.stdout, child.stderr])
-      (stream as unknown as { unref(): void } | null)?.unref(); // holds: pipes are sockets
+      (stream as unknown as { unref(): void } | null)?.unref(); // Safe cast: pipes are sockets.
     return child;
   }
 }

@@ -25,7 +25,7 @@ let document: JsonObject & {
   components: { messages: Record<string, Message> };
 };
 beforeAll(async () => {
-  document = (await printAsyncApi()) as typeof document; // holds as far as the tests look
+  document = (await printAsyncApi()) as typeof document; // Safe cast: the type covers only the parts that the tests read.
 });
 
 const faultsOf = (message: string, payload: unknown): string[] =>
@@ -77,7 +77,7 @@ describe(describeStreams.name, () => {
     expect(faultsOf('positionedEvent', payloadOf(frameOf(event, 'plain')))).not.toEqual([]);
     expect(faultsOf('ready', payloadOf(readyFrame(at, 'positioned')))).toEqual([]);
     for (const reason of Object.keys(gapReasons) as GapReason[])
-      // holds: the keys are its own
+      // Safe cast: Object.keys returns the object's own keys.
       expect(faultsOf('gap', payloadOf(gapFrame(reason, 'positioned')))).toEqual([]);
     for (const format of ['plain', 'positioned'] as const)
       expect(faultsOf('keepAlive', payloadOf(keepAliveFrame(at, format)))).toEqual([]);

@@ -27,12 +27,12 @@ const sinceOf = (text: string): number | undefined =>
 const at = (iso: string): number => Date.parse(iso);
 
 describe(parseEventListQuery.name, () => {
-  it('asks for the newest 50 events when nothing is said', () => {
+  it('requests the newest 50 events by default', () => {
     expect(parseEventListQuery({}).request).toEqual({ filters: {}, pageSize: 50 });
   });
 
   it.each(textFilters.map(({ name, field }) => [name, field] as const))(
-    'takes %s as it is',
+    'passes %s on unchanged',
     (parameter, field) => {
       const value = ' Ünï\0code " ';
 
@@ -40,7 +40,7 @@ describe(parseEventListQuery.name, () => {
     },
   );
 
-  it('takes an empty value for no filter and ignores unknown parameters', () => {
+  it('treats an empty value as no filter and ignores unknown parameters', () => {
     const parameters = {
       event_type: '',
       since: '',
@@ -53,13 +53,13 @@ describe(parseEventListQuery.name, () => {
     expect(parseEventListQuery(parameters)).toEqual(parseEventListQuery({}));
   });
 
-  it('is not led by members that a query brings along', () => {
+  it('ignores __proto__ in a query', () => {
     const parameters = Object.fromEntries(new URLSearchParams('__proto__=a&page_size=2'));
 
     expect(parseEventListQuery(parameters).request).toEqual({ filters: {}, pageSize: 2 });
   });
 
-  it.each(['1', '100', '007'])('takes a page size of %s', (size) => {
+  it.each(['1', '100', '007'])('accepts a page size of %s', (size) => {
     expect(parseEventListQuery({ page_size: size }).request.pageSize).toBe(Number(size));
   });
 
@@ -79,11 +79,11 @@ describe(parseEventListQuery.name, () => {
     '000',
     '0001',
     '9'.repeat(500),
-  ])('refuses a page size of %s', (size) => {
+  ])('rejects a page size of %s', (size) => {
     expect(errorsOf({ page_size: size })).toEqual({ page_size: ['must be a whole number from 1 to 100'] });
   });
 
-  it('reports every fault at once', () => {
+  it('reports all errors at once', () => {
     const parameters = {
       page_size: '0',
       since: 'yesterday',
@@ -104,7 +104,7 @@ describe(parseEventListQuery.name, () => {
     ['2026-11-21T07:30:15+02:00', '2026-11-21T05:30:15Z'],
     ['2026-11-21T07:30:15-0930', '2026-11-21T17:00:15Z'],
     ['2026-11-21T00:30:00+01:00', '2026-11-20T23:30:00Z'],
-    // What a + becomes that was not percent-encoded.
+    // A + that is not percent-encoded arrives as a space.
     ['2026-11-21T07:30:15 0000', '2026-11-21T07:30:15Z'],
     ['2026-11-21T07:30:15 02:00', '2026-11-21T05:30:15Z'],
     ['2026-11-21T07:30:15.123456 00:00', '2026-11-21T07:30:15.124Z'],
@@ -151,14 +151,14 @@ describe(parseEventListQuery.name, () => {
     '2026-11-21T07:30:15Z; DROP TABLE events',
     '2026-11-21\u00002026',
     '２０２６-11-21',
-  ])('refuses %j as a time', (text) => {
+  ])('rejects %j as a time', (text) => {
     const fault = ['must be an ISO 8601 time, for example 2026-11-21T07:30:00Z'];
 
     expect(errorsOf({ since: text })).toEqual({ since: fault });
     expect(errorsOf({ until: text })).toEqual({ until: fault });
   });
 
-  it('takes any moment that JavaScript prints', () => {
+  it('accepts any time that JavaScript prints', () => {
     const moment = fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true });
     fc.assert(
       fc.property(moment, (date) => {
@@ -179,7 +179,7 @@ describe(parseEventListQuery.name, () => {
     }
   });
 
-  it('takes its own cursor with the same filters, in any order, and another page size', () => {
+  it('accepts its own cursor with the same filters in any order, and with another page size', () => {
     const { list } = parseEventListQuery({ event_type: 'raid', since: '2026-11-21' });
     const position = { direction: 'newer' as const, id: uuidV7(), inclusive: true };
     const cursor = printCursor(position, list);
@@ -195,7 +195,7 @@ describe(parseEventListQuery.name, () => {
     { user_id: 'raid' },
     { raid_from: 'raid' },
     { event_type: 'raid', since: '2026-11-21' },
-  ])('refuses the cursor of another list: %j', (parameters: Record<string, string>) => {
+  ])('rejects the cursor of another list: %j', (parameters: Record<string, string>) => {
     const { list } = parseEventListQuery({ event_type: 'raid' });
     const cursor = printCursor({ direction: 'older', id: uuidV7(), inclusive: false }, list);
 

@@ -19,7 +19,7 @@ describe(readForm.name, () => {
     expect(read('&a&&b=&=c&')).toEqual({ a: '', b: '', '': 'c' });
   });
 
-  it('takes the last of a repeated field', () => {
+  it('uses the last value of a repeated field', () => {
     expect(read('a=1&a=2')).toEqual({ a: '2' });
   });
 

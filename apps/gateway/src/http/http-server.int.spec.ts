@@ -23,7 +23,7 @@ async function startServer(maxRequests = limit) {
     reply.raw.flushHeaders();
   });
   await fastify.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = fastify.server.address() as AddressInfo; // holds: it listens on a port
+  const { port } = fastify.server.address() as AddressInfo; // Safe cast: the server listens on a port.
   return {
     url: `http://127.0.0.1:${port}`,
     port,
@@ -157,7 +157,7 @@ describe(createHttpServer.name, () => {
     const socket = connect(port, '127.0.0.1').setEncoding('utf8');
     const answer = async (): Promise<string> => {
       socket.write('GET /fast HTTP/1.1\r\nHost: x\r\n\r\n');
-      const [text] = (await once(socket, 'data')) as [string]; // holds: it has an encoding
+      const [text] = (await once(socket, 'data')) as [string]; // Safe cast: the socket has an encoding.
       return text;
     };
     expect(await answer()).toMatch(/^HTTP\/1.1 200 [^]*connection: keep-alive/i);
@@ -197,7 +197,7 @@ describe(createHttpServer.name, () => {
     fastify.get('/events/stream', () => Promise.resolve('fixed'));
     fastify.get('/events/:type/test', () => Promise.resolve('type'));
     await fastify.listen({ port: 0, host: '127.0.0.1' });
-    const { port } = fastify.server.address() as AddressInfo; // holds: it listens on a port
+    const { port } = fastify.server.address() as AddressInfo; // Safe cast: the server listens on a port.
     const ask = async (path: string) => (await fetch(`http://127.0.0.1:${port}/events/${path}`)).text();
 
     expect(await Promise.all(['stream', 'other', 'stream/test'].map(ask))).toEqual([
@@ -223,7 +223,7 @@ describe(createHttpServer.name, () => {
     for (const [index, [payload, type]] of cases.entries())
       fastify.get(`/${index}`, (_request, reply) => reply.type(type).send(payload));
     await fastify.listen({ port: 0, host: '127.0.0.1' });
-    const { port } = fastify.server.address() as AddressInfo; // holds: it listens on a port
+    const { port } = fastify.server.address() as AddressInfo; // Safe cast: the server listens on a port.
     for (const [index, [, , expected]] of cases.entries()) {
       const response = await fetch(`http://127.0.0.1:${port}/${index}`);
       const head = await fetch(`http://127.0.0.1:${port}/${index}`, { method: 'HEAD' });

@@ -59,7 +59,7 @@ describe(pathOf.name, () => {
     ['/a/b', '/a/b'],
     ['/a?b=/c?d', '/a'],
     ['?a', ''],
-  ])('takes the path of %s', (url, path) => {
+  ])('returns the path of %s', (url, path) => {
     expect(pathOf(url)).toBe(path);
   });
 });

@@ -53,7 +53,12 @@ describe(toServiceError.name, () => {
     ['a long path', fastifyError(414, 'MAX_PARAM_LENGTH', 'x'.repeat(5_000)), 'invalid', /^.{1,100}$/],
     ['a wrong type, by Nest', new HttpException('no', 415), 'unsupported_media_type', /application\/json/],
     ['a big body, by Nest', new HttpException('too large', 413), 'too_large', /256 KiB/],
-    ['a status that is not ours', new HttpException('Range Not Satisfiable', 416), 'invalid', /^Range/],
+    [
+      'a status that the API does not use',
+      new HttpException('Range Not Satisfiable', 416),
+      'invalid',
+      /^Range/,
+    ],
   ])('maps %s', (_what, thrown, code, detail) => {
     const error = toServiceError(thrown);
 
@@ -101,7 +106,7 @@ describe(sendProblem.name, () => {
       headers: (headers: Record<string, string>) => ((answer.headers = headers), reply),
       send: (body: string) => ((answer.body = body), reply),
     };
-    // holds: sendProblem only calls these three methods
+    // Safe cast: sendProblem only calls these three methods.
     sendProblem(reply as unknown as FastifyReply, error);
     return { ...answer, problem: JSON.parse(answer.body) as Record<string, unknown> };
   }

@@ -11,7 +11,7 @@ function setup(routes: [method: string | string[], url: string][]): RouteMethods
     },
   };
   const sut = new RouteMethods();
-  // holds: RouteMethods only adds a hook
+  // Safe cast: RouteMethods only adds a hook.
   sut.watch(fastify as unknown as FastifyInstance);
   for (const [method, url] of routes) listener?.({ method, url });
   return sut;

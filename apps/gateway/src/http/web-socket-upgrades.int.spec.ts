@@ -20,7 +20,7 @@ describe(takeWebSocketUpgrades.name, () => {
       socket.end('HTTP/1.1 418 I am a test\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
     });
     await fastify.listen({ port: 0, host: '127.0.0.1' });
-    ({ port } = fastify.server.address() as AddressInfo); // holds: it listens on a port
+    ({ port } = fastify.server.address() as AddressInfo); // Safe cast: the server listens on a port.
     close = () => fastify.close();
   });
 
@@ -51,14 +51,14 @@ describe(takeWebSocketUpgrades.name, () => {
     'passes on a WebSocket request for %s',
     async (path) => {
       const headers = { connection: 'upgrade', upgrade: 'WebSocket' };
-      const [answer] = (await once(ask({ port, path, headers }).end(), 'response')) as [IncomingMessage]; // holds: the event's argument
+      const [answer] = (await once(ask({ port, path, headers }).end(), 'response')) as [IncomingMessage]; // Safe cast: the event has this argument.
 
       expect(answer.statusCode).toBe(418);
       expect(taken).toEqual([path]);
     },
   );
 
-  it('responds over HTTP/1.1 to a client that asks for HTTP/2', async () => {
+  it('responds over HTTP/1.1 to a client that requests an upgrade to HTTP/2', async () => {
     const answer = await exchange([`GET /there HTTP/1.1\r\nHost: x\r\n${h2c}\r\n`], '\r\n\r\nthere');
 
     expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n/);
@@ -78,7 +78,7 @@ describe(takeWebSocketUpgrades.name, () => {
     expect(answer).toContain(`\r\n\r\n${body}HTTP/1.1 200 OK`);
   });
 
-  it('takes a WebSocket that was asked for before the answer of an earlier request', async () => {
+  it('accepts a WebSocket request that arrives before the response to an earlier request', async () => {
     const upgrade =
       'GET /ws/platform-events HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
     const answer = await exchange([`GET /there HTTP/1.1\r\nHost: x\r\n\r\n${upgrade}`], '418');
@@ -86,7 +86,7 @@ describe(takeWebSocketUpgrades.name, () => {
     expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n[^]*\r\n\r\nthereHTTP\/1.1 418 /);
   });
 
-  it('outlives clients that go while an earlier request is answered', async () => {
+  it('survives clients that disconnect while an earlier request is pending', async () => {
     const request = `GET /there HTTP/1.1\r\nHost: x\r\n${h2c}\r\n`;
     for (let round = 0; round < 20; round += 1) {
       const socket = connect(port, '127.0.0.1');
@@ -98,7 +98,7 @@ describe(takeWebSocketUpgrades.name, () => {
     expect(await exchange([request], '\r\n\r\nthere')).toMatch(/^HTTP\/1.1 200 OK\r\n/);
   });
 
-  it('takes a chunked body, too', async () => {
+  it('also accepts a chunked body', async () => {
     const head = `POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n${h2c}\r\n`;
     const answer = await exchange([head, '3\r\n{"a\r\n', '3\r\n":1\r\n', '1\r\n}\r\n0\r\n\r\n'], '{"a":1}');
 
@@ -106,9 +106,9 @@ describe(takeWebSocketUpgrades.name, () => {
   });
 
   it.each([
-    ['a WebSocket elsewhere', 'GET', '/ws/other', 404],
-    ['a WebSocket by another method', 'POST', '/ws/platform-events', 404],
-    ['something else at the path of WebSockets', 'GET', '/ws/platform-events', 404],
+    ['a WebSocket request for another path', 'GET', '/ws/other', 404],
+    ['a WebSocket request with another method', 'POST', '/ws/platform-events', 404],
+    ['something else on the WebSocket path', 'GET', '/ws/platform-events', 404],
   ])('leaves %s to the routes', async (what, method, path, status) => {
     const upgrade = what.startsWith('something') ? 'h2c' : 'websocket';
     const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`;

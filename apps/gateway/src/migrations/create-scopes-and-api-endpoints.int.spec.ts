@@ -128,7 +128,7 @@ describe(CreateScopesAndApiEndpoints1764600000000.name, () => {
       const error: unknown = await migrate(roleUrl).catch((thrown: unknown) => thrown);
 
       expect(error).toMatchObject({ message: expect.stringContaining('may not read them') });
-      const grants = /run: (GRANT .*;) then/.exec((error as Error).message)?.[1] ?? ''; // holds: it has a message
+      const grants = /run: (GRANT .*;) then/.exec((error as Error).message)?.[1] ?? ''; // Safe cast: the error has a message.
       await pool.query(grants);
       await migrate(roleUrl);
       expect(await select('SELECT count(*)::int FROM gateway.scopes')).toEqual([[2]]);

@@ -37,7 +37,7 @@ describe(ReplayBody.name, () => {
     });
   });
 
-  it('takes the filters of the list, a range, a rate, and a connection name', () => {
+  it('accepts the filters of the list, a range, a rate, and a connection name', () => {
     const body = {
       event_type: 'channel-raid',
       raid_to: 'Mira',
@@ -58,7 +58,7 @@ describe(ReplayBody.name, () => {
     });
   });
 
-  it('ignores empty filters and read-only fields, and takes null as all connections', () => {
+  it('ignores empty filters and read-only fields, and treats null as all connections', () => {
     const body = { since, user_id: '', connection: null, id: 5, status: 'done' };
 
     expect(toReplayOrder(parse(body), 'ada')).toMatchObject({ filters: {}, connectionName: null });
@@ -103,11 +103,11 @@ describe(ReplayBody.name, () => {
     expect(Object.keys(errorsOf({ since, ...unknown }) ?? {})).toHaveLength(10);
   });
 
-  it.each([0, 1_001, -1, 1.5, '1', null, true])('refuses a rate of %j', (rate) => {
+  it.each([0, 1_001, -1, 1.5, '1', null, true])('rejects a rate of %j', (rate) => {
     expect(Object.keys(errorsOf({ since, rate }) ?? {})).toEqual(['rate']);
   });
 
-  it.each(['', '   ', 'x'.repeat(256), 'a\0', '\ud800', 5, ['a']])('refuses the name %j', (connection) => {
+  it.each(['', '   ', 'x'.repeat(256), 'a\0', '\ud800', 5, ['a']])('rejects the name %j', (connection) => {
     expect(Object.keys(errorsOf({ since, connection }) ?? {})).toEqual(['connection']);
   });
 
@@ -115,11 +115,11 @@ describe(ReplayBody.name, () => {
     ['the future', { since: '2026-11-21T12:00:00Z' }],
     ['until itself', { since, until: since }],
     ['a time after until', { since, until: '2026-11-19T00:00:00Z' }],
-  ])('refuses %s as since', (_, body) => {
+  ])('rejects %s as since', (_, body) => {
     expect(errorsOf(body)).toEqual({ since: ['must be in the past and before until'] });
   });
 
-  it.each([undefined, null, '', 5, '2026-02-30', 'yesterday'])('refuses %j as since', (value) => {
+  it.each([undefined, null, '', 5, '2026-02-30', 'yesterday'])('rejects %j as since', (value) => {
     expect(errorsOf({ since: value })).toEqual({ since: [expect.stringContaining('ISO 8601')] });
   });
 });

@@ -112,7 +112,7 @@ async function attempt({
   };
   const sut = new AccessGuard(
     new Reflector(),
-    // holds: the guard only uses these members
+    // Safe cast: the guard only uses these members.
     tokens as unknown as AccessTokens,
     { REGISTRATION: registration } as GatewayConfig,
   );
@@ -126,11 +126,11 @@ async function attempt({
 
 describe(AccessGuard.name, () => {
   it.each<[what: string, route: keyof Routes, authorization: string | undefined, outcome: string]>([
-    ['a route that says nothing', 'byDefault', undefined, 'unauthenticated'],
-    ['a route that says nothing', 'byDefault', 'Token nobody', 'unauthenticated'],
-    ['a route that says nothing', 'byDefault', 'Bearer user', 'unauthenticated'],
-    ['a route that says nothing', 'byDefault', 'Token user', 'passes'],
-    ['a route that says nothing', 'byDefault', 'Token owner', 'passes'],
+    ['a route without a declaration', 'byDefault', undefined, 'unauthenticated'],
+    ['a route without a declaration', 'byDefault', 'Token nobody', 'unauthenticated'],
+    ['a route without a declaration', 'byDefault', 'Bearer user', 'unauthenticated'],
+    ['a route without a declaration', 'byDefault', 'Token user', 'passes'],
+    ['a route without a declaration', 'byDefault', 'Token owner', 'passes'],
     ['a public route', 'open', undefined, 'passes'],
     ['a public route', 'open', 'Token nobody', 'passes'],
     ['an owner’s route', 'ownersOnly', undefined, 'unauthenticated'],

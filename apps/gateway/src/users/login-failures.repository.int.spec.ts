@@ -205,7 +205,7 @@ class Setup {
   readonly sut: LoginFailures;
 
   constructor(private readonly manager: EntityManager) {
-    // holds: LoginFailures only calls `query`, which the manager has too
+    // Safe cast: LoginFailures only calls `query`, which the manager also has.
     this.sut = new LoginFailures(manager as unknown as DataSource);
   }
 

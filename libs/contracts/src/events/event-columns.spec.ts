@@ -13,7 +13,7 @@ function columnsOf(data: unknown, eventType = 'channel-follow') {
   return readEventColumns(eventType, JSON.stringify(data));
 }
 
-/** Data in which every family of user keys is present, those before `first` left out. */
+/** Data with every family of user keys from index `first` on. */
 function familiesFrom(first: number): Record<string, unknown> {
   const families = [
     { user_id: '1', user_name: 'One' },
@@ -44,7 +44,7 @@ describe(readEventColumns.name, () => {
     [4, 'from_broadcaster_user_*', '5', 'five'],
     [5, 'from_user_*', '6', 'six'],
     [6, 'broadcaster_user_*', '7', 'seven'],
-  ])('takes the acting user from the first present family (%i: %s)', (first, _, userId, userName) => {
+  ])('reads the acting user from the first family that is present (%i: %s)', (first, _, userId, userName) => {
     expect(columnsOf(familiesFrom(first))).toMatchObject({ userId, userName });
   });
 
@@ -53,9 +53,9 @@ describe(readEventColumns.name, () => {
     ['a null name', { user_name: null }],
     ['a null login', { user_login: null }],
     ['all null', { user_id: null, user_login: null, user_name: null, is_anonymous: true }],
-    ['nulls deeper down', { data: { message: { user_id: null } } }],
+    ['a nested null', { data: { message: { user_id: null } } }],
     ['another family', { chatter_user_login: null }],
-  ])('has no acting user, not the broadcaster, with %s', (_, keys) => {
+  ])('has no acting user, not even the broadcaster, with %s', (_, keys) => {
     const data = { ...keys, broadcaster_user_id: '7', broadcaster_user_name: 'Seven' };
 
     expect(columnsOf(data)).toEqual({ ...none, broadcasterUserId: '7' });
@@ -73,7 +73,7 @@ describe(readEventColumns.name, () => {
     ['a list', { message: [{ user_id: '4' }] }],
     ['null', { message: null, data: { message: null } }],
     ['without a user', { message: { text: 'hello' } }],
-  ])('looks past a message that is %s', (_, keys) => {
+  ])('ignores a message that is %s', (_, keys) => {
     expect(columnsOf({ ...keys, broadcaster_user_id: '7' })).toMatchObject({ userId: '7' });
   });
 
@@ -86,18 +86,21 @@ describe(readEventColumns.name, () => {
     ['STRAẞE', 'strasse'],
     ['ΟΔΥΣΣΕΥΣ', 'οδυσσεύς'.normalize('NFD').replace(/\u0301/g, '')],
     ['İstanbul', 'i̇stanbul'],
-  ])('writes %s as it writes %s', (one, other) => {
+  ])('folds %s to the same text as %s', (one, other) => {
     expect(columnsOf({ user_name: one }).userName).toBe(columnsOf({ user_name: other }).userName);
   });
 
-  it.each(['raid', 'channel-raid'])('reads who raids whom on the type %s', (eventType) => {
-    const data = { from_broadcaster_user_name: 'From', to_broadcaster_user_name: 'To' };
+  it.each(['raid', 'channel-raid'])(
+    'reads the raiding and the raided channel from the type %s',
+    (eventType) => {
+      const data = { from_broadcaster_user_name: 'From', to_broadcaster_user_name: 'To' };
 
-    expect(columnsOf(data, eventType)).toMatchObject({ raidFrom: 'from', raidTo: 'to', userName: 'from' });
-  });
+      expect(columnsOf(data, eventType)).toMatchObject({ raidFrom: 'from', raidTo: 'to', userName: 'from' });
+    },
+  );
 
   it.each(['Raid', 'channel.raid', 'channel-raid-x', 'channel-follow'])(
-    'reads no raid on the type %s',
+    'reads no raid from the type %s',
     (eventType) => {
       const data = { from_broadcaster_user_name: 'From', to_broadcaster_user_name: 'To' };
 
@@ -116,7 +119,7 @@ describe(readEventColumns.name, () => {
     ['true', true, null],
     ['a list', ['a'], null],
     ['an object', { id: 'a' }, null],
-  ])('takes a value of %s', (_, value, expected) => {
+  ])('accepts or ignores a value of %s', (_, value, expected) => {
     const columns = columnsOf(
       {
         user_id: value,
@@ -143,7 +146,7 @@ describe(readEventColumns.name, () => {
     '{"__proto__":{"user_id":"1"}}',
     '{"constructor":{"id":"1"}}',
     '{"reward":{"__proto__":{"id":"1"}}}',
-  ])('takes nothing by inheritance from %s', (eventData) => {
+  ])('reads no inherited member of %s', (eventData) => {
     expect(readEventColumns('raid', eventData)).toEqual(none);
   });
 });

@@ -11,30 +11,30 @@ function faultsOf(filters: object): string[] {
 const all = Object.values(eventFilters);
 
 describe('eventFilters', () => {
-  it('splits into filters on texts and filters on times', () => {
+  it('consists of text filters and time filters', () => {
     const names = [...textFilters, ...timeFilters].map(({ name }) => name);
 
     expect(names).toEqual(Object.keys(eventFilters));
   });
 
-  it('gives each filter a field and each filter on a text a rank of its own', () => {
+  it('gives each filter its own field and each text filter its own rank', () => {
     expect(new Set(all.map(({ field }) => field)).size).toBe(all.length);
     expect(new Set(textFilters.map(({ rank }) => rank)).size).toBe(textFilters.length);
   });
 });
 
 describe(EventFilters.name, () => {
-  it.each(textFilters)('takes a text for $field', ({ field }) => {
+  it.each(textFilters)('accepts only text for $field', ({ field }) => {
     expect(faultsOf({ [field]: 'x' })).toEqual([]);
     expect(faultsOf({ [field]: 1 })).toEqual([field]);
   });
 
-  it.each(timeFilters)('takes milliseconds for $field', ({ field }) => {
+  it.each(timeFilters)('accepts only milliseconds for $field', ({ field }) => {
     expect(faultsOf({ [field]: 1 })).toEqual([]);
     expect(faultsOf({ [field]: 'x' })).toEqual([field]);
   });
 
-  it('takes no filter at all, and rejects unknown fields', () => {
+  it('accepts an object without filters, and rejects unknown fields', () => {
     expect(faultsOf({})).toEqual([]);
     expect(faultsOf({ event_type: 'x' })).toEqual(['event_type']);
   });

@@ -19,7 +19,7 @@ describe(parseStreamDescription.name, () => {
     'events of platform other, epoch 1A2B3C4D',
     'events of platform other, epoch 1a2b3c4d5',
     'my events of platform other',
-  ])('does not take %j for one', (text) => {
+  ])('does not accept %j', (text) => {
     expect(parseStreamDescription(text)).toBeUndefined();
   });
 });

@@ -24,7 +24,7 @@ describe(eventSubject.name, () => {
   it.each([
     [512, 'events.test.' + 'a'.repeat(512) + '._'],
     [513, 'events.test._long._'],
-  ])('takes a type of %d encoded bytes', (length, expected) => {
+  ])('shortens a type only above 512 encoded bytes: %d', (length, expected) => {
     expect(eventSubject('test', 'a'.repeat(length), null)).toBe(expected);
   });
 
@@ -46,11 +46,11 @@ describe(eventSubject.name, () => {
     ['a space', '1 2', '_'],
     ['a line break at its end', '1\n', '_'],
     ['letters of other scripts', 'é', '_'],
-  ])('takes a broadcaster id that is %s', (_, broadcasterUserId, expected) => {
+  ])('prints the token of a broadcaster id: %s', (_, broadcasterUserId, expected) => {
     expect(eventSubject('platform', 'raid', broadcasterUserId)).toBe(`events.platform.raid.${expected}`);
   });
 
-  it('is always four plain tokens that NATS takes', () => {
+  it('always prints four valid NATS tokens', () => {
     const type = fc.string({ minLength: 1, maxLength: 255, unit: anyCharacter });
     fc.assert(
       fc.property(type, fc.option(fc.string({ unit: anyCharacter })), (eventType, broadcasterUserId) => {
@@ -60,7 +60,7 @@ describe(eventSubject.name, () => {
     );
   });
 
-  it('tells types apart that are not too long', () => {
+  it('prints different tokens for different types that are not too long', () => {
     const type = fc.string({ minLength: 1, maxLength: 40, unit: anyCharacter });
     fc.assert(
       fc.property(type, type, (one, other) => {

@@ -15,7 +15,7 @@ const valid: NewEvent = {
 };
 
 describe(parseIngestMessage.name, () => {
-  it('reads what was printed, with any event data', () => {
+  it('parses every printed event, with any event data', () => {
     const data = fc
       .string({ unit: anyCharacter })
       .map((text) => JSON.stringify({ text: text.toWellFormed() }));
@@ -35,11 +35,11 @@ describe(parseIngestMessage.name, () => {
     ['an event without a field', JSON.stringify({ ...valid, eventData: undefined })],
     ['an event with a wrong id', JSON.stringify({ ...valid, id: 'x' })],
     ['bytes that are not UTF-8', Buffer.from(JSON.stringify({ ...valid, eventId: 'é' }), 'latin1')],
-  ])('refuses %s, and says why', (_what, payload) => {
+  ])('rejects %s with a reason', (_what, payload) => {
     expect(() => parseIngestMessage(Buffer.from(payload))).toThrow(/./);
   });
 
-  it('names the field that is wrong', () => {
+  it('names the invalid field', () => {
     expect(() => parseIngestMessage(Buffer.from('{}'))).toThrow(ServiceError);
     expect(() => parseIngestMessage(Buffer.from('{}'))).toThrow(/^event\.id: must be a UUIDv7$/);
   });

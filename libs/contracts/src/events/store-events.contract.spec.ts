@@ -25,7 +25,7 @@ const valid = {
   occurredAt: 1_764_000_000_123,
 };
 
-/** What the decorators make of a message; undefined when they refuse it. */
+/** Parses a message with the decorators. Undefined when they reject it. */
 function parseByClass<T extends object>(type: MessageClass<T>, message: unknown): unknown {
   if (typeof message !== 'object' || message === null || Array.isArray(message)) return undefined;
   const instance = plainToInstance(type, message);
@@ -33,7 +33,7 @@ function parseByClass<T extends object>(type: MessageClass<T>, message: unknown)
   return faults.length > 0 ? undefined : JSON.parse(JSON.stringify(instance));
 }
 
-/** What a hand-written parser makes of it; every refusal must be an `invalid` that names fields. */
+/** Parses a message with a hand-written parser. Every rejection must be an `invalid` error that names the fields. */
 function parseByHand(parse: (message: unknown) => object, message: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(parse(message)));
@@ -96,7 +96,7 @@ const nearOutcome = fc.oneof(
 );
 
 describe('the hand-written parsers of the write path', () => {
-  it('accept and refuse what the classes do, with the same result: near misses', () => {
+  it('accept and reject the same near-valid messages as the classes, with the same results', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -109,7 +109,7 @@ describe('the hand-written parsers of the write path', () => {
     );
   });
 
-  it('accept and refuse what the classes do: junk', () => {
+  it('accept and reject the same arbitrary JSON as the classes', () => {
     const junk = fc.oneof(
       fc.jsonValue(),
       fc.constant(undefined),
@@ -118,7 +118,7 @@ describe('the hand-written parsers of the write path', () => {
     fc.assert(fc.property(junk, expectEqualParsing), { numRuns: 1_000 });
   });
 
-  it.each([1, maxBatchEvents, maxBatchEvents + 1])('agree about a batch of %d', (count) => {
+  it.each([1, maxBatchEvents, maxBatchEvents + 1])('agree with the classes on a batch of %d', (count) => {
     const message = { events: Array.from({ length: count }, () => valid) };
 
     expectEqualParsing(message);
@@ -126,7 +126,7 @@ describe('the hand-written parsers of the write path', () => {
   });
 
   it.each(['id', 'eventId', 'eventType', 'eventSource', 'origin', 'eventData', 'idempotencyKey'])(
-    'names the place of a fault: %s',
+    'reports the path of an invalid field: %s',
     (field) => {
       const refused = () => parseStoreEventsRequest({ events: [valid, { ...valid, [field]: 7 }] });
 
@@ -145,14 +145,14 @@ describe(estimateEventBytes.name, () => {
     worst.map((value) => JSON.stringify({ value })),
   );
 
-  it('is never below the bytes that the event takes as JSON', () => {
+  it('is never below the size of the event as JSON', () => {
     const event = fc.record({
       id: fc.constant(valid.id),
       eventId: fc.option(name),
       eventType: name,
       eventSource: text(32),
       origin: fc.constantFrom('platform' as const, 'test' as const),
-      // White space between the tokens of JSON text may be line breaks, which grow too.
+      // Line breaks between the tokens of JSON text take more bytes when escaped, too.
       eventData: fc.tuple(data, fc.nat(50)).map(([json, breaks]) => '\n\t'.repeat(breaks) + json),
       idempotencyKey: fc.option(name),
     });

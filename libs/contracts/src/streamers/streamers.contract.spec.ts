@@ -14,13 +14,13 @@ const streamer = {
   updatedAt: 1_763_700_000_001,
 };
 
-/** What the decorators make of a message; undefined when they refuse it. */
+/** Parses a message with the decorators. Undefined when they reject it. */
 function parseByClass(message: unknown): unknown {
   if (typeof message !== 'object' || message === null || Array.isArray(message)) return undefined;
   const instance = plainToInstance(ListStreamersReply, message);
   const faults = validateSync(instance, { whitelist: true, forbidUnknownValues: true });
   if (faults.length > 0) return undefined;
-  // What is left out means the end, too.
+  // A missing `next` also means the end.
   return JSON.parse(JSON.stringify({ ...instance, next: instance.next ?? null }));
 }
 
@@ -57,7 +57,7 @@ const nearReply = fc.record(
 );
 
 describe(parseListStreamersReply.name, () => {
-  it('accepts and refuses what the classes do, with the same result', () => {
+  it('accepts and rejects the same messages as the classes, with the same results', () => {
     fc.assert(
       fc.property(fc.oneof({ weight: 9, arbitrary: nearReply }, anyValue), (message) => {
         expect(parseByHand(message)).toEqual(parseByClass(message));
@@ -66,13 +66,13 @@ describe(parseListStreamersReply.name, () => {
     );
   });
 
-  it('takes a page, dropping what it does not know', () => {
+  it('accepts a page and drops unknown fields', () => {
     const message = { streamers: [{ ...streamer, extra: 1 }, streamer], next: streamer.id, extra: 2 };
 
     expect(parseListStreamersReply(message)).toEqual({ streamers: [streamer, streamer], next: streamer.id });
   });
 
-  it.each(Object.keys(streamer))('names the place of a fault: %s', (field) => {
+  it.each(Object.keys(streamer))('reports the path of an invalid field: %s', (field) => {
     const message = { streamers: [streamer, { ...streamer, [field]: {} }], next: null };
 
     expect(() => parseListStreamersReply(message)).toThrow(`streamers.1.${field}: `);

@@ -77,7 +77,7 @@ describe(EventHistory.name, () => {
       expect(JSON.parse(String(event?.record))).toMatchObject({ id, event_type: 'channel-follow' });
     });
 
-    it('returns an event once that is on the stream twice', async () => {
+    it('returns an event only once when it is on the stream twice', async () => {
       const ids = newIds(500);
       const { streams } = await broker.manage();
       await broker.publish(ids.slice(0, 300));
@@ -96,7 +96,7 @@ describe(EventHistory.name, () => {
       expect((await walk(301, end)).ids).toEqual(ids.slice(300));
     });
 
-    it('returns it once to clients that follow one that started between the two copies', async () => {
+    it('returns it only once to clients that follow a client that started between the two copies', async () => {
       const ids = newIds(300);
       const { streams } = await broker.manage();
       await broker.publish(ids.slice(0, 128));
@@ -198,7 +198,7 @@ describe(EventHistory.name, () => {
       ['within the page', 50, 200],
       ['after the page', 50, 300],
       ['everything', 50, 401],
-    ])('says that events have left the stream: %s', async (_, from, firstSequence) => {
+    ])('reports that events have left the stream %s', async (_, from, firstSequence) => {
       await broker.publish(newIds(400));
       await broker.expire(firstSequence);
 

@@ -18,7 +18,7 @@ function range(from: number, count: number): number[] {
 
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void; // holds: the flag puts it there
+  const collect = runInNewContext('gc') as () => void; // Safe cast: the flag provides the function.
   collect();
 }
 
@@ -55,7 +55,7 @@ describe(EventRingBuffer.name, () => {
     );
   });
 
-  it('keeps the newest 20,000 events, and knows its first sequence', () => {
+  it('keeps the newest 20,000 events, and returns its first sequence', () => {
     const ringBuffer = new EventRingBuffer('0ddba115', 0);
 
     for (const [first, count] of [

@@ -5,7 +5,7 @@ import { parsePosition, positionOf, printPosition } from './position.js';
 const hex8 = fc.stringMatching(/^[0-9a-f]{8}$/);
 
 describe(printPosition.name, () => {
-  it('prints what parsePosition reads', () => {
+  it('prints text that parsePosition can parse', () => {
     const positions = fc.record({ epoch: hex8, sequence: fc.maxSafeNat(), check: hex8 });
     fc.assert(
       fc.property(positions, (position) => {
@@ -16,7 +16,7 @@ describe(printPosition.name, () => {
 });
 
 describe(parsePosition.name, () => {
-  it('reads a position', () => {
+  it('parses a position', () => {
     expect(parsePosition('0ddba115-42-9d5c0001')).toEqual({
       epoch: '0ddba115',
       sequence: 42,
@@ -38,11 +38,11 @@ describe(parsePosition.name, () => {
     '0ddba115-99999999999999999-9d5c0001',
     ' 0ddba115-42-9d5c0001',
     '0ddba115-42-9d5c0001\n',
-  ])('does not take %j for one', (text) => {
+  ])('does not accept %j', (text) => {
     expect(parsePosition(text)).toBeUndefined();
   });
 
-  it('rejects every text that would be printed differently', () => {
+  it('rejects every text that printPosition would print differently', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[0-9a-f]{8}-\d+-[0-9a-f]{8}$/)), (text) => {
         const position = parsePosition(text);

@@ -28,7 +28,7 @@ describe(planReading.name, () => {
   it.each([
     ['a short stream', stream(1, 10), 1],
     ['a long stream', stream(1, 10_000), 5_001],
-    ['a stream that has lost its beginning', stream(9_000, 10_000), 9_000],
+    ['a stream whose first messages have expired', stream(9_000, 10_000), 9_000],
     ['an empty stream', stream(1, 0), 1],
     ['a stream that all messages have left', stream(101, 100), 101],
   ])('begins with the newest 5,000 at the first start: %s', (_, found, from) => {

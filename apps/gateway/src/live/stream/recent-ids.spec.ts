@@ -13,14 +13,14 @@ describe(RecentIds.name, () => {
     expect(['a', 'b', 'c', 'd', 'e'].filter((id) => ids.has(id))).toEqual(['c', 'd', 'e']);
   });
 
-  it('knows the oldest id that it keeps', () => {
+  it('returns the oldest id that it keeps', () => {
     expect(idsOf(3).oldest).toBeUndefined();
     expect(idsOf(3, 'a', 'b').oldest).toBe('a');
     expect(idsOf(3, 'a', 'b', 'c').oldest).toBe('a');
     expect(idsOf(3, 'a', 'b', 'c', 'd').oldest).toBe('b');
   });
 
-  it('starts with the ids of another one, which it drops first, in order', () => {
+  it('starts with the ids of another instance, and drops those first, in order', () => {
     const ids = new RecentIds(3, idsOf(3, 'a', 'b', 'c', 'd'));
     ids.add('e');
 

@@ -64,7 +64,7 @@ describe(findResumeSequence.name, () => {
     ['the start of the stream with a wrong check', `${epoch}-0-0badcafe`, 'unknown_position'],
     ['an event of another epoch', `1badcafe-4000-${ids[3_999]?.slice(-8)}`, 'other_epoch'],
     ['an event whose next event has left the stream', at(19), 'expired'],
-  ])('says of %s why that is not possible', async (_, after, expected) => {
+  ])('returns the reason why it cannot resume after %s', async (_, after, expected) => {
     expect(await find(after)).toBe(expected);
   });
 

@@ -84,7 +84,7 @@ describe('messages that leave the stream before they are read', () => {
     expect(delivered).toEqual([...ids.slice(0, readBefore), ...ids.slice(899)]);
   });
 
-  it('are no gap if they were removed from between others', async () => {
+  it('cause no gap if they were removed individually', async () => {
     const removed = [700, 800, 801, 1_000];
     publishElsewhere(broker, { ids: ids.slice(alreadyRead), firstSequence: 1, removed });
 

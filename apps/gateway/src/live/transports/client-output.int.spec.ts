@@ -23,8 +23,8 @@ describe(ClientOutput.name, () => {
     server = createServer();
     const connected = once(server.listen(0, '127.0.0.1'), 'connection');
     await once(server, 'listening');
-    client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause(); // holds: it listens on a port
-    const [socket] = (await connected) as [Socket]; // holds: the event's argument
+    client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause(); // Safe cast: the server listens on a port.
+    const [socket] = (await connected) as [Socket]; // Safe cast: the event has this argument.
     socket.on('error', () => undefined);
     return { output: new ClientOutput(socket, socket, limitMs), socket };
   }
@@ -96,9 +96,9 @@ describe(ClientOutput.name, () => {
   it('also works for an HTTP response', async () => {
     server = createHttpServer();
     await once(server.listen(0, '127.0.0.1'), 'listening');
-    client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause(); // holds: it listens on a port
+    client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause(); // Safe cast: the server listens on a port.
     client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-    const [, response] = (await once(server, 'request')) as [unknown, ServerResponse]; // holds: the event's arguments
+    const [, response] = (await once(server, 'request')) as [unknown, ServerResponse]; // Safe cast: the event has these arguments.
     // Generous, so that a busy machine does not count as a stalled client.
     const output = new ClientOutput(response, response.socket!, 4 * stallMs);
     output.write(written);

@@ -42,7 +42,7 @@ describe(readLiveQuery.name, () => {
     );
   });
 
-  it.each(['?token=a', '?token', '?a=b&token=', '?tok%65n=a'])('refuses a token in %s', (query) => {
+  it.each(['?token=a', '?token', '?a=b&token=', '?tok%65n=a'])('rejects a token in %s', (query) => {
     expect(() => readLiveQuery(path + query)).toThrow(/URLs are logged/);
   });
 
@@ -71,7 +71,7 @@ describe(parseLiveFields.name, () => {
 
   it.each(
     textFilters.map(({ name, field }) => [name, field] as const).filter(([name]) => name !== 'event_type'),
-  )('takes %s as it is', (name, field) => {
+  )('passes %s on unchanged', (name, field) => {
     const value = ' Ünï\0code " ';
 
     expect(parseLiveFields({ [name]: value }).request.filter).toEqual({ [field]: value });
@@ -85,7 +85,7 @@ describe(parseLiveFields.name, () => {
       ['a', 'b'],
     ],
     [Array.from({ length: maxEventTypes }, String), Array.from({ length: maxEventTypes }, String)],
-  ])('takes the event types %j', (given, eventTypes) => {
+  ])('accepts the event types %j', (given, eventTypes) => {
     expect(parseLiveFields({ event_type: given }).request.filter).toEqual({ eventTypes });
   });
 
@@ -158,7 +158,7 @@ describe(parseLiveFields.name, () => {
     });
   });
 
-  it.each([[{}], [[['a']]], [7], [true]])('refuses %j as event types', (value) => {
+  it.each([[{}], [[['a']]], [7], [true]])('rejects %j as event types', (value) => {
     expect(errorsOf({ event_type: value })).toEqual({ event_type: ['must be text or a list of texts'] });
   });
 
@@ -168,7 +168,7 @@ describe(parseLiveFields.name, () => {
     expect(errorsOf({ event_type })).toEqual({ event_type: ['must have at most 100 event types'] });
   });
 
-  it.each(['a\0', '\ud800', 'x'.repeat(256)])('refuses the name %j', (name) => {
+  it.each(['a\0', '\ud800', 'x'.repeat(256)])('rejects the name %j', (name) => {
     expect(Object.keys(errorsOf({ name }) ?? {})).toEqual(['name']);
   });
 

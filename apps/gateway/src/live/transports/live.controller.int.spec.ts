@@ -106,7 +106,7 @@ describe(LiveController.name, () => {
       expect(byNothing.messages[0]).toMatchObject({ event: 'gap', data: '{"reason":"unknown_position"}' });
     });
 
-    it('takes filters, including several event types', async () => {
+    it('applies filters, including several event types', async () => {
       const token = await setup();
       const { messages } = await open(token, `${path}?event_type=a&event_type=b&event_source=s&origin=`);
       await edges.untilLive(1);
@@ -216,7 +216,7 @@ describe(LiveController.name, () => {
         const token = await setup({ requests: 10 });
         const { socket, text } = send(ask(token, path).repeat(2));
 
-        // When the second one's turn comes, the first may or may not be answered.
+        // When the second request is handled, the first one may or may not have its response.
         await eventually(() => expect(statuses(text())).toHaveLength(2));
         expect(statuses(text())[0]).toBe('400');
         expect(edges.logLines.join()).not.toContain('"level":50');

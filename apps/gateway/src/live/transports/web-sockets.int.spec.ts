@@ -42,7 +42,7 @@ describe(WebSockets.name, () => {
   async function refusal(path: string): Promise<[number | undefined, string]> {
     const socket = new WebSocket(edges.url.replace('http', 'ws') + path);
     socket.on('error', () => undefined);
-    const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage]; // holds: the event's arguments
+    const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage]; // Safe cast: the event has these arguments.
     return [response.statusCode, await text(response)];
   }
 
@@ -59,7 +59,7 @@ describe(WebSockets.name, () => {
     });
 
     it.each(['Authorization', 'authorization'])(
-      'takes the token from the header %s of the handshake',
+      'reads the token from the header %s of the handshake',
       async (name) => {
         const token = await setup();
         const client = await edges.connect(undefined, { headers: { [name]: `token   ${token}` } });
@@ -142,7 +142,7 @@ describe(WebSockets.name, () => {
   });
 
   describe('request', () => {
-    it('takes filters from the query and the message, which wins', async () => {
+    it('applies filters from the query and the message, which takes precedence', async () => {
       const token = await setup();
       const path = '/ws/platform-events?event_type=a&event_type=b&origin=test&unknown=1';
       const byQuery = await edges.connect({ token }, { path });
@@ -352,7 +352,7 @@ describe(WebSockets.name, () => {
       await setup();
       const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '12' };
       const asked = request(`${edges.url}/ws/platform-events`, { headers }).end();
-      const [answer] = (await once(asked, 'response')) as [IncomingMessage]; // holds: the event's argument
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage]; // Safe cast: the event has this argument.
 
       expect(answer.statusCode).toBe(400);
       expect(JSON.parse(await text(answer))).toMatchObject({
@@ -369,8 +369,8 @@ describe(WebSockets.name, () => {
   });
 
   describe('pings', () => {
-    it('terminates a client that does not answer pings, and keeps one that does', async () => {
-      // The responsive client has this much time to answer, even on a busy machine.
+    it('terminates a client that does not respond to pings, and keeps one that does', async () => {
+      // The responsive client has this long to respond, even on a busy machine.
       const token = await setup({ sockets: { pingMs: 3_000 } });
       const [silent, sound] = [
         await edges.connect({ token }, { autoPong: false }),
@@ -397,7 +397,7 @@ describe(WebSockets.name, () => {
         await once(client.socket, 'pong');
       };
       while (sent.length < 200) await send();
-      // Continues until the server has pinged too, with pauses, because the frames would fill the memory.
+      // Continue until the server has also pinged. Pauses keep the frames from filling the memory.
       await eventually(
         async () => {
           await send();
@@ -427,7 +427,7 @@ describe(WebSockets.name, () => {
       expect(performance.now() - startedAt).toBeLessThan(4_500); // after 5 s they would be cut off
     });
 
-    it('rejects new connections with 503 meanwhile', async () => {
+    it('rejects new connections with 503 while closing', async () => {
       await setup();
       edges.app.get(WebSockets).stop();
 
@@ -464,5 +464,5 @@ describe(WebSockets.name, () => {
 
 /** The raw socket of a client, to write bytes that ws would not write. */
 function rawSocketOf(socket: WebSocket): Socket {
-  return (socket as unknown as { _socket: Socket })._socket; // holds: of ws 8
+  return (socket as unknown as { _socket: Socket })._socket; // Safe cast: ws 8 has this private field.
 }

@@ -1,7 +1,7 @@
 import { eventTypes, findEventType } from './event-types.js';
 import { scopes } from './scopes.js';
 
-const key = expect.stringMatching(/^[a-z_]+$/) as unknown as string; // holds: Jest compares it with text
+const key = expect.stringMatching(/^[a-z_]+$/) as unknown as string; // Safe cast: Jest compares the matcher with text.
 
 /** A list of the same length whose items all match; an empty list for an empty list. */
 const listOf = (matcher: string, values: readonly string[]): string[] => values.map(() => matcher);
@@ -22,7 +22,7 @@ describe('event types', () => {
       condition: listOf(key, row.condition),
       condition_optional: listOf(key, row.condition_optional),
       condition_exactly_one_of: listOf(key, row.condition_exactly_one_of),
-      scopes: row.scopes.map((group) => listOf(expect.any(String) as unknown as string, group)), // holds: as above
+      scopes: row.scopes.map((group) => listOf(expect.any(String) as unknown as string, group)), // Safe cast: as above.
       app_token_extra_scopes: listOf(expect.any(String) as unknown as string, row.app_token_extra_scopes),
       transports: expect.arrayContaining(['webhook']),
       description: expect.stringMatching(/^\S.*\S$/),
