@@ -103,8 +103,8 @@ describe('the platform connector', () => {
 
   it('replies with unavailable before the caller times out, and stays ready, while the platform is slow', async () => {
     setup.fake.fault = (_call, response) => answerLate(response, 30_000);
-    // The connector's limit is 0.5 s below the contract's timeout (see `retry-schedule.spec.ts`). On a busy machine that is too
-    // little to see that the connector gives up first.
+    // The connector's limit is 0.5 s below the contract's timeout (see `retry-schedule.spec.ts`). On a busy machine, that
+    // difference is too small to show that the connector gives up first.
     const patient = { ...lookUpUsers, timeoutMs: 20_000 };
     const error: unknown = await gateway.request(patient, request()).catch((thrown: unknown) => thrown);
 

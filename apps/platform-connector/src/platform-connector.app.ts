@@ -38,7 +38,7 @@ import { Reconciliation } from './subscriptions/reconciliation.entity.js';
 import { RevocationsConsumer } from './revocations/revocations.consumer.js';
 import { Subscription } from './subscriptions/subscription.entity.js';
 
-/** The contracts that the platform connector answers. */
+/** The contracts that the platform connector serves. */
 export const servedContracts: readonly Contract<object, object>[] = [
   getPlatformStatus,
   listEventTypes,

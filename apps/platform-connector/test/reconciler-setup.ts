@@ -208,7 +208,7 @@ export class ReconcilerSetup {
         const [idle] = await transaction.query<unknown[]>(
           'SELECT FROM reconciliation WHERE holder IS NULL FOR UPDATE',
         );
-        if (!idle) throw new Error('the round is not over');
+        if (!idle) throw new Error('the round has not ended');
         await transaction.query('UPDATE subscriptions SET retry_at = now() WHERE retry_at IS NOT NULL');
         await transaction.query('UPDATE reconciliation SET due_at = now(), listing_due_at = now()');
       }),

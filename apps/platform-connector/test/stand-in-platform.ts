@@ -41,11 +41,11 @@ export class StandInPlatform implements OutboundPlatform {
   private readonly keys = new Map<string, string>();
 
   lookUpUsers(): Promise<never> {
-    return Promise.reject(new Error('nobody asks here'));
+    return Promise.reject(new Error('the reconciler makes no look-ups'));
   }
 
   lookUpStreams(): Promise<never> {
-    return Promise.reject(new Error('nobody asks here'));
+    return Promise.reject(new Error('the reconciler makes no look-ups'));
   }
 
   /** The total cost of the live subscriptions. */
@@ -129,5 +129,5 @@ function keyOf(subscription: Omit<PlatformSubscription, 'id' | 'createdAt' | 'co
 }
 
 function away(): PlatformUnavailableError {
-  return new PlatformUnavailableError('the platform does not answer', 1);
+  return new PlatformUnavailableError('the platform does not respond', 1);
 }

@@ -42,7 +42,7 @@ import { Stream } from './streams/stream.entity.js';
 // Six for events, two for polls, four for a rebuild, and the rest for requests.
 const databaseConnections = 16;
 
-/** The contracts that the streamer monitor answers. */
+/** The contracts that the streamer monitor serves. */
 const servedContracts: readonly Contract<object, object>[] = [
   listStreamers,
   createStreamer,

@@ -38,7 +38,7 @@ export class StandInPlatform {
 
   async answer(): Promise<void> {
     await this.gate;
-    if (this.isAway) throw new ServiceError('unavailable', 'The platform does not answer.');
+    if (this.isAway) throw new ServiceError('unavailable', 'The platform does not respond.');
   }
 }
 

@@ -12,7 +12,7 @@ describe('seedEventTypes', () => {
     expect(seedAll('twitch')).toHaveLength(83);
   });
 
-  it('keeps the choices of users and adds only new types', () => {
+  it('keeps users’ choices and adds only new types', () => {
     const chosen = seedAll('twitch').slice(1).map((row) => ({ ...row, active: !row.active })); // prettier-ignore
     const { add, retire } = seedEventTypes(eventTypes, chosen, 'twitch');
     const [first] = eventTypes;
@@ -20,7 +20,7 @@ describe('seedEventTypes', () => {
     expect(retire).toEqual([]);
   });
 
-  it.each([true, false])('lets a newer version take over the choice (%s) of the one before', (active) => {
+  it.each([true, false])('transfers the choice (%s) of a version to its newer version', (active) => {
     const chosen = seedAll('twitch')
       .filter(({ type, version }) => !(type === 'channel.moderate' && version === '2'))
       .map((row) => (row.type === 'channel.moderate' ? { ...row, active } : row));

@@ -1,7 +1,7 @@
 import { isActiveByDefault, type EventType } from '@stream-events/platforms';
 import type { EventTypeChoice } from './event-type-choice.entity.js';
 
-/** The rows that a start of the service adds and deactivates. */
+/** The rows that the service adds and deactivates at start. */
 export interface EventTypeSeeds {
   add: EventTypeChoice[];
   /** Versions that a newer version replaces. */

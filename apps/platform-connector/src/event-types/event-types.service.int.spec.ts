@@ -83,7 +83,7 @@ describe('EventTypesService', () => {
     ['app', { PLATFORM_CLIENT_ID: 'app', PLATFORM_CLIENT_SECRET: 'of the app' }],
     // The simulated platform needs no configured client id.
     ['stream-events', { PLATFORM: 'simulator' }],
-  ])('subscribes the application %s once to what is about it', async (clientId, environment) => {
+  ])('subscribes once, for the whole application, to %s', async (clientId, environment) => {
     setup.monitored.ids = ['1', '2'];
     await setup.startInstance(environment);
     await set('user-authorization-revoke', true);

@@ -26,14 +26,14 @@ describe(AppTokens.name, () => {
   const look = async ({ platform }: ConnectorInstance, id = '1'): Promise<string | undefined> =>
     (await platform.lookUpUsers([id], [], 'interactive'))[0]?.login;
 
-  /** From now on, all clocks of the connector are so much ahead. */
+  /** Moves all clocks of the connector ahead by this time. */
   const moveClock = (byMs: number): void => {
     const now = Date.now.bind(Date);
     jest.spyOn(Date, 'now').mockImplementation(() => now() + byMs);
   };
 
-  it('gets one token for several instances that need it at once', async () => {
-    setup.fake.tokenDelayMs = 300; // time for the others to ask, too
+  it('gets one token for several instances that need one at the same time', async () => {
+    setup.fake.tokenDelayMs = 300; // gives the other calls time to need a token, too
     const instances = [await setup.createInstance(), await setup.createInstance()];
     const calls = Array.from({ length: 8 }, (_, index) => look(instances[index % 2]!, String(index + 1)));
 
@@ -48,12 +48,12 @@ describe(AppTokens.name, () => {
     expect(setup.fake.count(issue)).toBe(1);
   });
 
-  it('keeps the token encrypted, and no secret in clear anywhere', async () => {
+  it('stores the token encrypted, and no secret in clear text', async () => {
     const instance = await setup.createInstance();
     await look(instance);
     const secrets = [...setup.fake.tokens, setup.fake.clientSecret];
     setup.fake.revokeTokens();
-    setup.fake.clientSecret = 'another secret since';
+    setup.fake.clientSecret = 'a secret that was changed since';
     await expect(look(instance)).rejects.toThrow(/PLATFORM_CLIENT_SECRET/);
     const seen = [await setup.readTables(), setup.logs, JSON.stringify(await instance.status.read())];
 
@@ -62,7 +62,7 @@ describe(AppTokens.name, () => {
     for (const secret of secrets) expect(seen.join('\n')).not.toContain(secret);
   });
 
-  it('has a new token when SECRET_KEY is another', async () => {
+  it('gets a new token when SECRET_KEY has changed', async () => {
     await look(await setup.createInstance());
     const SECRET_KEY = 'another secret key of the tests without commas';
 
@@ -70,7 +70,7 @@ describe(AppTokens.name, () => {
     expect(setup.fake.count(issue)).toBe(2);
   });
 
-  it('renews the token beside the calls when a tenth of its life is left', async () => {
+  it('renews the token in the background when a tenth of its lifetime is left', async () => {
     setup.fake.expiresInSeconds = 1_000;
     const instances = [await setup.createInstance(), await setup.createInstance()];
     for (const instance of instances) await look(instance);
@@ -86,7 +86,7 @@ describe(AppTokens.name, () => {
     expect(credentials.tokenExpiresAt).toBeGreaterThan(Date.now() + 900_000);
   });
 
-  it('uses the old token on when it cannot be renewed early, and does not ask again at once', async () => {
+  it('keeps using the old token when an early renewal fails, and does not retry immediately', async () => {
     setup.fake.expiresInSeconds = 1_000;
     const instance = await setup.createInstance();
     await look(instance);
@@ -99,7 +99,7 @@ describe(AppTokens.name, () => {
     expect(setup.fake.count(issue)).toBe(2);
   });
 
-  it('gets another token when it is over', async () => {
+  it('gets a new token when the token has expired', async () => {
     setup.fake.expiresInSeconds = 1_000;
     const instance = await setup.createInstance();
     await look(instance);
@@ -109,7 +109,7 @@ describe(AppTokens.name, () => {
     expect(setup.fake.tokens).toHaveLength(2);
   });
 
-  it('renews a revoked token once for all, and the calls succeed', async () => {
+  it('replaces a revoked token once for all calls, and the calls succeed', async () => {
     const instances = [await setup.createInstance(), await setup.createInstance()];
     for (const instance of instances) await look(instance);
     setup.fake.revokeTokens();
@@ -119,7 +119,7 @@ describe(AppTokens.name, () => {
     expect(setup.fake.count(issue)).toBe(2);
   });
 
-  it('gives up when the platform refuses even a new token', async () => {
+  it('fails when the platform rejects even a new token', async () => {
     const instance = await setup.createInstance();
     setup.fake.fault = (call, response) => call.name !== issue && answerWith(response, 401, '{}');
 
@@ -127,34 +127,31 @@ describe(AppTokens.name, () => {
     expect(setup.fake.count('GET /api/users')).toBe(2);
   });
 
-  it.each([400, 401, 403])(
-    'says that the credentials are wrong (%d), and asks again with pauses',
-    async (status) => {
-      const instance = await setup.createInstance();
-      setup.fake.fault = (_call, response) => answerWith(response, status, '{"message":"invalid client"}');
-      // The pause is not a second shorter for who asks later.
-      const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
-      for (let time = 0; time < 3; time += 1)
-        await expect(look(instance)).rejects.toMatchObject({
-          name: 'PlatformUnavailableError',
-          retryAfterSeconds: 30,
-        });
-      const { credentials, lastError, circuit } = await instance.status.read();
+  it.each([400, 401, 403])('reports wrong credentials (%d), and retries after a pause', async (status) => {
+    const instance = await setup.createInstance();
+    setup.fake.fault = (_call, response) => answerWith(response, status, '{"message":"invalid client"}');
+    // Stops the clock, so that later calls get the same retry time.
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
+    for (let time = 0; time < 3; time += 1)
+      await expect(look(instance)).rejects.toMatchObject({
+        name: 'PlatformUnavailableError',
+        retryAfterSeconds: 30,
+      });
+    const { credentials, lastError, circuit } = await instance.status.read();
 
-      expect(setup.fake.calls).toHaveLength(1);
-      expect(credentials).toEqual({ present: true, valid: false, tokenExpiresAt: null });
-      expect(lastError?.message).toContain(`${status} invalid client`);
-      expect(circuit).toBe('closed');
+    expect(setup.fake.calls).toHaveLength(1);
+    expect(credentials).toEqual({ present: true, valid: false, tokenExpiresAt: null });
+    expect(lastError?.message).toContain(`${status} invalid client`);
+    expect(circuit).toBe('closed');
 
-      setup.fake.fault = () => false;
-      clock.mockRestore();
-      moveClock(31_000);
-      expect(await look(instance)).toBe('user_1');
-      expect((await instance.status.read()).credentials).toMatchObject({ present: true, valid: true });
-    },
-  );
+    setup.fake.fault = () => false;
+    clock.mockRestore();
+    moveClock(31_000);
+    expect(await look(instance)).toBe('user_1');
+    expect((await instance.status.read()).credentials).toMatchObject({ present: true, valid: true });
+  });
 
-  it('knows of no validity before the platform was asked, and of nothing without credentials', async () => {
+  it('reports unknown validity before the first token request, and no credentials when none are configured', async () => {
     const instance = await setup.createInstance();
     expect((await instance.status.read()).credentials).toEqual({
       present: true,
@@ -174,12 +171,12 @@ describe(AppTokens.name, () => {
   });
 
   it.each([
-    ['no object', '[]'],
+    ['no JSON object', '[]'],
     ['no token', '{"expires_in":1}'],
-    ['a token that fits into no header', '{"access_token":"a\\nb","expires_in":1}'],
-    ['no end', '{"access_token":"abc"}'],
-    ['an end beyond all dates', '{"access_token":"abc","expires_in":9007199254740991}'],
-  ])('refuses an answer with %s', async (_what, body) => {
+    ['a token that is not valid in a header', '{"access_token":"a\\nb","expires_in":1}'],
+    ['no expiry', '{"access_token":"abc"}'],
+    ['an expiry beyond the range of dates', '{"access_token":"abc","expires_in":9007199254740991}'],
+  ])('rejects a reply with %s', async (_what, body) => {
     const instance = await setup.createInstance();
     setup.fake.fault = (_call, response) => answerWith(response, 200, body);
 

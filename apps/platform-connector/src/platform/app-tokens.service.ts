@@ -13,7 +13,7 @@ import { PlatformHttp } from './platform-http.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
 import { refusalPauseMs } from './retry-schedule.js';
 
-/** The known state of the credentials, without a call to the platform. */
+/** The state of the credentials, known without a call to the platform. */
 export interface CredentialsStatus {
   present: boolean;
   /** Whether the platform accepted them; null before the first request for a token. */
@@ -62,7 +62,7 @@ export class AppTokens {
   ) {}
 
   /**
-   * A valid token, as far as is known.
+   * Returns a token that is not known to be invalid.
    *
    * @throws PlatformUnavailableError when there is no token and the platform does not issue one
    */
@@ -75,7 +75,7 @@ export class AppTokens {
     return held.token;
   }
 
-  /** Replaces a token that the platform rejected: with the one that another call got meanwhile, or with a new one. */
+  /** Replaces a token that the platform rejected, either with a token that another call has got since or with a new one. */
   async replace(refused: string): Promise<string> {
     this.refusedToken = refused;
     const held = this.isGood(this.held) ? this.held : await this.renewOnce(refused);
@@ -102,7 +102,7 @@ export class AppTokens {
     );
   }
 
-  /** Renews the token before it expires: no call waits for the renewal, and a failure harms no call. */
+  /** Renews the token before it expires. No call waits for the renewal, and calls continue when the renewal fails. */
   private renewBeside(held: HeldToken): void {
     this.renewsBesideFrom = Date.now() + renewalPauseMs;
     this.renewOnce(held.token).catch((error: unknown) => {
@@ -161,7 +161,7 @@ export class AppTokens {
     const answer = await this.http.send({ endpoint: 'token', ...request }, issueTimeoutMs);
     if (protocol.isCredentialsRefusal(answer)) return this.onRefused(answer);
     const { token, expiresInMs } = this.health.noting('token', () => protocol.readToken(answer));
-    this.refusedToken = undefined; // the platform may issue the same token again, and it is valid then
+    this.refusedToken = undefined; // the platform may issue the same token again, which is then valid
     this.refusals = 0;
     this.refusedUntil = 0;
     const held = { token, issuedAt: now, expiresAt: now + expiresInMs };

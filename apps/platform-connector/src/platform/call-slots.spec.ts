@@ -4,14 +4,14 @@ function setup(options: { total?: number; background?: number; maxWaiting?: numb
   return new CallSlots({ total: 3, background: 2, maxWaiting: 2, ...options });
 }
 
-/** What was taken; fails when it was not. */
+/** Returns the release function of a slot. Throws when the slot was not taken. */
 function taken(slot: Slot): () => void {
   if (slot.kind !== 'free') throw new Error(`the slot is ${slot.kind}`);
   return slot.release;
 }
 
 describe(CallSlots.name, () => {
-  it('keeps slots for those who wait: background calls cannot take all', async () => {
+  it('reserves slots for interactive calls', async () => {
     const slots = setup();
     taken(await slots.acquire('background', 1_000));
     taken(await slots.acquire('background', 1_000));
@@ -21,7 +21,7 @@ describe(CallSlots.name, () => {
     expect(await slots.acquire('interactive', 0)).toEqual({ kind: 'late' });
   });
 
-  it('lets interactive calls go first, each priority in its order', async () => {
+  it('lets interactive calls go first, and calls of the same priority in order', async () => {
     const slots = setup({ total: 1, background: 1 });
     const release = taken(await slots.acquire('background', 1_000));
     const order: string[] = [];
@@ -36,7 +36,7 @@ describe(CallSlots.name, () => {
     expect(order).toEqual(['interactive 1', 'interactive 2', 'background 0']);
   });
 
-  it('refuses at once when too many wait', async () => {
+  it('rejects a call immediately when too many calls are waiting', async () => {
     const slots = setup({ total: 1, background: 1, maxWaiting: 1 });
     const release = taken(await slots.acquire('interactive', 1_000));
     const waits = slots.acquire('interactive', 1_000);
@@ -46,7 +46,7 @@ describe(CallSlots.name, () => {
     taken(await waits);
   });
 
-  it('gives no slot to who has given up', async () => {
+  it('gives no slot to a call that has timed out', async () => {
     const slots = setup({ total: 1, background: 1 });
     const release = taken(await slots.acquire('interactive', 1_000));
     expect(await slots.acquire('interactive', 0)).toEqual({ kind: 'late' });
@@ -55,7 +55,7 @@ describe(CallSlots.name, () => {
     expect(await slots.acquire('interactive', 0)).toMatchObject({ kind: 'free' });
   });
 
-  it('takes a slot back once only', async () => {
+  it('ignores a second release of a slot', async () => {
     const slots = setup({ total: 1, background: 1 });
     const release = taken(await slots.acquire('interactive', 0));
     release();

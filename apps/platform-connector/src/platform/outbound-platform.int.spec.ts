@@ -58,7 +58,7 @@ describe('OutboundPlatform', () => {
   const path = '/api/eventsub/subscriptions';
 
   describe('lookUpUsers', () => {
-    it('asks for ids and logins in one call, as the application', async () => {
+    it('looks up ids and logins in one call, with the application’s token', async () => {
       answer(users, 200, { data: [{ id: '1001', login: 'ada', display_name: 'Ada', new_field: 1 }] });
       const found = await instance.platform.lookUpUsers(['1001', '1002'], ['Grace'], 'interactive');
 
@@ -71,7 +71,7 @@ describe('OutboundPlatform', () => {
       });
     });
 
-    it('does not ask for names that cannot exist, nor about nobody', async () => {
+    it('makes no call for names that cannot exist', async () => {
       for (const login of ['', 'white space', 'x'.repeat(26), 'ümlaut', '&id=1', '\0']) {
         expect(await instance.platform.lookUpUsers([], [login], 'interactive')).toEqual([]);
       }
@@ -80,11 +80,11 @@ describe('OutboundPlatform', () => {
     });
 
     it.each([
-      ['no object', []],
+      ['no JSON object', []],
       ['no list', { data: 'x' }],
       ['a user without id', { data: [{ login: 'ada' }] }],
       ['a user without login', { data: [{ id: '1', login: null }] }],
-    ])('refuses an answer with %s', async (_what, body) => {
+    ])('rejects a reply with %s', async (_what, body) => {
       answer(users, 200, body);
 
       await expect(instance.platform.lookUpUsers(['1001'], [], 'interactive')).rejects.toMatchObject({
@@ -94,7 +94,7 @@ describe('OutboundPlatform', () => {
       expect((await instance.status.read()).lastError?.message).toContain('malformed');
     });
 
-    it('says what the platform said when it refuses', async () => {
+    it('includes the platform’s message when the platform rejects the call', async () => {
       answer(users, 400, { error: 'Bad Request', status: 400, message: 'the id is wrong' });
 
       await expect(instance.platform.lookUpUsers(['1001'], [], 'interactive')).rejects.toMatchObject({
@@ -105,7 +105,7 @@ describe('OutboundPlatform', () => {
   });
 
   describe('lookUpStreams', () => {
-    it('says who is live, in text that can be stored, and when that was asked', async () => {
+    it('returns who is live, in text that can be stored, and the time of the request', async () => {
       answer(streams, 200, { data: [stream], pagination: {} });
       const before = Date.now();
       const reply = await instance.platform.lookUpStreams(['1001', '1002']);
@@ -134,7 +134,7 @@ describe('OutboundPlatform', () => {
       expect([query.get('first'), query.getAll('user_id')]).toEqual(['100', ['1001', '1002']]);
     });
 
-    it('does without fields that may be missing', async () => {
+    it('accepts missing optional fields', async () => {
       const { id, user_id, user_login, started_at } = stream;
       answer(streams, 200, { data: [{ id, user_id, user_login, started_at, tag_ids: ['a', 'b'] }] });
       const reply = await instance.platform.lookUpStreams(['1001']);
@@ -150,20 +150,20 @@ describe('OutboundPlatform', () => {
       ]);
     });
 
-    it('never takes a part of the truth for all of it', async () => {
+    it('rejects the whole reply when one stream is malformed', async () => {
       answer(streams, 200, { data: [stream, { ...stream, started_at: 'yesterday' }] });
 
       await expect(instance.platform.lookUpStreams(['1001'])).rejects.toThrow(/started_at is not a time/);
     });
 
-    it('does not ask about nobody: the platform would list anybody', async () => {
+    it('makes no call without ids, because the platform would list any streams', async () => {
       expect((await instance.platform.lookUpStreams([])).streams).toEqual([]);
       expect(setup.fake.calls).toEqual([]);
     });
   });
 
   describe('listSubscriptions', () => {
-    it('goes from page to page to the end', async () => {
+    it('reads all pages', async () => {
       setup.fake.answers.set(`GET ${path}`, ({ query }) => {
         const after = query.get('after');
         const id = after ?? 'first';
@@ -193,7 +193,7 @@ describe('OutboundPlatform', () => {
       expect([two.subscriptions[0]?.id, two.next]).toEqual(['second page', null]);
     });
 
-    it('reads subscriptions without webhook and without cost', async () => {
+    it('reads subscriptions without a webhook or a cost', async () => {
       const { cost: _cost, ...rest } = subscription;
       const other = { ...rest, status: 'a_new_status', transport: { method: 'conduit', conduit_id: 'c' } };
       answer(`GET ${path}`, 200, { data: [other], total_cost: 0, max_total_cost: 10_000 });
@@ -203,7 +203,7 @@ describe('OutboundPlatform', () => {
       ]);
     });
 
-    it('refuses a page that it cannot read', async () => {
+    it('rejects a malformed page', async () => {
       answer(`GET ${path}`, 200, {
         data: [{ ...subscription, condition: null }],
         total_cost: 0,
@@ -215,7 +215,7 @@ describe('OutboundPlatform', () => {
   });
 
   describe('createSubscription', () => {
-    it('sends what is wanted', async () => {
+    it('sends the subscription to create', async () => {
       answer(`POST ${path}`, 202, {
         data: [{ ...subscription, status: 'webhook_callback_verification_pending' }],
       });
@@ -242,18 +242,18 @@ describe('OutboundPlatform', () => {
       [400, { message }, { kind: 'refused', status: 400, message }],
       [403, { message }, { kind: 'refused', status: 403, message }],
       [410, undefined, { kind: 'refused', status: 410, message: 'no reason given' }],
-    ])('takes %d for an outcome', async (status, body, outcome) => {
+    ])('treats status %d as an outcome', async (status, body, outcome) => {
       answer(`POST ${path}`, status, body);
 
       expect(await instance.platform.createSubscription(wanted)).toEqual(outcome);
       expect(setup.fake.count(`POST ${path}`)).toBe(1);
     });
 
-    it('does not take a 404 for an outcome: something else than the platform answers', async () => {
+    it('does not treat a 404 as an outcome, because another server must have sent it', async () => {
       await expect(instance.platform.createSubscription(wanted)).rejects.toThrow(/status 404/);
     });
 
-    it('refuses an answer that names no subscription', async () => {
+    it('rejects a reply without a subscription', async () => {
       answer(`POST ${path}`, 202, { data: [] });
 
       await expect(instance.platform.createSubscription(wanted)).rejects.toThrow(/malformed/);
@@ -261,21 +261,21 @@ describe('OutboundPlatform', () => {
   });
 
   describe('deleteSubscription', () => {
-    it.each([204, 404])('counts %d as deleted', async (status) => {
+    it.each([204, 404])('treats status %d as deleted', async (status) => {
       answer(`DELETE ${path}`, status);
       await instance.platform.deleteSubscription('sub 1&2');
 
       expect(setup.fake.calls.at(-1)?.query.get('id')).toBe('sub 1&2');
     });
 
-    it('fails otherwise', async () => {
+    it('fails for any other status', async () => {
       answer(`DELETE ${path}`, 400, { message: 'no id' });
 
       await expect(instance.platform.deleteSubscription('x')).rejects.toThrow(/status 400: no id/);
     });
   });
 
-  it('is not there without a platform', async () => {
+  it('does not exist without a platform', async () => {
     const { platform, status } = await setup.createInstance({ PLATFORM: 'none' });
 
     await expect(platform.lookUpUsers(['1'], [], 'interactive')).rejects.toMatchObject({

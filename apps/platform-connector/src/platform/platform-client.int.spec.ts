@@ -7,7 +7,7 @@ import { PlatformUnavailableError } from '@stream-events/platforms';
 
 const users = 'GET /api/users';
 const streams = 'GET /api/streams';
-// A call takes 3.5 s at most, and the rest is for a machine that is busy. Without a limit two tries alone would take 6 s.
+// A call takes at most 3.5 s, and the rest is a margin for a busy machine. Without a limit, two attempts alone would take 6 s.
 const limitMs = 5_000;
 
 describe(PlatformClient.name, () => {
@@ -30,25 +30,26 @@ describe(PlatformClient.name, () => {
   const look = () => instance.platform.lookUpUsers(['1'], [], 'interactive');
   const circuit = async (): Promise<string> => (await instance.status.read()).circuit;
 
-  /** What a call fails with, and whether only after the limit. */
+  /** Returns the error of a call, and whether the call exceeded the limit. */
   async function failure(
     call: () => Promise<unknown>,
   ): Promise<{ error: PlatformUnavailableError; isLate: boolean }> {
     let isLate = false;
-    // A timer and no clock: when the machine has stood still, the call's own timers still go off before this one.
+    // A timer instead of a clock: after a stall of the machine, the call's own timers still fire before this one.
     const timer = setTimeout(() => (isLate = true), limitMs);
     const outcome: unknown = await call().catch((error: unknown) => error);
     clearTimeout(timer);
-    if (!(outcome instanceof PlatformUnavailableError)) throw new Error(`not refused: ${String(outcome)}`);
+    if (!(outcome instanceof PlatformUnavailableError))
+      throw new Error(`the call did not fail as unavailable: ${String(outcome)}`);
     return { error: outcome, isLate };
   }
 
-  /** Every call but those for a token fails so. */
+  /** Makes every call except token requests fail in this way. */
   const failApi = (fault: Fault): void => {
     setup.fake.fault = (call, response) => call.name.includes('/api/') && fault(call, response);
   };
 
-  /** The next calls, as many as given, fail with 500. */
+  /** Makes this number of calls fail with 500. */
   const failTimes = (times: number): void => {
     let left = times;
     failApi((_call, response) => {
@@ -57,8 +58,8 @@ describe(PlatformClient.name, () => {
     });
   };
 
-  describe('tries again', () => {
-    it('once what a person waits for', async () => {
+  describe('retries', () => {
+    it('an interactive call once', async () => {
       failTimes(1);
       expect(await look()).toEqual([]);
       failTimes(2);
@@ -67,14 +68,14 @@ describe(PlatformClient.name, () => {
       expect(setup.fake.count(users)).toBe(4);
     });
 
-    it('twice what nobody waits for', async () => {
+    it('a background call twice', async () => {
       failTimes(2);
       expect((await instance.platform.lookUpStreams(['1'])).streams).toEqual([]);
 
       expect(setup.fake.count(streams)).toBe(3);
     });
 
-    it('and counts what came of it', async () => {
+    it('and counts each attempt by result', async () => {
       failTimes(1);
       await look();
       const metrics = await instance.metrics.metrics();
@@ -86,22 +87,22 @@ describe(PlatformClient.name, () => {
     });
   });
 
-  describe('refuses within its time limit', () => {
+  describe('fails within its time limit', () => {
     it.each<[string, Fault, RegExp]>([
       [
-        'connections that are closed',
+        'closed connections',
         ({ name }, response) => name !== '' && Boolean(response.destroy()),
         /connection/,
       ],
-      ['no JSON', (_call, response) => answerWith(response, 200, '<html>'), /not JSON/],
+      ['a reply that is not JSON', (_call, response) => answerWith(response, 200, '<html>'), /not JSON/],
       ['a redirect', (_call, response) => answerWith(response, 302, ''), /status 302/],
       [
-        'a page of errors',
+        'an HTML error page',
         (_call, response) => answerWith(response, 404, '<html>'),
         /status 404: no reason given/,
       ],
       [
-        'more than fits',
+        'a reply that is too large',
         (_call, response) => answerWith(response, 200, JSON.stringify({ data: 'x'.repeat(3_000_000) })),
         /more than 2 MiB/,
       ],
@@ -116,7 +117,7 @@ describe(PlatformClient.name, () => {
     });
 
     it.each<[string, Fault]>([
-      ['does not answer', (_call, response) => answerLate(response, 30_000)],
+      ['does not respond', (_call, response) => answerLate(response, 30_000)],
       [
         'sends its body byte by byte',
         (_call, response) => {
@@ -131,28 +132,28 @@ describe(PlatformClient.name, () => {
       const outcomes = await Promise.all(Array.from({ length: 20 }, () => failure(look)));
 
       for (const { error, isLate } of outcomes) {
-        expect(error.message).toMatch(/in time|does not work|Too many calls of the platform wait/);
+        expect(error.message).toMatch(/in time|is unavailable|Too many calls to the platform are waiting/);
         expect(isLate).toBe(false);
       }
-      // What was given up ends by limits of its own.
+      // Abandoned calls end by their own timeouts.
       await eventually(async () => expect(await circuit()).toBe('open'));
     });
 
-    it('a platform that does not answer for a token either', async () => {
+    it('a platform that does not respond to a token request either', async () => {
       setup.fake.fault = (_call, response) => answerLate(response, 30_000);
       const { isLate } = await failure(look);
 
       expect(isLate).toBe(false);
     });
 
-    it('also while background calls hang', async () => {
+    it('even while background calls hang', async () => {
       failApi(({ name }, response) => name === streams && answerLate(response, 30_000));
       const hanging = Array.from({ length: 10 }, () => failure(() => instance.platform.lookUpStreams(['1'])));
       await eventually(() => expect(setup.fake.count(streams)).toBe(6));
       const begunAt = performance.now();
       for (let time = 0; time < 5; time += 1) expect(await look()).toEqual([]);
 
-      // What hangs, hangs for 10 s.
+      // The background calls hang for 10 s.
       expect(performance.now() - begunAt).toBeLessThan(limitMs);
       await instance.close();
       await Promise.all(hanging);
@@ -160,9 +161,9 @@ describe(PlatformClient.name, () => {
   });
 
   describe('circuit', () => {
-    it('opens after five failures in a row, then refuses without a call, and closes by itself', async () => {
+    it('opens after five failures in a row, then rejects without a call, and closes when a probe succeeds', async () => {
       await look();
-      // Else its rest of a second might be over before all is looked at.
+      // Stops the clock, because the circuit might otherwise allow a probe after one second, before all checks are done.
       const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
       failApi((_call, response) => answerWith(response, 503, ''));
       for (let time = 0; time < 3; time += 1) await failure(look);
@@ -183,7 +184,7 @@ describe(PlatformClient.name, () => {
       expect(setup.logs.match(/circuit closed/g)).toHaveLength(1);
     });
 
-    it('opens when nothing listens, and closes when it does', async () => {
+    it('opens when no server is listening, and closes when one is', async () => {
       const otherPort = await freePort();
       const url = `http://127.0.0.1:${otherPort}`;
       instance = await setup.createInstance({
@@ -205,7 +206,7 @@ describe(PlatformClient.name, () => {
       }
     });
 
-    it('stays closed for refusals: the platform answers', async () => {
+    it('stays closed when the platform rejects calls, because the platform works', async () => {
       setup.fake.answers.set(users, () => [400, { message: 'no' }]);
       for (let time = 0; time < 8; time += 1) await failure(look);
 
@@ -214,7 +215,7 @@ describe(PlatformClient.name, () => {
   });
 
   describe('simulated and real', () => {
-    it('refuses a platform that is not simulated where PLATFORM is simulator', async () => {
+    it('rejects a platform that is not simulated when PLATFORM is simulator', async () => {
       setup.fake.isSimulation = false;
       const { error } = await failure(look);
 
@@ -223,7 +224,7 @@ describe(PlatformClient.name, () => {
       expect(await setup.readTables()).not.toContain('token_encrypted":"');
     });
 
-    it('refuses a simulated platform where PLATFORM is twitch, also when it has a token already', async () => {
+    it('rejects a simulated platform when PLATFORM is twitch, even when it already has a token', async () => {
       instance = await setup.createInstance({ PLATFORM: 'twitch' });
       expect((await failure(look)).error.message).toMatch(/is a simulated platform/);
       setup.fake.isSimulation = false;
@@ -235,7 +236,7 @@ describe(PlatformClient.name, () => {
     });
   });
 
-  it('says nothing secret in what it logs of failures', async () => {
+  it('logs failures without secrets', async () => {
     await look();
     const wanted = {
       type: 't',

@@ -17,7 +17,7 @@ import { RateBudgets } from './rate-budgets.service.js';
 import { attemptTimeMs, callLimits, retryPauseMs } from './retry-schedule.js';
 
 // The platform replies within about 200 ms, so 8 concurrent calls are 40 calls/s, three times its rate limit. Two slots are
-// reserved for interactive calls. 256 is how many requests of one kind an instance handles at a time.
+// reserved for interactive calls. An instance handles up to 256 requests of one kind at a time, so at most that many calls wait.
 const slots = { total: 8, background: 6, maxWaiting: 256 };
 
 /**
@@ -82,8 +82,8 @@ export class PlatformClient implements PlatformCaller {
     if (asked.answer.status !== 401) return asked;
     const again = await this.send(call, await this.tokens.replace(token), deadline);
     if (again.answer.status !== 401) return again;
-    const error = new PlatformUnavailableError('The platform rejects a token that it has just issued.', 60);
-    this.health.noteError('the platform rejects a new token', error, { endpoint: call.endpoint });
+    const error = new PlatformUnavailableError('The platform rejected a token that it had just issued.', 60);
+    this.health.noteError('the platform rejected a new access token', error, { endpoint: call.endpoint });
     throw error;
   }
 
@@ -122,15 +122,15 @@ export class PlatformClient implements PlatformCaller {
     const { protocol } = this.settings.definition;
     const report = protocol.readRateLimit(answer);
     if (report) {
-      // Keep the reply: the next one reports the rate limit again.
+      // Use the reply anyway. The next one reports the rate limit again.
       await this.budgets.correct(bucket, report).catch((error: unknown) => {
-        this.health.warn('cannot update the rate budget', { err: error });
+        this.health.warn('cannot save the platform’s rate limit report', { err: error });
       });
     }
     if (!protocol.isRateLimited(answer)) return;
     const resetMs = protocol.readResetMs(answer);
     await this.budgets.block(resetMs);
-    const message = 'The platform rejects calls because of its rate limit.';
+    const message = 'The platform rejected the call because of its rate limit.';
     const error = new PlatformUnavailableError(message, Math.max(1, Math.ceil(resetMs / 1_000)));
     this.health.noteError('platform rate limit reached', error, { endpoint: call.endpoint });
     throw error;

@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { PlatformErrorRow } from './platform-error.entity.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
 
-/** An error of the platform, for people. */
+/** An error of the platform, as the status shows it. */
 export interface PlatformError {
   /** Milliseconds since 1970. */
   at: number;

@@ -13,7 +13,7 @@ import {
 import { PlatformErrors } from './platform-errors.service.js';
 import { circuitRestMs } from './retry-schedule.js';
 
-// Up to four failures in a row can be the network. Five in a row mean an outage.
+// Up to four failures in a row can be the network. Five failures in a row mean an outage.
 const failuresToOpen = 5;
 
 /** Tracks the results of this process's calls: opens and closes the circuit, counts, and logs. */
@@ -97,7 +97,7 @@ export class PlatformHealth {
     if (before === 'open' || this.circuitState === 'closed') return;
     this.logger.warn(
       { endpoint, err: failure.error, failuresInRow: failuresToOpen },
-      'platform unavailable, circuit opened: only probing',
+      'platform unavailable, circuit opened, only sending probes',
     );
   }
 

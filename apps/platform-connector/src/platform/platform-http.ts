@@ -24,7 +24,7 @@ const maxConnections = 9;
 // 100 users or streams take about 100 kB.
 const maxAnswerBytes = 2 * 1024 * 1024;
 
-// Every call has a shorter timeout of its own. These limits cover what that timeout does not reach.
+// Every call also has its own, shorter timeout. These limits are a second safeguard.
 const connectTimeoutMs = 3_000;
 const idleTimeoutMs = 12_000;
 
@@ -106,7 +106,7 @@ function parseBody(text: string, status: number): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // For a rejection, the status is enough.
+    // A rejection may have a body that is not JSON, because its status is enough.
     if (status >= 300) return undefined;
     throw new PlatformCallError('malformed', 'The platform sent a reply that is not JSON.', { cause: error });
   }

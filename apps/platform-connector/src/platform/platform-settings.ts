@@ -19,7 +19,7 @@ export interface WebhookTarget {
 export interface PlatformSettings {
   platform: PlatformName;
   definition: PlatformDefinition;
-  /** Undefined when none are configured: then no call is possible. */
+  /** Undefined when no credentials are configured. Then no call is possible. */
   credentials: PlatformCredentials | undefined;
   urls: PlatformUrls;
   /** Null without a public URL or a secret: then there are no subscriptions, and streamers are only polled. */
@@ -65,7 +65,7 @@ function readWebhook({ PLATFORM, PUBLIC_URL, PLATFORM_WEBHOOK_SECRET }: Config):
 function readCredentials(config: Config): PlatformCredentials | undefined {
   const { PLATFORM_CLIENT_ID: clientId, PLATFORM_CLIENT_SECRET: clientSecret } = config;
   if ((clientId === undefined) !== (clientSecret === undefined)) {
-    throw new Error('PLATFORM_CLIENT_ID and PLATFORM_CLIENT_SECRET go together: only one of them is set');
+    throw new Error('only one of PLATFORM_CLIENT_ID and PLATFORM_CLIENT_SECRET is set: set both or neither');
   }
   if (clientId !== undefined && clientSecret !== undefined) return { clientId, clientSecret };
   return config.PLATFORM === 'simulator' ? simulatedCredentials : undefined;

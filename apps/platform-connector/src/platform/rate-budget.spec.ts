@@ -3,12 +3,12 @@ import { block, correct, isNews, newBucket, refill, take, type Bucket } from './
 
 const start = 1_000_000;
 
-/** A bucket of 60 calls a minute, one a second. */
+/** A bucket of 60 calls per minute, which is one per second. */
 function bucketOf(remaining: number, more: Partial<Bucket> = {}): Bucket {
   return { callsPerMinute: 60, remaining, countedAt: start, blockedUntil: null, isReported: true, ...more };
 }
 
-/** Takes as long as it is permitted. */
+/** Takes calls until the bucket refuses one. Returns their number. */
 function drain(bucket: Bucket, priority: 'interactive' | 'background'): number {
   let current = bucket;
   for (let taken = 0; ; taken += 1) {
@@ -26,11 +26,11 @@ describe('refill', () => {
     [60_000, 60],
     [600_000, 60],
     [-5_000, 0],
-  ])('has, after %d ms, %d calls', (elapsedMs, remaining) => {
+  ])('after %d ms gives %d calls', (elapsedMs, remaining) => {
     expect(refill(bucketOf(0), start + elapsedMs).remaining).toBe(remaining);
   });
 
-  it('ends a block when its time is over', () => {
+  it('ends a block when its time has passed', () => {
     const blocked = bucketOf(0, { blockedUntil: start + 1_000 });
 
     expect(refill(blocked, start + 999).blockedUntil).toBe(start + 1_000);
@@ -39,45 +39,45 @@ describe('refill', () => {
 });
 
 describe('take', () => {
-  it('gives all calls to those who wait, and leaves a tenth to them by those who do not', () => {
+  it('gives all calls to interactive callers, and reserves a tenth of the calls for them', () => {
     expect(drain(bucketOf(60), 'interactive')).toBe(60);
     expect(drain(bucketOf(60), 'background')).toBe(54);
   });
 
-  it('says when the next call is possible', () => {
+  it('returns when the next call is possible', () => {
     expect(take(bucketOf(0), 'interactive', start)).toEqual({ isTaken: false, waitMs: 1_000 });
     expect(take(bucketOf(0.75), 'interactive', start)).toEqual({ isTaken: false, waitMs: 250 });
     expect(take(bucketOf(0), 'background', start)).toEqual({ isTaken: false, waitMs: 7_000 });
     expect(take(bucketOf(0), 'interactive', start + 1_000)).toMatchObject({ isTaken: true });
   });
 
-  it('keeps everybody waiting while the platform refuses', () => {
+  it('makes all calls wait while the platform rejects calls', () => {
     const blocked = bucketOf(60, { blockedUntil: start + 20_000 });
 
     expect(take(blocked, 'interactive', start)).toEqual({ isTaken: false, waitMs: 20_000 });
     expect(take(blocked, 'interactive', start + 20_000)).toMatchObject({ isTaken: true });
   });
 
-  it('gives the only call of the smallest bucket to those who do not wait, too', () => {
+  it('gives the only call of the smallest bucket to background callers, too', () => {
     const smallest = bucketOf(1, { callsPerMinute: 1 });
 
     expect(take(smallest, 'background', start)).toMatchObject({ isTaken: true });
   });
 
-  it('has the platform’s default until the platform has said better', () => {
+  it('uses the platform’s default until the platform has reported its limit', () => {
     expect(newBucket(start)).toMatchObject({ callsPerMinute: 800, remaining: 800, isReported: false });
   });
 });
 
 describe('correct', () => {
-  it('follows the platform downwards, and never upwards: calls may be under way', () => {
+  it('lowers the number of calls left, but never raises it, because calls may be in flight', () => {
     const report = { callsPerMinute: 60, remaining: 20 };
 
     expect(correct(bucketOf(40), report, start).remaining).toBe(20);
     expect(correct(bucketOf(10), report, start).remaining).toBe(10);
   });
 
-  it('takes the platform’s limit, larger or smaller', () => {
+  it('takes over the platform’s limit, larger or smaller', () => {
     const assumed = newBucket(start);
 
     expect(correct(assumed, { callsPerMinute: 30, remaining: 29 }, start)).toMatchObject({
@@ -96,23 +96,23 @@ describe('isNews', () => {
   it.each<[string, Bucket, RateLimitReport, boolean]>([
     ['the first report', bucketOf(60, { isReported: false }), { callsPerMinute: 60, remaining: 60 }, true],
     ['another limit', bucketOf(10), { callsPerMinute: 90, remaining: 80 }, true],
-    ['less than was left', bucketOf(10.9), { callsPerMinute: 60, remaining: 9 }, true],
-    ['the same', bucketOf(10.9), { callsPerMinute: 60, remaining: 10 }, false],
-    ['more than was left', bucketOf(10), { callsPerMinute: 60, remaining: 11 }, false],
+    ['fewer calls left than known', bucketOf(10.9), { callsPerMinute: 60, remaining: 9 }, true],
+    ['the same report', bucketOf(10.9), { callsPerMinute: 60, remaining: 10 }, false],
+    ['more calls left than known', bucketOf(10), { callsPerMinute: 60, remaining: 11 }, false],
   ])('%s', (_name, bucket, report, expected) => {
     expect(isNews(bucket, report)).toBe(expected);
   });
 });
 
 describe('block', () => {
-  it('stops all calls until the time that the platform names, however much seemed to be left', () => {
+  it('stops all calls until the time that the platform reports, even if calls seemed to be left', () => {
     expect(block(bucketOf(40), 30_000, start)).toMatchObject({
       remaining: 0,
       blockedUntil: start + 30_000,
     });
   });
 
-  it('is never for longer than two minutes, and never shortens a block', () => {
+  it('never blocks for longer than two minutes, and never shortens a block', () => {
     expect(block(bucketOf(40), 1e12, start).blockedUntil).toBe(start + 120_000);
     const blocked = bucketOf(0, { blockedUntil: start + 50_000 });
     expect(block(blocked, 1_000, start).blockedUntil).toBe(start + 50_000);

@@ -39,7 +39,7 @@ export function newBucket(now: number): Bucket {
 
 /** The bucket at this time: calls come back evenly over a minute. */
 export function refill(bucket: Bucket, now: number): Bucket {
-  const elapsedMs = Math.max(0, now - bucket.countedAt); // the clock may be set back
+  const elapsedMs = Math.max(0, now - bucket.countedAt); // the clock may have been set back
   const refilled = bucket.remaining + (bucket.callsPerMinute * elapsedMs) / 60_000;
   return {
     ...bucket,

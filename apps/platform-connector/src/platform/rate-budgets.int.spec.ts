@@ -19,22 +19,22 @@ describe(RateBudgets.name, () => {
   const look = ({ platform }: ConnectorInstance, priority: 'interactive' | 'background' = 'interactive') =>
     platform.lookUpUsers(['1'], [], priority);
 
-  it('is shared by all instances: there are never more calls than the platform permits', async () => {
-    // So few that the next one comes too late for who waits 3.5 s at most: nobody waits.
+  it('is shared by all instances, which together never exceed the platform’s limit', async () => {
+    // The limit is so low that a call, which waits at most 3.5 s, cannot wait for the next one.
     setup.fake.callsPerMinute = 20;
     const instances = [await setup.createInstance(), await setup.createInstance()];
     const startedAt = performance.now();
-    // The platform says its limit with the first answer.
+    // The platform reports its limit in the first reply.
     await look(instances[0]!);
     const calls = Array.from({ length: 30 }, (_, index) => look(instances[index % 2]!));
     const outcomes = await Promise.allSettled(calls);
     const elapsedMs = performance.now() - startedAt;
     const refusals = outcomes.filter((outcome) => outcome.status === 'rejected');
 
-    // 20, and one every three seconds while it lasted.
+    // 20 calls, and one more for every three seconds of the test.
     expect(setup.fake.count(users)).toBeGreaterThanOrEqual(20);
     expect(setup.fake.count(users)).toBeLessThanOrEqual(20 + Math.ceil(elapsedMs / 3_000));
-    expect(setup.logs).not.toContain('rate limit is reached');
+    expect(setup.logs).not.toContain('platform rate limit reached');
     expect(refusals).toHaveLength(31 - setup.fake.count(users));
     for (const { reason } of refusals)
       expect(reason).toMatchObject({
@@ -43,7 +43,7 @@ describe(RateBudgets.name, () => {
       });
   });
 
-  it('leaves a tenth to those who wait', async () => {
+  it('reserves a tenth of the calls for interactive callers', async () => {
     setup.fake.callsPerMinute = 20;
     const instance = await setup.createInstance();
     const startedAt = performance.now();
@@ -52,13 +52,13 @@ describe(RateBudgets.name, () => {
     const inBackground = setup.fake.count(users);
 
     expect(inBackground).toBeGreaterThanOrEqual(18);
-    // And one every three seconds while it lasted.
+    // One more call for every three seconds of the test.
     expect(inBackground).toBeLessThanOrEqual(18 + Math.ceil((performance.now() - startedAt) / 3_000));
     await look(instance);
     expect(setup.fake.count(users)).toBe(inBackground + 1);
   });
 
-  it('is told as it is now', async () => {
+  it('is reported with its current value', async () => {
     setup.fake.callsPerMinute = 100;
     const instance = await setup.createInstance();
     expect((await instance.status.read()).budget).toBeNull();
@@ -71,7 +71,7 @@ describe(RateBudgets.name, () => {
     expect(await instance.metrics.metrics()).toMatch(/platform_connector_budget_calls (9[89]|100)/);
   });
 
-  it('stops all instances after a 429 until the time that the platform says, and then goes on', async () => {
+  it('stops all instances after a 429 until the time that the platform reports, then continues', async () => {
     const instances = [await setup.createInstance(), await setup.createInstance()];
     setup.fake.fault = (call, response) => {
       if (call.name !== users) return false;
@@ -95,7 +95,7 @@ describe(RateBudgets.name, () => {
     expect(budget?.blockedUntil).toBeGreaterThan(askedAt + 15_000);
     expect(budget?.blockedUntil).toBeLessThan(Date.now() + 25_000);
     expect(circuit).toBe('closed');
-    // Only the first has met it, and tells the other.
+    // Only the first instance got the 429. The other one reads the error from the database.
     await eventually(async () => {
       for (const { status } of instances)
         expect((await status.read()).lastError?.message).toContain('rate limit');
@@ -107,7 +107,7 @@ describe(RateBudgets.name, () => {
     expect(await look(instances[1]!)).toEqual([]);
   });
 
-  it('takes a 429 for a subscription for a limit on calls when no calls are left', async () => {
+  it('treats a 429 to a subscription request as the rate limit when no calls are left', async () => {
     const { platform } = await setup.createInstance();
     setup.fake.fault = (call, response) => {
       if (!call.name.startsWith('POST /api')) return false;

@@ -33,10 +33,10 @@ export class RateBudgets {
     const read = (): Promise<Bucket | null> => this.read();
     new Gauge({
       name: 'platform_connector_budget_calls',
-      help: 'Calls left of the platform’s rate limit; the same number in every instance',
+      help: 'Calls left of the platform’s rate limit; every instance reports the same value',
       registers: [metrics],
       async collect() {
-        // When the database is unavailable, the number is unknown.
+        // Reports NaN while the database is unavailable.
         const bucket = await read().catch(() => null);
         this.set(bucket?.remaining ?? Number.NaN);
       },

@@ -2,7 +2,7 @@ import { lookUpStreams, lookUpUsers } from '@stream-events/contracts';
 import { attemptTimeMs, callLimits, circuitRestMs, refusalPauseMs, retryPauseMs } from './retry-schedule.js';
 
 describe('retryPauseMs', () => {
-  it('doubles up to 4 s, of which a random half is left out', () => {
+  it('doubles up to 4 s, minus a random share of up to half', () => {
     expect([1, 2, 3, 4, 5].map((failed) => retryPauseMs(failed, 1))).toEqual([
       500, 1_000, 2_000, 4_000, 4_000,
     ]);
@@ -11,7 +11,7 @@ describe('retryPauseMs', () => {
 });
 
 describe('attemptTimeMs', () => {
-  it('is the attempt’s own time, or what is left, or none when that is too little', () => {
+  it('returns the attempt’s own timeout, or the time left, or nothing when too little time is left', () => {
     expect(attemptTimeMs(callLimits.users, 3_500)).toBe(3_000);
     expect(attemptTimeMs(callLimits.users, 2_000.75)).toBe(2_000);
     expect(attemptTimeMs(callLimits.users, 999)).toBeUndefined();
@@ -24,7 +24,7 @@ describe('limits of calls', () => {
     expect(callLimits.streams.totalMs).toBeLessThan(lookUpStreams.timeoutMs);
   });
 
-  it('have time for all attempts and pauses of what nobody waits for', () => {
+  it('allow for all attempts and pauses of a background call', () => {
     const { attempts, attemptMs, totalMs } = callLimits.create_subscription;
 
     expect(attempts * attemptMs + retryPauseMs(1, 1) + retryPauseMs(2, 1)).toBeLessThanOrEqual(totalMs);
@@ -32,7 +32,7 @@ describe('limits of calls', () => {
 });
 
 describe('refusalPauseMs', () => {
-  it('grows from half a minute to ten', () => {
+  it('grows from 30 s to 10 min', () => {
     expect([1, 2, 3, 4, 5, 6, 60].map(refusalPauseMs)).toEqual([
       30_000, 60_000, 120_000, 240_000, 480_000, 600_000, 600_000,
     ]);
@@ -40,7 +40,7 @@ describe('refusalPauseMs', () => {
 });
 
 describe('circuitRestMs', () => {
-  it('grows from a second to half a minute', () => {
+  it('grows from 1 s to 30 s', () => {
     expect([0, 1, 2, 3, 4, 5, 60].map(circuitRestMs)).toEqual([
       1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000,
     ]);

@@ -41,7 +41,7 @@ const maxDurationMs = 15_000;
 // A single call may fail because of its subscription and must not delay the others. 20 failures mean that the platform is down.
 const maxFailures = 20;
 
-/** Executes a plan on the platform and saves the result of each action: a crash loses only the results of calls in flight. */
+/** Executes a plan on the platform. Saves the result of each action, so that a crash loses only the results of calls in flight. */
 @Injectable()
 export class PlanExecution {
   constructor(
@@ -74,7 +74,7 @@ export class PlanExecution {
 
   private async tryAction(action: Action, execution: Execution, { clock }: ExecutionContext): Promise<void> {
     const { tally } = execution;
-    // The limit is reached: only subscriptions without cost still fit.
+    // The limit is reached, so only subscriptions without cost still fit.
     if (action.kind === 'create' && action.cost > 0 && 'create limit_reached' in tally) return;
     const note = (result: ActionResult): void => {
       this.metrics.increment(action.kind, result);

@@ -77,18 +77,21 @@ describe('Reconciler', () => {
     expect([...setup.platform.creations.values()]).toEqual([3, 3]);
   });
 
-  it.each([true, false])('adopts what the platform says exists (naming it: %s)', async (saysId) => {
-    await monitor('1');
-    setup.platform.saysIdOnConflict = saysId;
-    // Created by an instance that could not save it.
-    setup.monitored.ids = ['1', '2'];
-    const made = setup.platform.add(online('2'));
-    await hint();
+  it.each([true, false])(
+    'adopts a subscription that the platform reports as existing (with its id: %s)',
+    async (saysId) => {
+      await monitor('1');
+      setup.platform.saysIdOnConflict = saysId;
+      // Created by an instance that could not save it.
+      setup.monitored.ids = ['1', '2'];
+      const made = setup.platform.add(online('2'));
+      await hint();
 
-    await untilStatuses(Object.fromEntries(both('1', '2').map((name) => [name, 'enabled'])));
-    expect(setup.platform.subscriptions.has(made.id)).toBe(true);
-    expect(setup.platform.names(callback)).toEqual(both('1', '2'));
-  });
+      await untilStatuses(Object.fromEntries(both('1', '2').map((name) => [name, 'enabled'])));
+      expect(setup.platform.subscriptions.has(made.id)).toBe(true);
+      expect(setup.platform.names(callback)).toEqual(both('1', '2'));
+    },
+  );
 
   it('deletes strays that point here, and keeps other programs’ subscriptions', async () => {
     setup.platform.add(online('9'));

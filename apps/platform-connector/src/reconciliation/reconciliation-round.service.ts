@@ -26,7 +26,8 @@ const roundIntervalMs = 60_000;
 // The streamer monitor restarts within seconds.
 const monitorPauseMs = 5_000;
 const maxPlatformPauseMs = 60_000;
-// List again soon when a call failed, the platform's limit was reached unexpectedly, or strays are left: only a listing shows them.
+// List again soon when a call failed, the platform's limit was reached unexpectedly, or strays remain. Only a listing shows the
+// result.
 const relistMs = 30_000;
 // The platform verifies a callback within about a second.
 const minListingPauseMs = 2_000;
@@ -56,7 +57,7 @@ export class ReconciliationRound {
       return { end: endOfRound({ isComplete: true }), tally: {}, problem: null };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      // Without the list of monitored streamers, nothing may be deleted: all subscriptions stay.
+      // Without the list of monitored streamers, keep all subscriptions.
       return { end: endOfRound({ dueInMs: monitorPauseMs }), tally: {}, problem: error };
     }
   }
@@ -69,7 +70,7 @@ export class ReconciliationRound {
     const startedAt = context.clock();
     const listed = claim.isListingDue ? await this.list(context.signal) : null;
     if (listed instanceof PlatformUnavailableError) {
-      // The API shows new desired subscriptions as waiting meanwhile.
+      // The API shows new desired subscriptions as waiting until they are created.
       await this.plan(wanted, claim, null, context.clock());
       const pauseMs = pauseOf(listed);
       const end = endOfRound({ dueInMs: pauseMs, listingNotBeforeMs: pauseMs });

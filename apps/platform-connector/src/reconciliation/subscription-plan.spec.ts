@@ -126,7 +126,7 @@ describe('planSubscriptions', () => {
     expect(planned.actions).toEqual([{ kind: 'delete', subscriptionId: 'a', own: there, after: null }]);
   });
 
-  it('gives the room to subscriptions of higher priority, and says so on the others', () => {
+  it('gives the room to subscriptions of higher priority, and marks the others as over the limit', () => {
     const second = newOwn('2', { subscriptionId: 'b', status: 'enabled', cost: 1 });
     const wanted = [want('1'), want('2'), want('3', 'channel.cheer', 0)];
     const planned = plan({ wanted, own: [second], maxCost: 3, foreignCost: 2 });

@@ -14,17 +14,17 @@ describe('readRevocation', () => {
   });
 
   it.each([
-    ['was added by hand', { event_id: null }],
-    ['is a test', { origin: 'test' }],
-    ['is something else', { event_type: 'channel-raid' }],
+    ['a client added', { event_id: null }],
+    ['is a test event', { origin: 'test' }],
+    ['has another type', { event_type: 'channel-raid' }],
     ['names no subscription', { event_data: { status: 'x' } }],
     ['gives no status', { event_data: { id: 'x' } }],
     ['has no data', { event_data: null }],
-  ])('reads nothing from what %s', (_name, overrides) => {
+  ])('ignores an event that %s', (_name, overrides) => {
     expect(readRevocation(JSON.stringify({ ...record, ...overrides }))).toBeUndefined();
   });
 
-  it.each(['', '{', 'null', '[]'])('reads nothing from %j', (payload) => {
+  it.each(['', '{', 'null', '[]'])('ignores the message %j', (payload) => {
     expect(readRevocation(payload)).toBeUndefined();
   });
 });

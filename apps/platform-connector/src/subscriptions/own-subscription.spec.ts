@@ -67,7 +67,7 @@ describe('turnedDown', () => {
 });
 
 describe('alreadyExists', () => {
-  it('waits for the subscription to appear in a listing, and is refused when it does not', () => {
+  it('waits for the subscription to appear in a listing, and becomes refused when it does not', () => {
     const once = alreadyExists(newOwn('1', {}), 0);
     expect(once).toMatchObject({ status: 'waiting', retryAt: minute });
     expect(alreadyExists(once, minute)).toMatchObject({ status: 'refused', retryAt: 3 * minute });

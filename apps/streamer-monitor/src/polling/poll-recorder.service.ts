@@ -39,7 +39,7 @@ export class PollRecorder {
   /**
    * Records polls that change nothing in a few statements for the whole batch, and the others one by one.
    *
-   * @returns how many were recorded one by one
+   * @returns the number of polls that were recorded one by one
    */
   async record(claim: Claim, reply: LookUpStreamsReply): Promise<number> {
     const streams = new Map(reply.streams.map((stream) => [stream.userId, toSeenStream(stream)]));
@@ -108,7 +108,7 @@ export class PollRecorder {
     try {
       await this.recordPoll(poll.streamerId, poll);
     } catch (error) {
-      this.failureLog.warn('cannot record a poll, polling the streamer again', {
+      this.failureLog.warn('cannot record a poll, polling the streamer again when its claim expires', {
         err: error,
         streamerId: poll.streamerId,
       });

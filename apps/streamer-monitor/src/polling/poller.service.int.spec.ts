@@ -83,7 +83,8 @@ describe(Poller.name, () => {
           metricOf(metrics, 'streamer_monitor_poll_batches_total', { outcome: 'done' }),
         ),
       );
-    // Waits until the batches are recorded. A batch that is not becomes due again after 30 s, like those of the dead instance.
+    // Waits until the batches are recorded. A batch that is not recorded becomes due again after 30 s, like the batches of the dead
+    // instance.
     const untilDone = (batches: number): Promise<void> =>
       eventually(async () => {
         const [one, other] = await readShares();
@@ -222,7 +223,7 @@ describe(Poller.name, () => {
 
     poller.start();
 
-    // Less than the 5 s that the first look-up took before.
+    // Less than 5 s: the first look-up used to take that long.
     await eventually(
       async () => expect(await store.streamsOf(streamer)).toMatchObject([{ title: 'hello', viewerCount: 7 }]),
       { timeoutMs: 4_000 },

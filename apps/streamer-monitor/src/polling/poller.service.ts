@@ -22,7 +22,8 @@ const maxBackoffMs = 15_000;
 const stopLimitMs = 5_000;
 
 /**
- * Polls: asks the platform which of the due streamers are live, up to 100 per call. `poll-interval.ts` says when a streamer is due.
+ * Polls: asks the platform which of the due streamers are live, up to 100 per call. `poll-interval.ts` defines when a streamer is
+ * due.
  *
  * ```
  *  fewer than 100 due: wait 0.5 s

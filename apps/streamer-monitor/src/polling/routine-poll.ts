@@ -4,9 +4,9 @@ import type { RecordedStream, SeenStream } from '../streams/streams.repository.j
 
 /** The platform's reply about one streamer. */
 export interface Poll {
-  /** When the platform was asked. */
+  /** The time of the request to the platform. */
   at: Milliseconds;
-  /** Null: the platform does not list a stream of the streamer. */
+  /** Null when the platform lists no stream of the streamer. */
   stream: SeenStream | null;
   /** The claim under which the streamer was polled. */
   claimedUntil: Milliseconds | null;

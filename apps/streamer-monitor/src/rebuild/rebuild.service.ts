@@ -56,7 +56,7 @@ export class RebuildService {
     try {
       const progress = await this.rebuildAll(holder, lease.lost);
       await this.rebuilds.end(holder, null);
-      this.logger.info(progress, 'streams rebuilt from the event log');
+      this.logger.info(progress, 'rebuilt streams from the event log');
     } catch (error) {
       this.logger.warn({ err: error }, 'cannot rebuild streams, start the rebuild again');
       const reason = error instanceof Error ? error.message : String(error);

@@ -44,7 +44,7 @@ export class RebuildsRepository {
     });
   }
 
-  /** Renews the lease. Returns false when the rebuild has been marked as abandoned meanwhile. */
+  /** Renews the lease. Returns false when the rebuild has been marked as abandoned. */
   async renew(holder: string): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(
       `UPDATE rebuilds SET ${rebuildLease.renewal} WHERE ${isRunningUnder('$1')}`,
@@ -53,7 +53,7 @@ export class RebuildsRepository {
     return count > 0;
   }
 
-  /** Saves the progress, unless the rebuild has been marked as abandoned meanwhile. */
+  /** Saves the progress, unless the rebuild has been marked as abandoned. */
   async saveProgress(holder: string, { streamersDone, streamsChanged }: Progress): Promise<void> {
     await this.dataSource.query(
       `UPDATE rebuilds SET streamers_done = $2, streams_changed = $3,

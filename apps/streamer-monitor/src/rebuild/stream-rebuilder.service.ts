@@ -27,7 +27,7 @@ export class StreamRebuilder {
 
   /** Returns how many streams were added, changed, or removed. */
   async rebuild(platformId: string): Promise<number> {
-    // Read before the log: every event is stored in the log before it is recorded here, and more may arrive meanwhile.
+    // Read before the log: every event is stored in the log before it is recorded here, and more events may arrive during the read.
     const recorded = await this.readRecorded(platformId);
     const events = await this.log.read(platformId);
     const online = events.flatMap((event) => (event.kind === 'online' ? [event.stream] : []));

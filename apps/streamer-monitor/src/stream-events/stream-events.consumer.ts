@@ -94,7 +94,7 @@ export class StreamEventsConsumer {
     } catch (error) {
       const details = { err: error, subject: message.subject, sequence: message.seq };
       if (error instanceof UnreadableEventError || isContentError(error)) {
-        this.logger.error(details, 'cannot read a stream event, skipping it');
+        this.logger.error(details, 'stream event is unreadable, skipping it');
         return 'unreadable';
       }
       this.failureLog.warn('cannot record a stream event, retrying later', details);
@@ -103,7 +103,7 @@ export class StreamEventsConsumer {
   }
 }
 
-/** Measures how many events are not read yet. Reports NaN while NATS is unavailable. */
+/** Measures the number of events that are not read yet. Reports NaN while NATS is unavailable. */
 function measureWaiting(consumers: readonly DurableConsumer[], metrics: Registry): void {
   new Gauge({
     name: 'streamer_monitor_events_waiting',

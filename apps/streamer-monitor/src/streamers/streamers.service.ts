@@ -118,7 +118,7 @@ export class StreamersService {
   }
 
   /**
-   * Deletes a streamer and its streams. Their samples may be very many: StreamMaintenance removes them in batches.
+   * Deletes a streamer and its streams. A stream can have very many samples, so StreamMaintenance removes them in batches.
    *
    * @throws ServiceError `not_found`
    */
@@ -142,7 +142,7 @@ export class StreamersService {
     if (user.id === streamer.platformId) return;
     throw ServiceError.onField(
       'platform_username',
-      `"${platformUsername}" belongs to another user of the platform. To monitor that user, add a streamer.`,
+      `"${platformUsername}" is the name of another user of the platform. To monitor that user, add a streamer.`,
     );
   }
 

@@ -14,7 +14,10 @@ export class SubscriptionHint {
   /** Returns at once. A lost hint delays the subscriptions by up to 1 min, because the connector also checks every minute. */
   send(): void {
     this.client.request(reconcileSubscriptions, {}).catch((error: unknown) => {
-      this.logger.debug({ err: error }, 'cannot reach the platform connector, it reconciles within 1 min');
+      this.logger.debug(
+        { err: error },
+        'cannot notify the platform connector of changed streamers, it reconciles on its own within 1 min',
+      );
     });
   }
 }

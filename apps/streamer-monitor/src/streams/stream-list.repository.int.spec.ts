@@ -60,7 +60,7 @@ describe(StreamListRepository.name, () => {
       [maxStreamSamples - 1, maxStreamSamples - 1],
       [maxStreamSamples + 1, 501],
       [7_003, 877],
-    ])('has of %d samples %d, evenly, with the first and the last', async (count, kept) => {
+    ])('thins out %d samples to %d, evenly spaced, with the first and the last one', async (count, kept) => {
       const streamer = await store.addStreamer();
       await addStreams(streamer, 1);
       const [stream] = await store.streamsOf(streamer);
