@@ -28,7 +28,7 @@ export class HoldingProxy {
     for (const [client, server] of this.pairs) server.unpipe(client);
   }
 
-  /** Passes on what was held back, and everything from now on. */
+  /** Forwards the data that was held back, and everything from now on. */
   release(): void {
     for (const [client, server] of this.pairs) server.pipe(client);
   }

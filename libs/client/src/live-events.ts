@@ -81,7 +81,7 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
   /**
    * Waits for the next event.
    *
-   * @throws LiveError if the service refuses; the signal's reason; whatever `onGap` and `onRetry` throw
+   * @throws LiveError if the service refuses; the signal's reason; the errors of `onGap` and `onRetry`
    */
   next(): Promise<IteratorResult<LiveEvent, undefined>> {
     return this.events.next();

@@ -82,7 +82,7 @@ class JsonReader {
   }
 }
 
-/** The text that a JSON string stands for. Escapes in values are parsed correctly, also by Node 24. */
+/** Returns the value of a JSON string. Even Node 24 parses escapes in values correctly. */
 export function readString(json: string): string {
   return json.includes('\\') ? String(JSON.parse(json)) : json.slice(1, -1);
 }

@@ -135,7 +135,7 @@ describe(EventIngest.name, () => {
       const { service, store, isDegraded } = setUp({ circuitRestMs: 50 });
       service.answer = away;
       await store();
-      service.answer = () => new ServiceError('internal', 'a fault of its own');
+      service.answer = () => new ServiceError('internal', 'a bug in the service');
 
       await eventually(async () => expect(await store()).toBe('internal'));
       expect(await isDegraded()).toBe(false);

@@ -135,7 +135,7 @@ async function sendAnswersTo(target: string, connection: NatsConnection): Promis
   for (const verb of ['INFO.EVENTS', 'LIST', 'NAMES'])
     connection.publish(`${api}.STREAM.${verb}`, '', { reply: target });
   connection.publish(next, '', { reply: target });
-  // The broker replies to both with an empty message, which is what a deletion request looks like.
+  // The broker replies to both with an empty message, which looks like a deletion request.
   connection.publish(next, '{"batch":5,"no_wait":true}', { reply: target });
   connection.publish(ackSubject('mine', message), '+ACK', { reply: target });
   return mine;

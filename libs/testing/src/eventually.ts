@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** How long and how often `eventually` tries. The default of 20 s is far longer than anything takes on an idle machine. */
+/** How long and how often `eventually` tries. The default of 20 s is far longer than any operation takes on an idle machine. */
 export interface EventuallyOptions {
   timeoutMs?: number;
   intervalMs?: number;
@@ -8,7 +8,7 @@ export interface EventuallyOptions {
 
 /**
  * Waits for a condition; use this instead of a sleep. Runs `check` until it does not throw, and returns its value. After the
- * timeout, also when `check` never settles, it throws the last error with the elapsed time before the message.
+ * timeout, even when `check` never settles, it throws the last error with the elapsed time before the message.
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,

@@ -50,6 +50,6 @@ export class HostedService extends TestService {
 function host(): ServiceHost {
   const { serviceHost } = globalThis as { serviceHost?: ServiceHost };
   if (!serviceHost)
-    throw new Error('there is no service host: run the test by Jest with the environment of libs/testing');
+    throw new Error('no service host found: run the test with Jest and the environment of libs/testing');
   return serviceHost;
 }

@@ -2,12 +2,12 @@ import { request } from 'node:http';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where the tests' servers come from. */
+/** The source of the tests' servers. */
 export type ServerSource = 'containers' | 'embedded';
 
 /** Passes the choice of the global setup to the test files. Set it by hand to override the check. */
 const VARIABLE = 'TEST_SERVERS';
-/** A running engine answers its local socket within milliseconds. */
+/** A running engine responds on its local socket within milliseconds. */
 const PING_TIMEOUT_MS = 1_000;
 
 /** Chooses containers when a Docker engine responds, otherwise the embedded servers. */
@@ -53,7 +53,7 @@ function ping(address: DockerAddress): Promise<boolean> {
       response.resume();
       resolve(response.statusCode === 200);
     });
-    call.once('timeout', () => call.destroy(new Error('no answer in time')));
+    call.once('timeout', () => call.destroy(new Error('no response in time')));
     call.once('error', () => resolve(false));
     call.end();
   });

@@ -6,7 +6,7 @@ export function aliasOf(field: string): string | undefined {
   return aliases.get(field);
 }
 
-/** The name under which a body has a field: the field's own name, which takes precedence, or its alias. Undefined if neither. */
+/** Returns the name under which a body contains a field: its own name (preferred) or its alias. Undefined if neither is there. */
 export function sentNameOf(field: string, body: object): string | undefined {
   if (Object.hasOwn(body, field)) return field;
   const alias = aliases.get(field);

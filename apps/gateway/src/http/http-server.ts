@@ -27,7 +27,7 @@ const maxRequestsInProgress = 5_000;
 const maxConnections = 20_000;
 
 // While closing, the server waits this long for open connections without a request. A client that uses its connection often
-// sends a request in this time, and the response tells it that the connection closes.
+// sends a request in this time, and its response announces that the connection closes.
 const idleGraceMs = 1_000;
 
 // An idle turn of the event loop takes microseconds. Under constant load no turn is idle, so the number of turns is limited.

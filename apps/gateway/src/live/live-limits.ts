@@ -40,9 +40,9 @@ export const maxConnectionNameLength = 255;
 export const keepAliveMs = 15_000;
 /** Maximum number of bytes in memory that wait for one client. */
 export const maxBufferedBytes = 1024 ** 2;
-/** A client that takes nothing for this long counts as gone. */
+/** A client that reads nothing for this long counts as gone. */
 export const stallLimitMs = 10_000;
-/** How long a client may take its last frames when the service closes its connection. Then its socket is destroyed. */
+/** How long a client may read its last frames when the service closes its connection. After that, its socket is destroyed. */
 export const closeLimitMs = 5_000;
 
 /**

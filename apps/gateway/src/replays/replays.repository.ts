@@ -68,11 +68,11 @@ export class ReplaysRepository {
 
   /** Cancels a running replay, or deletes a finished one. False if there is no such replay. */
   async cancelOrRemove(id: string): Promise<boolean> {
-    const [, cancelled] = await this.dataSource.query<[unknown, number]>(
+    const [, canceled] = await this.dataSource.query<[unknown, number]>(
       `UPDATE replays SET status = 'cancelled', ended_at = now() WHERE id = $1 AND status = 'running'`,
       [id],
     );
-    if (cancelled > 0) return true;
+    if (canceled > 0) return true;
     const [, removed] = await this.dataSource.query<[unknown, number]>(
       `DELETE FROM replays WHERE id = $1 AND status <> 'running'`,
       [id],

@@ -12,7 +12,8 @@ const isTrueOrFalse = { message: 'must be true or false' };
 class StreamerStateBody {
   @ApiProperty({
     required: false,
-    description: 'Whether the streamer is live, as far as you know. The platform’s information replaces this',
+    description:
+      'Whether you assume that the streamer is live. The platform’s information replaces this value',
     example: false,
   })
   @MayBeAbsent()
@@ -69,7 +70,7 @@ export class StreamerRecord {
   id!: string;
 
   @ApiProperty({
-    description: 'The name as sent. Changes when the user takes another name on the platform',
+    description: 'The name as sent. Changes when the user is renamed on the platform',
     example: exampleName,
   })
   platform_username!: string;

@@ -3,7 +3,7 @@ import { parseNewEvent, type NewEvent } from './store-events.contract.js';
 /** The JetStream work queue of platform messages that were accepted but could not be stored immediately. */
 export const ingestStreamName = 'INGEST';
 
-/** The only subject of the INGEST stream: every consumer of the queue takes every message. */
+/** The only subject of the INGEST stream. One is enough, because consumers of the queue read every message. */
 export const ingestSubject = 'ingest.events';
 
 /** The name that version 0.1.0 gave the INGEST stream. The events service drains this stream, then deletes it. */

@@ -55,7 +55,7 @@ export const listStreams = defineContract({
   timeoutMs: 5_000,
 });
 
-/** Returns a streamer's latest stream. `not_found` also when there is no stream yet. */
+/** Returns a streamer's latest stream. `not_found` if the streamer does not exist or has no streams yet. */
 export const getLatestStream = defineContract({
   subject: 'request.streamer-monitor.get-latest-stream',
   request: StreamerRequest,

@@ -127,17 +127,17 @@ export class FanOut {
   private addAudience(key: string, filter: LiveFilter): Audience {
     const audience = new Audience(key, filter);
     const broadcaster = filter.broadcasterUserId || null;
-    const neighbours = this.byBroadcaster.get(broadcaster) ?? new Set();
-    this.byBroadcaster.set(broadcaster, neighbours.add(audience));
+    const group = this.byBroadcaster.get(broadcaster) ?? new Set();
+    this.byBroadcaster.set(broadcaster, group.add(audience));
     this.audiences.set(key, audience);
     return audience;
   }
 
   private removeAudience(audience: Audience): void {
     const broadcaster = audience.filter.broadcasterUserId || null;
-    const neighbours = this.byBroadcaster.get(broadcaster);
-    neighbours?.delete(audience);
-    if (neighbours?.size === 0) this.byBroadcaster.delete(broadcaster);
+    const group = this.byBroadcaster.get(broadcaster);
+    group?.delete(audience);
+    if (group?.size === 0) this.byBroadcaster.delete(broadcaster);
     this.audiences.delete(audience.key);
     this.dirty.delete(audience);
   }

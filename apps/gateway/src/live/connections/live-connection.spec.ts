@@ -179,7 +179,7 @@ describe(LiveConnection.name, () => {
     await eventually(() => expect(sink.sequences).toEqual(upTo(100)));
   });
 
-  it('closes the connection of a client that takes nothing for 10 s', async () => {
+  it('closes the connection of a client that reads nothing for 10 s', async () => {
     const sink = connect();
     await untilReady(sink);
     sink.stall();
@@ -296,7 +296,7 @@ describe(LiveConnection.name, () => {
     const { id, record } = makeEvent(epoch, 3);
     const results = connections.map((connection) => connection.replay(new LiveEvent(id, record, '', 0)));
 
-    expect(results).toEqual(['sent', 'not wanted']);
+    expect(results).toEqual(['sent', 'filtered out']);
     expect(all.received.at(-1)).toMatchObject({ event_type: 'a' });
     expect(all.received.at(-1)).not.toHaveProperty('position');
     expect(some.received).toHaveLength(1);

@@ -104,8 +104,8 @@ export class LiveConnection implements Member {
   }
 
   /** Sends a replay, outside the order of positions. Drops it if too much data already waits for the client. */
-  replay(event: LiveEvent): 'sent' | 'dropped' | 'not wanted' {
-    if (this.passes && !this.passes(event)) return 'not wanted';
+  replay(event: LiveEvent): 'sent' | 'dropped' | 'filtered out' {
+    if (this.passes && !this.passes(event)) return 'filtered out';
     const frame = frameOf(event, this.format);
     if (this.sink.bufferedBytes + frame.length > maxBufferedBytes) return 'dropped';
     this.sink.write(frame);
@@ -186,7 +186,7 @@ export class LiveConnection implements Member {
     }
   }
 
-  /** Waits until the client has taken what it was sent. False if this attempt to catch up is over. */
+  /** Waits until the client has read everything that was sent. False if this attempt to catch up has ended. */
   private async isReady(turn: number): Promise<boolean> {
     const isDrained = await this.sink.drained();
     if (turn !== this.turn) return false;

@@ -100,7 +100,7 @@ export class LiveConnections {
     for (const connection of this.connections.keys()) {
       if (name !== undefined && connection.request.name !== name) continue;
       const result = connection.replay(event);
-      if (result !== 'not wanted') this.replayedTotal.inc({ result });
+      if (result !== 'filtered out') this.replayedTotal.inc({ result });
     }
   }
 

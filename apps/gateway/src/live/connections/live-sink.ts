@@ -8,8 +8,8 @@ export interface LiveSink {
   readonly bufferedBytes: number;
   /** Sends whole frames. Does nothing after the connection is closed. */
   write(frames: Buffer): void;
-  /** Waits until the client has taken nearly everything. False if it takes nothing for ten seconds or has left. */
+  /** Waits until the client has read nearly everything. False if it reads nothing for ten seconds or has disconnected. */
   drained(): Promise<boolean>;
-  /** Closes the connection. Drops what the client does not take within 5 s. `text` replaces the reason's own text. */
+  /** Closes the connection. Drops data that the client does not read within 5 s. `text` replaces the reason's default text. */
   close(reason: CloseReason, text?: string): void;
 }

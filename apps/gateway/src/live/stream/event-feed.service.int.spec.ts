@@ -291,7 +291,7 @@ describe(EventFeed.name, () => {
   });
 
   describe('when the stream has lost its tail', () => {
-    it('waits for the new epoch, and takes no event that arrives before', async () => {
+    it('waits for the new epoch, and ignores events that arrive before it', async () => {
       await broker.createStream(oldEpoch);
       const listening = await Listening.current();
       const ids = newIds(20);

@@ -21,7 +21,7 @@ export interface Interruption {
   nextSequence: number;
 }
 
-/** Receives what the feed reads. */
+/** Receives the events that the feed reads. */
 export interface FeedListener {
   /** A new event. It is already in the ring buffer. */
   onEvent(event: LiveEvent): void;

@@ -96,7 +96,7 @@ export class EventsStreamClient {
   }
 
   /**
-   * Creates a consumer that starts at a sequence. It takes no acknowledgements, and disappears when NATS restarts.
+   * Creates a consumer that starts at a sequence. It needs no acknowledgements, and disappears when NATS restarts.
    *
    * @throws if the stream does not exist, or NATS does not respond
    */

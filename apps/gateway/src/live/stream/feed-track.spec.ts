@@ -18,7 +18,7 @@ function take(track: FeedTrack, ids: readonly string[]): string[] {
 }
 
 describe(FeedTrack.name, () => {
-  it('takes each event once, through any number of epochs', () => {
+  it('accepts each event once, across any number of epochs', () => {
     const pool = Array.from({ length: 30 }, (_, index) => idAt(index));
     // No event is older than the oldest known one: another test covers that rule.
     const [first = '', ...others] = pool;

@@ -99,7 +99,7 @@ export class FeedTrack {
   }
 }
 
-/** Copies into memory of its own. A slice of a shared pool would keep the whole pool in memory. */
+/** Copies data into its own memory. A slice of a shared pool would keep the whole pool in memory. */
 function copy(data: Uint8Array): Buffer {
   const own = Buffer.allocUnsafeSlow(data.length);
   own.set(data);

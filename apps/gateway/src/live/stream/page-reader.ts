@@ -8,7 +8,10 @@ export interface FoundMessages {
   isEnd: boolean;
 }
 
-/** Number of sequences in a page. With events of up to 256 KiB, a page stays below what nats-server holds for one client. */
+/**
+ * Number of sequences in a page. With events of up to 256 KiB, a page stays below the limit of nats-server's buffer for one
+ * client.
+ */
 export const pageLength = 128;
 
 // NATS sends a page within milliseconds.

@@ -20,7 +20,7 @@ export class PageReaders {
   /**
    * Waits for a free reader and runs the work with it, at a sequence.
    *
-   * @throws the signal's reason, if it aborts before a reader is free; whatever the work throws
+   * @throws the signal's reason, if it aborts before a reader is free, or the error of the work
    */
   async use<T>(from: number, signal: AbortSignal, work: (reader: PageReader) => Promise<T>): Promise<T> {
     if (this.busy < maxReaders) this.busy += 1;

@@ -1,7 +1,7 @@
 /**
  * Waits for shared work until the signal aborts. The work continues for its other callers.
  *
- * @throws the signal's reason; whatever the work throws
+ * @throws the signal's reason, or the error of the work
  */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();

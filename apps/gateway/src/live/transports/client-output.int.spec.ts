@@ -36,7 +36,7 @@ describe(ClientOutput.name, () => {
     expect(await output.drained()).toBe(true);
   });
 
-  it('waits for a large write as long as the client takes some of it within each limit', async () => {
+  it('waits for a large write as long as the client reads some of it within each limit', async () => {
     // The system reports room only when a third of its buffer is free, which can be several MiB.
     const limitMs = 2_000;
     const { output } = await setup(limitMs);
@@ -55,7 +55,7 @@ describe(ClientOutput.name, () => {
     expect(performance.now() - startedAt).toBeGreaterThan(2 * limitMs);
   });
 
-  it('gives up on a client that takes nothing within the limit', async () => {
+  it('gives up on a client that reads nothing within the limit', async () => {
     const { output, socket } = await setup();
     output.write(written);
     await eventually(() => expect(output.bufferedBytes).toBeGreaterThan(0));

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { stallLimitMs } from '../live-limits.js';
 
-/** The output to a client, and how much of it the client has yet to take. Shared by all sinks. */
+/** The output to a client, and how much of it the client has not read yet. Shared by all sinks. */
 export class ClientOutput {
   private writtenBytes = 0;
 
@@ -24,7 +24,7 @@ export class ClientOutput {
     this.stream.write(bytes);
   }
 
-  /** Waits until the client has taken everything. False if it takes nothing for `stallMs` or has left. */
+  /** Waits until the client has read everything. False if it reads nothing for `stallMs` or has disconnected. */
   async drained(): Promise<boolean> {
     if (!this.isGone && this.stream.writableNeedDrain) await this.untilDrainedOrStalled();
     return !this.isGone && !this.stream.writableNeedDrain;

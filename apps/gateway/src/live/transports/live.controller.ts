@@ -90,7 +90,7 @@ export class LiveController {
     summary: 'Stream live events over a WebSocket',
     description:
       `Send \`{"token": "<key>"}\` as the first message, within ${webSocketLimits.tokenMs / 1_000} seconds. This message can also ` +
-      'contain the parameters below, by the same names. Its values take precedence over the query string. If the handshake has ' +
+      'contain the parameters below, under the same names. Its values take precedence over the query string. If the handshake has ' +
       'an `Authorization` header, the service ignores your messages: put the parameters in the query string. Every message from ' +
       `the service is then the record of an event.\n\nClose codes:\n\n${printCloseCodes()}`,
   })

@@ -5,7 +5,7 @@ import { eventually } from '@stream-events/testing';
 import { LiveEdges } from '../../../test/live-edges.js';
 import { maxBufferedBytes } from '../live-limits.js';
 
-// The connection of a client that takes nothing closes after 10 s, and its socket is destroyed within 5 s more.
+// The connection of a client that reads nothing closes after 10 s, and its socket is destroyed within another 5 s.
 const limitMs = 60_000;
 const closeLimitMs = 5_000;
 const textBytes = 32 * 1024;
@@ -107,14 +107,14 @@ describe('clients that stop reading', () => {
       const server = sockets.at(-1)!;
       while (server.writableLength === 0) {
         publish();
-        // After one turn of the event loop, the system has taken what it has room for.
+        // After one turn of the event loop, the operating system has buffered as much as it can.
         await new Promise((resolve) => setImmediate(resolve));
       }
       expect(server.writableLength).toBeLessThan(maxBufferedBytes / 2);
 
       await eventually(
         async () => {
-          // The system may have found more room.
+          // The operating system may have made more room.
           if (server.writableLength === 0) publish();
           expect(await edges.liveCount()).toBe(1);
         },

@@ -235,7 +235,7 @@ describe(WebSockets.name, () => {
       });
     });
 
-    it('accepts a client when sockets that have been silent for long take all places', async () => {
+    it('accepts a client when long-silent sockets occupy all slots', async () => {
       const token = await setup({ sockets: { waiting: 2, patienceMs: 0 } });
       const [first, second] = [await edges.connect(), await edges.connect()];
       await edges.connect({ token });
