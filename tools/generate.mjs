@@ -91,7 +91,7 @@ async function printConfiguration() {
       .variables,
     simulator: (await import('../apps/platform-simulator/dist/platform-simulator.app.js')).platformSimulator
       .variables,
-    'npm start': (await import('../apps/all-in-one/dist/all-in-one.config.js')).allInOneVariables,
+    'npm start': (await import('../apps/all-in-one/dist/all-in-one.config.js')).variables,
   };
   const rows = new Map();
   for (const [app, variables] of Object.entries(apps)) {

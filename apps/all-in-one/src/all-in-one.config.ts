@@ -16,7 +16,7 @@ function optional<T>(variable: Variable<T>): Variable<T | undefined> {
 }
 
 /** The environment variables that all-in-one itself reads; every service also reads its own. */
-export const allInOneVariables = {
+export const variables = {
   HOST: sharedVariables.HOST,
   // Another free port when this one is in use.
   PORT: gateway.variables.PORT,
@@ -36,11 +36,11 @@ export const allInOneVariables = {
   },
 };
 
-export type AllInOneConfig = ConfigOf<typeof allInOneVariables>;
+export type AllInOneConfig = ConfigOf<typeof variables>;
 
 /** @throws ConfigError that lists all faults */
 export function readConfig(environment: NodeJS.ProcessEnv): AllInOneConfig {
-  const config = loadConfig(allInOneVariables, environment);
+  const config = loadConfig(variables, environment);
   if (config.DATABASE_URL && !config.SECRET_KEY) {
     // Other users of that database could not decrypt what a newly generated key encrypts.
     throw new ConfigError([

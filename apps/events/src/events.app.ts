@@ -21,7 +21,7 @@ import {
 import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
 import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
-import { eventsVariables, type EventsConfig } from './events.config.js';
+import { variables, type EventsConfig } from './events.config.js';
 import { schema } from './events.database.js';
 import { EventsModule } from './events.module.js';
 import { IngestDrain } from './ingest/ingest-drain.service.js';
@@ -47,7 +47,7 @@ const servedContracts = [
 ];
 
 /** The events service: stores batches of events, lists them, and publishes them to the EVENTS stream. */
-export const events = defineService({ name: 'events', variables: eventsVariables, start });
+export const events = defineService({ name: 'events', variables, start });
 
 async function start(shell: Shell<EventsConfig>) {
   const { config, logger, health } = shell;

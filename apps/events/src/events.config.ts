@@ -2,7 +2,7 @@ import { platformVariables } from '@stream-events/platforms';
 import { adminPort, integer, sharedVariables, type ConfigOf } from '@stream-events/service';
 
 /** The environment variables of the events service. */
-export const eventsVariables = {
+export const variables = {
   HOST: sharedVariables.HOST,
   ADMIN_PORT: adminPort(9001),
   DATABASE_URL: sharedVariables.DATABASE_URL,
@@ -22,4 +22,4 @@ export const eventsVariables = {
   LOG_LEVEL: sharedVariables.LOG_LEVEL,
 };
 
-export type EventsConfig = ConfigOf<typeof eventsVariables>;
+export type EventsConfig = ConfigOf<typeof variables>;

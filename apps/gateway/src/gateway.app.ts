@@ -3,7 +3,7 @@ import { RequestClient } from '@stream-events/messaging';
 import { closeAll, defineService, type Shell } from '@stream-events/service';
 import { serveStreamDescription } from './api-description/async-api.js';
 import { serveApiDescription } from './api-description/open-api.js';
-import { gatewayVariables, type GatewayConfig } from './gateway.config.js';
+import { variables, type GatewayConfig } from './gateway.config.js';
 import { connectGatewayDatabase } from './gateway.database.js';
 import { GatewayModule } from './gateway.module.js';
 import { createHttpApp } from './http/http-app.js';
@@ -19,7 +19,7 @@ import { recoverOwner, type RecoveredOwner } from './users/owner-recovery.js';
 import { UsersService } from './users/users.service.js';
 
 /** The gateway, the public edge. The started service reports its address, and the first owner if this start created one. */
-export const gateway = defineService({ name: 'gateway', variables: gatewayVariables, start });
+export const gateway = defineService({ name: 'gateway', variables, start });
 
 async function start(shell: Shell<GatewayConfig>) {
   const { config, logger, health } = shell;

@@ -30,8 +30,8 @@ const trustProxy: Variable<TrustProxy> = {
     value === 'true' || value === 'false' ? value === 'true' : value.split(',').map((item) => item.trim()),
 };
 
-/** The gateway's environment variables. */
-export const gatewayVariables = {
+/** The environment variables of the gateway. */
+export const variables = {
   HOST: sharedVariables.HOST,
   PORT: integer('Port of the HTTP API', [0, 65_535], { default: 8000 }),
   ADMIN_PORT: adminPort(9000),
@@ -61,4 +61,4 @@ export const gatewayVariables = {
   LOG_LEVEL: sharedVariables.LOG_LEVEL,
 };
 
-export type GatewayConfig = ConfigOf<typeof gatewayVariables>;
+export type GatewayConfig = ConfigOf<typeof variables>;

@@ -11,7 +11,7 @@ import { AccessToken } from './users/access-token.entity.js';
 import { LoginFailure } from './users/login-failure.entity.js';
 import { User } from './users/user.entity.js';
 
-/** The gateway's schema, with its tables and migrations. */
+/** The database schema of the gateway. */
 export const schema = {
   name: 'gateway',
   entities: [User, AccessToken, LoginFailure, Replay, Scope, ApiEndpoint, AppliedSeed],

@@ -4,7 +4,7 @@ import type { JsonObject } from '@stream-events/contracts';
 import { createLogger, Health, loadConfig, Registry } from '@stream-events/service';
 import { describeStreams } from './api-description/async-api.js';
 import { describeApi } from './api-description/open-api.js';
-import { gatewayVariables } from './gateway.config.js';
+import { variables } from './gateway.config.js';
 import { createOfflineDataSource } from './gateway.database.js';
 import { GatewayModule } from './gateway.module.js';
 import { createHttpApp } from './http/http-app.js';
@@ -20,7 +20,7 @@ export async function printAsyncApi(): Promise<JsonObject> {
 }
 
 function createOfflineApp(): Promise<NestFastifyApplication> {
-  const config = loadConfig(gatewayVariables, {
+  const config = loadConfig(variables, {
     DATABASE_URL: 'postgres://nowhere',
     NATS_URL: 'nats://nowhere',
     SECRET_KEY: 'describes-the-api-and-encrypts-nothing',

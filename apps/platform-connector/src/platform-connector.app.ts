@@ -10,7 +10,7 @@ import {
   setEventType,
   type Contract,
 } from '@stream-events/contracts';
-import { claimStoreFor, connectDatabase, StoreIdentity } from '@stream-events/database';
+import { claimStoreFor, connectDatabase } from '@stream-events/database';
 import {
   closeNats,
   connectNats,
@@ -19,24 +19,14 @@ import {
   RequestClient,
 } from '@stream-events/messaging';
 import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
-import { EventTypeChoice } from './event-types/event-type-choice.entity.js';
 import { EventTypesService } from './event-types/event-types.service.js';
-import { CreateAppTokensAndRateBudgets1764200000000 } from './migrations/1764200000000-create-app-tokens-and-rate-budgets.js';
-import { CreateSubscriptions1764210000000 } from './migrations/1764210000000-create-subscriptions.js';
-import { CreateCatalogue1764220000000 } from './migrations/1764220000000-create-catalogue.js';
-import { CreateStoreIdentity1764240000000 } from './migrations/1764240000000-create-store-identity.js';
-import { CreatePlatformErrors1764500000000 } from './migrations/1764500000000-create-platform-errors.js';
 import { variables, type PlatformConnectorConfig } from './platform-connector.config.js';
+import { schema } from './platform-connector.database.js';
 import { PlatformConnectorModule } from './platform-connector.module.js';
-import { AppToken } from './platform/app-token.entity.js';
-import { PlatformErrorRow } from './platform/platform-error.entity.js';
 import { PlatformHttp } from './platform/platform-http.js';
-import { RateBudgetRow } from './platform/rate-budget.entity.js';
 import { toServiceError } from './platform/unavailable-error.js';
 import { Reconciler } from './reconciliation/reconciler.service.js';
-import { Reconciliation } from './subscriptions/reconciliation.entity.js';
 import { RevocationsConsumer } from './revocations/revocations.consumer.js';
-import { Subscription } from './subscriptions/subscription.entity.js';
 
 /** The contracts that the platform connector serves. */
 export const servedContracts: readonly Contract<object, object>[] = [
@@ -48,27 +38,6 @@ export const servedContracts: readonly Contract<object, object>[] = [
   reconcileSubscriptions,
   setEventType,
 ];
-
-/** The schema of the platform connector. */
-export const schema = {
-  name: 'platform_connector',
-  entities: [
-    AppToken,
-    EventTypeChoice,
-    PlatformErrorRow,
-    RateBudgetRow,
-    Reconciliation,
-    StoreIdentity,
-    Subscription,
-  ],
-  migrations: [
-    CreateAppTokensAndRateBudgets1764200000000,
-    CreateSubscriptions1764210000000,
-    CreateCatalogue1764220000000,
-    CreateStoreIdentity1764240000000,
-    CreatePlatformErrors1764500000000,
-  ],
-};
 
 /** The platform connector: the only service that talks to the platform. */
 export const platformConnector = defineService({ name: 'platform-connector', variables, start });

@@ -1,7 +1,7 @@
 import { platformVariables } from '@stream-events/platforms';
 import { adminPort, sharedVariables, type ConfigOf } from '@stream-events/service';
 
-/** The environment of the platform connector. */
+/** The environment variables of the platform connector. */
 export const variables = {
   HOST: sharedVariables.HOST,
   ADMIN_PORT: adminPort(9004),

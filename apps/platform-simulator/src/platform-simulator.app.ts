@@ -5,7 +5,6 @@ import { defineService, NestLogger, ShellModule, type RunningService } from '@st
 import { ApiFaultsService } from './faults/api-faults.service.js';
 import { variables } from './platform-simulator.config.js';
 import { PlatformSimulatorModule } from './platform-simulator.module.js';
-
 import { ScenarioPlayer } from './scenarios/scenario-player.service.js';
 
 export { recordSimulator, removeSimulatorRecord } from './command-line/running-simulator.js';

@@ -14,7 +14,7 @@ export const maxRate = 100_000;
 /** The scenarios. scenarios/scenarios.ts describes them. */
 export const scenarioNames = ['quiet', 'busy-evening', 'raid', 'streamers-on-and-off'] as const;
 
-/** The environment variables of the simulator. */
+/** The environment variables of the platform simulator. */
 export const variables = {
   HOST: sharedVariables.HOST,
   PORT: integer('Port of the simulated platform; 0 selects any free port', [0, 65_535], { default: 8100 }),

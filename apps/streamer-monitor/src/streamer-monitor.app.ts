@@ -14,7 +14,7 @@ import {
   updateStreamer,
   type Contract,
 } from '@stream-events/contracts';
-import { claimStoreFor, connectDatabase, StoreIdentity, toUnavailable } from '@stream-events/database';
+import { claimStoreFor, connectDatabase, toUnavailable } from '@stream-events/database';
 import {
   closeNats,
   connectNats,
@@ -23,21 +23,14 @@ import {
   RequestClient,
 } from '@stream-events/messaging';
 import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
-import { CreateStreamers1764230000000 } from './migrations/1764230000000-create-streamers.js';
-import { CreateStoreIdentity1764250000000 } from './migrations/1764250000000-create-store-identity.js';
-import { AddRebuildLeaseHolder1766010000000 } from './migrations/1766010000000-add-rebuild-lease-holder.js';
 import { UsernameRefresh } from './polling/username-refresh.service.js';
 import { Poller } from './polling/poller.service.js';
-import { Rebuild } from './rebuild/rebuild.entity.js';
 import { RebuildService } from './rebuild/rebuild.service.js';
 import { StreamEventsConsumer } from './stream-events/stream-events.consumer.js';
 import { variables, type StreamerMonitorConfig } from './streamer-monitor.config.js';
+import { schema } from './streamer-monitor.database.js';
 import { StreamerMonitorModule } from './streamer-monitor.module.js';
-import { Streamer } from './streamers/streamer.entity.js';
-import { OfflineEvent } from './streams/offline-event.entity.js';
 import { StreamMaintenance } from './streams/stream-maintenance.service.js';
-import { RemovedStream, StreamSample } from './streams/stream-sample.entity.js';
-import { Stream } from './streams/stream.entity.js';
 
 // Six for events, two for polls, four for a rebuild, and the rest for requests.
 const databaseConnections = 16;
@@ -56,17 +49,6 @@ const servedContracts: readonly Contract<object, object>[] = [
   rebuildStreams,
   getRebuild,
 ];
-
-/** The schema of the streamer monitor. */
-export const schema = {
-  name: 'streamer_monitor',
-  entities: [OfflineEvent, Rebuild, RemovedStream, StoreIdentity, Stream, Streamer, StreamSample],
-  migrations: [
-    CreateStreamers1764230000000,
-    CreateStoreIdentity1764250000000,
-    AddRebuildLeaseHolder1766010000000,
-  ],
-};
 
 /** The streamer monitor: records which streamers are live, and their streams. */
 export const streamerMonitor = defineService({ name: 'streamer-monitor', variables, start });

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { PollRecorder } from '../src/polling/poll-recorder.service.js';
-import { schema } from '../src/streamer-monitor.app.js';
+import { schema } from '../src/streamer-monitor.database.js';
 import { MonitoredStreamersRepository } from '../src/streams/monitored-streamers.repository.js';
 import { Streamer } from '../src/streamers/streamer.entity.js';
 import { OfflineEvent } from '../src/streams/offline-event.entity.js';

@@ -1,5 +1,5 @@
 import { describeSchema } from '@stream-events/testing';
 import { connectMonitor } from '../test/monitor-store.js';
-import { schema } from './streamer-monitor.app.js';
+import { schema } from './streamer-monitor.database.js';
 
 describeSchema(schema.name, (database) => connectMonitor(database, 1));

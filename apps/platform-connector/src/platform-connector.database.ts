@@ -1,0 +1,33 @@
+import { StoreIdentity } from '@stream-events/database';
+import { EventTypeChoice } from './event-types/event-type-choice.entity.js';
+import { CreateAppTokensAndRateBudgets1764200000000 } from './migrations/1764200000000-create-app-tokens-and-rate-budgets.js';
+import { CreateSubscriptions1764210000000 } from './migrations/1764210000000-create-subscriptions.js';
+import { CreateCatalogue1764220000000 } from './migrations/1764220000000-create-catalogue.js';
+import { CreateStoreIdentity1764240000000 } from './migrations/1764240000000-create-store-identity.js';
+import { CreatePlatformErrors1764500000000 } from './migrations/1764500000000-create-platform-errors.js';
+import { AppToken } from './platform/app-token.entity.js';
+import { PlatformErrorRow } from './platform/platform-error.entity.js';
+import { RateBudgetRow } from './platform/rate-budget.entity.js';
+import { Reconciliation } from './subscriptions/reconciliation.entity.js';
+import { Subscription } from './subscriptions/subscription.entity.js';
+
+/** The database schema of the platform connector. */
+export const schema = {
+  name: 'platform_connector',
+  entities: [
+    AppToken,
+    EventTypeChoice,
+    PlatformErrorRow,
+    RateBudgetRow,
+    Reconciliation,
+    StoreIdentity,
+    Subscription,
+  ],
+  migrations: [
+    CreateAppTokensAndRateBudgets1764200000000,
+    CreateSubscriptions1764210000000,
+    CreateCatalogue1764220000000,
+    CreateStoreIdentity1764240000000,
+    CreatePlatformErrors1764500000000,
+  ],
+};

@@ -1,0 +1,20 @@
+import { StoreIdentity } from '@stream-events/database';
+import { CreateStreamers1764230000000 } from './migrations/1764230000000-create-streamers.js';
+import { CreateStoreIdentity1764250000000 } from './migrations/1764250000000-create-store-identity.js';
+import { AddRebuildLeaseHolder1766010000000 } from './migrations/1766010000000-add-rebuild-lease-holder.js';
+import { Rebuild } from './rebuild/rebuild.entity.js';
+import { Streamer } from './streamers/streamer.entity.js';
+import { OfflineEvent } from './streams/offline-event.entity.js';
+import { RemovedStream, StreamSample } from './streams/stream-sample.entity.js';
+import { Stream } from './streams/stream.entity.js';
+
+/** The database schema of the streamer monitor. */
+export const schema = {
+  name: 'streamer_monitor',
+  entities: [OfflineEvent, Rebuild, RemovedStream, StoreIdentity, Stream, Streamer, StreamSample],
+  migrations: [
+    CreateStreamers1764230000000,
+    CreateStoreIdentity1764250000000,
+    AddRebuildLeaseHolder1766010000000,
+  ],
+};
