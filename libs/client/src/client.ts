@@ -33,7 +33,7 @@ export interface Client {
    */
   api: ApiClient<paths>;
   /**
-   * Live events, in order and each once, across reconnects: `for await (const event of client.live())`.
+   * Live events, in order and without duplicates, across reconnects: `for await (const event of client.live())`.
    *
    * @throws TypeError if `after` cannot be a position
    */

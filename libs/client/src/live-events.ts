@@ -129,7 +129,7 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
       }
     } finally {
       stream.close();
-      // A connection that lasted this long worked, even if no event passed the filters.
+      // A connection that lasted this long counts as working, even if no event passed the filters.
       if (performance.now() - startedAt > maxDelayMs) this.attempts = 0;
     }
   }

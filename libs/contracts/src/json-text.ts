@@ -63,7 +63,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The text of a member's value. The text must be a valid JSON object. */
+/** Returns the text of a member's value. `text` must be a valid JSON object. */
 function findMember(text: string, name: string): string | undefined {
   let found: string | undefined;
   let at = skipSpace(text, text.indexOf('{') + 1);

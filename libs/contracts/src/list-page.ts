@@ -82,7 +82,7 @@ export function findNeighbours(position: ListPosition | undefined, page: ReadPag
   return direction === 'older' ? { next: ahead, previous: behind } : { next: behind, previous: ahead };
 }
 
-/** Returns the position that leads back from a page: before its first item, or for an empty page, where it was requested. */
+/** Returns the position that leads back from a page: before its first item or, for an empty page, at the requested position. */
 function turnAround(position: ListPosition, firstId: string | undefined): ListPosition {
   const direction = position.direction === 'older' ? 'newer' : 'older';
   return firstId === undefined

@@ -37,7 +37,7 @@ export function runCommand(
       command,
       args,
       {
-        // The other user may not be able to enter the current folder, and initdb does not run without one.
+        // The other user may not be able to enter the current folder, and initdb needs a folder that it can enter.
         cwd: options.cwd ?? '/',
         env: options.env ?? plainEnvironment(),
         timeout: options.timeoutMs,

@@ -14,7 +14,7 @@ import { FailureLog, WorkerLoop, type Logger } from '@stream-events/service';
 import { within } from './connection.js';
 import { isStreamNotFound } from './stream-not-found.js';
 
-/** A message as a handler sees it. The handler does not acknowledge it: it returns an outcome. */
+/** A message as a handler sees it. The handler does not acknowledge the message but returns an outcome. */
 export type DeliveredMessage = Pick<JsMsg, 'data' | 'headers' | 'info' | 'seq' | 'string' | 'subject'>;
 
 /**

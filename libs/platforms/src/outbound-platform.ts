@@ -68,7 +68,7 @@ export interface OutboundPlatform {
   deleteSubscription(id: string): Promise<void>;
 }
 
-/** The kinds of calls, as metrics and logs name them. */
+/** The kinds of calls, by their names in metrics and logs. */
 export type PlatformEndpoint =
   'token' | 'users' | 'streams' | 'list_subscriptions' | 'create_subscription' | 'delete_subscription';
 

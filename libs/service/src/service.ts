@@ -112,7 +112,7 @@ export function onceStopped(
     stop().then(
       () => exitAfterFlush(logger, exitCode),
       (error: unknown) => {
-        logger.error({ err: error }, 'cannot stop the service in order');
+        logger.error({ err: error }, 'cannot stop the service cleanly');
         return exitAfterFlush(logger, 1);
       },
     );

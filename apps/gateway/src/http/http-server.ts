@@ -111,8 +111,8 @@ function withNewline(payload: unknown): unknown {
 }
 
 /**
- * While the server closes, each response closes its connection: otherwise a client that keeps its connection open would keep
- * the server waiting. Fastify only does this for requests that arrive after closing has started, and it closes idle
+ * Makes each response close its connection while the server closes. Otherwise, a client that keeps its connection open would
+ * keep the server waiting. Fastify only does this for requests that arrive after closing has started, and it closes idle
  * connections immediately, including those on which a request is already on its way.
  */
 function endConnectionsOnClose(fastify: FastifyInstance): void {
@@ -126,7 +126,7 @@ function endConnectionsOnClose(fastify: FastifyInstance): void {
     isClosing = true;
     await untilConnectionsAreAccepted();
     const closed = new Promise((resolve) => {
-      // The close of the HTTP server would close idle connections; that of its base class only stops listening.
+      // Use the base class's close(), which only stops listening. The HTTP server's own close() would also close idle connections.
       NetServer.prototype.close.call(fastify.server, resolve);
     });
     await within(idleGraceMs, closed);
@@ -141,8 +141,8 @@ function endConnectionsOnClose(fastify: FastifyInstance): void {
 
 /**
  * Waits until the process has accepted nearly all connections that the operating system has established, because the others
- * are reset when the server stops listening. The end of a short turn of the event loop is such a moment: each turn accepts all
- * pending connections.
+ * are reset when the server stops listening. Each turn of the event loop accepts all pending connections, so after a short turn
+ * hardly any are left.
  */
 async function untilConnectionsAreAccepted(): Promise<void> {
   await setImmediate(); // ends the current turn

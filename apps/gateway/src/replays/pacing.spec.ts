@@ -16,7 +16,7 @@ function play(rate: number, count: number, lateMs = 0): number[] {
   return times;
 }
 
-/** The most events within any second that starts with an event. */
+/** Returns the maximum number of events in any second that starts with an event. */
 function mostInASecond(times: readonly number[]): number {
   let begin = 0;
   return Math.max(
@@ -53,14 +53,14 @@ describe(beginPacing.name, () => {
     expect((times.length - 1) / seconds).toBeLessThanOrEqual(1.001 * rate);
   });
 
-  it('makes up for a quarter of a second after a longer pause', () => {
+  it('catches up on a quarter of a second after a longer pause', () => {
     const after = (ms: number): number => countDue(refill(spend(beginPacing(100, 0), 1), ms));
 
     expect([after(10), after(200), after(250), after(60_000)]).toEqual([1, 20, 25, 25]);
     expect(countDue(refill(spend(beginPacing(1, 0), 1), 60_000))).toBe(1);
   });
 
-  it('never exceeds the rate plus the events it may make up for within a second', () => {
+  it('never sends more than the rate plus the catch-up within a second', () => {
     const pauses = fc.array(fc.integer({ min: 0, max: 3_000 }), { maxLength: 50 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000 }), pauses, (rate, waits) => {

@@ -130,8 +130,8 @@ export class ReplayRun {
   private takeFailure(error: unknown): void {
     const isAway = error instanceof ServiceError && error.code === 'unavailable';
     const message = isAway
-      ? 'cannot continue a replay, retrying'
-      : 'a replay failed, its remaining events are not sent';
+      ? 'cannot continue the replay, retrying'
+      : 'replay failed, its remaining events will not be sent';
     this.parts.failures.warn(message, { err: error, replay: this.replay.id });
     if (isAway) return;
     this.waiting = [];

@@ -153,7 +153,7 @@ describe(ReplayRunner.name, () => {
 
     await eventually(() => expect(idsOf(second().replayed)).toEqual(expect.arrayContaining(idsOf(others))));
     const sent = second().replayed.length - others.length;
-    // The events of half a second, those it may make up for, and those in flight.
+    // Allow for the events of half a second, those that it catches up on, and those in flight.
     expect(sent - sentBefore).toBeLessThan(75);
     await eventually(async () =>
       expect(await read(id)).toMatchObject({ status: 'cancelled', replayed: sent }),
@@ -177,7 +177,7 @@ describe(ReplayRunner.name, () => {
 
     expect(await untilEnded(id)).toMatchObject({ status: 'done' });
     await eventually(() => expect(distinct(second())).toEqual(idsOf(events)));
-    // The events of half a second, and those it may make up for.
+    // Allow for the events of half a second, and those that it catches up on.
     expect(second().replayed.length - events.length).toBeLessThan(50);
   });
 

@@ -77,7 +77,7 @@ export class ReplayRunner {
       this.running.delete(replay.id);
       this.logger.info(
         { replay: replay.id, replayed: run.replayed },
-        'a replay stopped running in this gateway',
+        'replay no longer runs in this gateway',
       );
     });
     this.running.set(replay.id, running);

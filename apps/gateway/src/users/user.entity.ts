@@ -11,7 +11,7 @@ export class User {
   @Column('text')
   username!: string;
 
-  /** See `toUsernameKey`. Unique, because readers confuse names that differ only in case. */
+  /** See `toUsernameKey`. Unique, because people confuse names that differ only in case. */
   @Column('text', { name: 'username_key', unique: true })
   usernameKey!: string;
 

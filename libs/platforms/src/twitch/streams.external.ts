@@ -20,8 +20,8 @@ export function toStreamsQuery(userIds: readonly string[]): string {
 }
 
 /**
- * Reads the reply to `GET streams` (docs/platform-facts.md §4.4). One malformed stream fails the whole reply: skipping it would mean
- * that its broadcaster is offline.
+ * Reads the reply to `GET streams` (docs/platform-facts.md §4.4). One malformed stream fails the whole reply: skipping it would
+ * report its broadcaster as offline.
  */
 export function readStreams(body: unknown): PlatformStreamMessage[] {
   return readObjects(readObject(body, 'the list of streams'), 'data').map((stream) => ({

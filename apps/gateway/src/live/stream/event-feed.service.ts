@@ -187,7 +187,7 @@ export class EventFeed {
     this.onProgress(track);
   }
 
-  /** Whether messages are missing. A track that is not adopted yet can begin anywhere. */
+  /** Whether messages are missing. A track that is not the current one yet can begin anywhere. */
   private isMissingBefore(track: FeedTrack, sequence: number): boolean {
     return track === this.track && track.isMissingBefore(sequence);
   }

@@ -17,7 +17,7 @@ const preloaded = 5_000;
 // The events that were not delivered yet can be anywhere in a full ring buffer.
 const reloaded = maxRingBufferEvents;
 
-/** Why nothing is read while the stream ends before the last message that was read. */
+/** The reason to wait while the stream ends before the last message that was read. */
 export const lostEnd =
   'the EVENTS stream has lost its tail: waiting for the events service to set a new epoch';
 
