@@ -7,13 +7,13 @@ import tseslint from 'typescript-eslint';
  *
  *   app       a service; never imports another app
  *   bundle    all-in-one and system-tests, which start the apps
- *   lib       imported by apps; its layer says which libs it may import itself
+ *   lib       imported by apps; its layer decides which libs it may import
  *   laptop    the embedded servers: only bundles and the test kit use them, so no service depends on them
  *   testing   the test kit, which starts services; only tests import it (see no-restricted-imports)
- *   client    installed by others and run in browsers: imports nothing of ours
+ *   client    installed by users and run in browsers: imports no other project
  *
- * Layers: contracts ← service ← connections (messaging, database) ← features (ingest, platforms). Libs of one layer do not
- * import each other. `npm run check` proves that the rules are active: they must refuse the imports in tools/boundary-probe.
+ * Layers: contracts ← service ← connections (messaging, database) ← features (ingest, platforms). Libs of one layer do not import
+ * each other. `npm run check` proves that the rules are active: they must reject the imports in tools/boundary-probe.
  */
 const boundaries = [
   allow('type:app', 'type:lib'),
@@ -28,12 +28,15 @@ const boundaries = [
   allow('layer:features', 'layer:contracts', 'layer:service', 'layer:connections'),
 ];
 
-/** The test kit may be imported everywhere, by tests. */
+/** Tests of any project may import the test kit. */
 function allow(sourceTag, ...tags) {
   return { sourceTag, onlyDependOnLibsWithTags: [...tags, 'type:testing'] };
 }
 
-/** The folders of an app, lowest first: a folder imports only from folders before it. Folders that are not listed are free. */
+/**
+ * The folders of an app, lowest first. A folder may import only from folders before it. Folders that are not listed have no
+ * restrictions.
+ */
 const folderOrders = {
   'apps/gateway/src': [
     ...['http', 'paging', 'users', 'health'],
@@ -54,7 +57,7 @@ const folderOrders = {
 };
 
 const oneWayImports = Object.entries(folderOrders).flatMap(([source, folders]) => [
-  // The configuration is below all folders: features read it.
+  // The configuration file is below all folders, because features read it.
   importNothingLike(String.raw`^\./[^/]+/`, `${source}/*.config.ts`),
   ...folders.map((folder, index) => {
     const above = folders.slice(index + 1).map((name) => `${name}/`);
@@ -70,7 +73,7 @@ function importNothingLike(regex, files) {
     ignores: ['**/*.spec.ts'],
     plugins: { '@typescript-eslint': tseslint.plugin },
     rules: {
-      // Not ESLint's own rule of the same name: its options further down would replace these.
+      // Uses this rule instead of ESLint's rule of the same name, whose options further down would replace these.
       '@typescript-eslint/no-restricted-imports': [
         'error',
         { patterns: [{ regex, message: 'Imports between folders point one way: see folderOrders.' }] },
@@ -112,7 +115,7 @@ export default tseslint.config(
         'error',
         { argsIgnorePattern: '^_', varsIgnorePattern: '^_', destructuredArrayIgnorePattern: '^_' },
       ],
-      // Numbers, booleans, and null print as expected.
+      // Allow numbers, booleans, and null, which print as expected.
       '@typescript-eslint/restrict-template-expressions': [
         'error',
         { allowNumber: true, allowBoolean: true, allowNullish: true },
@@ -122,7 +125,7 @@ export default tseslint.config(
         'error',
         { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
       ],
-      // Message classes only describe shapes, so any object of that shape is assignable.
+      // Message classes only describe shapes, so allow any object of the shape.
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
       '@typescript-eslint/no-misused-spread': 'off',
       // A Nest module is a class that has only a decorator or a static method.

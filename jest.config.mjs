@@ -34,9 +34,9 @@ export default {
       globalTeardown: '<rootDir>/libs/testing/dist/jest-global-teardown.js',
     },
   ],
-  // Longer than any wait inside a test, so that a test fails with what it missed, even on a slow and busy machine.
+  // Longer than any wait inside a test, so that a test reports its failed expectation, even on a slow and busy machine.
   testTimeout: 60_000,
-  // Three times the two cores that the suite is measured on, because most tests mostly wait: for polls, timeouts, and servers.
-  // Three workers take 20 % longer.
+  // Three workers per core of the two-core reference machine, because most tests mainly wait for polls, timeouts, and servers.
+  // With three workers in all, the suite takes 20 % longer.
   maxWorkers: 6,
 };

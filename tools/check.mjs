@@ -20,7 +20,7 @@ step('Types');
 run(process.execPath, [`${bin}typescript/bin/tsc`, '-p', 'tsconfig.json']);
 
 step('Lint');
-// Through Nx only: without Nx's project graph the boundary rule is skipped silently.
+// Runs through Nx, because ESLint silently skips the boundary rule without Nx's project graph.
 run(process.execPath, [
   `${bin}nx/dist/bin/nx.js`,
   'run-many',
@@ -39,14 +39,16 @@ if (stale.length > 0) fail(`Stale: ${stale.join(', ')}. Run: npm run generate`);
 await checkStaleness();
 
 step('API descriptions');
-// Imported here because prepare() has installed its packages only now.
+// Imported here, because prepare() has only now installed the packages that this module needs.
 const { findAsyncApiFaults, findOpenApiFaults } = await import('./api-descriptions.mjs');
 await checkDescription('docs/openapi.json', findOpenApiFaults);
 await checkDescription('docs/asyncapi.json', findAsyncApiFaults);
 
 process.stdout.write('\nAll checks passed.\n');
 
-/** Proves that the boundary rule is active: it must refuse exactly the imports of tools/boundary-probe marked `refused`. */
+/**
+ * Proves that the boundary rule is active: it must reject exactly the imports in tools/boundary-probe that are marked `refused`.
+ */
 function checkBoundaries() {
   const nx = [
     `${bin}nx/dist/bin/nx.js`,
@@ -63,10 +65,10 @@ function checkBoundaries() {
   const found = listRefusedImports(stdout);
   const expected = listForbiddenImports();
   if (status === 0 || found.sort().join() !== expected.sort().join())
-    fail(`The boundary rules are not active: they refused ${found} instead of ${expected}.\n${stdout}`);
+    fail(`The boundary rules are not active: they rejected [${found}] instead of [${expected}].\n${stdout}`);
 }
 
-/** The imports that ESLint's report refuses, as `<path of the probe>:<line>`. */
+/** Returns the imports that ESLint's report rejects, as `<path of the probe>:<line>`. */
 function listRefusedImports(report) {
   const lines = report.matchAll(
     /boundary-probe\/(?<path>\S+)$|^ +(?<line>\d+):.*(enforce-module-boundaries|restricted-imports)$/gm,
@@ -79,7 +81,7 @@ function listRefusedImports(report) {
   });
 }
 
-/** The imports that the probes mark as forbidden, in the same form. */
+/** Returns the imports that the probes mark as forbidden, in the same form. */
 function listForbiddenImports() {
   const directory = `${root}tools/boundary-probe/`;
   const probes = readdirSync(directory, { recursive: true }).filter((path) => path.endsWith('.mjs'));
@@ -90,7 +92,7 @@ function listForbiddenImports() {
   );
 }
 
-/** Proves that a stale generated file is found, by changing one in a copy. */
+/** Proves that the check finds a stale generated file, by changing one in a copy. */
 async function checkStaleness() {
   const changed = 'docs/asyncapi.json';
   const copy = join(mkdtempSync(join(tmpdir(), 'stale-')), '/');
@@ -101,7 +103,9 @@ async function checkStaleness() {
     rmSync(copy, { recursive: true }),
   );
   if (stale.join() !== changed)
-    fail(`The check of generated files does not work: ${changed} was changed, but it found: ${stale.join()}`);
+    fail(
+      `The check of generated files does not work: ${changed} was changed, but the check found these stale files: ${stale.join()}`,
+    );
 }
 
 /** Checks that a description is valid, and that the same description without its title is not. */

@@ -15,7 +15,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => (isStopping
 process.stdout.write(`
 Stream Event Service in development mode
 
-  Restarts after every change in apps/*/src and libs/*/src (tests excepted).
+  Restarts after every change in apps/*/src and libs/*/src, except in tests.
   Inspector: ${inspector} (in Chrome: chrome://inspect). Stack traces point to the TypeScript sources.
   The variables of npm start apply, for example LOG_LEVEL=debug. Ctrl-C stops everything.
 
@@ -29,7 +29,7 @@ for (let service = start(); ; service = start()) {
     break;
   }
   process.stdout.write(`\n  Changed: ${changed}\n`);
-  // The old services keep running until the new ones are built; a broken build waits for its repair.
+  // The old services keep running until the new ones are built. After a failed build, wait for the next change.
   while (!build() && !isStopping) await waitForChange();
   await stop(service);
   if (isStopping) break;
@@ -47,7 +47,7 @@ function start() {
   return service;
 }
 
-/** Ctrl-C in a terminal reaches the services as well; they take a second signal within a second for the same one. */
+/** Ctrl-C in a terminal also signals the services. They treat a second signal within one second as the same one. */
 async function stop(service) {
   if (service.exitCode !== null || service.signalCode !== null) return;
   const exit = once(service, 'exit');
@@ -55,7 +55,7 @@ async function stop(service) {
   await exit;
 }
 
-/** The first changed file; undefined when Ctrl-C ends the wait. */
+/** Returns the first changed file; undefined when Ctrl-C ends the wait. */
 async function waitForChange() {
   while (!isStopping) {
     await wait(scanIntervalMs);

@@ -6,7 +6,7 @@ export function runJest(args) {
   const options = [
     '--experimental-vm-modules',
     '--disable-warning=ExperimentalWarning',
-    // Loading the modules of a test file makes much short-lived garbage: collect it less often.
+    // Loading the modules of a test file creates much short-lived garbage, so collect garbage less often.
     '--max-semi-space-size=32',
   ];
   run(process.execPath, [...options, `${root}node_modules/jest/bin/jest.js`, ...args]);

@@ -22,7 +22,7 @@ async function printPart(what) {
     'close codes': printCloseCodes,
     limits: printLimits,
   }[what];
-  if (!print) throw new Error(`no generator for "${what}" in tools/pages.mjs`);
+  if (!print) throw new Error(`tools/pages.mjs has no generator for "${what}"`);
   const prettier = await import('prettier');
   return (await prettier.format(await print(), { parser: 'markdown' })).trim();
 }

@@ -9,7 +9,7 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 
 const installedMark = `${root}node_modules/.installed-lock`;
 
-/** Installs the packages when they differ from the lock file, then builds what has changed; exits when that fails. */
+/** Installs the packages when they differ from the lock file, then builds the changed projects. Exits when either fails. */
 export function prepare() {
   requireNode();
   install();
@@ -40,7 +40,7 @@ export function run(command, args, advice) {
   process.exit(status || 1);
 }
 
-/** Builds what has changed. False when the build fails; its output is printed. */
+/** Builds the changed projects. When the build fails, prints its output and returns false. */
 export function build() {
   process.stdout.write('  Build: checking for changes\n');
   const args = ['node_modules/nx/dist/bin/nx.js', 'run-many', '-t', 'build', '--output-style=static'];

@@ -10,7 +10,7 @@ import {
   type Variable,
 } from '@stream-events/service';
 
-/** The same variable, optional for `npm start`. */
+/** Returns the same variable, but optional for `npm start`. */
 function optional<T>(variable: Variable<T>): Variable<T | undefined> {
   return { ...variable, defaultValue: undefined };
 }
@@ -18,7 +18,7 @@ function optional<T>(variable: Variable<T>): Variable<T | undefined> {
 /** The environment variables that all-in-one itself reads; every service also reads its own. */
 export const variables = {
   HOST: sharedVariables.HOST,
-  // Another free port when this one is in use.
+  // Another free port is used when this one is in use.
   PORT: gateway.variables.PORT,
   DATA_DIR: text('Directory for the data and secrets of the embedded servers', { default: '.data' }),
   DATABASE_URL: optional(sharedVariables.DATABASE_URL),
@@ -32,7 +32,7 @@ export const variables = {
   LOG_LEVEL: {
     ...sharedVariables.LOG_LEVEL,
     defaultValue: 'warn' as const,
-    defaultText: 'warn; info when services run apart',
+    defaultText: 'warn; info when each service runs in its own process',
   },
 };
 
@@ -42,7 +42,7 @@ export type AllInOneConfig = ConfigOf<typeof variables>;
 export function readConfig(environment: NodeJS.ProcessEnv): AllInOneConfig {
   const config = loadConfig(variables, environment);
   if (config.DATABASE_URL && !config.SECRET_KEY) {
-    // Other users of that database could not decrypt what a newly generated key encrypts.
+    // A newly generated key could not decrypt existing data, and other instances could not decrypt new data.
     throw new ConfigError([
       'SECRET_KEY is required when DATABASE_URL is set. Use the key that this database was used with before',
     ]);

@@ -22,12 +22,12 @@ export async function runAllInOne(): Promise<void> {
   const stop = async (): Promise<void> => {
     interruption.abort();
     say('Stopping');
-    // A failed start has stopped what it started; its error is printed below.
+    // A failed start stops everything that it started. Its error is printed below.
     const running = await starting.catch(() => undefined);
     await running?.stop();
     say('Stopped');
   };
-  // Registered before the start is complete: Ctrl-C while PostgreSQL starts must not leave it running.
+  // Registered before the start is complete, because Ctrl-C during the start of PostgreSQL must not leave PostgreSQL running.
   const end = onceStopped(logger, stop, shutdownTimeoutMs);
   exitOnUnexpectedErrors(logger, () => end(1));
   try {

@@ -2,7 +2,7 @@ import type { AllInOneConfig } from './all-in-one.config.js';
 import { dataDirectory, subscriberPasswordPath } from './servers.js';
 import type { Services } from './services.js';
 
-/** What `npm start` prints once everything runs. */
+/** Returns the text that `npm start` prints when everything is running. */
 export function announce(
   config: AllInOneConfig,
   services: Pick<Services, 'url' | 'simulatorUrl' | 'firstOwner'>,
@@ -34,7 +34,7 @@ export function announce(
 }
 
 function describeSimulator({ SIMULATOR_RATE, DATA_DIR }: AllInOneConfig): string {
-  // The command finds the simulator by the data folder.
+  // `npm run simulator` finds the simulator by the data folder.
   const environment = DATA_DIR === '.data' ? '' : `DATA_DIR=${DATA_DIR} `;
   const rate = SIMULATOR_RATE === 1 ? '1 event' : `${SIMULATOR_RATE} events`;
   return `SIMULATED, ${rate} per second; control it with: ${environment}npm run simulator`;

@@ -1,6 +1,6 @@
 import { findFreePort } from '@stream-events/embedded';
 
-/** The wanted port, or another free one when that is taken; then says so. */
+/** Returns the wanted port. When that port is in use, prints a notice and returns another free port. */
 export async function choosePort(
   wanted: number,
   purpose: string,

@@ -5,7 +5,7 @@ import { monitorDemoStreamers } from './demo-streamers.js';
 
 let server: Server;
 let url: string;
-/** Statuses of the responses to `POST /api/v1/streamers`, in order; the last one repeats. */
+/** The statuses of the responses to `POST /api/v1/streamers`, in order. The last one repeats. */
 let statuses: number[];
 let asked: string[];
 
@@ -36,7 +36,7 @@ async function monitor(simulatorUrl = url): Promise<string[]> {
 }
 
 describe(monitorDemoStreamers.name, () => {
-  it('monitors every broadcaster, retries a failed request, and accepts one that is monitored already', async () => {
+  it('monitors every broadcaster, retries a failed request, and accepts a broadcaster who is already monitored', async () => {
     statuses = [503, 201, 409];
 
     expect(await monitor()).toEqual([]);
@@ -45,7 +45,7 @@ describe(monitorDemoStreamers.name, () => {
     );
   });
 
-  it('prints a failure and lets the start go on', async () => {
+  it('prints a failure and lets the start continue', async () => {
     statuses = [503];
 
     expect(await monitor()).toEqual([expect.stringContaining('(mira: 503')]);

@@ -16,8 +16,8 @@ const attempts = 5;
 const pauseMs = 1_000;
 
 /**
- * Monitors the broadcasters of the simulated platform through the public API, so that a new user sees streamers at once. The
- * service works without them: a failure is printed and does not stop the start, which has yet to print the owner's token.
+ * Monitors the broadcasters of the simulated platform through the public API, so that a new user sees streamers immediately. The
+ * service works without them: a failure is printed but does not stop the start, because the owner's token must still be printed.
  */
 export async function monitorDemoStreamers(demo: Demo, say: (line: string) => void): Promise<void> {
   try {

@@ -4,7 +4,7 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises';
 /** Reads a secret from a file, or generates the secret and the file. Only the current user can read the file. */
 export async function keepSecret(path: string): Promise<string> {
   const draft = `${path}.${process.pid}`;
-  // Complete before it gets its name: a start that is killed here leaves no partial secret.
+  // The file is complete before it gets its name, so a start that is killed here leaves no partial secret.
   await writeFile(draft, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
   try {
     await link(draft, path);

@@ -29,15 +29,19 @@ export function dataDirectory(config: AllInOneConfig): string {
   return resolve(config.DATA_DIR, config.PLATFORM);
 }
 
-/** The file with the password of the NATS user `subscriber`. It survives restarts, because your services are configured with it. */
+/**
+ * The file with the password of the NATS user `subscriber`. The password survives restarts, because your services are configured
+ * with it.
+ */
 export function subscriberPasswordPath(config: AllInOneConfig): string {
   return join(dataDirectory(config), 'nats-subscriber-password');
 }
 
-/** Starts the servers whose URL is not configured; `say` prints progress. */
+/** Starts the servers whose URL is not configured. `say` prints progress. */
 export async function startServers(config: AllInOneConfig, say: (line: string) => void): Promise<Servers> {
   const directory = dataDirectory(config);
-  // Under root, PostgreSQL runs as another user, which must be able to traverse this folder. Every secret in it is a 0600 file.
+  // Under root, PostgreSQL runs as another user, which must be able to enter this folder. Every secret in the folder is a 0600
+  // file.
   await mkdir(directory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const lock = await lockDirectory(directory);
   const stops: (() => Promise<void>)[] = [() => lock.release()];

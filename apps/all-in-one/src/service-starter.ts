@@ -40,7 +40,7 @@ export class ServiceStarter {
     this.stops.push(stop);
   }
 
-  /** Stops in reverse order: a service stops before the services that it needs. */
+  /** Stops everything in reverse order, so that a service stops before the services that it needs. */
   async stop(): Promise<void> {
     this.health.markStopping();
     await closeAll(this.stops.splice(0).reverse());

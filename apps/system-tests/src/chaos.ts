@@ -5,8 +5,8 @@ import { TestBed, type ScenarioResult } from './chaos/test-bed.js';
 import { say } from './measure/progress.js';
 import { report, type SystemTest } from './measure/report.js';
 
-// npm run chaos: takes away every part of the system under load, looks for lost and doubled events, and writes docs/chaos.md.
-// --quick is short; --only <name> runs one scenario. Both only print.
+// npm run chaos: kills, freezes, or stops every part of the system under load, looks for lost and duplicate events, and writes
+// docs/chaos.md. --quick runs a short version; --only <name> runs one scenario. Both only print the result.
 
 const test: SystemTest = {
   title: 'Chaos test',
@@ -26,7 +26,9 @@ function chooseScenarios(): typeof scenarios {
   if (flags.only === undefined) return scenarios;
   const chosen = scenarios.filter(({ name }) => name === flags.only);
   if (chosen.length > 0) return chosen;
-  throw new Error(`there is no scenario ${flags.only}, only ${scenarios.map(({ name }) => name).join(', ')}`);
+  throw new Error(
+    `unknown scenario ${flags.only}; the scenarios are ${scenarios.map(({ name }) => name).join(', ')}`,
+  );
 }
 
 async function runAll(bed: TestBed): Promise<ScenarioResult[]> {

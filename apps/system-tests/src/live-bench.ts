@@ -12,8 +12,8 @@ import { middle, printSections, type LiveBenchmarkResults, type Rounds } from '.
 import { say } from './measure/progress.js';
 import { report, type SystemTest } from './measure/report.js';
 
-// npm run bench:live: measures live delivery and a bare `ws` broadcast in alternation, and writes docs/live-benchmarks.md.
-// --quick is short; --only maximum or --only latency runs one part. Both only print.
+// npm run bench:live: measures live delivery and a bare `ws` broadcast in turn, and writes docs/live-benchmarks.md. --quick runs a
+// short version; --only maximum or --only latency runs one part. Both only print the result.
 
 const test: SystemTest = {
   title: 'Live benchmarks',
@@ -26,7 +26,7 @@ const { values: flags } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
 });
 if (flags.only !== undefined && !partNames.includes(flags.only))
-  throw new Error(`there is no part ${flags.only}, only ${partNames.join(', ')}`);
+  throw new Error(`unknown part ${flags.only}; the parts are ${partNames.join(', ')}`);
 
 const clients = 1_000;
 const eventsPerSecond = 20;

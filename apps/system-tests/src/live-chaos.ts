@@ -8,9 +8,9 @@ import { say } from './measure/progress.js';
 import type { Section } from './measure/report.js';
 import { report, type SystemTest } from './measure/report.js';
 
-// npm run chaos:live: a thousand WebSocket clients while gateways and broker are restarted at random, while readers stop
-// reading, when all reconnect together, and with positions that are no longer valid. Writes docs/live-chaos.md. --quick is
-// short; --only <part> runs one part. Both only print.
+// npm run chaos:live: tests a thousand WebSocket clients while gateways and broker are restarted at random, while readers stop
+// reading, when all reconnect together, and with positions that are no longer valid. Writes docs/live-chaos.md. --quick runs a
+// short version; --only <part> runs one part. Both only print the result.
 
 const test: SystemTest = {
   title: 'Live chaos test',
@@ -47,7 +47,7 @@ function chooseParts(): [string, (bed: LiveBed) => Promise<Section>][] {
   if (flags.only === undefined) return all;
   const chosen = all.filter(([name]) => name === flags.only);
   if (chosen.length > 0) return chosen;
-  throw new Error(`there is no part ${flags.only}, only ${Object.keys(parts).join(', ')}`);
+  throw new Error(`unknown part ${flags.only}; the parts are ${Object.keys(parts).join(', ')}`);
 }
 
 async function runParts(bed: LiveBed): Promise<Section[]> {
@@ -57,7 +57,7 @@ async function runParts(bed: LiveBed): Promise<Section[]> {
     const partStartedAt = performance.now();
     reports.push(
       await run(bed).catch(async (error: unknown) => {
-        // Run the other parts all the same.
+        // Run the other parts even if this one fails.
         await bed.abandon();
         return printFailure(name, error);
       }),

@@ -15,8 +15,8 @@ interface WaitingRow {
   response: ServerResponse;
 }
 
-// One, two, and three were tried, each also with the gateway's waiting for fuller batches. Two without waiting were the
-// fastest: one batch is written while the next one collects.
+// One, two, and three were tried, each with and without waiting for fuller batches as the gateway does. Two without waiting were
+// the fastest: one batch is written while the next one fills.
 const maxInFlight = 2;
 const maxBatch = 256;
 

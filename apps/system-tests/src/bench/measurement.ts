@@ -31,7 +31,7 @@ export interface Measurement {
   cpuMicroseconds: Record<string, number>;
 }
 
-/** Loads a subject, and counts after the warm-up. */
+/** Runs a load on a subject and counts its results after the warm-up. */
 export async function measure(
   subject: Subject,
   servers: Servers,
@@ -63,14 +63,14 @@ export async function measure(
   };
 }
 
-/** Memory of each process in MiB, at one moment of a long load. */
+/** Memory of each process in MiB at one moment of a long load. */
 export interface MemorySample {
   second: number;
   perSecond: number;
   megabytes: Record<string, number>;
 }
 
-/** Loads a subject for a long time and samples its memory. */
+/** Runs a long load on a subject and samples its memory. */
 export async function watchMemory(
   subject: Subject,
   servers: Servers,

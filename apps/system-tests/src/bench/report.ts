@@ -34,7 +34,7 @@ export function printSections(results: BenchmarkResults): Section[] {
   ];
 }
 
-/** The run in the middle, by speed, of each subject. */
+/** The median run of each subject, by speed. */
 interface Medians {
   ceiling: Measurement;
   one: Measurement;
@@ -188,7 +188,7 @@ function formatMeasured(measured: number): string {
 function medianOf(runs: readonly Measurement[]): Measurement {
   const sorted = [...runs].sort((a, b) => a.perSecond - b.perSecond);
   const middle = sorted[sorted.length >> 1];
-  if (!middle) throw new Error('there is no run to take the median of');
+  if (!middle) throw new Error('cannot take the median of zero runs');
   return middle;
 }
 

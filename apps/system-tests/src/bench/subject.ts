@@ -4,14 +4,14 @@ import { forkServer } from '../system/forked-server.js';
 import type { Servers } from '../system/servers.js';
 import { startSystem } from '../system/system.js';
 
-/** What is measured: the raw ceiling, or the system with one or two processes per service. */
+/** The measured subject: the raw ceiling, or the system with one or two processes per service. */
 export type SubjectName = 'ceiling' | '1 + 1' | '2 + 2';
 
-/** Receives the load; lists its processes by role. */
+/** A subject that receives the load, with its processes by role. */
 export interface Subject extends Credentials {
   ports: number[];
   pids: Record<string, number[]>;
-  /** How many events the stream has acknowledged so far; undefined for a subject that publishes nothing. */
+  /** The number of events that the stream has acknowledged so far; undefined for a subject that publishes nothing. */
   countPublished?: () => Promise<number>;
   stop(): Promise<void>;
 }

@@ -28,7 +28,7 @@ const refused: Answer = { kind: 'refused', status: 400 };
 const unavailable: Answer = { kind: 'unavailable', status: 503 };
 const publish = (event: StoredEvent) => ({ id: event.id, text: printEventRecord(event) });
 
-/** Evidence of one accepted event, stored and published correctly. Tests override what they are about. */
+/** Creates the evidence of one accepted event, stored and published correctly. Tests override the fields that they are about. */
 function evidence(changes: Partial<Evidence>): Evidence {
   return {
     sent: [entry('1', [accepted])],
@@ -42,7 +42,7 @@ function evidence(changes: Partial<Evidence>): Evidence {
 const kindsOf = (changes: Partial<Evidence>): string[] => check(evidence(changes)).map(({ kind }) => kind);
 
 describe(check.name, () => {
-  it('finds nothing when every promise is kept', () => {
+  it('returns no findings when every promise is kept', () => {
     const listed = [stored('1'), stored('2'), stored('3')];
 
     expect(
@@ -68,7 +68,7 @@ describe(check.name, () => {
 
   it.each([
     ['an accepted', accepted],
-    ['a doubtful', broken],
+    ['an in-doubt', broken],
   ])('finds %s event that is listed twice', (_, answer) => {
     const twice = [stored('1'), stored('1', { id: stored('9').id })];
 
@@ -80,7 +80,7 @@ describe(check.name, () => {
   it.each([
     ['of another marker', stored('9')],
     ['without a marker', stored('9', { eventData: '{}' })],
-  ])('finds an event %s that nobody sent', (_, unknown) => {
+  ])('finds an event %s that was never sent', (_, unknown) => {
     const listed = [stored('1'), unknown];
 
     expect(kindsOf({ listed, published: listed.map(publish) })).toEqual(['unknown']);
@@ -93,7 +93,7 @@ describe(check.name, () => {
     expect(kindsOf({ sent: [entry('1', [answer])] })).toEqual(['refused but stored']);
   });
 
-  it('treats an event as in doubt when a broken connection preceded its refusal', () => {
+  it('treats an event as in doubt when its connection broke before it was refused', () => {
     expect(kindsOf({ sent: [entry('1', [broken, refused])] })).toEqual([]);
   });
 
@@ -106,7 +106,7 @@ describe(check.name, () => {
     expect(kindsOf({ listed: [changed], published: [publish(changed)] })).toEqual(['changed']);
   });
 
-  it('finds an event stored under another id than its 201 response had', () => {
+  it('finds an event that is stored under another id than in its 201 response', () => {
     const sent = [entry('1', [{ kind: 'accepted', id: stored('9').id }], 'plain post')];
 
     expect(kindsOf({ sent })).toEqual(['another id than told']);

@@ -8,7 +8,7 @@ export interface PublishedMessage {
   text: string;
 }
 
-/** What was sent, and where it is now. */
+/** The events that were sent, and where they are now. */
 export interface Evidence {
   sent: readonly LedgerEntry[];
   /** The event list, as read. */
@@ -17,9 +17,9 @@ export interface Evidence {
   deadLetters: ReadonlySet<string>;
   /** Undefined when the stream was not read. */
   published: readonly PublishedMessage[] | undefined;
-  /** Whether an id belongs to an earlier scenario: its event may be on the stream a second time. */
+  /** Whether an id belongs to an earlier scenario, whose events may be on the stream a second time. */
   isKnownBefore?: (id: string) => boolean;
-  /** Compares an event's data with what was sent; by default, character by character. */
+  /** Compares an event's data with the data that was sent; by default, character by character. */
   isSameData?: (sent: string, listed: string) => boolean;
 }
 
@@ -41,7 +41,7 @@ export interface Finding {
   what: string;
 }
 
-/** Compares what was sent with what is stored and published. */
+/** Compares the events that were sent with the events that are stored and published. */
 export function check(evidence: Evidence): Finding[] {
   const byMarker = groupByMarker(evidence.listed);
   return [

@@ -12,7 +12,7 @@ interface Page {
   }[];
 }
 
-/** Reads the whole list as a client does. `eventData` is parsed and printed again, so compare it with `isSameJson`. */
+/** Reads the whole list as a client does. The client parses and prints `eventData` again, so compare it with `isSameJson`. */
 export async function readEventList(gatewayUrl: string, token: string): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
   let url: string | null = `${gatewayUrl}/api/v1/platform-events?page_size=100`;

@@ -122,7 +122,7 @@ function readAnswer(response: IncomingMessage, settle: (answer: Answer) => void)
   });
 }
 
-/** A response that is not a record has no id: the checker reports it as missing. */
+/** A response that is not a record has no id. The checker reports the id as missing. */
 function readId(body: string): string {
   return /^\{"id":"([\w-]+)"/.exec(body)?.[1] ?? 'none';
 }

@@ -9,11 +9,11 @@ export interface FaultLoadOptions extends Credentials {
   gatewayUrls: readonly string[];
   perSecond: number;
   clients: number;
-  /** Makes each event; `makeEvent` by default. */
+  /** Creates each event; `makeEvent` by default. */
   make?: () => SentEvent;
 }
 
-/** One try of an event, for an observer. */
+/** One attempt to send an event, for an observer. */
 export interface Try {
   gatewayUrl: string;
   kind: EventKind;
@@ -27,9 +27,9 @@ interface Retry {
   dueAt: number;
 }
 
-// Pauses between the tries of an event; after the last try, the sender gives up.
+// Pauses between the attempts to send an event. After the last attempt, the sender gives up.
 const pausesMs = [300, 1_000, 2_000, 4_000];
-// Events that wait for a retry; beyond this, a sender gives up an event at once.
+// Maximum number of events that wait for a retry. Above this, a sender gives up an event immediately.
 const maxRetries = 4_000;
 // Of eight events, four come from the platform, three from clients that retry, and one from a client that does not.
 const kinds: readonly EventKind[] = [
@@ -52,7 +52,7 @@ export function nextMarker(): { marker: string; sequence: number } {
   return { marker: `${run}-${sequence}`, sequence };
 }
 
-/** Makes a unique event. */
+/** Creates a unique event. */
 export function makeEvent(kind?: EventKind): SentEvent {
   const next = nextMarker();
   const viewer = (next.sequence * 1_237) % 5_000;
@@ -68,8 +68,8 @@ export function makeEvent(kind?: EventKind): SentEvent {
 }
 
 /**
- * Sends events as the platform and clients do: each event to the gateways in turn, with a limited number of tries, and at
- * once to the other gateway when the first does not listen. Records the outcome of each event.
+ * Sends events as the platform and clients do: each event to the gateways in turn, with a limited number of attempts. When a
+ * gateway is not listening, sends the event immediately to the other one. Records the outcome of each event.
  */
 export class FaultLoad {
   private readonly watchers = new Set<(seen: Try) => void>();
@@ -93,7 +93,7 @@ export class FaultLoad {
     this.running = Promise.all(this.senders.map((sender, index) => this.runClient(sender, index)));
   }
 
-  /** Stops making events, and waits until every event is accepted or given up. */
+  /** Stops creating events, and waits until every event is accepted or given up. */
   async pause(): Promise<void> {
     this.isPaused = true;
     await this.running;
@@ -104,7 +104,7 @@ export class FaultLoad {
     return this.entries.splice(0);
   }
 
-  /** Reports every try until the returned function is called. */
+  /** Reports every attempt until the returned function is called. */
   watch(watcher: (seen: Try) => void): () => void {
     this.watchers.add(watcher);
     return () => this.watchers.delete(watcher);

@@ -10,7 +10,7 @@ export type TargetName = 'gateway' | 'events' | 'nats' | 'postgres';
 export interface FaultTarget {
   /** Sends SIGKILL. */
   kill(): Promise<void>;
-  /** Shuts down in order. */
+  /** Shuts down cleanly. */
   stop(): Promise<void>;
   /** Starts again after `kill` or `stop`; resolves when ready. */
   start(): Promise<void>;
@@ -28,7 +28,7 @@ export function targetsOf(name: TargetName, servers: Servers, system: System): F
     case 'nats':
       return [toServerTarget(servers.restartable.nats, () => [servers.nats.pid])];
     case 'postgres':
-      // The first process starts the others: suspended first, it starts no further ones.
+      // The first process starts the others, so suspend it first: then it starts no further ones.
       return [
         toServerTarget(servers.restartable.postgres, () => [
           servers.postgres.pid,

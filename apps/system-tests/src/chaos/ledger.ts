@@ -12,8 +12,8 @@ export interface SentEvent {
 }
 
 /**
- * The result of one try. `stale`: the connection was kept open from an earlier request, and the server closed it before it
- * sent a response.
+ * The result of one attempt. `stale`: the connection was kept open from an earlier request, and the server closed it before it sent
+ * a response.
  */
 export type Answer =
   | { kind: 'accepted'; id: string | undefined }
@@ -23,7 +23,7 @@ export type Answer =
 /** Accepted: got a 2xx response. Refused: cannot have been stored. In doubt: may have been stored. */
 export type Outcome = 'accepted' | 'refused' | 'in doubt';
 
-/** An event and what its sender knows about it. */
+/** An event and its sender's record of the outcome. */
 export class LedgerEntry {
   private acceptance: { id: string | undefined } | undefined;
   private isDoubtful = false;
@@ -45,7 +45,7 @@ export class LedgerEntry {
     return this.acceptance?.id;
   }
 
-  /** Whether the sender should try again. */
+  /** Whether the sender should retry. */
   get isOpen(): boolean {
     return !this.acceptance && !(this.event.kind === 'plain post' && this.isDoubtful);
   }

@@ -6,7 +6,7 @@ import type { Scenario } from './scenarios.js';
 import type { TestBed } from './test-bed.js';
 
 // More than a batch holds (256), so that the poison is in the middle of full batches.
-const neighbours = 400;
+const neighbors = 400;
 
 interface Poison {
   what: string;
@@ -35,11 +35,11 @@ const kinds: readonly EventKind[] = ['notification', 'plain post'];
 export const poisonScenario: Scenario = {
   name: 'poison',
   description:
-    `${poisons.map(({ what }) => what).join('; ')}: each as POST and as signed notification, together with ${neighbours} other ` +
+    `${poisons.map(({ what }) => what).join('; ')}: each as POST and as signed notification, together with ${neighbors} other ` +
     'events. Each gets 2xx or 4xx, no other event is refused, and no connection or process ends.',
   run: async (bed, { poisonRounds }) => {
-    await bed.load.pause(); // its open connections must not count here, and its events would be in other batches
-    const sender = new EventSender(bed.system, { connectionsEach: neighbours, keepAlive: true });
+    await bed.load.pause(); // its open connections must not be counted, and its events would be in other batches
+    const sender = new EventSender(bed.system, { connectionsEach: neighbors, keepAlive: true });
     const before = readLife(bed);
     for (let round = 0; round < poisonRounds; round += 1) {
       bed.countFault();
@@ -53,9 +53,9 @@ export const poisonScenario: Scenario = {
 };
 
 async function runRound(bed: TestBed, sender: EventSender): Promise<void> {
-  const others = Array.from({ length: neighbours }, () => new LedgerEntry(makeEvent()));
+  const others = Array.from({ length: neighbors }, () => new LedgerEntry(makeEvent()));
   const bad = poisons.flatMap((poison) => kinds.map((kind) => ({ poison, entry: makePoison(poison, kind) })));
-  const middle = neighbours / 2;
+  const middle = neighbors / 2;
   const all = [...others.slice(0, middle), ...bad.map(({ entry }) => entry), ...others.slice(middle)];
   const answers = new Map<LedgerEntry, Answer>();
   await Promise.all(
@@ -81,7 +81,7 @@ async function runRound(bed: TestBed, sender: EventSender): Promise<void> {
 
 function existing(entries: readonly LedgerEntry[]): LedgerEntry {
   const [first] = entries;
-  if (!first) throw new Error('there is none');
+  if (!first) throw new Error('expected a value');
   return first;
 }
 
@@ -90,7 +90,7 @@ function makePoison({ eventType = 'channel-follow', members }: Poison, kind: Eve
   return new LedgerEntry({ marker, kind, eventType, eventData: `{"marker":"${marker}",${members}}` }, true);
 }
 
-/** The processes of the services and their connections to NATS, which must be the same afterwards. */
+/** Reads the processes of the services and their connections to NATS, which must be the same afterwards. */
 function readLife({ system, servers }: TestBed): Set<string> {
   const processes = [...system.gateways, ...system.events].map(({ app, pid }) => `${app} ${pid}`);
   const port = servers.nats.port.toString(16).toUpperCase().padStart(4, '0');

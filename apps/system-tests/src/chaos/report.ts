@@ -4,7 +4,7 @@ import type { Finding } from './checker.js';
 import type { Scenario } from './scenarios.js';
 import type { ScenarioResult } from './test-bed.js';
 
-/** Everything that a run found. */
+/** The results of a run. */
 export interface ChaosResults {
   scenarios: readonly Scenario[];
   results: readonly ScenarioResult[];
@@ -34,13 +34,13 @@ export function printSections(chaos: ChaosResults): Section[] {
 
 function printMethod(scenarios: readonly Scenario[]): Section {
   return {
-    title: 'What is done',
+    title: 'Method',
     paragraphs: [
-      '16 clients send 320 events per second: signed notifications, which are redelivered as the platform redelivers them; POSTs with an `Idempotency-Key`, which are retried; and POSTs without one, which are not. A client waits 5 s for a response and tries five times, alternating between the gateways. For each event, the sender notes one of three outcomes:',
-      '- **accepted**: a try got a 2xx response\n- **refused**: every try got a 4xx response, or reached no gateway\n- **in doubt**: a try got 503 or no response, and none got 2xx',
+      '16 clients send 320 events per second: signed notifications, which are redelivered as the platform redelivers them; POSTs with an `Idempotency-Key`, which are retried; and POSTs without one, which are not. A client waits 5 s for a response and tries five times, alternating between the gateways. For each event, the sender records one of three outcomes:',
+      '- **accepted**: an attempt got a 2xx response\n- **refused**: every attempt got a 4xx response, or reached no gateway\n- **in doubt**: an attempt got 503 or no response, and none got 2xx',
       'After each scenario the system settles, and everything is compared. Every accepted event is stored exactly once, unchanged, under the id in its 201 response. An event in doubt is stored at most once, a refused one not at all, and nothing else is stored. The EVENTS stream carries each stored event, identical to the last byte. "Copies" counts messages on the stream beyond the first of an event; subscribers drop these by `Nats-Msg-Id`.',
       table(
-        ['scenario', 'what happens'],
+        ['scenario', 'fault'],
         scenarios.map(({ name, description }) => [name, description]),
       ),
     ],

@@ -14,7 +14,7 @@ export interface Pace {
 
 export interface Scenario {
   name: string;
-  /** What happens, for the report. */
+  /** The description for the report. */
   description: string;
   run: (bed: TestBed, pace: Pace) => Promise<void>;
 }
@@ -23,8 +23,8 @@ export interface Scenario {
 const supervisorMs = 500;
 // Undisturbed load before the first fault and after each fault.
 const calmMs = 1_000;
-// Waiting until everything is published takes ten seconds, so it happens after every fourth kill. The other kills meet a
-// backlog.
+// Waiting until everything is published takes ten seconds, so the scenario waits only after every fourth kill. The other kills
+// happen with a backlog.
 const killsBetweenMeasurements = 4;
 
 const targets: { name: TargetName; description: string }[] = [
@@ -123,7 +123,7 @@ function rollingScenario(name: string, description: string, target: TargetName):
       await bed.load.pause();
       for (const [answer, count] of Object.entries(bed.answers)) {
         const isFine = answer === 'accepted' || (answer === 'not connected' && target === 'gateway');
-        if (!isFine) bed.find(`${count} tries ended with: ${answer}`);
+        if (!isFine) bed.find(`${count} attempts ended with: ${answer}`);
       }
     },
   };
@@ -139,6 +139,6 @@ async function deleteStream(bed: TestBed): Promise<void> {
 }
 
 function existing<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('there is no such target');
+  if (value === undefined) throw new Error('unknown target');
   return value;
 }

@@ -12,11 +12,11 @@ import { runSql, type Servers } from '../system/servers.js';
 import type { PublishedMessage } from './checker.js';
 import { markerOf } from './ledger.js';
 
-/** What still waits to be published or stored. */
+/** The backlog that is still to be published or stored. */
 export interface Backlog {
-  /** Batches in the outbox: not known to be on the EVENTS stream. */
+  /** Batches in the outbox, which are not known to be on the EVENTS stream. */
   outbox: number;
-  /** Messages on the INGEST stream: not stored yet. */
+  /** Messages on the INGEST stream, which are not stored yet. */
   ingest: number;
 }
 
@@ -34,7 +34,7 @@ export class StoreReader {
     private readonly ingestOperator: NatsConnection,
     /** The user that may read and delete the EVENTS stream. */
     private readonly eventsOperator: NatsConnection,
-    /** The user that a customer's own services have. */
+    /** The user for a customer's own services. */
     private readonly subscriber: NatsConnection,
   ) {}
 

@@ -13,11 +13,11 @@ export interface ScenarioResult {
   name: string;
   faults: number;
   outcomes: Record<Outcome, number>;
-  /** Tries by response. */
+  /** Attempts by response. */
   answers: Record<string, number>;
   /** Time from each fault until requests of each kind succeed at each gateway again. */
   requestsMs: number[];
-  /** Time from a fault until everything accepted by then is published. */
+  /** Time from a fault until everything accepted before that time is published. */
   publishedMs: number[];
   /** Copies on the stream beyond the first. */
   copies: number;
@@ -101,7 +101,7 @@ export class TestBed {
     this.result.faults += 1;
   }
 
-  /** Tries since the start of the scenario, by response. */
+  /** Attempts since the start of the scenario, by response. */
   get answers(): Readonly<Record<string, number>> {
     return this.result.answers;
   }
@@ -174,7 +174,7 @@ export class TestBed {
   private async waitUntilPublished(): Promise<boolean> {
     const deadline = performance.now() + recoveryLimitMs;
     let lastBatch: string | undefined;
-    let last = 'nothing could be read';
+    let last = 'the backlog could not be read';
     while (performance.now() < deadline) {
       try {
         lastBatch ??= await this.reader.readLastBatch();
@@ -190,7 +190,7 @@ export class TestBed {
     return false;
   }
 
-  /** Checks that every service runs: only a scenario that ended a service starts it again. */
+  /** Checks that every service is running. Only the scenario that ended a service starts it again. */
   private checkProcesses(): void {
     for (const service of [...this.system.gateways, ...this.system.events])
       if (!service.isRunning) this.find(`${service.app} has ended: ${service.output.slice(-2_000)}`);

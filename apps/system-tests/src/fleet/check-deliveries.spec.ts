@@ -16,7 +16,7 @@ const connected: Observation = { kind: 'connected' };
 const wanted = (...sequences: number[]) =>
   sequences.map((sequence) => ({ sequence, event: 100 + sequence, check: 1_000 + sequence }));
 
-/** The client's filter passes events 2, 4, 6, and 8 of ten. Tests override what they are about. */
+/** The client's filter passes events 2, 4, 6, and 8 of ten. Tests override the fields that they are about. */
 const expectation: Expectation = {
   epochs: [{ epoch: 'new', events: wanted(2, 4, 6, 8) }],
   passes: (number) => number % 2 === 0,
@@ -30,7 +30,7 @@ const kindsOf = (seen: Observation[], wants = expectation): string[] =>
   checkDeliveries(seen, wants).map(({ kind }) => kind);
 
 describe(checkDeliveries.name, () => {
-  it('finds nothing when every event arrived once and in order, over several connections', () => {
+  it('returns no findings when every event arrived once and in order, over several connections', () => {
     const seen = [
       connected,
       stand(1),
@@ -55,7 +55,7 @@ describe(checkDeliveries.name, () => {
 
   it.each([
     ['in the middle', [stand(0), event(2), event(6), event(8)]],
-    ['before a position that is said', [stand(0), event(2), stand(5), event(6), event(8)]],
+    ['before a position without an event', [stand(0), event(2), stand(5), event(6), event(8)]],
     ['at the end', [stand(0), event(2), event(4), event(6)]],
     ['between two connections', [stand(0), event(2), connected, stand(4), event(6), event(8)]],
   ])('finds an event that is missing %s', (_, seen) => {
@@ -75,7 +75,7 @@ describe(checkDeliveries.name, () => {
   it.each([
     ['on one connection', [event(2), event(2), event(4)]],
     ['on the next connection', [event(2), event(4), connected, event(4)]],
-  ])('finds an event that came twice %s', (_, seen) => {
+  ])('finds an event that arrived twice %s', (_, seen) => {
     expect(kindsOf([connected, stand(0), ...seen, event(6), event(8)])).toEqual(['doubled', 'reordered']);
   });
 
@@ -105,7 +105,7 @@ describe(checkDeliveries.name, () => {
   it.each([
     ['another event', { event: 110 }],
     ['another id', { check: 7 }],
-  ])('finds %s at the place of an event', (_, changes) => {
+  ])('finds %s in place of an event', (_, changes) => {
     const seen = [stand(0), event(2), event(4, changes), event(6), event(8)];
 
     expect(kindsOf([connected, ...seen])).toEqual(['misplaced']);
@@ -115,12 +115,12 @@ describe(checkDeliveries.name, () => {
     expect(kindsOf([connected, stand(2), event(4), event(6), event(8), event(12)])).toEqual(['misplaced']);
   });
 
-  it('accepts a gap where an epoch ended, whichever events were lost with it', () => {
+  it('accepts a gap where an epoch ended, regardless of which events were lost', () => {
     expect(kindsOf([connected, stand(2, 'old'), old(4), gap, event(6), event(8)], twoEpochs)).toEqual([]);
     expect(kindsOf([connected, old(2), connected, gap, stand(7), event(8)], twoEpochs)).toEqual([]);
     // The client received the event, the stream lost it, and the service republished it.
     expect(kindsOf([connected, old(12), connected, gap, event(6), event(8)], twoEpochs)).toEqual([]);
-    // The gateway learns of the loss later.
+    // The gateway notices the loss later.
     const lateNews = [connected, old(12), connected, gap, stand(6, 'old'), gap, gap, stand(6), event(8)];
     expect(kindsOf(lateNews, twoEpochs)).toEqual([]);
   });
@@ -156,9 +156,9 @@ describe(checkDeliveries.name, () => {
   });
 
   it.each([
-    ['in an epoch that lasts', [stand(0), event(2), gap, event(8)], expectation],
+    ['within an epoch', [stand(0), event(2), gap, event(8)], expectation],
     ['in the last epoch', [old(2), gap, stand(5), gap, event(8)], twoEpochs],
-    ['before anything, though nothing was lost', [gap, event(8)], expectation],
+    ['before the first event although nothing was lost', [gap, event(8)], expectation],
   ])('finds a gap without a reason %s', (_, seen, wants) => {
     expect(kindsOf([connected, ...seen], wants)).toEqual(['unexplained gap']);
   });

@@ -22,7 +22,7 @@ export interface WantedEvent {
   isRepeated?: boolean;
 }
 
-/** What a client must have received. */
+/** The deliveries that a client must have received. */
 export interface Expectation {
   /**
    * The epochs of the stream in order, each with the events that pass the client's filter, in order and without second
@@ -33,7 +33,7 @@ export interface Expectation {
   passes(event: number): boolean;
 }
 
-/** A difference between what a client received and what it must have received. */
+/** A difference between the received and the required deliveries of a client. */
 export interface DeliveryFinding {
   kind: 'missing' | 'doubled' | 'reordered' | 'foreign' | 'misplaced' | 'unexplained gap' | 'silent hole';
   what: string;
@@ -45,8 +45,8 @@ interface Place {
 }
 
 /**
- * Compares what one client observed with what it must have received: every event that passes its filter, from its first
- * position to the end of the stream, once and in order. A gap is allowed only where an epoch ended.
+ * Compares the deliveries to one client with the required ones: every event that passes its filter, from its first position to the
+ * end of the stream, once and in order. A gap is allowed only where an epoch ended.
  */
 export function checkDeliveries(seen: Iterable<Observation>, expectation: Expectation): DeliveryFinding[] {
   return new DeliveryChecker(expectation).check(seen);
@@ -56,7 +56,7 @@ class DeliveryChecker {
   private readonly findings: DeliveryFinding[] = [];
   private readonly events: ReadonlyMap<string, readonly WantedEvent[]>;
   private readonly lastEpoch: string;
-  /** The client has everything up to here; undefined before the first position and after a gap. */
+  /** The client has received everything up to this position; undefined before the first position and after a gap. */
   private at: Place | undefined;
   /** The position before the last gap. */
   private before: Place | undefined;
@@ -103,7 +103,7 @@ class DeliveryChecker {
   }
 
   private onGap(reason: GapReason): void {
-    // Within an epoch nothing is lost: a client that got a gap in the last epoch could have been served.
+    // Within an epoch, no event is lost, so a client that got a gap in the last epoch could have been served.
     const epoch = (this.at ?? this.before)?.epoch;
     const isExplained = epoch === undefined ? this.events.size > 1 : epoch !== this.lastEpoch;
     if (!isExplained) this.find('unexplained gap', `${reason} after ${describe(this.at ?? this.before)}`);

@@ -4,14 +4,14 @@ import { readSentAt } from './read-delivery.js';
 import { nowMicroseconds } from './test-events.js';
 import { WebSocketClient } from './web-socket.js';
 
-// The publisher keeps a few hundred events ahead of the slowest client, so it does not need to know more often.
+// The publisher stays a few hundred events ahead of the slowest client, so it needs no more frequent reports.
 const progressIntervalMs = 10;
 
 /** Clients that only count what they receive, so that a thousand of them cost less than the server under test. */
 export class CountingGroup implements ClientGroup {
   private readonly sockets: WebSocketClient[];
   private readonly received: Float64Array;
-  /** The count of the slowest client, and how many clients have no more than that. */
+  /** The count of the slowest client, and the number of clients with that count. */
   private slowest = 0;
   private laggards: number;
   private total = 0;

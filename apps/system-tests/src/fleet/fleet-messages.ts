@@ -18,7 +18,7 @@ export interface CountingPlan {
   path: string;
   /** One client for each: the first message that it sends. */
   firstMessages: readonly string[];
-  /** Measures the latency of every n-th message, because reading it costs more than all the rest; 0 measures none. */
+  /** Measures the latency of every n-th message only, because reading the time costs more than all other work; 0 measures none. */
   sampleEvery: number;
   /** Reports progress as soon as all clients have an event, instead of every 10 ms. */
   isLockstep: boolean;
@@ -43,7 +43,7 @@ export type FleetMessage =
   | { id: number; result: unknown }
   | { group: string; /** Events that the slowest connected client has received. */ slowest: number };
 
-/** What every group of clients counts, since it was asked last. */
+/** The counts of every group of clients since the previous command. */
 export interface DeliveryCounts {
   clients: number;
   connected: number;
@@ -55,7 +55,7 @@ export interface DeliveryCounts {
   latencyMs: { p50: number; p99: number; max: number };
 }
 
-/** What a group of resuming clients counts in addition. */
+/** Additional counts of a group of resuming clients. */
 export interface FleetCounts extends Omit<DeliveryCounts, 'ended' | 'seconds'>, ResumingCounts {
   /** Clients that have a position to resume from. */
   positioned: number;

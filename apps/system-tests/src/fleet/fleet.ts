@@ -18,10 +18,10 @@ const answerLimitMs = 60_000;
 // A thousand clients reconnect after pauses of up to four seconds each.
 const connectLimitMs = 45_000;
 const pollMs = 200;
-// A caller that waits for progress also checks whether it should stop.
+// A caller that waits for progress also needs to check whether it should stop.
 const progressLimitMs = 100;
 
-/** WebSocket clients in a process of their own, in named groups: resuming clients that log, and clients that only count. */
+/** WebSocket clients in their own process, in named groups: resuming clients that log, and clients that only count. */
 export class Fleet {
   private readonly waiting = new Map<number, (result: unknown) => void>();
   private readonly groups = new Set<string>();
@@ -68,7 +68,7 @@ export class Fleet {
     this.slowest.set(group, 0);
   }
 
-  /** How many events the slowest client of a counting group has received. */
+  /** The number of events that the slowest client of a counting group has received. */
   slowestOf(group: string): number {
     return this.slowest.get(group) ?? 0;
   }
@@ -108,12 +108,12 @@ export class Fleet {
     for (const group of [...this.groups]) await this.drop(group);
   }
 
-  /** What a counting group counted since the last call. */
+  /** The counts of a counting group since the last call. */
   async takeDeliveryCounts(group: string): Promise<DeliveryCounts> {
     return (await this.tell({ kind: 'count', group })) as DeliveryCounts; // holds: the reply to this command
   }
 
-  /** What resuming clients counted since the last call. */
+  /** The counts of resuming clients since the last call. */
   async takeCounts(group: string): Promise<FleetCounts> {
     return (await this.tell({ kind: 'count', group })) as FleetCounts; // holds: the reply to this command
   }
@@ -140,7 +140,7 @@ export class Fleet {
   /**
    * Waits until all clients of a group are connected and have received nothing for some seconds.
    *
-   * @returns what was counted in the meantime, and whether the clients settled within the limit
+   * @returns the counts during the wait, and whether the clients settled within the limit
    */
   async settle(
     group: string,

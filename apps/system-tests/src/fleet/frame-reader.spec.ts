@@ -33,7 +33,7 @@ describe(FrameReader.name, () => {
     expect(read([frame(opcodes.text, Buffer.from(text))]).texts).toEqual([text]);
   });
 
-  it('reads the same frames however the bytes are split', () => {
+  it('reads the same frames regardless of how the bytes are split', () => {
     const texts = ['', 'a', 'ü'.repeat(100), 'b'.repeat(70_000)];
     const bytes = Buffer.concat(texts.map((text) => frame(opcodes.text, Buffer.from(text))));
     const cuts = fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 20 });
@@ -56,8 +56,8 @@ describe(FrameReader.name, () => {
 
   it.each([
     ['masked', Buffer.from([0x81, 0x80, 0, 0, 0, 0])],
-    ['the first of several of its message', Buffer.from([0x01, 0])],
-    ['no text', Buffer.from([0x82, 0])],
+    ['the first fragment of a message', Buffer.from([0x01, 0])],
+    ['not text', Buffer.from([0x82, 0])],
     ['a record in the middle', Buffer.from('{"id":"019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11"')],
   ])('throws on a frame that is %s', (_, bytes) => {
     expect(() => read([bytes])).toThrow(/frame/);

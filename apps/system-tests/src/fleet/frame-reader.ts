@@ -31,7 +31,7 @@ export class FrameReader {
       this.handle(bytes, start, end);
       start = end;
     }
-    // A copy, because the caller reuses the memory of the chunk.
+    // Copy the bytes, because the caller reuses the memory of the chunk.
     this.rest = start < bytes.length ? Buffer.from(bytes.subarray(start)) : undefined;
   }
 

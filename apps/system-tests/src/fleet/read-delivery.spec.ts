@@ -47,7 +47,7 @@ describe(readDelivery.name, () => {
   });
 
   it.each(['{"event":"ready"}', '{"event":"gap","reason":"expired"}'])(
-    'does not take %s for a record',
+    'does not treat %s as a record',
     (text) => {
       expect(isRecord(Buffer.from(text), 0)).toBe(false);
     },

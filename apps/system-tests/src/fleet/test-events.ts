@@ -26,7 +26,7 @@ const users = 50;
 /** The type of events that only fill buffers. */
 export const bigEventType = 'big-event';
 
-// One of ten is a test event, so that origins differ; the rest use the three other kinds.
+// One of ten is a test event, so that origins differ. The others use the three other kinds.
 const kinds: readonly EventKind[] = [
   'notification',
   'keyed post',

@@ -23,7 +23,7 @@ server.listen(0, '127.0.0.1', () => {
 process.once('disconnect', () => process.exit());
 
 for await (const message of await consumer.consume({ max_messages: 256 })) {
-  // Bytes rather than text, so that `ws` does not encode the event again for each client. A copy, because it may wait in
+  // Use bytes rather than text, so that `ws` does not encode the event again for each client. Copy them, because they may wait in
   // buffers.
   const record = Buffer.from(message.data);
   for (const client of sockets.clients) client.send(record, { binary: false });

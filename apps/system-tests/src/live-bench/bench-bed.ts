@@ -8,7 +8,7 @@ import { registerUsers, startSystem, type SharedSystem } from '../system/system.
 import { Fleet } from '../fleet/fleet.js';
 import type { CountingPlan, DeliveryCounts } from '../fleet/fleet-messages.js';
 
-/** What is compared: the bare broadcast and the gateway. */
+/** The compared subjects: the bare broadcast and the gateway. */
 export type SubjectName = 'bare' | 'gateway';
 
 // A token may have 1,000 connections, including those of the previous round that are still closing.
@@ -75,7 +75,7 @@ export class BenchBed {
     await this.fleet.drop(group);
   }
 
-  /** How many events the slowest client has received. */
+  /** The number of events that the slowest client has received. */
   get slowest(): number {
     return this.fleet.slowestOf(group);
   }
@@ -84,7 +84,7 @@ export class BenchBed {
     await this.fleet.waitForProgress();
   }
 
-  /** What the clients counted since the last call. */
+  /** The counts of the clients since the last call. */
   async takeCounts(): Promise<DeliveryCounts> {
     return this.fleet.takeDeliveryCounts(group);
   }

@@ -10,7 +10,7 @@ export interface Measurement {
   /** Messages per second, over all clients. */
   perSecond: number;
   latencyMs: DeliveryCounts['latencyMs'];
-  /** Connections that ended; none should. */
+  /** Connections that ended; should be 0. */
   ended: number;
   /** Cores that each process used. */
   cores: Record<string, number>;
@@ -22,7 +22,7 @@ export interface Pace {
   seconds: number;
 }
 
-/** How far the stream may be ahead of the slowest client, and how many events are published at once. */
+/** The maximum number of events that the stream is ahead of the slowest client, and the number of events published at once. */
 interface Feed {
   maxAhead: number;
   batch: number;
@@ -36,7 +36,7 @@ const oneByOne: Feed = { maxAhead: 1, batch: 1 };
 // the number of clients, so that all clients are sampled.
 const sampled = 17;
 
-// Timers are not more precise; everything that became due is sent together.
+// Timers are not more precise than this, so all events that became due are sent together.
 const paceMs = 2;
 
 /** Measures the maximum throughput: events are published as fast as the slowest client receives them. */

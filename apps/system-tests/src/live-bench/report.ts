@@ -45,7 +45,7 @@ function printMethod({ clients, cores }: LiveBenchmarkResults): Omit<Section, 'p
   };
 }
 
-/** The goals, and whether they are met. */
+/** The promises of the benchmark, and whether they are kept. */
 function judge({ clients, maximum, oneByOne, steady, half }: LiveBenchmarkResults): KeptPromise[] {
   const promises: KeptPromise[] = [];
   if (maximum) {

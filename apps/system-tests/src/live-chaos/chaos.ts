@@ -21,7 +21,7 @@ export interface ChaosResult {
   total: ReturnType<typeof totalOf>;
   epochs: number;
   judgement: Judgement;
-  /** Differences between what was sent and what is stored and published. */
+  /** Differences between the events that were sent and the events that are stored and published. */
   findings: Finding[];
   isSettled: boolean;
 }
@@ -31,7 +31,7 @@ export interface ChaosResult {
 const eventsPerSecond = 100;
 const group = 'chaos';
 
-/** Restarts gateways and broker at random under a thousand clients, and checks what each client received. */
+/** Restarts gateways and broker at random under a thousand clients, and checks the deliveries to each client. */
 export async function runChaos(bed: LiveBed): Promise<Section> {
   const { crowd, tap, size } = bed;
   await crowd.open(group, bed.planClients(size.clients));
@@ -100,7 +100,7 @@ interface Fate {
   faults: Record<string, number>;
 }
 
-/** Stops a random target with SIGTERM or SIGKILL and restarts it, until the time is over. */
+/** Stops a random target with SIGTERM or SIGKILL and restarts it, until the time has passed. */
 async function strike(
   targets: readonly { name: string; target: FaultTarget }[],
   { endsAt, pauseMs, awayMs, faults }: Fate,

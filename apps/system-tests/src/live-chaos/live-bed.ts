@@ -14,7 +14,7 @@ export interface Size {
   clients: number;
   /** Duration of the faults. */
   chaosSeconds: number;
-  /** Pairs of windows: in one the readers read, in the other they do not. */
+  /** The number of window pairs. The readers read in one window of a pair and stop in the other. */
   windowPairs: number;
   windowSeconds: number;
   stalledReaders: number;
@@ -32,7 +32,7 @@ interface LoadPlan {
 // A token may have 1,000 connections to one gateway, including broken ones that the gateway has not noticed.
 const users = 4;
 
-// Batches that a killed relay had claimed are free after ten seconds; then the backlog is published.
+// Ten seconds after a relay is killed, other relays can claim its batches and publish the backlog.
 const publishedLimitMs = 60_000;
 
 /** Two gateways, an events service, and their servers, with clients in two processes. */
@@ -84,7 +84,7 @@ export class LiveBed {
     return tokens[client % tokens.length] ?? '';
   }
 
-  /** Plans clients of both gateways, equally many with each kind of filter. */
+  /** Plans clients of both gateways, with the same number of clients for each kind of filter. */
   planClients(count: number, kinds: readonly FilterKind[] = filterKinds): ClientPlan[] {
     return Array.from({ length: count }, (_, number) => ({
       token: this.tokenOf(number),

@@ -16,7 +16,7 @@ export interface PositionResult {
   story: string[];
 }
 
-/** What clients received when the stream was deleted. */
+/** The messages that clients received when the stream was deleted. */
 export interface LostStreamResult {
   clients: number;
   gaps: Record<string, number>;
@@ -54,7 +54,7 @@ async function tryPositions(bed: LiveBed): Promise<PositionResult[]> {
   await Promise.all(probes.map((probe) => probe.waitFor(2)));
   await send(bed, 1);
   await Promise.all(probes.map((probe) => probe.waitFor(3)));
-  // Any further message would have arrived by then.
+  // Any further message would have arrived by now.
   await wait(500);
   for (const probe of probes) probe.close();
   return cases.map(({ name, expected }, index) => ({
@@ -78,7 +78,7 @@ async function collectCases({
   const unknown = (name: string, after: string) => ({ name, after, expected: ['gap unknown_position'] });
   return [
     {
-      name: 'the newest event: nothing was missed',
+      name: 'the newest event (nothing was missed)',
       after: print(newest.sequence, newest.check),
       expected: [],
     },
@@ -143,7 +143,7 @@ async function send({ system }: LiveBed, count: number): Promise<void> {
   try {
     for (let sent = 0; sent < count; sent += 1) {
       const answer = await sender.send(makeSmallEvent('keyed post'), system.gateways[0]?.url ?? '');
-      if (answer.kind !== 'accepted') throw new Error(`an event got ${JSON.stringify(answer)}`);
+      if (answer.kind !== 'accepted') throw new Error(`cannot send an event: ${JSON.stringify(answer)}`);
     }
   } finally {
     sender.close();

@@ -33,7 +33,7 @@ const pollMs = 50;
 /** Disconnects clients, publishes more than the gateways keep in memory, and reconnects all clients at once. */
 export async function runReturn(bed: LiveBed): Promise<Section> {
   const { crowd, tap, size } = bed;
-  // Without unfiltered clients: the test is not about how fast a gigabyte can be sent.
+  // Leave out unfiltered clients, because the test does not measure how fast a gigabyte can be sent.
   const kinds = filterKinds.filter((kind) => kind !== 'none');
   await crowd.open(group, bed.planClients(size.clients, kinds));
   await crowd.waitUntilReady(group);

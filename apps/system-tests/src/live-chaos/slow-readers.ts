@@ -44,13 +44,15 @@ async function compareWindows(bed: LiveBed): Promise<SlowReadersResult['p99Ms']>
   await Promise.all([crowd.waitUntilReady(crowdGroup), others.waitUntilReady(readersGroup)]);
   const p99Ms: SlowReadersResult['p99Ms'] = { reading: [], stopped: [] };
   await bed.underLoad({ perSecond: smallPerSecond, make: () => makeSmallEvent() }, async () => {
-    // The first pair is the warm-up. Each kind is first as often as last, so that drift favors neither.
+    // The first pair is the warm-up. Each kind of window is first as often as last, so that drift affects both equally.
     for (let pair = 0; pair <= size.windowPairs; pair += 1) {
       const kinds = ['reading', 'stopped'] as const;
       for (const kind of pair % 2 === 0 ? kinds : kinds.toReversed()) {
         const ms = await measureWindow(bed, kind === 'reading');
         if (pair > 0) p99Ms[kind].push(ms);
-        say(`slow-readers: ${kind}, p99 of the others ${ms.toFixed(1)} ms${pair === 0 ? ' (warm-up)' : ''}`);
+        say(
+          `slow-readers: ${kind}, p99 of the other clients ${ms.toFixed(1)} ms${pair === 0 ? ' (warm-up)' : ''}`,
+        );
       }
     }
   });
@@ -67,7 +69,7 @@ async function measureWindow(bed: LiveBed, isReading: boolean): Promise<number> 
     return (await crowd.takeCounts(crowdGroup)).latencyMs.p99;
   });
   await others.setReading(readersGroup, true);
-  // Catching up must not be part of the next window.
+  // Wait, so that catching up is not part of the next window.
   await others.settle(readersGroup, { quietMs: 800, limitMs: 15_000 });
   return p99Ms;
 }

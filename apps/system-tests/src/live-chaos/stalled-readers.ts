@@ -8,7 +8,7 @@ import type { LiveBed } from './live-bed.js';
 import type { ClientPlan } from '../fleet/resuming-client.js';
 import { bigEventType, makeBigEvent } from '../fleet/test-events.js';
 
-/** The cost of readers that stop for good, and how the gateway treats them. */
+/** The cost of readers that stop permanently, and how the gateway treats them. */
 export interface StalledReadersResult {
   readers: number;
   /**
@@ -21,9 +21,9 @@ export interface StalledReadersResult {
   cut: number;
   /** From the stop until the last reader was disconnected; undefined when some never were. */
   cutAfterMs: number | undefined;
-  /** How the connections ended, as the readers saw it. */
+  /** How the readers' connections ended. */
   endings: Record<string, number>;
-  /** Whether the readers received everything in the end. */
+  /** Whether the readers received everything after reconnecting. */
   judgement: Judgement;
 }
 
@@ -35,7 +35,7 @@ export interface GatewayMemory {
   own: number;
 }
 
-// Collects garbage on a signal: otherwise garbage would hide the one megabyte per reader.
+// Collects garbage on a signal. Otherwise, garbage would hide the one megabyte per reader.
 const collectOnSignal = [
   '--expose-gc',
   '--import',
@@ -48,7 +48,7 @@ const bigPerSecond = 10;
 const warmUpMs = 28_000;
 const quietMs = 2_000;
 const sampleMs = 250;
-// Two or three seconds in which nothing changes; a reader that takes nothing is disconnected after ten.
+// Wait until nothing has changed for two or three seconds. A reader that reads nothing is disconnected after ten.
 const fullSamples = 5;
 const mostlyFullMegabytes = 0.7;
 // The system's buffers take a few seconds to fill; ten seconds later the reader is disconnected.
@@ -67,10 +67,10 @@ export function planBigReaders(bed: LiveBed, count: number): ClientPlan[] {
   }));
 }
 
-/** Stops many readers at once, at a fresh gateway that serves no other clients. */
+/** Stops many readers at once, at a new gateway that serves no other clients. */
 export async function measureStalledReaders(bed: LiveBed): Promise<StalledReadersResult> {
   const [usual, ...otherGateways] = bed.system.gateways;
-  if (!usual) throw new Error('there is no gateway');
+  if (!usual) throw new Error('the bed has no gateway');
   await usual.stop();
   const gateway = new ServiceProcess('gateway', usual.environment, collectOnSignal);
   await gateway.start();

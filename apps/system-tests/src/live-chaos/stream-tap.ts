@@ -22,7 +22,7 @@ interface SeenEpoch {
   messages: PublishedMessage[];
 }
 
-// An epoch may end at any moment. Its events until one second before the end suffice to find what clients missed.
+// An epoch may end at any moment. Its events up to one second before the end are enough to find what clients missed.
 const readEveryMs = 1_000;
 
 /** Reads the EVENTS stream independently of the gateways and keeps the events of each epoch. */
@@ -55,13 +55,13 @@ export class StreamTap {
     await this.following;
   }
 
-  /** Everything that is or was on the stream. */
+  /** All events that are or were on the stream. */
   async readHistory(): Promise<StreamHistory> {
     await this.read();
     return this.epochs.map(({ epoch, events }) => ({ epoch, events }));
   }
 
-  /** What is on the stream now, including second copies. */
+  /** The events that are on the stream now, including second copies. */
   async readMessages(): Promise<readonly PublishedMessage[]> {
     await this.read();
     return this.epochs.at(-1)?.messages ?? [];
@@ -82,7 +82,7 @@ export class StreamTap {
 
   private async readAgainAndAgain(): Promise<void> {
     while (this.isFollowing) {
-      // The broker is restarting, or the stream is being recreated: the next read gets the rest.
+      // The broker is restarting, or the stream is being recreated. The next read gets the remaining events.
       await this.read().catch(() => undefined);
       await wait(readEveryMs);
     }
@@ -101,7 +101,7 @@ export class StreamTap {
     for (const { sequence, message } of read) {
       seen.messages.push(message);
       const fields = readRecord(message.text);
-      // The relay may publish twice after a crash: only the first copy counts.
+      // The relay may publish an event twice after a crash. Only the first copy counts.
       if (known.has(fields.event)) continue;
       known.add(fields.event);
       seen.events.push({ ...fields, sequence, check: Number.parseInt(message.id.slice(-8), 16) });

@@ -8,7 +8,7 @@ export interface Load {
   pid: number;
   /** Responses since the last call, or since the start. */
   takeCounts(): Promise<LoadCounts>;
-  /** Waits for every request in flight, then ends. */
+  /** Waits for all requests in flight, then ends the load. */
   stop(): Promise<void>;
 }
 

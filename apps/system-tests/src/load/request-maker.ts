@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** What a load consists of: signed platform notifications, or events that a client posts. */
+/** The kind of load: signed platform notifications, or events that a client posts. */
 export type LoadKind = 'notifications' | 'posts';
 
 /** Makes unique requests as HTTP/1.1 text. */
@@ -12,7 +12,7 @@ export interface Credentials {
   token: string;
 }
 
-// The number of viewers: the filters' indexes see repeated and new values, as on a busy channel.
+// The number of viewers. The filters' indexes get repeated and new values, as on a busy channel.
 const viewers = 5_000;
 
 const subscription = {

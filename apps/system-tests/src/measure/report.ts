@@ -3,18 +3,18 @@ import { format, resolveConfig } from 'prettier';
 import type { Servers } from '../system/servers.js';
 import { describeMachine } from './machine.js';
 
-/** A benchmark, load test, or chaos test, as its page introduces it. */
+/** A benchmark, load test, or chaos test, as described at the top of its page. */
 export interface SystemTest {
   title: string;
   /** Runs the test: `npm run <command>`. */
   command: string;
   /** Name of the page, under docs. */
   page: string;
-  /** A paragraph: which processes run, and what shares the machine with them. */
+  /** A paragraph about the processes that run, and what shares the machine with them. */
   setting: string;
 }
 
-/** Something that the test promises, what was measured, and whether the promise is kept. */
+/** A promise of the test, the measured value, and whether the promise is kept. */
 export interface KeptPromise {
   promise: string;
   measured: string;

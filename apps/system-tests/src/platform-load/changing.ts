@@ -35,13 +35,15 @@ interface Changing {
   changes: number;
   seconds: number;
   comparison: Comparison;
-  /** How long until all records agreed with the truth; undefined when that took too long. */
+  /** The time until all records agreed with the truth; undefined when that took too long. */
   reconciledMs: number | undefined;
-  /** How late the streams were found that only polls could find. */
+  /** The delays with which streams were found that only polls could find. */
   sightingsMs: number[];
 }
 
-/** Starts and ends streams at random while messages are lost, duplicated, and reordered. Afterwards, all records must be right. */
+/**
+ * Starts and ends streams at random while messages are lost, duplicated, and reordered. Afterwards, all records must be correct.
+ */
 export async function runChanging(bed: PlatformBed): Promise<Section> {
   const { platform, size } = bed;
   const streamers = chooseStreamers(await bed.client.listStreamers(), size.changingStreamers);
@@ -175,7 +177,7 @@ function report(result: Changing): Section {
     ],
     promises: [
       {
-        promise: `${reconcileLimitMs / 1_000} s after the last change, every stream that could be known is recorded once, no ended stream is still running, and starts and ends are right`,
+        promise: `${reconcileLimitMs / 1_000} s after the last change, every stream that could be known is recorded once, no ended stream is still running, and starts and ends are correct`,
         measured:
           result.reconciledMs === undefined
             ? `${formatCount(differences.length)} differences`

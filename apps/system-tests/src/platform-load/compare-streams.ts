@@ -30,9 +30,9 @@ export interface Comparison {
   unknowable: number;
   /** Recorded streams whose start only polls could report. */
   foundByPolls: { stream: RecordedStream; truth: TrueStream }[];
-  /** How late the recorded ends are of streams whose end no message reported, in milliseconds. */
+  /** The delays of the recorded ends, for streams whose end no message reported, in milliseconds. */
   unreportedEndsMs: number[];
-  /** How far the recorded times are off where a message reported them, in milliseconds. */
+  /** The errors of recorded times that a message reported, in milliseconds. */
   reportedErrorsMs: number[];
 }
 
@@ -95,7 +95,7 @@ function isSeenByPolls({ startedAt, endedAt }: TrueStream, lookUps: readonly num
 
 interface EndComparison {
   isReported: boolean;
-  /** How late the recorded end is; undefined when there is no end to compare. */
+  /** The delay of the recorded end; undefined when there is no end to compare. */
   ms?: number;
   difference?: Difference;
 }

@@ -8,7 +8,7 @@ import { types } from './subscribing.js';
 // The reconciler lists all subscriptions repeatedly, less often the longer the list is.
 const limitMs = 180_000;
 
-/** Reads how the API shows the subscriptions: the platform's limit leaves room for half of the streamers. */
+/** Reads how the API shows the subscriptions when the platform's limit leaves room for half of the streamers. */
 export async function runLimitStatus({ client, size }: PlatformBed): Promise<Section> {
   const polledOnly = size.streamers / types.length;
   const limited = polledOnly * types.length;

@@ -4,7 +4,7 @@ import { median, quantile } from '../measure/quantile.js';
 import type { OutageResult } from './outages.js';
 import { perSecond, probeKinds, type ProbeKind, type Speeds } from './speed-probe.js';
 
-// The longest that a person waits for a reply.
+// The longest time that a person waits for a reply.
 const refusalLimitMs = 5_000;
 // Repeated measurements on a shared machine differ this much. Waiting for the platform would show as a ratio of 1,000 or more.
 const maxMedianRatio = 1.25;
@@ -66,7 +66,7 @@ function promiseSpeed(kind: ProbeKind, baseline: Speeds, duringOutages: Speeds):
   const medians = median(duringOutages.ms[kind]) / median(baseline.ms[kind]);
   const tails = p99(duringOutages.ms[kind]) / p99(baseline.ms[kind]);
   return {
-    promise: `The ${names[kind]} stays as fast: over all outages, median ≤ ${maxMedianRatio} and p99 ≤ ${maxP99Ratio} times the baseline`,
+    promise: `The ${names[kind]} remains as fast as without outages: over all outages, median ≤ ${maxMedianRatio} and p99 ≤ ${maxP99Ratio} times the baseline`,
     measured: `${medians.toFixed(2)} and ${tails.toFixed(2)} times`,
     isKept: medians <= maxMedianRatio && tails <= maxP99Ratio,
   };

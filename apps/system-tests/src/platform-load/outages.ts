@@ -40,7 +40,7 @@ export interface OutageResult {
 const tryEveryMs = 4_000;
 const recoveryLimitMs = 60_000;
 const lag = 'streamer_monitor_poll_lag_seconds';
-// Without problems, due streamers are polled within moments.
+// Normally, due streamers are polled within moments.
 const caughtUpLagSeconds = 5;
 
 /** Makes the platform's API fail in every way, and measures requests that do not need it. */
@@ -97,7 +97,7 @@ function planOutages(seconds: number): Outage[] {
     {
       name: 'all access tokens revoked',
       isTotal: false,
-      // Long enough for one attempt, also with --quick.
+      // Long enough for one attempt, even with --quick.
       seconds: Math.max(seconds / 2, 6),
       begin: (platform) => platform.revokeTokens(),
     },

@@ -7,10 +7,10 @@ import { SimulatedPlatform } from './simulated-platform.js';
 /** The size of the test. */
 export interface Size {
   streamers: number;
-  /** How many of them go live and offline. */
+  /** The number of streamers that go live and offline. */
   changingStreamers: number;
   changingSeconds: number;
-  /** How many whole polling passes are watched. */
+  /** The number of whole polling passes to watch. */
   pollingPasses: number;
   outageSeconds: number;
   baselineSeconds: number;

@@ -27,13 +27,13 @@ interface Polling {
   requests: Record<string, number>;
   tapped: number;
   tooMany: number;
-  /** How many streamers each monitor polled, by its own metric. */
+  /** The number of streamers that each monitor polled, by its own metric. */
   shares: number[];
   usage: [process: string, cpuPercent: number, megabytes: number][];
 }
 
 interface Killing {
-  /** How long until every streamer was polled again; undefined when that took too long. */
+  /** The time until every streamer was polled again; undefined when that took too long. */
   ms: number | undefined;
   unpolled: number;
 }

@@ -18,7 +18,7 @@ export const perSecond = 20;
 
 const noSpeeds = (): Speeds => ({ ms: { heartbeat: [], list: [], webhook: [] }, failures: 0 });
 
-/** Sends requests of each kind at a fixed rate, however long the replies take, and measures them. */
+/** Sends requests of each kind at a fixed rate, regardless of how long the replies take, and measures them. */
 export class SpeedProbe {
   private readonly sender: EventSender;
   private readonly timers: NodeJS.Timeout[];

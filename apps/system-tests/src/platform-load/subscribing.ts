@@ -14,7 +14,7 @@ const raisedRateLimit = 600_000;
 const realRateLimit = 800;
 // Several clients add streamers at once, as in an import.
 const concurrency = 16;
-// The longest that creating all subscriptions may take.
+// The maximum time for creating all subscriptions.
 const fillLimitMs = 240_000;
 
 /** The result of adding twice as many streamers as the limit has room for. */
@@ -27,14 +27,14 @@ interface Subscribing {
   /** The streamers with both subscriptions in the platform's list, and the number of other subscriptions in it. */
   subscribed: ReadonlySet<string>;
   others: number;
-  /** The ids of the oldest streamers, as many as the limit has room for. */
+  /** The ids of the oldest streamers for whom the limit has room. */
   oldest: readonly string[];
 }
 
 /** Adds all streamers, and waits until subscriptions use up the limit. */
 export async function runSubscribing(bed: PlatformBed): Promise<Section> {
   const { platform, client, size } = bed;
-  const max = size.streamers; // two types for each: room for half of them
+  const max = size.streamers; // two types for each streamer, so there is room for half of them
   await platform.setLimits({ rate_limit: raisedRateLimit, max_total_cost: max });
   await client.activateOnly(types);
   const users = await platform.addUsers(size.streamers);
@@ -172,7 +172,7 @@ function promiseSubscriptions({
     },
     {
       promise: `Exactly the oldest ${formatCount(oldest.length)} are subscribed, by the platform's own list`,
-      measured: `${formatCount(subscribed.size)} are, ${formatCount(missing)} of the oldest are not, ${formatCount(others)} subscriptions are of others; ${time}`,
+      measured: `${formatCount(subscribed.size)} are, ${formatCount(missing)} of the oldest are not, ${formatCount(others)} subscriptions are for other streamers; ${time}`,
       isKept: filledMs !== undefined && missing === 0 && others === 0 && subscribed.size === oldest.length,
     },
   ];

@@ -9,7 +9,7 @@ export interface PlatformSide {
   simulator: ServiceProcess;
   connectors: ServiceProcess[];
   monitors: ServiceProcess[];
-  /** All traffic between the connectors and the platform passes through it. */
+  /** All traffic between the connectors and the platform passes through this tap. */
   tap: PlatformTap;
   application: Application;
   stop(): Promise<void>;

@@ -12,8 +12,8 @@ const lookUpLine = /GET \/helix\/streams\?(\S*) HTTP\/1\.1$/;
 const statuses = /HTTP\/1\.1 (\d{3})(?: |$)/;
 
 /**
- * A TCP proxy between the connectors and the simulated platform. It passes everything on unchanged and records which users
- * were asked about and with which status the platform responded, independently of what the service reports.
+ * A TCP proxy between the connectors and the simulated platform. It passes everything on unchanged and records the users in each
+ * call and the status of each response, independently of the service's own metrics.
  */
 export class PlatformTap {
   readonly lookUps: LookUp[] = [];

@@ -24,12 +24,12 @@ export class RestartableServer<Server extends EmbeddedServer> {
     return this.server;
   }
 
-  /** Shuts down the server; the data stays. */
+  /** Shuts down the server and keeps its data. */
   stop(): Promise<void> {
     return this.server.stop();
   }
 
-  /** Kills the server with SIGKILL; the data stays. */
+  /** Kills the server with SIGKILL and keeps its data. */
   kill(): Promise<void> {
     return this.server.kill();
   }

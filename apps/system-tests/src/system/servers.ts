@@ -21,7 +21,7 @@ export interface Servers {
     postgres: RestartableServer<EmbeddedPostgres>;
     nats: RestartableServer<EmbeddedNats>;
   };
-  /** Creates an empty database; earlier databases of the run stay. */
+  /** Creates an empty database and keeps the earlier databases of the run. */
   createDatabase(name: string): Promise<string>;
   /** Stops both and deletes their data. */
   stop(): Promise<void>;

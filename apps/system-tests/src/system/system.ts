@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { freePort, ServiceProcess } from '@stream-events/testing';
 import type { Servers } from './servers.js';
 
-/** The number of processes per service, and additional options for Node, for example to profile. */
+/** The number of processes per service, and additional options for Node, for example for profiling. */
 export interface SystemSize {
   gateways: number;
   events: number;
