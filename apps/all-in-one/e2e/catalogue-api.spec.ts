@@ -58,7 +58,7 @@ describe('scopes and API endpoints', () => {
   }
 
   function expectProblem(answer: Answer<unknown>, status: number, fields?: readonly string[]): void {
-    const problem = answer.json as Problem; // holds: the content type says so
+    const problem = answer.json as Problem; // holds: the content type is JSON
     expect(answer.status).toBe(status);
     expect(answer.headers.get('content-type')).toMatch(problemType);
     expect(Object.keys(problem.errors ?? {}).sort()).toEqual([...(fields ?? [])].sort());

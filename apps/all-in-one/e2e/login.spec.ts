@@ -11,7 +11,7 @@ describe('api-token-auth', () => {
   let known: { username: string; auth_token: string };
 
   beforeAll(async () => {
-    // Trust proxies, so that a test can come from any address.
+    // Trust proxies, so that a test can send requests from any address.
     stack = await startStack({ environment: { TRUST_PROXY: 'true' } });
     known = await register();
   }, startLimitMs);

@@ -39,7 +39,7 @@ describe('a redelivered platform message', () => {
   const counted = (result: string): Promise<number> =>
     stack.metric('gateways', 'gateway_webhook_messages_total', { result });
 
-  it('becomes one row and one message on EVENTS when two gateways receive it five times at once', async () => {
+  it('becomes one row and one message on EVENTS when two gateways receive it five times at the same time', async () => {
     const messageIds = Array.from({ length: 20 }, () => randomUUID());
     const statuses = await Promise.all(messageIds.map(deliverFiveTimes));
     expect(statuses.flat()).toEqual(Array<number>(100).fill(204));

@@ -132,7 +132,7 @@ export function answerLate(response: ServerResponse, delayMs: number): boolean {
   return true;
 }
 
-/** Replies at once. */
+/** Replies immediately. */
 export function answerWith(response: ServerResponse, status: number, body: string): boolean {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(body);

@@ -26,11 +26,11 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-/** A callback for tests: it answers challenges unless told otherwise, and remembers what it got. */
+/** A callback for tests. Responds to challenges unless a test scripts other responses, and records all requests. */
 export class WebhookReceiver {
   readonly received: Received[] = [];
   url = '';
-  /** Says how the next requests are answered. */
+  /** Sets the responses to the next requests. */
   answer: (received: Received) => Answer | Promise<Answer> = answerChallenge;
   private readonly arrivals = new EventEmitter();
   private readonly server = createServer((request, response) => {
@@ -62,7 +62,7 @@ export class WebhookReceiver {
     return receiver;
   }
 
-  /** The first `count` requests that are as asked for; waits until they are there. */
+  /** Waits for `count` matching requests and returns them. */
   async waitFor(count: number, isWanted: (received: Received) => boolean): Promise<Received[]> {
     const signal = AbortSignal.timeout(20_000);
     const arrivals = on(this.arrivals, 'arrival', { signal });

@@ -33,7 +33,7 @@ export class MonitorStore {
 
   static async create(): Promise<MonitorStore> {
     const database = await createTestDatabase();
-    // More connections than any test uses at once: waiting for one fails after 3 s.
+    // More connections than any test uses concurrently, because waiting for a connection fails after 3 s.
     return new MonitorStore(database, await connectMonitor(database, 24));
   }
 

@@ -72,7 +72,7 @@ describe(DeadLettersRepository.name, () => {
       expect(await store.deadLetters.list({ pageSize: 3 })).toMatchObject({ next: null });
     });
 
-    it('returns the reason for each rejection, whatever the payload contains', async () => {
+    it('returns the reason for each rejection, for any payload', async () => {
       const event = newEvent({
         eventId: '✓ \u2028',
         eventType: 'a"b\\u0000',
@@ -176,7 +176,7 @@ describe(DeadLettersService.name, () => {
       expect(await store.deadLetters.count()).toBe(0);
     });
 
-    it('returns known when the platform has since redelivered the message, however long ago', async () => {
+    it('returns known when the platform has redelivered the message, even long ago', async () => {
       const event = await deadLetterStorable(newEvent({ eventId: 'message-1', eventType: 'refused' }));
       const redelivered = newEvent({ eventId: 'message-1', eventType: 'refused' });
       await store.writer.store([redelivered]);

@@ -173,7 +173,7 @@ describe(IngestDrain.name, () => {
     await setup.publishEvents([...(cursed ? [cursed] : []), ...others]);
 
     await startDrain();
-    // Five tries of the whole batch, 2 to 6 s each.
+    // Five attempts of the whole batch, 2 to 6 s each.
     await eventually(async () => expect(await store.storedIds()).toEqual(idsOf(others)), {
       timeoutMs: 20_000 + redeliveredMs,
     });

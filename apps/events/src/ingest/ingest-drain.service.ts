@@ -94,7 +94,7 @@ export class IngestDrain {
     const outcomes: Outcome[] = [];
     let isUnavailable = false;
     for (const message of messages) {
-      // While the store is unavailable, each further try would only wait for its time limit.
+      // While the store is unavailable, each further attempt would only time out.
       const failure = isUnavailable ? undefined : await this.tryToStore(message);
       isUnavailable ||= isUnavailableError(failure);
       outcomes.push(isUnavailable || failure !== undefined ? 'retry' : 'done');

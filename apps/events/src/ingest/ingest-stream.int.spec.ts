@@ -22,7 +22,7 @@ async function readConfig() {
 
 describe(IngestStream.name, () => {
   describe('prepare', () => {
-    it('creates the stream once when several instances start at once', async () => {
+    it('creates the stream once when several instances start at the same time', async () => {
       await Promise.all(Array.from({ length: 5 }, () => createStream().prepare()));
 
       expect(await readConfig()).toMatchObject({

@@ -106,8 +106,8 @@ export class OutboxRepository {
 }
 
 /**
- * Moves published batches that meet the condition back to the outbox. They keep their ids and are claimable at once. Skips
- * rows that another instance is moving. Returns the number of batches.
+ * Moves published batches that meet the condition back to the outbox. They keep their ids and are claimable immediately. Skips rows
+ * that another instance is moving. Returns the number of batches.
  *
  * @param condition SQL on a row of `published_batches`
  */

@@ -35,7 +35,7 @@ export type ReadRetained = (epoch: string, after?: RetainedBatch) => Promise<Ret
 const retainedFor = "interval '5 minutes'";
 // Number of rows that one cleanup statement looks at, so that the statement stays short.
 const maxForgotten = 5_000;
-// Batches read at a time. For each, a message of up to 256 KiB is read from the broker, all at once.
+// Number of batches read at a time. For each batch, a message of up to 256 KiB is read from the broker, all in parallel.
 const maxRead = 100;
 // The relay reads a whole batch into memory.
 const maxRepublishedBytes = 512 * 1024;

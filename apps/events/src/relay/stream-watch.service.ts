@@ -49,7 +49,7 @@ export class StreamWatch {
   private highest: Witness | undefined;
   /** The value of `highest` at the last check. It reveals a loss even if the stream has since grown beyond that sequence again. */
   private earlier: Witness | undefined;
-  /** The epoch of a stream that accepts no more messages, until another stream replaces it. */
+  /** The epoch of a stream that no longer accepts messages; cleared when another stream replaces it. */
   private brokenEpoch: string | undefined;
   /** The number of doubts so far. A check that began before the latest doubt does not end that doubt. */
   private doubts = 0;
@@ -174,7 +174,7 @@ export class StreamWatch {
 
   private onCheckFailed(error: unknown): void {
     if (error instanceof ForeignStreamError) this.doubt('the stream belongs to another platform');
-    // Log each cause once, however long it lasts.
+    // Log each cause only once while it lasts.
     const failure = String(error);
     if (failure === this.lastFailure) return;
     this.lastFailure = failure;

@@ -17,7 +17,7 @@ export interface SubscriptionCount {
 export class EventTypesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Adds types that are new in the catalogue. Safe when several instances start at once. */
+  /** Adds types that are new in the catalogue. Safe when several instances start at the same time. */
   async seed(catalogue: readonly EventType[], platform: string): Promise<void> {
     await this.dataSource.transaction(async (manager) => {
       // Concurrent choices wait for the lock. Another instance waits too, and then finds nothing new.

@@ -95,7 +95,7 @@ describe('EventTypesService', () => {
     });
   });
 
-  it('adds each type once when several instances start at once, and activates more on the simulated platform', async () => {
+  it('adds each type once when several instances start at the same time, and activates more types on the simulated platform', async () => {
     await Promise.all(Array.from({ length: 3 }, () => setup.startInstance({ PLATFORM: 'simulator' })));
     expect(await activeTypes()).toHaveLength(14);
   });

@@ -16,7 +16,7 @@ export class CreateCatalogue1764220000000 implements MigrationInterface {
 }
 
 const statements = [
-  // Sorted by code point: the same order on every server, whatever its locale.
+  // Sorted by code point, so that the order is the same on every server, regardless of its locale.
   `CREATE TABLE scopes (
     id uuid NOT NULL,
     scope text COLLATE "C" NOT NULL,
@@ -39,7 +39,7 @@ const statements = [
     CONSTRAINT api_endpoints_token_type_check CHECK (token_type IN ('OA', 'AP')),
     CONSTRAINT api_endpoints_scope_fkey FOREIGN KEY (scope) REFERENCES scopes (id)
   )`,
-  // For deleting a scope, which looks for the endpoints that name it.
+  // Deleting a scope looks for the endpoints that name it.
   'CREATE INDEX api_endpoints_scope_index ON api_endpoints (scope)',
 
   `CREATE TABLE catalogue_seeds (

@@ -110,7 +110,7 @@ export class AppTokens {
     });
   }
 
-  /** Runs at most one renewal in this process, however many calls need one. */
+  /** Runs at most one renewal in this process, even when many calls need one. */
   private renewOnce(unwanted: string | undefined): Promise<HeldToken> {
     this.renewing ??= this.renew(unwanted).finally(() => {
       this.renewing = undefined;

@@ -234,7 +234,7 @@ describe('OutboundPlatform', () => {
       });
     });
 
-    const message = 'what the platform says';
+    const message = "the platform's message";
     it.each([
       [409, { message, id: 'sub-7' }, { kind: 'exists', id: 'sub-7' }],
       [409, { message }, { kind: 'exists', id: null }],

@@ -37,7 +37,7 @@ export function newBucket(now: number): Bucket {
   };
 }
 
-/** The bucket at this time: calls come back evenly over a minute. */
+/** Returns the bucket at this time. Calls are regained evenly over a minute. */
 export function refill(bucket: Bucket, now: number): Bucket {
   const elapsedMs = Math.max(0, now - bucket.countedAt); // the clock may have been set back
   const refilled = bucket.remaining + (bucket.callsPerMinute * elapsedMs) / 60_000;
@@ -54,7 +54,7 @@ export function take(bucket: Bucket, priority: LookUpPriority, now: number): Tak
   const current = refill(bucket, now);
   if (current.blockedUntil !== null) return { isTaken: false, waitMs: current.blockedUntil - now };
   const { callsPerMinute, remaining } = current;
-  // Background calls always get at least one call, however small the bucket.
+  // Background calls always get at least one call, even from the smallest bucket.
   const reserved =
     priority === 'background' ? Math.min(callsPerMinute * interactiveShare, callsPerMinute - 1) : 0;
   const missing = reserved + 1 - remaining;

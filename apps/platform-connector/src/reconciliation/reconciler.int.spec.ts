@@ -63,7 +63,7 @@ describe('Reconciler', () => {
     setup.platform.verifiedStatus = 'webhook_callback_verification_failed';
     await setup.startInstance();
 
-    // The first retry is at once, the second one after a minute.
+    // The first retry is immediate, the second one follows after a minute.
     await eventually(() => expect([...setup.platform.creations.values()]).toEqual([2, 2]));
     await eventually(() => expect(setup.platform.names(callback)).toEqual([]));
     await untilStatuses({
@@ -103,7 +103,7 @@ describe('Reconciler', () => {
     await untilStatuses({ 'stream.online 1': 'enabled', 'stream.offline 1': 'enabled' });
   });
 
-  it('records why the platform refused a subscription, and retries it only after the pause', async () => {
+  it('records why the platform refused a subscription, and retries only after the pause', async () => {
     setup.platform.unknownStreamers.add('2');
     setup.monitored.ids = ['1', '2'];
     await setup.startInstance();
@@ -249,7 +249,7 @@ describe('Reconciler', () => {
   );
 
   it(
-    'hands the round over at once when it is stopped',
+    'hands the round over immediately when it is stopped',
     async () => {
       setup.monitored.ids = Array.from({ length: 300 }, (_, index) => `${index}`);
       setup.platform.beforeCreationAnswer = () => new Promise((resolve) => setTimeout(resolve, 20));

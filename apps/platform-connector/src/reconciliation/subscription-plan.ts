@@ -43,7 +43,8 @@ export interface Plan extends RowChanges {
   foreignCost: number;
 }
 
-// While every verification fails (the address may be unreachable), a round tries only 20: other calls need the rate budget too.
+// While every verification fails (the address may be unreachable), a round creates only 20 subscriptions, because other calls need
+// the rate budget too.
 const maxProbes = 20;
 
 /** Compares the desired subscriptions with the actual ones. */

@@ -29,13 +29,13 @@ describe('pauseAfter', () => {
 });
 
 describe('ended', () => {
-  it('recreates at once a subscription that had worked for 10 min, however often it failed before', () => {
+  it('immediately recreates a subscription that had worked for 10 min, even if it failed often before', () => {
     const own = newOwn('1', { status: 'enabled', statusSince: 0, attempts: 5 });
     const after = ended(own, { status: 'user_removed', reason: '' }, 10 * minute);
     expect(after).toMatchObject({ status: 'user_removed', attempts: 1, retryAt: 10 * minute });
   });
 
-  it('recreates at once after the first failure, then after growing pauses', () => {
+  it('recreates immediately after the first failure, then after growing pauses', () => {
     const pauses: number[] = [];
     let own = newOwn('1', {});
     for (let failure = 0; failure < 4; failure += 1) {

@@ -66,7 +66,7 @@ export function pauseAfter(failures: number): number {
   return failures <= 0 ? 0 : Math.min(minPauseMs * 2 ** (failures - 1), maxPauseMs);
 }
 
-// A subscription that has worked for this long is recreated at once when it ends.
+// A subscription that has worked for this long is recreated immediately when it ends.
 const provenAfterMs = 10 * 60_000;
 
 /*
@@ -149,7 +149,9 @@ export function putOff(
   return { ...own, reason, attempts, retryAt: now + pauseAfter(attempts) };
 }
 
-/** The platform says that the subscription exists. The next listing shows it, unless another program created it. */
+/**
+ * The platform reports that the subscription exists. The next listing shows the subscription, unless another program created it.
+ */
 export function alreadyExists(own: OwnSubscription, now: number): OwnSubscription {
   if (own.attempts > 0) {
     const reason = 'Another program has already created a subscription with this type and condition.';

@@ -130,12 +130,12 @@ export class ReconciliationSchedule {
     );
   }
 
-  /** Makes a round due at once. Costs next to nothing when one is already due. */
+  /** Makes a round due immediately. Costs almost nothing when one is already due. */
   async hint(): Promise<void> {
     await this.dataSource.query('UPDATE reconciliation SET due_at = now() WHERE due_at > now()');
   }
 
-  /** Makes a round with a listing due at once. Used at start, because anything may have changed while no instance ran. */
+  /** Makes a round with a listing due immediately. Used at start, because anything may have changed while no instance ran. */
   async requestListing(): Promise<void> {
     await this.dataSource.query(
       'UPDATE reconciliation SET due_at = LEAST(due_at, now()), listing_due_at = LEAST(listing_due_at, now())',

@@ -50,7 +50,7 @@ export class SubscriptionsRepository {
     });
   }
 
-  /** Saves a change, unless the row has changed meanwhile. */
+  /** Saves a change, unless the row has changed since it was read. */
   async save(change: Change): Promise<void> {
     await updateUnchanged(this.dataSource.manager, [change]);
   }
@@ -140,7 +140,7 @@ async function insert(manager: EntityManager, rows: readonly OwnSubscription[]):
   );
 }
 
-/** Updates only rows that are unchanged since they were read: a subscription that was revoked meanwhile stays revoked. */
+/** Updates only rows that are unchanged since they were read, so that a subscription that was revoked since stays revoked. */
 async function updateUnchanged(manager: EntityManager, changes: readonly Change[]): Promise<void> {
   await manager.query(
     `UPDATE subscriptions SET subscription_id = input.subscription_id, status = input.status, reason = input.reason,

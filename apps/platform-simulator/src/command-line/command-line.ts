@@ -34,7 +34,7 @@ export async function runCommandLine(
   }
 }
 
-/** The words and options; a text that says what is wrong with them. */
+/** Returns the words and options, or a text that describes the fault in them. */
 function parseInput(
   command: Command,
   args: string[],

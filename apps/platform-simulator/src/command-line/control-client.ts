@@ -19,7 +19,7 @@ export class ControlClient {
     const reply: unknown = text === '' ? null : JSON.parse(text);
     if (!response.ok)
       throw new CommandError(`The simulator responded with ${response.status}: ${messageOf(reply)}`);
-    return reply as Reply; // holds: the header says that the simulator of this package sent it
+    return reply as Reply; // holds: the header shows that the simulator of this package sent the reply
   }
 
   private async fetch(method: string, url: string, body: object | undefined): Promise<Response> {

@@ -65,7 +65,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     return false;
   }
 
-  /** Waits; false when the service shuts down meanwhile. */
+  /** Waits. Returns false when the service shuts down during the wait. */
   async waitUnlessClosing(delayMs: number): Promise<boolean> {
     try {
       return await delay(delayMs, true, { signal: this.closing.signal });
@@ -122,7 +122,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
       });
       return { status: response.statusCode, body: await response.body.text() };
     } catch {
-      // A failing callback is an expected outcome: the reply says so, and the caller counts and logs it.
+      // A failing callback is an expected outcome. Return the failure, which the caller counts and logs.
       return { status: 0, body: '', error: abort.signal.aborted ? 'timeout' : 'unreachable' };
     } finally {
       clearTimeout(timer);

@@ -15,7 +15,7 @@ export type Fault = (typeof faults)[number];
 // Just over the ten minutes after which receivers should reject a message (docs/platform-facts.md §1.3).
 const oldTimestampAgeMs = 11 * 60 * 1_000;
 
-/** Creates a message with exactly this fault; everything else is valid. */
+/** Creates a message with exactly this fault. All its other parts are valid. */
 export function createFaultyMessage(content: MessageContent, fault: Fault): Message {
   const message = createMessage(content);
   switch (fault) {

@@ -9,7 +9,7 @@ const content: MessageContent = {
   secret: 's3cRe7-0123',
 };
 
-/** The signature by another implementation than the one under test. */
+/** Computes the signature with another implementation than the one under test. */
 async function signIndependently(secret: string, text: string): Promise<string> {
   const encoder = new TextEncoder();
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
@@ -18,7 +18,7 @@ async function signIndependently(secret: string, text: string): Promise<string> 
 }
 
 describe(signMessage.name, () => {
-  it('gives the signature that openssl gives', () => {
+  it('creates the same signature as openssl', () => {
     const id = 'e76c6bd4-55c9-4987-8304-da1588d8988b';
     const timestamp = '2019-11-16T10:11:12.123456789Z';
     expect(signMessage('s3cRe7-0123', { id, timestamp, body: '{"a":1}' })).toBe(

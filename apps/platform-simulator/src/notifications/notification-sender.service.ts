@@ -11,7 +11,7 @@ import type { WorldEvent } from '../world/world.js';
 import { HeldNotifications } from './held-notifications.js';
 import { composeBody, eventMember } from './notification.js';
 
-// All 20,000 users of a large test can go live at once, each with two subscriptions. Bounds memory.
+// All 20,000 users of a large test can go live at the same time, each with two subscriptions. Bounds memory.
 const maxWaiting = 40_000;
 
 const warnEveryMs = 10_000;

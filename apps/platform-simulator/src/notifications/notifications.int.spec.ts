@@ -128,7 +128,7 @@ describe('notifications of the simulated platform', () => {
   });
 
   describe('generated notifications', () => {
-    it('start at once when the rate is raised, and stop at rate 0', async () => {
+    it('start immediately when the rate is raised, and stop at rate 0', async () => {
       await setup.subscribe();
       expect((await setup.call('PATCH', '/simulator', { rate: 200 })).json.rate).toBe(200);
       const notifications = await setup.receiver.waitFor(20, isNotification);

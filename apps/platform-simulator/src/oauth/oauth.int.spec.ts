@@ -133,7 +133,7 @@ describe('OAuth of the simulated platform', () => {
       ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`ratelimit-${name}`)));
 
     it('is in every response, including errors', async () => {
-      stopClock(); // a point comes back every 75 ms
+      stopClock(); // the bucket regains a point every 75 ms
       const [limit, remaining, reset] = rateLimitOf(await lookUp(setup.authorization));
       expect([limit, remaining]).toEqual([800, 799]);
       expect(reset).toBe(Math.ceil((Date.now() + 75) / 1_000));

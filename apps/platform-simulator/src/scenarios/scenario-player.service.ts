@@ -8,7 +8,7 @@ import { World } from '../world/world.js';
 import type { PlayScenarioDto } from './scenario.dto.js';
 import { scenarios, type Act, type Scenario, type ScenarioName } from './scenarios.js';
 
-// Number of viewers of a raid who follow and chat at once.
+// Number of viewers of a raid who immediately follow and chat.
 const crowd = 10;
 
 /** Runs a scenario. Random decisions are derived from the seed. */

@@ -105,7 +105,7 @@ export const categories: readonly Category[] = [
 
 /** Stream titles. */
 export const streamTitles: readonly string[] = [
-  'Cosy evening, come in!',
+  'Cozy evening, come in!',
   'Road to the top: day 12',
   'First time in this game, no spoilers please',
   'Building something silly together 🛠️',

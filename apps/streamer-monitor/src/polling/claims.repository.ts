@@ -49,7 +49,7 @@ export class ClaimsRepository {
     return this.claim(stream);
   }
 
-  /** Makes the streamers of the claim that have not been polled yet due at once. */
+  /** Makes those streamers of the claim due immediately that have not been polled yet. */
   releasePolls(claim: Claim): Promise<void> {
     return this.release(stream, claim, 0);
   }

@@ -214,7 +214,7 @@ describe(Poller.name, () => {
     expect(await store.streamer(streamer)).toMatchObject({ streaming: false });
   });
 
-  it('fills in the title of an announced stream at once', async () => {
+  it('fills in the title of an announced stream immediately', async () => {
     const streamer = await store.addStreamer({ nextPollAt: new Date(Date.now() + 3_600 * second) });
     platform.streams = [listed(streamer, 's1', 0)];
     const { poller } = createPoller();

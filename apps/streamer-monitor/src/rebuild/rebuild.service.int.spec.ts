@@ -42,7 +42,7 @@ beforeEach(async () => {
   log.whileRead = () => Promise.resolve();
 });
 
-/** Gives an event an id that says it was received when it happened. */
+/** Gives an event an id whose time of receipt is the time when the event happened. */
 function old(said: StreamEvent): StreamEvent {
   const eventId = uuidV7({ msecs: said.at });
   return said.kind === 'online'
@@ -127,7 +127,7 @@ describe(RebuildService.name, () => {
     ]);
   });
 
-  it('keeps facts that are recorded while the log is being read, however old their events are', async () => {
+  it('keeps facts that are recorded while the log is being read, even if their events are old', async () => {
     const streamer = await store.addStreamer();
     const first = old(online(streamer, 'first', 0));
     await store.recorder.recordEvent(first);
@@ -154,7 +154,7 @@ describe(RebuildService.name, () => {
     expect(await rebuild()).toMatchObject({ state: 'done', streamersDone: 1 });
   });
 
-  it('runs once however many instances are asked to start it, and every instance reports the progress', async () => {
+  it('runs once when several instances are asked to start it, and every instance reports the progress', async () => {
     for (let index = 0; index < 40; index += 1) await store.addStreamer();
     // The rebuild must not end before the last request.
     let letRead = (): void => undefined;

@@ -9,11 +9,11 @@ import { DataSource } from 'typeorm';
 import { rebuildLease, RebuildsRepository } from './rebuilds.repository.js';
 import { StreamRebuilder } from './stream-rebuilder.service.js';
 
-// More readers of the event log at once would slow down event lists.
+// More concurrent readers of the event log would slow down event lists.
 const concurrency = 4;
 // Progress is saved after every page, which takes seconds.
 const pageSize = 20;
-// Four tries with pauses of 1, 2, and 3 s outlast a restart of the events service. A longer outage fails the rebuild.
+// Four attempts with pauses of 1, 2, and 3 s outlast a restart of the events service. A longer outage fails the rebuild.
 const maxTries = 4;
 const retryAfterMs = 1_000;
 // One streamer takes a few milliseconds.

@@ -63,7 +63,7 @@ export class RebuildsRepository {
     );
   }
 
-  /** Ends the rebuild. `error` says why it failed; null means success. */
+  /** Ends the rebuild. `error` is the reason for a failure; null means success. */
   async end(holder: string, error: string | null): Promise<void> {
     await this.dataSource.query(
       `UPDATE rebuilds SET state = $2, error = $3, ended_at = now() WHERE ${isRunningUnder('$1')}`,

@@ -12,8 +12,8 @@ import {
 import { EventLog } from './event-log.js';
 
 /**
- * Replaces what events have recorded about a streamer with what the event log says. Facts from polls stay, and so do facts that
- * are older than the log. Skips disabled streamers: events about them do not count.
+ * Replaces the facts that events have recorded about a streamer with the facts in the event log. Facts from polls stay, and so do
+ * facts that are older than the log. Skips disabled streamers: events about them do not count.
  */
 @Injectable()
 export class StreamRebuilder {

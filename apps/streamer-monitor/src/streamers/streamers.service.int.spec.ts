@@ -111,7 +111,7 @@ describe(StreamersService.name, () => {
       expect(await countStreamers()).toBe(1);
     });
 
-    it('creates a streamer once when several requests arrive at once', async () => {
+    it('creates a streamer once when several requests arrive at the same time', async () => {
       const outcomes = await Promise.allSettled(
         Array.from({ length: 8 }, () => caller.ask(createStreamer, mira)),
       );
@@ -138,7 +138,7 @@ describe(StreamersService.name, () => {
       expect(error).toMatchObject({ code: 'unavailable', detail: expect.stringContaining(lookUpUsers.subject) }); // prettier-ignore
       expect(lookUpUsers.timeoutMs).toBeLessThan(createStreamer.timeoutMs);
       expect(createStreamer.timeoutMs).toBeLessThan(5_000);
-      // The reply to a second request comes after everything that the first one may still do.
+      // A second request is handled after the first one, so its reply shows that the first one has ended.
       await caller.ask(createStreamer, { ...mira, platformUsername: 'mira' });
       expect(await countStreamers()).toBe(1);
     });

@@ -153,7 +153,7 @@ export class StreamersService {
     const before = await lock(transaction, id);
     const isSwitched = disabled !== undefined && disabled !== before.disabled;
     if (isSwitched && disabled) await this.recorder.endRunning(transaction, id);
-    // Switching makes the known state stale: start over as for a new streamer, with a poll at once.
+    // Enabling or disabling makes the known state stale. Start over as for a new streamer, with an immediate poll.
     const unknown = { streaming: false, isStreamingKnown: false, absentSince: null, nextPollAt: new Date() };
     const after: Streamer = { ...before, ...(isSwitched && { disabled, ...unknown }) };
     if (platformUsername !== undefined) {

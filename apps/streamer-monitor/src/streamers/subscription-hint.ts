@@ -3,7 +3,10 @@ import { reconcileSubscriptions } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import { LOGGER, type Logger } from '@stream-events/service';
 
-/** Tells the platform connector that the monitored streamers have changed, so that it reconciles its subscriptions now. */
+/**
+ * Notifies the platform connector that the monitored streamers have changed, so that the connector reconciles its subscriptions
+ * now.
+ */
 @Injectable()
 export class SubscriptionHint {
   constructor(
@@ -11,7 +14,7 @@ export class SubscriptionHint {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Returns at once. A lost hint delays the subscriptions by up to 1 min, because the connector also checks every minute. */
+  /** Returns immediately. A lost hint delays the subscriptions by up to 1 min, because the connector also checks every minute. */
   send(): void {
     this.client.request(reconcileSubscriptions, {}).catch((error: unknown) => {
       this.logger.debug(

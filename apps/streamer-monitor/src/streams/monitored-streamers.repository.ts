@@ -48,7 +48,7 @@ export class MonitoredStreamersRepository {
     );
   }
 
-  /** Saves a locked streamer. `isVisible` says that fields which the API shows have changed, and sets `updated_at`. */
+  /** Saves a locked streamer. `isVisible` means that fields in the API have changed, and sets `updated_at`. */
   async save(
     queries: Queries,
     streamer: MonitoredStreamer,
@@ -78,7 +78,7 @@ export class MonitoredStreamersRepository {
     );
   }
 
-  /** Saves a poll that changed no visible field, for many locked streamers at once. */
+  /** Saves polls that changed no visible field, for many locked streamers in one statement. */
   async savePolled(
     queries: Queries,
     streamers: readonly Pick<MonitoredStreamer, 'id' | 'absentSince'>[],

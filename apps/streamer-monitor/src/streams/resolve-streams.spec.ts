@@ -19,7 +19,7 @@ const unnamed = (at: number) => ({ streamId: null, at });
 const named = (startedAt: number, at: number) => ({ streamId: String(startedAt), at });
 
 describe('resolveEnds', () => {
-  it('keeps a stream running while no fact says that it ended', () => {
+  it('keeps a stream running until a fact shows that it ended', () => {
     expect(resolveEnds([stream(0)], [])).toEqual([null]);
     expect(resolveEnds([stream(0, { missedAt: 400 * second })], [])).toEqual([null]);
     expect(resolveEnds([], [unnamed(7)])).toEqual([]);

@@ -37,10 +37,10 @@ export interface Absence {
 /** The platform's list may show a stream this long after its start, and keep it this long after its end. Usually 1 to 2 min. */
 export const listingLagMs = 5 * 60_000;
 
-/** The offline event of the previous stream may come this long after the start of the next one. Usually a few seconds. */
+/** The offline event of the previous stream may arrive this long after the start of the next one. Usually a few seconds. */
 export const lateOfflineMs = 10_000;
 
-/** A single miss may come from the platform's caches. Two misses this far apart mean that the stream is over. */
+/** The platform's caches can cause a single miss. Two misses this far apart mean that the stream is over. */
 export const confirmMissAfterMs = 20_000;
 
 // Two poll intervals, and the 30 s claim of an instance that died in between.
@@ -54,8 +54,8 @@ export function addMiss<Facts extends StreamFacts>(facts: Facts, at: Millisecond
 }
 
 /**
- * The misses of a stream from before it was announced. Without them, an event that comes hours late would make a stream of minutes
- * last hours.
+ * The misses of a stream from before it was announced. Without these misses, an event that arrives hours late would turn a stream
+ * of minutes into one of hours.
  */
 export function missesBeforeKnown(startedAt: Milliseconds, absence: Absence | null): Misses {
   const missedAt = Math.max(absence?.since ?? 0, startedAt + listingLagMs);

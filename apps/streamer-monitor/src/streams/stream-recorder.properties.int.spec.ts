@@ -164,7 +164,7 @@ describe(StreamRecorder.name, () => {
     );
   }, 120_000);
 
-  it('records exactly the true streams when all events arrive at once in any order, without polls', async () => {
+  it('records exactly the true streams when all events arrive at the same time in any order, without polls', async () => {
     const heaps = histories(delivered).chain((history) =>
       fc.tuple(
         fc.constant(history),

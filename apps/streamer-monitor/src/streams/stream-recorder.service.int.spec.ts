@@ -33,7 +33,7 @@ const later = (): Date => new Date(Date.now() + 3_600_000);
 
 describe(StreamRecorder.name, () => {
   describe('recordEvent', () => {
-    it('makes a streamer due for a poll at once when an event announces a stream, for title and viewers', async () => {
+    it('makes a streamer due for an immediate poll when an event announces a stream, for title and viewers', async () => {
       const streamer = await store.addStreamer({ nextPollAt: later() });
 
       await store.recorder.recordEvent(online(streamer, 's1', 0));
@@ -55,7 +55,7 @@ describe(StreamRecorder.name, () => {
       expect((await store.streamer(streamer)).streaming).toBe(false);
     });
 
-    it('records the true streams when several instances record all facts at once', async () => {
+    it('records the true streams when several instances record all facts at the same time', async () => {
       const streamer = await store.addStreamer();
       const said = [0, 1, 2, 3].flatMap((index) => [
         online(streamer, `s${index}`, index * 10 * minute),
@@ -170,7 +170,7 @@ describe(StreamRecorder.name, () => {
       expect(await store.streamsOf(streamer)).toEqual([]);
     });
 
-    it('samples a new title or category at once, and viewers once a minute', async () => {
+    it('samples a new title or category immediately, and viewers once a minute', async () => {
       const streamer = await store.addStreamer();
       const see = (at: number, overrides: Parameters<typeof listed>[3]) => {
         const claim = { claimedUntil: 0, streamers: [{ id: streamer.id, platformId: streamer.platformId }] };

@@ -53,7 +53,7 @@ export class StreamRecorder {
       await this.apply(transaction, streamer, {
         streamer: rename(streamer, event.userLogin, event.at),
         from,
-        // Due at once: the event has neither title nor viewers.
+        // Poll immediately, because the event has neither title nor viewers.
         nextPoll: (latest) =>
           event.kind === 'online' && latest?.endedAt === null ? { inMs: 0, claimedUntil: null } : undefined,
       });

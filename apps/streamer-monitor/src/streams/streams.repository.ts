@@ -227,7 +227,8 @@ const saveSeenStreams = `
     thumbnail_url = excluded.thumbnail_url, tag_ids = excluded.tag_ids, is_mature = excluded.is_mature,
     seen_at = excluded.seen_at, missed_at = NULL, is_miss_confirmed = false`;
 
-// Samples a new title or category at once. Samples viewers once a minute: they change all the time, and a chart needs no more.
+// Samples a new title or category immediately. Samples viewers once a minute, because they change all the time and a chart needs no
+// more.
 const saveSamples = `
   INSERT INTO stream_samples (stream, at, viewer_count, title, game_id, game_name)
   SELECT streams.id, $2, seen."viewerCount", seen.title, seen."gameId", seen."gameName"

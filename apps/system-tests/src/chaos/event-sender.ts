@@ -3,7 +3,7 @@ import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:h
 import type { Credentials } from '../load/request-maker.js';
 import type { Answer, SentEvent } from './ledger.js';
 
-// Longer than the 2 × 2 s in which a gateway tries a batch twice; the platform also gives up after a few seconds.
+// Longer than the two attempts of 2 s each that a gateway makes for a batch. The platform also gives up after a few seconds.
 const answerLimitMs = 5_000;
 
 const path = '/api/v1/platform-events';

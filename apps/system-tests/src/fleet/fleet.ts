@@ -84,12 +84,12 @@ export class Fleet {
     });
   }
 
-  /** The clients disconnect at once and keep their positions. */
+  /** Disconnects all clients immediately. They keep their positions. */
   async close(group: string): Promise<void> {
     await this.tell({ kind: 'close', group });
   }
 
-  /** The clients reconnect at once, without jitter. */
+  /** Reconnects all clients immediately, without jitter. */
   async reopen(group: string): Promise<void> {
     await this.tell({ kind: 'reopen', group });
   }
@@ -98,7 +98,7 @@ export class Fleet {
     await this.tell({ kind: 'set-reading', group, isReading });
   }
 
-  /** The clients disconnect and are forgotten. */
+  /** Disconnects the clients and removes them. */
   async drop(group: string): Promise<void> {
     this.groups.delete(group);
     await this.tell({ kind: 'drop', group });

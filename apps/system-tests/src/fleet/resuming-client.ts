@@ -31,8 +31,8 @@ export interface ClientSurroundings {
   onLatency: (microseconds: number) => void;
 }
 
-// With jitter, so that a thousand clients that lose a gateway together do not reconnect together: each waits between half
-// and all of the pause, which doubles with every failed try.
+// With jitter, so that a thousand clients that lose a gateway together do not reconnect together: each waits between half and all
+// of the pause, which doubles with every failed attempt.
 const firstPauseMs = 250;
 const longestPauseMs = 4_000;
 const maxStrange = 20;

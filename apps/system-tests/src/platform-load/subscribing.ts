@@ -12,7 +12,7 @@ export const types = ['stream.online', 'stream.offline'] as const;
 const raisedRateLimit = 600_000;
 /** The real limit in calls per minute: https://dev.twitch.tv/docs/api/guide/#how-it-works */
 const realRateLimit = 800;
-// Several clients add streamers at once, as in an import.
+// Several clients add streamers concurrently, as in an import.
 const concurrency = 16;
 // The maximum time for creating all subscriptions.
 const fillLimitMs = 240_000;

@@ -9,7 +9,7 @@ export interface ForkedServer {
   stop(): Promise<void>;
 }
 
-// The server tries to reach its database or broker for half a minute.
+// The server tries to reach its database or broker for 30 s.
 const startLimitMs = 45_000;
 
 /**
