@@ -46,7 +46,7 @@ describe('dead letters', () => {
 
   afterAll(() => stack.stop());
 
-  const park = async (events: NewEvent[]): Promise<void> => {
+  const keepAsDeadLetters = async (events: NewEvent[]): Promise<void> => {
     const outcomes = await stack.storeEvents(events);
     expect(outcomes).toEqual(events.map(({ id }) => ({ id, outcome: 'dead_lettered' })));
   };
@@ -115,7 +115,7 @@ describe('dead letters', () => {
     // Stores the events one by one. On a busy machine, splitting a batch down to single events takes longer than a request's time
     // limit.
     beforeAll(async () => {
-      for (const event of events) await park([event]);
+      for (const event of events) await keepAsDeadLetters([event]);
     });
 
     it('are paged to the end with next, newest first, each once, even those of the same millisecond', async () => {
@@ -136,7 +136,7 @@ describe('dead letters', () => {
           { pathname: `${deadLettersPath}/`, size: '7', colour: 'blue' },
         );
         // Dead letters that arrive during paging do not shift the pages.
-        await park([newEvent({ eventData: '' })]);
+        await keepAsDeadLetters([newEvent({ eventData: '' })]);
       }
       const ids = events.map(({ id }) => id);
       expect(found.filter(({ event_type }) => event_type === 'listed').map(({ id }) => id)).toEqual(
@@ -193,7 +193,7 @@ describe('dead letters', () => {
       ['200,000 quotes', '"'.repeat(200_000)],
     ])('show the payload as it was received: %s', async (_, eventData) => {
       const event = newEvent({ eventData, eventId: uniqueType('message'), eventType: 'a "type" \u2028' });
-      await park([event]);
+      await keepAsDeadLetters([event]);
       const { status, json } = await show(event.id.toUpperCase());
       expect({ status, json }).toMatchObject({
         status: 200,
@@ -221,7 +221,7 @@ describe('dead letters', () => {
       const type = uniqueType('retried');
       const allow = await refuse(type);
       const event = newEvent({ eventType: type, eventId: uniqueType('message') });
-      await park([event]);
+      await keepAsDeadLetters([event]);
       await allow();
 
       const answer = await retry(event.id);
@@ -238,7 +238,7 @@ describe('dead letters', () => {
       const type = uniqueType('twice');
       const allow = await refuse(type);
       const event = newEvent({ eventType: type });
-      await park([event]);
+      await keepAsDeadLetters([event]);
       await allow();
 
       const answers = await Promise.all([retry(event.id), retry(event.id), retry(event.id), retry(event.id)]);
@@ -251,7 +251,7 @@ describe('dead letters', () => {
       const type = uniqueType('redelivered');
       const allow = await refuse(type);
       const event = newEvent({ eventType: type, eventId: uniqueType('message') });
-      await park([event]);
+      await keepAsDeadLetters([event]);
       await allow();
       const again = newEvent({ ...event, id: newEvent().id });
       await stack.storeEvents([again]);
@@ -263,7 +263,7 @@ describe('dead letters', () => {
 
     it('remain dead letters when they are rejected again: 409 with the reason', async () => {
       const event = newEvent({ eventData: 'invalid JSON' });
-      await park([event]);
+      await keepAsDeadLetters([event]);
       const answer = await stack.request<Problem>('POST', `${deadLettersPath}/${event.id}/retry/`);
       expect(answer).toMatchObject({ status: 409, json: { title: 'Conflict', status: 409 } });
       expect(answer.json.detail).toMatch(/rejected the event again, with 22P02.*json/);
@@ -273,25 +273,25 @@ describe('dead letters', () => {
 
   it('are deleted when they are discarded, and exist again when they are redelivered', async () => {
     const event = newEvent({ eventData: '', eventId: uniqueType('message') });
-    await park([event]);
+    await keepAsDeadLetters([event]);
     expect(await discard(event.id)).toMatchObject({ status: 204, text: '' });
     expect(await discard(event.id)).toMatchObject({ status: 404 });
     const again = newEvent({ ...event, id: newEvent().id });
-    await park([again]);
+    await keepAsDeadLetters([again]);
     expect(await show(again.id)).toMatchObject({ status: 200 });
   });
 
   it('are counted in metrics: dead letters, received events, and retries', async () => {
     const type = uniqueType('counted');
     const before = {
-      parked: await counted('events_ingest_total', 'dead_lettered'),
+      deadLettered: await counted('events_ingest_total', 'dead_lettered'),
       stored: await counted('events_ingest_total', 'stored'),
       refusedAgain: await counted('events_dead_letter_retries_total', 'dead_lettered'),
       storedAtLast: await counted('events_dead_letter_retries_total', 'stored'),
     };
     const allow = await refuse(type);
     const event = newEvent({ eventType: type });
-    await park([event]);
+    await keepAsDeadLetters([event]);
     await retry(event.id);
     for (const events of stack.events)
       expect(await events.metric('events_dead_letters')).toBe(await stack.count('events.dead_letters'));
@@ -299,11 +299,11 @@ describe('dead letters', () => {
     await retry(event.id);
 
     expect({
-      parked: (await counted('events_ingest_total', 'dead_lettered')) - before.parked,
+      deadLettered: (await counted('events_ingest_total', 'dead_lettered')) - before.deadLettered,
       stored: (await counted('events_ingest_total', 'stored')) - before.stored,
       refusedAgain:
         (await counted('events_dead_letter_retries_total', 'dead_lettered')) - before.refusedAgain,
       storedAtLast: (await counted('events_dead_letter_retries_total', 'stored')) - before.storedAtLast,
-    }).toEqual({ parked: 1, stored: 0, refusedAgain: 1, storedAtLast: 1 });
+    }).toEqual({ deadLettered: 1, stored: 0, refusedAgain: 1, storedAtLast: 1 });
   });
 });

@@ -26,7 +26,7 @@ describe('an event that the database rejects', () => {
       ({ id }) => id,
     );
 
-  const parked = (ids: string[]): Promise<DeadLetter[]> =>
+  const deadLetters = (ids: string[]): Promise<DeadLetter[]> =>
     stack.query<DeadLetter & Record<string, unknown>>(
       'SELECT * FROM events.dead_letters WHERE event_id = ANY($1::uuid[]) ORDER BY event_id',
       [ids],
@@ -59,7 +59,7 @@ describe('an event that the database rejects', () => {
         events.map(({ id }) => ({ id, outcome: bad.includes(id) ? 'dead_lettered' : 'stored' })),
       );
       expect(await listed(type)).toEqual([...good].sort().reverse());
-      const rows = await parked(bad);
+      const rows = await deadLetters(bad);
       expect(rows.map((row) => row.event_id)).toEqual([...bad].sort());
       for (const row of rows) {
         expect(row).toMatchObject({ sql_state: sqlState, reason: expect.stringMatching(/./) });
@@ -70,7 +70,7 @@ describe('an event that the database rejects', () => {
       // Send the same batch again, as after a lost reply: the reply is the same, and nothing else changes.
       expect(await store(events)).toEqual(outcomes);
       expect(await listed(type)).toHaveLength(good.length);
-      expect(await parked(bad)).toHaveLength(bad.length);
+      expect(await deadLetters(bad)).toHaveLength(bad.length);
 
       await stack.waitUntilPublished();
       const published = (await stack.readStream()).filter(({ record }) => record.event_type === type);
