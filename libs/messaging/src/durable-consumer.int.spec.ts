@@ -220,6 +220,18 @@ describe(DurableConsumer.name, () => {
       for (const batch of handling.seen) expect(batch.length).toBeLessThanOrEqual(100);
     });
 
+    it('gets the messages of a work queue again that are still on the stream after their acknowledgement', async () => {
+      // A stream with this retention keeps acknowledged messages, as if a crash had brought them back to a work queue.
+      await deleteStream();
+      await manager.streams.add({ name: stream, subjects: [ingestSubject] });
+      const handling = batches();
+      await publish('a', 'b');
+
+      start(handling, { isWorkQueue: true });
+
+      await eventually(() => expect(handling.seen.slice(0, 2)).toEqual([['a', 'b'], ['a', 'b']])); // prettier-ignore
+    });
+
     it('retries a batch that failed, and pauses longer each time', async () => {
       const times: number[] = [];
       await publish('a', 'b');
