@@ -1,4 +1,5 @@
 import {
+  eventFilters,
   firstIdAt,
   printEventRecord,
   ServiceError,
@@ -9,7 +10,7 @@ import { anyCharacter } from '@stream-events/testing';
 import fc from 'fast-check';
 import { v7 as uuidV7 } from 'uuid';
 import { printCursor } from '../paging/cursor.js';
-import { parseEventListQuery } from './event-list.query.js';
+import { describeList, parseEventListQuery } from './event-list.query.js';
 
 function errorsOf(parameters: Record<string, string>): FieldErrors | undefined {
   try {
@@ -219,5 +220,22 @@ describe(parseEventListQuery.name, () => {
           expect(known).toContain(name);
       }),
     );
+  });
+});
+
+describe(describeList.name, () => {
+  const parameters = { event_type: 'raid', since: '2026-11-21' };
+  const list = '["platform-events","raid",null,null,null,null,null,null,null,null,null,"2026-11-21",null]';
+
+  it('describes a list as version 0.1.0 did, so that its cursors stay valid', () => {
+    expect(describeList(parameters)).toBe(list);
+  });
+
+  it('describes a list as before when a later version has more filters', () => {
+    const names = [...Object.keys(eventFilters), 'badge', 'emote'];
+
+    expect(describeList(parameters, names)).toBe(list);
+    expect(describeList({ ...parameters, badge: 'vip' }, names)).toBe(list.replace(']', ',"vip"]'));
+    expect(describeList({ ...parameters, emote: 'vip' }, names)).toBe(list.replace(']', ',null,"vip"]'));
   });
 });

@@ -38,7 +38,15 @@ export function parseEventListQuery(parameters: Parameters): EventListQuery {
   return { list, request: { filters, ...page } };
 }
 
-function describeList(parameters: Parameters): string {
-  const values = Object.keys(eventFilters).map((name) => parameters[name] || null);
+// Version 0.1.0 describes a list with a value or null for each of its filters.
+const firstFilters = 12;
+
+/** Describes the list that cursors are bound to. An unused filter of a later version leaves the description unchanged. */
+export function describeList(
+  parameters: Parameters,
+  names: readonly string[] = Object.keys(eventFilters),
+): string {
+  const values = names.map((name) => parameters[name] || null);
+  while (values.length > firstFilters && values.at(-1) === null) values.pop();
   return JSON.stringify(['platform-events', ...values]);
 }
