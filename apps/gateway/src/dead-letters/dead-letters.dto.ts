@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import {
   eventOrigins,
+  retryOutcomes,
   type EventOrigin,
   type DeadLetterDetail,
   type DeadLetterSummary,
@@ -78,12 +79,12 @@ export class DeadLetterPage {
 /** The outcome of a retry. */
 export class RetryReply {
   @ApiProperty({
-    enum: ['stored', 'known'],
+    enum: retryOutcomes,
     description:
       '`stored`: the event is stored. `known`: the platform redelivered the message, so the event was already stored',
     example: 'stored',
   })
-  outcome!: 'stored' | 'known';
+  outcome!: (typeof retryOutcomes)[number];
 
   @ApiProperty({ format: 'uuid', description: 'The id of the event', example: exampleId })
   id!: string;

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { isTextWithin, ServiceError, type NewEvent } from '@stream-events/contracts';
+import { isTextWithin, ServiceError, type NewEvent, type StoreOutcome } from '@stream-events/contracts';
 import { generateEventId, PlatformIngest } from '@stream-events/ingest';
 import { inbound, type PlatformMessage } from '@stream-events/platforms';
 import { CONFIG, Counter, LOGGER, Registry, type Logger } from '@stream-events/service';
@@ -18,9 +18,7 @@ export interface WebhookRequest {
 export type WebhookResponse = { status: 200; body: string } | { status: 204 };
 
 type Result =
-  | 'stored'
-  | 'known'
-  | 'dead_lettered'
+  | StoreOutcome['outcome']
   | 'deferred'
   | 'challenge'
   | 'ignored'

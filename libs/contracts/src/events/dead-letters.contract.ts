@@ -13,6 +13,7 @@ import {
 } from 'class-validator';
 import { defineContract } from '../contract.js';
 import { eventOrigins, type EventOrigin } from './event-record.js';
+import type { StoreOutcome } from './store-events.contract.js';
 
 /** A dead letter without its payload: an event that the database rejected. */
 export class DeadLetterSummary {
@@ -104,13 +105,16 @@ export const getDeadLetter = defineContract({
   timeoutMs: 5_000,
 });
 
+/** The possible outcomes of a successful retry. */
+export const retryOutcomes = ['stored', 'known'] as const satisfies readonly StoreOutcome['outcome'][];
+
 /** The event that a dead letter became: by this retry (`stored`), or earlier by a redelivery (`known`). */
 export class RetryDeadLetterReply {
   @IsUUID('all')
   id!: string;
 
-  @IsIn(['stored', 'known'])
-  outcome!: 'stored' | 'known';
+  @IsIn(retryOutcomes)
+  outcome!: (typeof retryOutcomes)[number];
 }
 
 /** Stores the event of a dead letter and deletes the dead letter. `conflict` when the database rejects the event again. */

@@ -136,6 +136,14 @@ describe('the hand-written parsers of the write path', () => {
   );
 });
 
+describe(parseStoreEventsReply.name, () => {
+  it('reads the outcome `parked` of version 0.1.0 as `dead_lettered`', () => {
+    const reply = { outcomes: [{ id: valid.id, outcome: 'parked' }] };
+
+    expect(parseStoreEventsReply(reply)).toEqual({ outcomes: [{ id: valid.id, outcome: 'dead_lettered' }] });
+  });
+});
+
 describe(estimateEventBytes.name, () => {
   const text = (maxLength: number) => fc.string({ unit: anyCharacter, maxLength, size: 'max' });
   const worst = fc.constantFrom('"', '\\', '\n', '\u0001', '\uffff', '🎉', '\u2028').map((unit) => unit.repeat(255)); // prettier-ignore

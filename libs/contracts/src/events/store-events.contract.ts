@@ -86,6 +86,9 @@ export class StoreEventsRequest {
   events!: NewEvent[];
 }
 
+/** The possible outcomes for one event; see `StoreOutcome`. */
+export const storeOutcomes = ['stored', 'known', 'dead_lettered'] as const;
+
 /**
  * The outcome for one event: `stored` (now, or by an earlier attempt with the same id), `known` (the same message was stored
  * before, as the event `id`), or `dead_lettered` (the database rejected the event; it is kept as the dead letter `id`).
@@ -94,8 +97,8 @@ export class StoreOutcome {
   @IsUUID()
   id!: string;
 
-  @IsIn(['stored', 'known', 'dead_lettered'])
-  outcome!: 'stored' | 'known' | 'dead_lettered';
+  @IsIn(storeOutcomes)
+  outcome!: (typeof storeOutcomes)[number];
 }
 
 export class StoreEventsReply {
@@ -132,7 +135,7 @@ export function parseStoreEventsRequest(message: unknown): StoreEventsRequest {
   return { events: events.map((event, index) => parseNewEvent(event, `events.${index}`)) };
 }
 
-/** The hand-written equivalent of `StoreEventsReply`'s decorators. */
+/** The hand-written equivalent of `StoreEventsReply`'s decorators. Also reads replies of version 0.1.0. */
 export function parseStoreEventsReply(message: unknown): StoreEventsReply {
   const outcomes = isJsonObject(message) ? message.outcomes : undefined;
   if (!Array.isArray(outcomes)) throw ServiceError.onField('outcomes', 'must be a list');
@@ -143,11 +146,13 @@ function parseOutcome(value: unknown, index: number): StoreOutcome {
   if (!isJsonObject(value) || typeof value.id !== 'string' || !uuidPattern.test(value.id)) {
     throw ServiceError.onField(`outcomes.${index}.id`, 'must be a UUID');
   }
-  const { id, outcome } = value;
-  if (outcome !== 'stored' && outcome !== 'known' && outcome !== 'dead_lettered') {
-    throw ServiceError.onField(`outcomes.${index}.outcome`, 'must be stored, known or dead_lettered');
+  // Events services of version 0.1.0 call this outcome `parked`.
+  const received = value.outcome === 'parked' ? 'dead_lettered' : value.outcome;
+  const outcome = storeOutcomes.find((known) => known === received);
+  if (!outcome) {
+    throw ServiceError.onField(`outcomes.${index}.outcome`, `must be one of ${storeOutcomes.join(', ')}`);
   }
-  return { id, outcome };
+  return { id: value.id, outcome };
 }
 
 /** The hand-written equivalent of `NewEvent`'s decorators. `path` is the prefix of the fields in errors. */
