@@ -124,9 +124,6 @@ export class IngestDrain {
     if (events.length > 0) await this.writer.store(events);
     this.drainedTotal.inc(messages.length);
     const stream = messages[0]?.info.stream;
-    this.logger.info(
-      { stream, messages: messages.length },
-      'stored accepted platform messages from the stream',
-    );
+    this.logger.info({ stream, messages: messages.length }, 'stored diverted platform messages');
   }
 }

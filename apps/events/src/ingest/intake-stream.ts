@@ -71,7 +71,7 @@ export class IntakeStream implements DrainedStream {
       await streams.update(this.name, { ...found.config, subjects: [closedSubject] });
     } else if (this.isClosed) {
       await streams.delete(this.name);
-      this.logger.info('INTAKE stream of version 0.1.0 is drained and was deleted');
+      this.logger.info('drained and deleted the INTAKE stream of version 0.1.0');
     }
     // Set this also when another instance closed the stream: the broker may still be storing a message that arrived before.
     this.isClosed = true;

@@ -94,7 +94,7 @@ export class StreamCheck {
     if (batches > 0)
       this.logger.warn(
         { epoch, batches },
-        'publishing batches again that were sent to an earlier epoch of the EVENTS stream',
+        'republishing batches that were sent to an earlier epoch of the EVENTS stream',
       );
     return epoch;
   }
@@ -125,7 +125,7 @@ export class StreamCheck {
       this.epochsTotal.inc({ reason: loss.reason });
       this.logger.warn(
         { epoch, ...loss, batches: returned },
-        'EVENTS stream has lost events, publishing them again under a new epoch',
+        'EVENTS stream lost events, republishing them under a new epoch',
       );
     }
     return epoch;

@@ -186,7 +186,7 @@ export class StreamWatch {
     if (!this.current) return;
     this.current = undefined;
     this.publisher.abandon(reason);
-    this.logger.warn({ reason }, 'EVENTS stream in doubt, publishing is paused until a check succeeds');
+    this.logger.warn({ reason }, 'EVENTS stream unverified, pausing publishing until a check succeeds');
   }
 
   private trust(epoch: string): void {
@@ -197,6 +197,6 @@ export class StreamWatch {
     this.current = { epoch };
     // The batches in flight were sent to the previous stream.
     this.publisher.abandon('the EVENTS stream was replaced');
-    this.logger.info({ epoch }, 'publishing stored events to the EVENTS stream');
+    this.logger.info({ epoch }, 'EVENTS stream verified, publishing stored events');
   }
 }

@@ -97,7 +97,7 @@ export class StreamEventsConsumer {
         this.logger.error(details, 'stream event is unreadable, skipping it');
         return 'unreadable';
       }
-      this.failureLog.warn('cannot record a stream event, retrying later', details);
+      this.failureLog.warn('cannot record a stream event, retrying within 30 s', details);
       return 'failed';
     }
   }

@@ -19,7 +19,7 @@ export class SubscriptionHint {
     this.client.request(reconcileSubscriptions, {}).catch((error: unknown) => {
       this.logger.debug(
         { err: error },
-        'cannot notify the platform connector of changed streamers, it reconciles on its own within 1 min',
+        'cannot notify the platform connector of changed streamers, subscriptions will follow within 1 min',
       );
     });
   }

@@ -34,7 +34,7 @@ export type FleetCommand = { group: string } & (
   | { kind: 'set-reading'; isReading: boolean }
   | { kind: 'count' }
   | { kind: 'judge'; history: StreamHistory }
-  /** The clients disconnect and are forgotten. */
+  /** The clients disconnect and are removed. */
   | { kind: 'drop' }
 );
 
