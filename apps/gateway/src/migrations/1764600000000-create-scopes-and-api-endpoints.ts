@@ -72,11 +72,12 @@ interface OldTable {
 }
 
 /**
- * Whether the connector's tables have rows. Reads only the system catalogs, which every role may read. A table of 0 bytes has
- * no rows: in a new installation the connector still creates its tables, and the gateway needs no access to them.
+ * Whether the connector's tables have rows. Reads only the system catalogs, which every role may read, and the gateway's users.
+ * A table of 0 bytes has no rows: in a new installation the connector still creates its tables, and the gateway needs no access
+ * to them.
  *
- * @throws Error when the gateway's role may not read the rows. Starting without them would lose what users entered, and would
- * bring back what they deleted.
+ * @throws Error when the gateway's role may not read the rows, or when the connector's tables are in another database. Starting
+ * without the rows would lose what users entered, and would bring back what they deleted.
  */
 async function hasRowsToCopy(queryRunner: QueryRunner): Promise<boolean> {
   // Safe cast: the statement returns these columns.
@@ -86,11 +87,28 @@ async function hasRowsToCopy(queryRunner: QueryRunner): Promise<boolean> {
      FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
      WHERE nspname = 'platform_connector' AND relname IN ('scopes', 'api_endpoints', 'catalogue_seeds')`,
   )) as OldTable[];
+  if (tables.length === 0 && (await isUpgradeWithoutConnector(queryRunner))) throw new Error(explainCopy);
   if (tables.every(({ isEmpty }) => isEmpty)) return false;
   const unreadable = tables.find(({ isReadable }) => !isReadable);
   if (unreadable) throw new Error(explainGrants(unreadable.role));
   return true;
 }
+
+/** Whether an earlier version of the gateway used this database, but no platform connector did. A new installation has no users. */
+async function isUpgradeWithoutConnector(queryRunner: QueryRunner): Promise<boolean> {
+  // Safe cast: the statement returns one row with this column.
+  const [row] = (await queryRunner.query(
+    `SELECT to_regnamespace('platform_connector') IS NULL AND EXISTS (SELECT FROM users) AS "isUpgrade"`,
+  )) as { isUpgrade: boolean }[];
+  return row?.isUpgrade ?? false;
+}
+
+const explainCopy =
+  'Cannot copy the scopes and API endpoints: the gateway’s database has no schema platform_connector. If the platform connector ' +
+  'uses another database, copy its schema: pg_dump --no-owner --no-privileges --schema=platform_connector ' +
+  '"$CONNECTOR_DATABASE_URL" | psql --single-transaction "$GATEWAY_DATABASE_URL"; then start the gateway again. After that start, ' +
+  'you can drop the copied schema. If no platform connector has run since the gateway was installed, create the schema in the ' +
+  'gateway’s database: CREATE SCHEMA platform_connector; then start the gateway again.';
 
 function explainGrants(role: string): string {
   return (

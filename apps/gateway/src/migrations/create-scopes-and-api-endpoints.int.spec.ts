@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { createPool } from '@stream-events/database';
+import { connectDatabase, createPool } from '@stream-events/database';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type pg from 'pg';
 import { connectGateway } from '../../test/connect-gateway.js';
+import { schema } from '../gateway.database.js';
 import { platformSeeds } from '../seeds/platform-seeds.js';
 import { Seeds } from '../seeds/seeds.service.js';
+import { CreateUsers1763700000000 } from './1763700000000-create-users.js';
+import { CreateReplays1764400000000 } from './1764400000000-create-replays.js';
 import { CreateScopesAndApiEndpoints1764600000000 } from './1764600000000-create-scopes-and-api-endpoints.js';
 
 // The tables as the platform connector's migration 1764220000000 creates them.
@@ -102,6 +105,42 @@ describe(CreateScopesAndApiEndpoints1764600000000.name, () => {
     await migrate();
 
     expect(await select('SELECT FROM gateway.scopes')).toEqual([]);
+  });
+
+  describe('with users of an earlier version, and without the connector’s schema', () => {
+    const missingSchema = { message: expect.stringContaining('has no schema platform_connector') };
+
+    beforeEach(async () => {
+      const dataSource = await connectDatabase({
+        url: database.url,
+        schema: schema.name,
+        applicationName: 'test',
+        entities: [],
+        migrations: [CreateUsers1763700000000, CreateReplays1764400000000],
+        poolSize: 1,
+      });
+      await dataSource.destroy();
+      await pool.query(
+        `INSERT INTO gateway.users (id, username, username_key, password_hash, role, first_name, last_name, email, is_disabled)
+         VALUES ('${ownScope}', 'admin', 'admin', '', 'owner', '', '', '', false)`,
+      );
+    });
+
+    it('fails until the connector’s schema is copied to this database', async () => {
+      await expect(migrate()).rejects.toMatchObject(missingSchema);
+      await pool.query(oldTables + oldRows);
+      await migrate();
+
+      expect(await select('SELECT count(*)::int FROM gateway.scopes')).toEqual([[2]]);
+    });
+
+    it('starts with empty tables after an empty schema is created', async () => {
+      await expect(migrate()).rejects.toMatchObject(missingSchema);
+      await pool.query('CREATE SCHEMA platform_connector');
+      await migrate();
+
+      expect(await select('SELECT FROM gateway.scopes')).toEqual([]);
+    });
   });
 
   describe('with a database role that may not read the old tables', () => {
