@@ -8,18 +8,10 @@ import {
   type ConfigOf,
   type Variable,
 } from '@stream-events/service';
+import { passwordLength, usernameRule } from './users/credential-rules.js';
 
 /** The clients whose `X-Forwarded-*` headers are trusted: none, all, or those at these addresses and networks. */
 export type TrustProxy = boolean | string[];
-
-/** The rule for user names: for the first owner here, and for registration in the API. */
-export const usernameRule = {
-  pattern: /^[\w.@+-]{1,150}$/,
-  fault: 'must be 1 to 150 letters, digits, or any of @ . + - _',
-};
-
-/** The allowed length of a password, in characters. The maximum only keeps hashing cheap. */
-export const passwordLength = { min: 10, max: 1_000 };
 
 const trustProxy: Variable<TrustProxy> = {
   description:

@@ -6,7 +6,10 @@ import { SubscriptionStatus } from './subscription-status.service.js';
 import { SubscriptionsController } from './subscriptions.controller.js';
 import { SubscriptionsRepository } from './subscriptions.repository.js';
 
-/** Subscriptions: the service's record of them, and when they are reconciled with the platform. */
+/**
+ * Subscriptions: the service's record of them, and when they are reconciled with the platform. The schedule is not part of
+ * reconciliation/, because event types and subscriptions use it, and reconciliation/ imports both.
+ */
 @Module({
   controllers: [SubscriptionsController],
   providers: [
