@@ -34,6 +34,7 @@ export default {
       globalTeardown: '<rootDir>/libs/testing/dist/jest-global-teardown.js',
     },
   ],
+  testSequencer: '<rootDir>/tools/test-sequencer.mjs',
   // Longer than any wait inside a test, so that a test reports its failed expectation, even on a slow and busy machine.
   testTimeout: 60_000,
   // Three workers per core of the two-core reference machine, because most tests mainly wait for polls, timeouts, and servers.
