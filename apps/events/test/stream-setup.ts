@@ -44,7 +44,8 @@ export interface CheckParts {
   metrics?: Registry;
 }
 
-export const streamOptions = { platform: 'simulator', maxAgeDays: 7, maxGigabytes: 1 };
+// The broker removes the files of these small streams in a few milliseconds.
+export const streamOptions = { platform: 'simulator', maxAgeDays: 7, maxGigabytes: 1, deletionMs: 200 };
 
 /** A broker, and operations on its EVENTS stream. */
 export class StreamSetup {

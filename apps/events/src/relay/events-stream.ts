@@ -20,6 +20,8 @@ export interface EventsStreamOptions {
   platform: string;
   maxAgeDays: number;
   maxGigabytes: number;
+  /** How long the broker may take to remove the files of a deleted stream, in milliseconds. Default: 2,000. */
+  deletionMs?: number;
 }
 
 /** The state of the stream at the broker. */
@@ -36,6 +38,9 @@ export class ForeignStreamError extends Error {}
 
 // Each remembered id costs the broker about 300 bytes of memory. A crashed relay is back well within this time.
 const deduplicationWindowMs = 120_000;
+
+// Longer than the broker takes to remove the files of a stream of several gigabytes.
+const defaultDeletionMs = 2_000;
 
 const dayMs = 24 * 3_600_000;
 
@@ -55,6 +60,11 @@ export class EventsStream {
   /** The maximum age of a message on the stream. */
   get maxAgeMs(): number {
     return this.options.maxAgeDays * dayMs;
+  }
+
+  /** How long the broker may take to remove the files of a deleted stream. */
+  get deletionMs(): number {
+    return this.options.deletionMs ?? defaultDeletionMs;
   }
 
   /**

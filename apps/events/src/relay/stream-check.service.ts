@@ -25,9 +25,6 @@ interface Decision {
   loss: { previousEpoch: string; reason: LossReason } | undefined;
 }
 
-// Longer than the broker takes to remove the files of a stream of several gigabytes.
-const deletionMs = 2_000;
-
 // A missing event may have been received this much earlier than the stream's last message, because clocks differ and batches wait
 // in the outbox.
 const missingMarginMs = 5 * 60_000;
@@ -115,7 +112,7 @@ export class StreamCheck {
       const decision = await this.decide(inspection, readRetained);
       // After a deletion: nats-server 2.9 reports the stream as gone before it has removed the files, and would then remove
       // those of the new stream.
-      if (!inspection.found && decision.loss) await wait(deletionMs);
+      if (!inspection.found && decision.loss) await wait(this.stream.deletionMs);
       if (!inspection.found) await this.stream.create(decision.epoch);
       else if (decision.change ?? updateIntact) await this.stream.update(decision.epoch);
       return decision;
