@@ -233,14 +233,14 @@ describe('Reconciler', () => {
       await eventually(() => expect(setup.platform.creations.size).toBeGreaterThan(10));
 
       await setup.dataSource.query(
-        `UPDATE reconciliation SET holder = gen_random_uuid(), held_until = now() + interval '10 seconds'`,
+        `UPDATE reconciliation SET holder = gen_random_uuid(), held_until = now() + interval '5 seconds'`,
       );
       await eventually(() =>
         expect(performance.now() - setup.platform.lastCreationAt).toBeGreaterThan(1_000),
       );
       expect(setup.platform.creations.size).toBeLessThan(500);
 
-      // The other instance does nothing: after 10 s, it counts as dead.
+      // The other instance does nothing: when its lease has expired, it counts as dead.
       setup.platform.beforeCreationAnswer = () => Promise.resolve();
       await untilSubscribed(...both(...setup.monitored.ids));
       expect(new Set(setup.platform.creations.values())).toEqual(new Set([1]));
