@@ -17,7 +17,7 @@ export interface Gap {
 
 /** A connection was lost or could not be opened, and the client will reconnect. */
 export interface Retry {
-  /** Why. A LiveError if the service refused or ended the connection. */
+  /** The reason. A LiveError if the service refused or ended the connection. */
   cause: unknown;
   /** How long the client waits before it reconnects, in milliseconds. */
   delayMs: number;

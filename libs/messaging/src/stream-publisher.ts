@@ -12,7 +12,7 @@ export interface OutgoingMessage {
   /** The `Nats-Msg-Id`: within its deduplication window, the stream keeps one message of each id. */
   messageId: string;
   payload: string | Uint8Array;
-  /** Further headers. */
+  /** Additional headers. */
   headers?: Readonly<Record<string, string>>;
 }
 

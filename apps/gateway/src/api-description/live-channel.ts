@@ -39,7 +39,7 @@ const options = {
   after: {
     type: 'string',
     description:
-      'Position to resume after: the last one you received. Without a position, you receive new events only.',
+      'The last position you received. Delivery resumes after it. Without a position, you receive new events only.',
     examples: position.examples,
   },
   keep_alive: flag(`Sends \`keep_alive\` every ${keepAliveMs / 1_000} seconds`),

@@ -11,6 +11,6 @@ export const Id = createParamDecorator((parameter: string | undefined, context: 
   const { params } = context.switchToHttp().getRequest<FastifyRequest<{ Params: Record<string, string> }>>();
   const id = params[parameter ?? 'id'];
   if (id === undefined || !isUuid(id))
-    throw new ServiceError('not_found', 'Nothing exists with this id: the id is not a UUID.');
+    throw new ServiceError('not_found', 'No record has this id: the id is not a UUID.');
   return id.toLowerCase();
 });

@@ -31,7 +31,7 @@ const addScopes = `
   WITH seed AS (SELECT * FROM json_to_recordset($1) AS seed (id uuid, scope text)), ${markAsApplied}
   INSERT INTO scopes (id, scope, required) SELECT id, scope, false FROM seed JOIN added USING (id)`;
 
-// A new API endpoint may use a scope that users deleted: the endpoint is then added without its scope.
+// A new API endpoint may use a scope that users deleted. Such an endpoint is added without its scope.
 const addApiEndpoints = `
   WITH seed AS (
     SELECT * FROM json_to_recordset($1) AS seed (position int, id uuid, description text, endpoint text,

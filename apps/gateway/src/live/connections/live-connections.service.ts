@@ -133,7 +133,7 @@ export class LiveConnections {
   }
 
   private interrupt(interruption: Interruption): void {
-    // Send pending events first: they come before the interruption.
+    // Send pending events first, because they precede the interruption.
     this.fanOut.flush();
     for (const connection of this.connections.keys()) connection.interrupt(interruption);
   }
@@ -141,7 +141,7 @@ export class LiveConnections {
   private keepAlive(): void {
     const { head } = this.feed;
     if (!head) return;
-    // A keep-alive's position covers everything before it: send pending events first.
+    // Send pending events first, because the position of a keep-alive covers everything before it.
     this.fanOut.flush();
     for (const connection of this.connections.keys()) connection.keepAlive(head);
   }

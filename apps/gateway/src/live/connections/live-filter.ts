@@ -9,7 +9,7 @@ export interface LiveFilter extends Omit<EventFilters, 'eventType'> {
 
 type Condition = (event: LiveEvent) => boolean;
 
-/** Compiles a filter into a test. Undefined if every event passes: then no record has to be parsed. */
+/** Compiles a filter into a test. Undefined if every event passes, so that no record has to be parsed. */
 export function compileFilter(filter: LiveFilter): Condition | undefined {
   const { eventTypes = [], since = -Infinity, until = Infinity } = filter;
   const types = new Set(eventTypes);

@@ -3,7 +3,7 @@ import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import { AccessTokens } from '../../users/access-tokens.service.js';
 import { LiveConnections } from './live-connections.service.js';
 
-// Connections of a rotated token or a disabled user close within a second: a check takes milliseconds.
+// Connections of a rotated token or a disabled user close within a second, because a check takes milliseconds.
 const intervalMs = 800;
 
 /** Closes the live connections of tokens that are no longer valid. */

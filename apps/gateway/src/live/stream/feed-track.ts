@@ -12,7 +12,7 @@ const repetitionMs = 60_000;
 /** Tracks what was read from one epoch of the stream, and up to where. */
 export class FeedTrack {
   readonly ringBuffer: EventRingBuffer;
-  /** The ids of delivered events, of earlier epochs too: the events service publishes some events again. */
+  /** The ids of delivered events, including those of earlier epochs, because the events service publishes some events again. */
   private readonly ids: RecentIds;
   /** The oldest id that was known when the epoch began. Until `repetitionsUntil`, events with older ids count as repetitions. */
   private readonly oldestId: string;

@@ -41,7 +41,7 @@ export class LiveController {
     name: 'Last-Event-ID',
     required: false,
     schema: { type: 'string' },
-    description: 'Position to resume after: the last one you received. Takes precedence over `after`',
+    description: 'The last position you received. Delivery resumes after it. Takes precedence over `after`',
   })
   @ServerSentEventsParameters()
   @Answers(200, 'The stream of events, which stays open', {
