@@ -18,7 +18,8 @@ let publisher: IngestPublisher;
 
 beforeAll(async () => {
   const anything = { ...natsUsers.gateway, name: 'operator', publish: ['>'], subscribe: ['>'] };
-  nats = await startTestNats([natsUsers.gateway, anything]);
+  const stranger = { ...natsUsers.gateway, name: 'stranger', publish: [], subscribe: ['_INBOX_stranger.>'] };
+  nats = await startTestNats([natsUsers.gateway, anything, stranger]);
   operator = await connectNats({ urls: [nats.urlFor('operator')], name: 'operator' });
   publisher = new IngestPublisher({ urls: [nats.urlFor('gateway')], name: 'gateway' });
   await publisher.connect();
@@ -70,9 +71,9 @@ function put(event = newEvent()): Promise<void> {
 }
 
 /** Why a publish failed, and after how long. */
-async function refusal(event = newEvent()): Promise<{ reason: string; elapsedMs: number }> {
+async function refusal(event = newEvent(), by = publisher): Promise<{ reason: string; elapsedMs: number }> {
   const startedAt = performance.now();
-  const reason = await publisher.publish(event).then(
+  const reason = await by.publish(event).then(
     () => 'accepted',
     (error: unknown) => String(error),
   );
@@ -149,6 +150,33 @@ describe(IngestPublisher.name, () => {
     await silence.close();
     await addStream();
     await put(large);
+  });
+
+  it('fails immediately when the user may not publish, and says so, for every event', async () => {
+    await addStream();
+    const stranger = new IngestPublisher({ urls: [nats.urlFor('stranger')], name: 'stranger' });
+    await stranger.connect();
+
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const { reason, elapsedMs } = await refusal(newEvent(), stranger);
+      expect(reason).toMatch(/permissions violation for publish to "ingest.events"/i);
+      expect(elapsedMs).toBeLessThan(1_000);
+    }
+    await stranger.close();
+  });
+
+  it('receives acknowledgements while it closes', async () => {
+    await addStream();
+    const closing = new IngestPublisher({ urls: [nats.urlFor('gateway')], name: 'gateway' });
+    await closing.connect();
+    const events = Array.from({ length: 20 }, () => newEvent());
+
+    const published = Promise.allSettled(events.map((event) => closing.publish(event)));
+    await closing.close();
+
+    const confirmed = (await published).filter(({ status }) => status === 'fulfilled');
+    expect(confirmed.length).toBeGreaterThan(0);
+    expect(await readStream()).toHaveLength(20);
   });
 
   // Keep this test last: it kills the broker.

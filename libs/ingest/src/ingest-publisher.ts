@@ -10,7 +10,7 @@ import {
   type NatsOptions,
 } from '@stream-events/messaging';
 import { CircuitBreaker } from '@stream-events/service';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { PermissionViolationError, type NatsConnection } from '@nats-io/transport-node';
 
 // The platform gives up after a few seconds, some of which the request may already have spent waiting for the events service.
 const acknowledgementTimeoutMs = 2_000;
@@ -33,14 +33,21 @@ export class IngestPublisher {
   /** Connects. The service does not start without this connection. */
   async connect(): Promise<void> {
     this.connection = await connectNats(this.options);
-    this.watch = new ConnectionWatch(this.connection);
     const { inboxPrefix } = natsConnectionOptions(this.options);
-    this.stream = new StreamPublisher(this.connection, { inboxPrefix, timeoutMs: acknowledgementTimeoutMs });
+    const stream = new StreamPublisher(this.connection, { inboxPrefix, timeoutMs: acknowledgementTimeoutMs });
+    this.stream = stream;
+    this.watch = new ConnectionWatch(this.connection, {
+      // The broker drops a message that this user may not publish, and sends no acknowledgement.
+      onError: (error) => {
+        if (error instanceof PermissionViolationError) stream.abandon(error.message);
+      },
+    });
   }
 
+  /** Sends buffered messages, closes the connection, and fails every publish that is not acknowledged by then. */
   async close(): Promise<void> {
-    this.stream?.close();
     if (this.connection) await closeNats(this.connection);
+    this.stream?.close();
   }
 
   /**

@@ -1,3 +1,5 @@
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { natsUsers } from '@stream-events/contracts';
 import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
 import { closeNats, connectNats } from './connection.js';
@@ -25,6 +27,53 @@ describe(ConnectionWatch.name, () => {
     await eventually(() => expect(watch.isConnected).toBe(true));
 
     expect(heard).toEqual(['lost, connected: false', 'back, connected: true']);
+    await connection.close();
+  });
+
+  it('notices that the connection was lost before the watch began', async () => {
+    const connection = await connectNats({ urls: [nats.urlFor('gateway')], name: 'test' });
+    const first = new ConnectionWatch(connection);
+    await nats.kill();
+    await eventually(() => expect(first.isConnected).toBe(false));
+
+    const second = new ConnectionWatch(connection);
+    await eventually(() => expect(second.isConnected).toBe(false));
+
+    await nats.restart();
+    await eventually(() => expect(second.isConnected).toBe(true));
+    await connection.close();
+  });
+
+  it('logs the errors that the broker reports, at most one per second, and passes all to the listener', async () => {
+    const connection = await connectNats({ urls: [nats.urlFor('gateway')], name: 'test' });
+    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    const onError = jest.fn();
+    new ConnectionWatch(connection, { onError });
+
+    connection.publish('nobody.may', '{}');
+    connection.publish('nobody.may', '{}');
+
+    await eventually(() => expect(onError).toHaveBeenCalledTimes(2));
+    expect(error.mock.calls).toEqual([[expect.objectContaining({ name: 'PermissionViolationError' })]]);
+    error.mockRestore();
+    await connection.close();
+  });
+
+  it('continues after a listener fails', async () => {
+    const connection = await connectNats({ urls: [nats.urlFor('gateway')], name: 'test' });
+    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    const watch = new ConnectionWatch(connection, {
+      onLost: () => {
+        throw new Error('broken listener');
+      },
+    });
+    await nats.kill();
+    await eventually(() => expect(watch.isConnected).toBe(false));
+    await nats.restart();
+
+    await eventually(() => expect(watch.isConnected).toBe(true));
+    expect(error.mock.calls).toEqual([[expect.objectContaining({ message: 'broken listener' })]]);
+    error.mockRestore();
     await connection.close();
   });
 
