@@ -1,5 +1,7 @@
+import { jest } from '@jest/globals';
 import type { INestMicroservice } from '@nestjs/common';
 import { getRebuild, rebuildStreams, type RebuildReply } from '@stream-events/contracts';
+import type { Logger } from '@stream-events/service';
 import { eventually, type TestNats } from '@stream-events/testing';
 import { v7 as uuidV7 } from 'uuid';
 import { toStoredEvent } from '../../test/events-stream.js';
@@ -11,6 +13,8 @@ import type { Streamer } from '../streamers/streamer.entity.js';
 import type { StreamEvent } from '../streams/stream-recorder.service.js';
 import { toSeenStream } from '../polling/seen-stream.js';
 import { RebuildService } from './rebuild.service.js';
+import { RebuildsRepository } from './rebuilds.repository.js';
+import type { StreamRebuilder } from './stream-rebuilder.service.js';
 
 const second = 1_000;
 let store: MonitorStore;
@@ -167,10 +171,33 @@ describe(RebuildService.name, () => {
     expect(await rebuild()).toMatchObject({ state: 'done', streamersDone: 40 });
   });
 
-  it('can be started again after its instance was killed', async () => {
+  it('does not count as done when another instance marked it as abandoned during the last streamer', async () => {
+    await store.addStreamer();
+    const rebuilder = {
+      async rebuild() {
+        await store.dataSource.query(`UPDATE rebuilds SET state = 'failed', error = 'abandoned'`);
+        return 0;
+      },
+    } as unknown as StreamRebuilder; // holds: a rebuild calls only this method
+    const logger = { info: jest.fn(), warn: jest.fn() };
+    const repository = new RebuildsRepository(store.dataSource);
+    const sut = new RebuildService(repository, rebuilder, store.dataSource, logger as unknown as Logger); // holds: as above
+
+    await sut.start();
+    await eventually(() => expect(logger.warn).toHaveBeenCalledTimes(1));
+
+    expect(logger.warn.mock.calls[0]?.[0]).toMatchObject({ err: { message: 'the rebuild lost its lease' } });
+    expect(logger.info).not.toHaveBeenCalled();
+    expect(await sut.read()).toMatchObject({ state: 'failed', error: 'abandoned' });
+  });
+
+  it.each([
+    ['its instance was killed', "now() - interval '1 second'"],
+    ['its lease ends later than possible, because the clock was set back', "now() + interval '1 hour'"],
+  ])('can be started again after %s', async (_name, leasedUntil) => {
     await store.addStreamer();
     await store.dataSource.query(
-      `INSERT INTO rebuilds VALUES ($1, 'running', 3, 9, 1, now(), NULL, NULL, now() - interval '1 second')`,
+      `INSERT INTO rebuilds VALUES ($1, 'running', 3, 9, 1, now(), NULL, NULL, ${leasedUntil})`,
       [uuidV7({ msecs: epoch })],
     );
     expect(await caller.ask(getRebuild, {})).toMatchObject({ state: 'failed', streamersDone: 3, error: expect.stringContaining('again') }); // prettier-ignore

@@ -18,6 +18,7 @@ const maxTries = 4;
 const retryAfterMs = 1_000;
 // One streamer takes a few milliseconds.
 const stopLimitMs = 3_000;
+const leaseLost = 'the rebuild lost its lease';
 
 class RebuildStoppedError extends Error {}
 
@@ -55,13 +56,13 @@ export class RebuildService {
     const lease = new Lease(rebuildLease.seconds, () => this.rebuilds.renew(holder));
     try {
       const progress = await this.rebuildAll(holder, lease.lost);
-      await this.rebuilds.end(holder, null);
+      if (!(await this.rebuilds.end(holder, null))) throw new RebuildStoppedError(leaseLost);
       this.logger.info(progress, 'rebuilt streams from the event log');
     } catch (error) {
       this.logger.warn({ err: error }, 'cannot rebuild streams, start the rebuild again');
       const reason = error instanceof Error ? error.message : String(error);
       // If this fails too, the lease expires and the rebuild counts as abandoned.
-      await this.rebuilds.end(holder, reason).catch(() => undefined);
+      await this.rebuilds.end(holder, reason).catch(() => false);
     } finally {
       lease.end();
     }
@@ -96,7 +97,7 @@ export class RebuildService {
     for (let failures = 0; ;) {
       if (this.stopping.signal.aborted)
         throw new RebuildStoppedError('the service stopped during the rebuild');
-      if (lost.aborted) throw new RebuildStoppedError('the rebuild lost its lease');
+      if (lost.aborted) throw new RebuildStoppedError(leaseLost);
       try {
         return await this.rebuilder.rebuild(platformId);
       } catch (error) {

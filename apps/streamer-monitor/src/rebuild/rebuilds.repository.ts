@@ -63,20 +63,30 @@ export class RebuildsRepository {
     );
   }
 
-  /** Ends the rebuild. `error` is the reason for a failure; null means success. */
-  async end(holder: string, error: string | null): Promise<void> {
-    await this.dataSource.query(
+  /**
+   * Ends the rebuild. `error` is the reason for a failure; null means success. Returns false when the rebuild has been marked as abandoned
+   * meanwhile.
+   */
+  async end(holder: string, error: string | null): Promise<boolean> {
+    const [, count] = await this.dataSource.query<[unknown, number]>(
       `UPDATE rebuilds SET state = $2, error = $3, ended_at = now() WHERE ${isRunningUnder('$1')}`,
       [holder, error === null ? 'done' : 'failed', error],
     );
+    return count > 0;
   }
 
   /** The latest rebuild, as the API shows it. */
   async readLatest(): Promise<RebuildReply> {
-    const [rebuild] = await this.dataSource.manager.find(Rebuild, { order: { id: 'DESC' }, take: 1 });
+    const { entities, raw } = await this.dataSource.manager
+      .createQueryBuilder(Rebuild, 'rebuild')
+      .addSelect(`state = 'running' AND ${rebuildLease.isExpired}`, 'isAbandoned')
+      .orderBy('rebuild.id', 'DESC')
+      .limit(1)
+      .getRawAndEntities<{ isAbandoned: boolean }>();
+    const [rebuild] = entities;
     if (!rebuild) return none;
-    const { streamersDone, streamersTotal, streamsChanged, startedAt, endedAt, leasedUntil } = rebuild;
-    const isAbandoned = rebuild.state === 'running' && leasedUntil.getTime() < Date.now();
+    const { streamersDone, streamersTotal, streamsChanged, startedAt, endedAt } = rebuild;
+    const isAbandoned = raw[0]?.isAbandoned ?? false;
     return {
       state: isAbandoned ? 'failed' : rebuild.state,
       streamersDone,
