@@ -274,7 +274,7 @@ describe('scopes and API endpoints', () => {
     }, 120_000);
   });
 
-  it('need no other service; routes that do respond with 503 and Retry-After immediately', async () => {
+  it('need no other service, while routes that need one respond with 503 and Retry-After immediately', async () => {
     expect((await stack.request('GET', scopesPath)).status).toBe(200);
     expect((await stack.request('GET', endpointsPath)).status).toBe(200);
     for (const path of ['/api/v1/platform/status', '/api/v1/streamers']) {

@@ -12,7 +12,7 @@ const countWaiting = `SELECT count(*)::int AS count FROM pg_stat_activity
 export class HeldWrites {
   private constructor(
     private readonly holder: Connection,
-    /** A second connection: within a transaction, the list of waiting connections does not change. */
+    /** A second connection, because the list of waiting connections does not change within a transaction. */
     private readonly observer: Connection,
   ) {}
 

@@ -10,7 +10,7 @@ export interface RawAnswer {
 
 export type Headers = readonly (readonly [name: string, value: string])[];
 
-/** A request that is sent as is: without checks, defaults or encoding by a client. */
+/** A request that is sent as is, without checks, defaults, or encoding by a client. */
 export interface RawRequest {
   method?: string;
   target?: string;

@@ -18,7 +18,10 @@ import { send, type Answer, type EventRecord, type RequestOptions } from './api.
 import { HeldWrites } from './held-writes.js';
 import { runAll, startResources, type Resources } from './stack-resources.js';
 
-/** The services that a test needs. By default two gateways and two events services: guarantees must hold for several instances. */
+/**
+ * The services that a test needs. By default two gateways and two events services, because guarantees must hold for several
+ * instances.
+ */
 export interface StackOptions {
   gateways?: number;
   events?: number;
@@ -144,7 +147,7 @@ export class Stack {
     return this.resources.client;
   }
 
-  /** A NATS connection with the permissions of a user's own service: it can only read events. */
+  /** A NATS connection with the permissions of a user's own service, which can only read events. */
   get subscriber(): NatsConnection {
     return this.resources.subscriber;
   }

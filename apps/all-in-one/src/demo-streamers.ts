@@ -17,7 +17,7 @@ const pauseMs = 1_000;
 
 /**
  * Monitors the broadcasters of the simulated platform through the public API, so that a new user sees streamers immediately. The
- * service works without them: a failure is printed but does not stop the start, because the owner's token must still be printed.
+ * service works without streamers, so a failure is printed but does not stop the start, which must still print the owner's token.
  */
 export async function monitorDemoStreamers(demo: Demo, say: (line: string) => void): Promise<void> {
   try {

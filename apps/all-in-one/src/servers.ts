@@ -24,7 +24,7 @@ export interface Servers {
   stop(): Promise<void>;
 }
 
-/** The data folder of one platform: simulated events never mix with real ones. */
+/** The data folder of one platform, so that simulated events never mix with real ones. */
 export function dataDirectory(config: AllInOneConfig): string {
   return resolve(config.DATA_DIR, config.PLATFORM);
 }

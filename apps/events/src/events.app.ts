@@ -71,7 +71,7 @@ async function start(shell: Shell<EventsConfig>) {
     maxGigabytes: config.INGEST_MAX_GB,
   });
   const intakeStream = new IntakeStream(ingestConnection, { platform: config.PLATFORM }, logger);
-  // INTAKE first: it leaves the broker's reserved disk space to INGEST.
+  // Prepare INTAKE first, because that frees reserved disk space for INGEST.
   await intakeStream.prepare();
   await ingestStream.prepare();
 

@@ -12,7 +12,8 @@ import { isLive, subscriptionKey } from '../src/subscriptions/own-subscription.j
 const pageSize = 100;
 const costlessTypes = ['channel.cheer', 'channel.follow'];
 
-// Like on the real platform, an id is never reused, not even in another test: a revocation that is read late matches no subscription.
+// Like on the real platform, an id is never reused, not even in another test, so that a revocation that is read late matches no
+// subscription.
 let nextId = 1;
 
 /** A platform in memory, with the limits, refusals, and pages of the real one. */

@@ -68,7 +68,7 @@ describe('the byte budget of a page', () => {
       const before = newestFirst.slice(0, -(lastPage?.events.length ?? 0));
       expect(idsOf(back.reverse())).toEqual(before);
     },
-    // 200 pages read 20 MB of events, and each page reads everything that remains: takes 15 s on an idle machine.
+    // 200 pages read 20 MB of events, and each page reads all remaining events. That takes 15 s on an idle machine.
     150_000,
   );
 

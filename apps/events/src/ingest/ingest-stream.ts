@@ -123,7 +123,7 @@ function streamConfig({ platform, maxGigabytes }: IngestStreamOptions) {
     subjects: [ingestSubject],
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,
-    // A full stream rejects new messages: the gateway then responds with 503 and the platform keeps the message.
+    // A full stream rejects new messages, so that the gateway responds with 503 and the platform keeps the message.
     discard: DiscardPolicy.New,
     max_bytes: maxGigabytes * 1024 ** 3,
     duplicate_window: nanos(deduplicationWindowMs),

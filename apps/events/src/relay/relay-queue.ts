@@ -4,7 +4,7 @@ import type { OutboxBatch } from './outbox.repository.js';
 export interface QueuedBatch extends OutboxBatch {
   /** The end of this instance's claim, from a monotonic clock. */
   claimedUntil: number;
-  /** Characters of event data: a measure of the memory that the batch needs. */
+  /** Number of characters of event data, as a measure of the batch's memory. */
   length: number;
 }
 
@@ -57,7 +57,7 @@ export class RelayQueue {
     this.backlog.push(...batches.map((batch) => this.toQueued(batch)));
   }
 
-  /** Puts a batch back in front. The limits do not apply: few batches are in flight. */
+  /** Puts a batch back in front. The limits do not apply, because only a few batches are in flight. */
   putBack(batch: QueuedBatch): void {
     this.fresh.unshift(batch);
     this.freshLength += batch.length;

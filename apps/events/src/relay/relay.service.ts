@@ -153,7 +153,7 @@ export class Relay {
     });
     if (error instanceof StreamUnreachableError) this.watch.suspect();
     if (error instanceof StreamFilesGoneError) this.watch.markBroken(trusted);
-    // The stream failed, not the batch: publish the batch first when the stream is trusted again.
+    // The failure is the stream's, not the batch's, so publish the batch first when the stream is trusted again.
     if (this.watch.trusted !== trusted && !this.isStopped) this.queue.putBack(batch);
     else this.held.delete(batch.outboxId);
   }

@@ -30,9 +30,9 @@ interface Decision {
 const missingMarginMs = 5 * 60_000;
 
 /**
- * Compares the EVENTS stream with what it has acknowledged. The store is the source of truth and the stream is derived, so
- * the check publishes lost events again, under a new epoch. The stream can lose events in three ways: a power failure
- * (JetStream acknowledges up to 2 minutes before it writes to disk), a deleted stream, and a restored backup.
+ * Compares the EVENTS stream with the events that it has acknowledged. The store is the source of truth and the stream is derived,
+ * so the check publishes lost events again, under a new epoch. The stream can lose events in three ways: a power failure (JetStream
+ * acknowledges up to 2 minutes before it writes to disk), a deleted stream, and a restored backup.
  *
  * ```
  * 1 compare (see judgeStream) ──intact──▶ forget batches that can no longer be lost
@@ -49,8 +49,8 @@ const missingMarginMs = 5 * 60_000;
  *                 │ like a foreign stream's: a new epoch again  │ are published again, not only the lost ones
  * after 4         │ an intact stream and a full outbox          │ nothing
  *
- * A batch that is sent before 3 and recorded after 4 is recorded with the old epoch. Every check moves such batches back to
- * the outbox. When an event is published again that was not lost, the stream deduplicates it by its id.
+ * A batch that is sent before step 3 and recorded after step 4 is recorded with the old epoch. Every check moves such batches back
+ * to the outbox. When an event is published again that was not lost, the stream deduplicates it by its id.
  * ```
  */
 @Injectable()
@@ -110,8 +110,8 @@ export class StreamCheck {
       if (brokenEpoch !== undefined) await this.stream.delete(brokenEpoch);
       const inspection = await this.inspect(record, witnesses);
       const decision = await this.decide(inspection, readRetained);
-      // After a deletion: nats-server 2.9 reports the stream as gone before it has removed the files, and would then remove
-      // those of the new stream.
+      // After a deletion, nats-server 2.9 reports the stream as gone before it has removed the files, and would then remove the
+      // files of the new stream.
       if (!inspection.found && decision.loss) await wait(this.stream.deletionMs);
       if (!inspection.found) await this.stream.create(decision.epoch);
       else if (decision.change ?? updateIntact) await this.stream.update(decision.epoch);
@@ -128,7 +128,10 @@ export class StreamCheck {
     return epoch;
   }
 
-  /** Reads the stream after the record. In the other order, the stream would seem to lack what was published in between. */
+  /**
+   * Reads the stream after the record. In the other order, batches that are published in between would seem to be missing from the
+   * stream.
+   */
   private async inspect(record: StreamRecord, witnesses: readonly Witness[]): Promise<Inspection> {
     const ours = witnesses.filter((witness) => witness.epoch === record.epoch);
     const lastSequence = Math.max(record.lastSequence, ...ours.map((witness) => witness.lastSequence));
@@ -169,9 +172,7 @@ export class StreamCheck {
   }
 
   /**
-   * Finds lost batches whose sequences other events have taken, because an instance went on publishing before it noticed the
-   * loss. Reads a message for every batch, some thousand a second: this is rare, and there is no other way to know what
-   * the stream still holds.
+   * Finds lost batches whose sequences other events have taken, because an instance continued to publish before it noticed the loss. Reads a message for every batch, at some thousand per second. This is rare, and only the messages show what the stream still holds.
    */
   private async findContradicted(
     epoch: string,

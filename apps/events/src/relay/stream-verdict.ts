@@ -18,7 +18,7 @@ export type Verdict =
   | { kind: 'lost'; reason: LossReason; epoch: string };
 
 /**
- * Compares the stream with what the database knows about it.
+ * Compares the stream with the database's record of it.
  *
  * ```
  * known epoch │ stream                            │ verdict

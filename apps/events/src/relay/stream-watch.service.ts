@@ -22,7 +22,7 @@ export interface Acknowledgement {
   sentAfter: number;
 }
 
-// How often the stream is checked: while it is trusted, and while it is in doubt.
+// How often the stream is checked while it is trusted, and while it is in doubt.
 const checkIntervalMs = 5_000;
 const doubtIntervalMs = 1_000;
 // The first check usually takes milliseconds. When it takes longer, the service starts and stores events without waiting for it.
@@ -69,7 +69,7 @@ export class StreamWatch {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Undefined while the stream is in doubt: then nothing may be published. */
+  /** Undefined while the stream is in doubt. Then nothing may be published. */
   get trusted(): TrustedStream | undefined {
     return this.current;
   }
@@ -80,8 +80,7 @@ export class StreamWatch {
   }
 
   /**
-   * Creates the stream or brings it up to date, then watches it. Waits up to 5 s. A stream that has lost many events takes
-   * longer: the repair continues in the background, and nothing is published until it is done.
+   * Creates the stream or brings it up to date, then watches it. Waits up to 5 s. A stream that has lost many events takes longer. Its repair continues in the background, and nothing is published until the repair is done.
    *
    * @throws ForeignStreamError
    * @throws when the broker or the database does not respond, or the broker has no room for the stream

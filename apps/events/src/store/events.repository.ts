@@ -27,8 +27,7 @@ export class EventsRepository {
   }
 
   /**
-   * Deletes the keys of messages that were received over 25 hours ago, at most 10,000 at a time. Returns their number. Keeps
-   * the key of a dead letter whose message was redelivered and stored: a later retry must not store the message twice.
+   * Deletes the keys of messages that were received over 25 hours ago, at most 10,000 at a time. Returns their number. Keeps the key of a dead letter whose message was redelivered and stored, because a later retry must not store the message twice.
    */
   async forgetOldMessages(): Promise<number> {
     const [, count] = await this.dataSource.query<[unknown, number]>(

@@ -9,8 +9,8 @@ export interface EventTypeSeeds {
 }
 
 /**
- * Finds the types that are new in the catalogue. Choices of users stay unchanged, except that a newer version of a type takes over
- * the choice of the older one: otherwise the service would subscribe to both.
+ * Finds the types that are new in the catalogue. Users' choices stay unchanged, except that a newer version of a type takes over
+ * the choice of the older one. Otherwise, the service would subscribe to both.
  */
 export function seedEventTypes(
   catalogue: readonly EventType[],

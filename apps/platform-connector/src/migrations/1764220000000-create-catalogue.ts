@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The scopes, the API endpoints, and the record of the seeds that were added to them. The connector no longer uses these
- * tables: the gateway's migration 1764600000000 copies their rows into its own schema. They must stay until every supported
- * upgrade starts from a version whose gateway has copied them; then a later version of the connector drops them.
+ * The scopes, the API endpoints, and the record of the seeds that were added to them. The connector no longer uses these tables,
+ * because the gateway's migration 1764600000000 copies their rows into its own schema. They must stay until every supported upgrade
+ * starts from a version whose gateway has copied them; then a later version of the connector drops them.
  */
 export class CreateCatalogue1764220000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

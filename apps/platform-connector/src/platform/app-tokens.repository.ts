@@ -49,7 +49,7 @@ export class AppTokensRepository {
     await manager.upsert(AppToken, row, ['clientId']);
   }
 
-  /** Runs `work` in a transaction under a lock: at any time, only one instance does so for an application. */
+  /** Runs `work` in a transaction under a lock, so that only one instance at a time runs it for an application. */
   async exclusively<T>(clientId: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.dataSource.transaction(async (manager) => {
       await manager.query(`SET LOCAL lock_timeout = '${lockTimeout}'`);
@@ -70,7 +70,7 @@ export class AppTokensRepository {
     try {
       return this.box.decrypt(encrypted, clientId);
     } catch {
-      // SECRET_KEY has changed. Nothing is lost: the platform issues a new token.
+      // SECRET_KEY has changed. Nothing is lost, because the platform issues a new token.
       return undefined;
     }
   }

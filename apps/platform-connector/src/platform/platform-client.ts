@@ -74,7 +74,7 @@ export class PlatformClient implements PlatformCaller {
     }
   }
 
-  /** A valid token can be revoked at any time: after a 401, repeats the call once with another token. */
+  /** Repeats the call once with another token after a 401, because a valid token can be revoked at any time. */
   private async attempt(call: PlatformCall, deadline: number): Promise<Asked> {
     this.health.checkCircuit();
     const token = await this.tokens.current();

@@ -112,7 +112,7 @@ export class PlatformHealth {
     }
   }
 
-  /** Records an error and logs it: of each kind (a fixed text), at most one line per second. */
+  /** Records an error and logs it, with at most one line per second for each kind of error (a fixed text). */
   noteError(kind: string, error: Error, details: Record<string, unknown> = {}): void {
     this.errors.note({ at: Date.now(), message: error.message });
     this.warn(kind, { err: error, ...details });

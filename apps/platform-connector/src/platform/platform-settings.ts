@@ -22,7 +22,7 @@ export interface PlatformSettings {
   /** Undefined when no credentials are configured. Then no call is possible. */
   credentials: PlatformCredentials | undefined;
   urls: PlatformUrls;
-  /** Null without a public URL or a secret: then there are no subscriptions, and streamers are only polled. */
+  /** Null without a public URL or a secret. Then there are no subscriptions, and streamers are only polled. */
   webhook: WebhookTarget | null;
 }
 

@@ -14,7 +14,7 @@ export interface Bucket {
   isReported: boolean;
 }
 
-/** The result of a request for a call: it may be sent, or the caller asks again after `waitMs` milliseconds. */
+/** The result of a request for a call: the call may be sent, or the caller retries after `waitMs` milliseconds. */
 export type Taking = { isTaken: true; bucket: Bucket } | { isTaken: false; waitMs: number };
 
 // The platform's default for an application, used until the platform reports its limit.
@@ -63,8 +63,8 @@ export function take(bucket: Bucket, priority: LookUpPriority, now: number): Tak
 }
 
 /**
- * Applies the platform's report, but never raises the number of calls left: the bucket here already counts calls in
- * progress, the platform does not yet. A number that is too low recovers within a minute.
+ * Applies the platform's report, but never raises the number of calls left, because the bucket here already counts calls in flight
+ * and the platform does not yet. A number that is too low recovers within a minute.
  */
 export function correct(bucket: Bucket, report: RateLimitReport, now: number): Bucket {
   const remaining = Math.min(refill(bucket, now).remaining, report.remaining);

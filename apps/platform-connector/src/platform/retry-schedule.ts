@@ -15,7 +15,7 @@ const userLimits: CallLimits = { totalMs: 3_500, attemptMs: 3_000, attempts: 2 }
 /** The contract of a look-up of streams has a timeout of 15 s. */
 const streamLimits: CallLimits = { totalMs: 14_000, attemptMs: 10_000, attempts: 3 };
 
-/** No request waits for these calls: three attempts with their pauses. */
+/** No request waits for these calls, so there is time for three attempts with their pauses. */
 const subscriptionLimits: CallLimits = { totalMs: 35_000, attemptMs: 10_000, attempts: 3 };
 
 /** The limits of each kind of call. */
@@ -34,7 +34,10 @@ const longestPauseMs = 4_000;
 // An attempt with less time would time out because of the service's own waiting, not because of the platform.
 const shortestAttemptMs = 1_000;
 
-/** The pause after a failed attempt (1 is the first): doubles each time; half of it is random. `random` is from 0 to 1. */
+/**
+ * The pause after a failed attempt (1 is the first). The pause doubles each time, and half of it is random. `random` is from 0 to
+ * 1.
+ */
 export function retryPauseMs(failedAttempts: number, random: number): number {
   const pauseMs = Math.min(firstPauseMs * 2 ** (failedAttempts - 1), longestPauseMs);
   return (pauseMs / 2) * (1 + random);

@@ -26,7 +26,7 @@ export interface Match {
 
 /**
  * Finds the service's subscriptions in the platform's list by type and condition, among those that point at its callback. A
- * subscription with a known id that points elsewhere was created before the callback changed: it is a stray.
+ * subscription with a known id that points elsewhere was created before the callback changed and is a stray.
  */
 export function matchListing(
   own: readonly OwnSubscription[],
@@ -47,7 +47,7 @@ export function matchListing(
   const matched = own.map((row) => {
     const found = candidates.get(row.key) ?? [];
     candidates.delete(row.key);
-    // Revoked after the listing was requested: the listing is stale for this row.
+    // The subscription was revoked after the listing was requested, so the listing is stale for this row.
     if (row.subscriptionId !== null && row.statusSince >= startedAt) return row;
     const [best, ...others] = [...found].sort((a, b) => rank(a, row) - rank(b, row));
     strays.push(...others);
@@ -57,7 +57,7 @@ export function matchListing(
   return { own: matched, strays: [...strays, ...[...candidates.values()].flat()], foreignCost };
 }
 
-/** Lower is better: enabled first, then pending; between two alike, the known id first. */
+/** Lower is better: enabled first, then pending. Of two with the same status, the known id is first. */
 function rank({ id, status }: PlatformSubscription, { subscriptionId }: OwnSubscription): number {
   const isKnown = id === subscriptionId;
   if (status === enabled) return isKnown ? 0 : 1;

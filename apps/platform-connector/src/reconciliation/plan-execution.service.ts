@@ -129,7 +129,7 @@ export class PlanExecution {
   }
 }
 
-/** Alternates deletions and creations: a thousand of one kind must not delay the first of the other. */
+/** Alternates deletions and creations, so that a thousand of one kind do not delay the first of the other. */
 function alternate(actions: readonly Action[]): Action[] {
   const deletions = actions.filter(({ kind }) => kind === 'delete');
   const creations = actions.filter(({ kind }) => kind === 'create');

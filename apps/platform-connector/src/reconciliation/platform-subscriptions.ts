@@ -13,7 +13,7 @@ export interface PlatformListing {
   maxCost: number;
 }
 
-// 100 per page: a million subscriptions. A longer list means that paging does not end.
+// With 100 per page, this allows a million subscriptions. A longer list means that paging does not end.
 const maxPages = 10_000;
 
 /** Lists, creates, and deletes subscriptions on the platform. All methods throw PlatformUnavailableError. */

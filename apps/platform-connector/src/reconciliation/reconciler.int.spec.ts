@@ -240,7 +240,7 @@ describe('Reconciler', () => {
       );
       expect(setup.platform.creations.size).toBeLessThan(500);
 
-      // The other instance does nothing: when its lease has expired, it counts as dead.
+      // The other instance does nothing, so it counts as dead when its lease has expired.
       setup.platform.beforeCreationAnswer = () => Promise.resolve();
       await untilSubscribed(...both(...setup.monitored.ids));
       expect(new Set(setup.platform.creations.values())).toEqual(new Set([1]));

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { listMonitored } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 
-// Five million streamers. A longer list means that paging does not end.
+// This allows five million streamers. A longer list means that paging does not end.
 const maxPages = 1_000;
 
 /** Requests to the streamer monitor. */
@@ -11,8 +11,7 @@ export class StreamerMonitorClient {
   constructor(private readonly client: RequestClient) {}
 
   /**
-   * The platform's ids of all monitored streamers, sorted by when monitoring started. Returns all pages or fails: the reconciler
-   * would delete the subscriptions of streamers that are missing.
+   * The platform's ids of all monitored streamers, sorted by when monitoring started. Returns all pages or fails, because the reconciler would delete the subscriptions of missing streamers.
    *
    * @throws ServiceError when the streamer monitor does not reply to a request
    */

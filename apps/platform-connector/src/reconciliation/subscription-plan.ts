@@ -33,12 +33,15 @@ export interface PlanInput {
 /** An action on the platform. */
 export type Action =
   | { kind: 'create'; own: OwnSubscription; cost: number }
-  /** After the deletion, the row becomes `after`. Null: the row is removed, or the subscription was a stray without a row. */
+  /**
+   * After the deletion, the row becomes `after`. Null means that the row is removed, or that the subscription was a stray without a
+   * row.
+   */
   | { kind: 'delete'; subscriptionId: string; own: OwnSubscription | null; after: OwnSubscription | null };
 
 /** A plan: rows to save first, then actions to execute. */
 export interface Plan extends RowChanges {
-  /** May run in any order, several at a time: every subset keeps the cost within the limit. */
+  /** The actions may run in any order, several at a time, because every subset keeps the cost within the limit. */
   actions: Action[];
   foreignCost: number;
 }

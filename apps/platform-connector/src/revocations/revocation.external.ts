@@ -8,7 +8,7 @@ export interface Revocation {
 }
 
 /**
- * Reads a message of the EVENTS stream. Returns undefined when the message is not a revocation by the platform: an event that a
+ * Reads a message of the EVENTS stream. Returns undefined when the message is not a revocation by the platform. An event that a
  * client added has no `event_id`, and a test event has another origin.
  */
 export function readRevocation(payload: string): Revocation | undefined {

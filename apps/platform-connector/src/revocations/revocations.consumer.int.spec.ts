@@ -104,7 +104,7 @@ describe('RevocationsConsumer', () => {
     await setup.publish(revocationOf(id, 'enabled'));
     await setup.publish(revocationOf(other));
 
-    // Messages are read in order: when the last one is read, all are.
+    // Messages are read in order, so all are read when the last one is.
     await eventually(() => expect(idsByType()['stream.offline']).not.toBe(other));
     expect((await untilSubscribed())['stream.online']).toBe(id);
   });

@@ -21,9 +21,9 @@ const maxRetryDelayMs = 30_000;
 const reportIntervalMs = 5_000;
 
 /**
- * Marks subscriptions that the platform has revoked, so that the reconciler creates them again. All instances share one
- * durable consumer: it keeps revocations that arrive while no instance runs. The next listing of the platform's
- * subscriptions finds a revocation that the stream has lost.
+ * Marks subscriptions that the platform has revoked, so that the reconciler creates them again. All instances share one durable
+ * consumer, which keeps revocations that arrive while no instance is running. The next listing of the platform's subscriptions
+ * finds a revocation that the stream has lost.
  *
  * Idempotent by the platform's subscription id, which is never used again.
  */

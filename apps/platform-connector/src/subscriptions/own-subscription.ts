@@ -47,7 +47,7 @@ export function isLive(status: string): boolean {
   return status === enabled || status === verificationPending;
 }
 
-/** Identifies a subscription: the platform allows one per type, version, and condition. */
+/** Identifies a subscription. The platform allows one per type, version, and condition. */
 export function subscriptionKey({
   type,
   version,

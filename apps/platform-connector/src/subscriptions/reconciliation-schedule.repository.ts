@@ -52,8 +52,7 @@ export class ReconciliationSchedule {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Claims the round that is due, unless another instance holds the lease. After taking over from a dead holder, the round lists
-   * the platform's subscriptions: the results of the holder's last calls may not be saved.
+   * Claims the round that is due, unless another instance holds the lease. After taking over from a dead holder, the round lists the platform's subscriptions, because the results of the holder's last calls may not be saved.
    */
   async claim(holder: string): Promise<Claim | undefined> {
     const rows = await this.dataSource.query<Claim[]>(

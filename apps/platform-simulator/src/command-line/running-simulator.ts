@@ -14,7 +14,7 @@ export interface RunningSimulator {
 export async function recordSimulator(directory: string, simulator: RunningSimulator): Promise<void> {
   const draft = `${recordPath(directory)}.${process.pid}`;
   await writeFile(draft, `${JSON.stringify(simulator)}\n`, { mode: 0o600 });
-  // Renamed when complete: a reader never sees half a record.
+  // Renames the file when it is complete, so that a reader never sees half a record.
   await rename(draft, recordPath(directory));
 }
 

@@ -112,7 +112,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), requestTimeoutMs);
     try {
-      // undici does not follow redirects by default: a 3xx is a failure, as on the platform.
+      // undici does not follow redirects by default, so a 3xx is a failure, as on the platform.
       const response = await request(callback, {
         method: 'POST',
         headers,

@@ -4,7 +4,7 @@ interface Held {
   isOvertaken: boolean;
 }
 
-// Without a next notification on the channel, the held one is sent after this time: late, but not lost.
+// Without a next notification on the channel, the held one is sent after this time, so that it is late but not lost.
 const maxHoldMs = 2_000;
 
 // Delay after the overtaking notification, long enough for it to arrive first.

@@ -55,7 +55,7 @@ export class AccessTokens {
   issue(clientId: string, nowMs: number): { token: string; expiresInSeconds: number } {
     const [oldest] = this.tokens.keys();
     if (this.tokens.size >= maxTokens && oldest !== undefined) this.tokens.delete(oldest);
-    // Random and never derived from the seed: a token is a secret even in a simulation.
+    // Random and never derived from the seed, because a token is a secret even in a simulation.
     const token = randomBytes(15).toString('hex');
     const expiresInSeconds = this.limits.current.token_seconds;
     this.tokens.set(token, { clientId, expiresAtMs: nowMs + expiresInSeconds * 1_000 });

@@ -14,7 +14,7 @@ export interface Claim {
 
 /** A kind of look-up that streamers are claimed for. */
 interface LookUpKind {
-  /** Instances claim one after another. */
+  /** Instances claim one after the other. */
   lock: 'pollClaims' | 'usernameClaims';
   column: 'next_poll_at' | 'next_naming_at';
   /** When one streamer is due, a claim also takes those that are due within this time, so that batches stay full. */
@@ -82,7 +82,7 @@ export class ClaimsRepository {
 
   private async claim({ lock, column, aheadMs, claimSeconds }: LookUpKind): Promise<Claim> {
     const rows = await this.dataSource.transaction(async (transaction) => {
-      // One claim at a time: concurrent claims would split the rest of a polling pass into several small batches.
+      // One claim at a time, because concurrent claims would split the rest of a polling pass into several small batches.
       await takeAdvisoryLock(transaction, lock);
       // SKIP LOCKED leaves streamers that another transaction is changing for the next claim.
       return transaction.query<{ id: string; platformId: string; claimedUntil: Milliseconds }[]>(

@@ -99,8 +99,7 @@ export class StreamsRepository {
   }
 
   /**
-   * Everything that decides the ends of the streams that started at `from` or later, and of the one before them. Reaches back to a
-   * stream whose end does not depend on the previous one: no unnamed event came soon after its start (see `resolve-streams.ts`).
+   * Everything that decides the ends of the streams that started at `from` or later, and of the one before them. Reaches back to a stream whose end does not depend on the previous one, because no unnamed event came soon after its start (see `resolve-streams.ts`).
    */
   async readWindow(queries: Queries, streamerId: string, from: Milliseconds): Promise<StreamWindow> {
     const streams = await queries.query<RecordedStream[]>(

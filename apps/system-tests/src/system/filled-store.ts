@@ -21,7 +21,7 @@ export async function createStoreTemplate(servers: Servers, events: number): Pro
   };
 }
 
-/** Channel follows, one per millisecond until now, by as many viewers as the load has. */
+/** Channel follows, one per millisecond until now, from the same number of viewers as in the load. */
 async function fillStore(url: string, events: number): Promise<void> {
   const { entities, migrations } = schema;
   const dataSource = await connectDatabase({

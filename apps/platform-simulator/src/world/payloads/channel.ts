@@ -115,7 +115,7 @@ function listParticipants({ channel, otherChannel }: Scene): EventPayload[] {
   return [channel, otherChannel].map(({ broadcaster }) => identify('broadcaster_user', broadcaster));
 }
 
-// The platform documents these events poorly: the moderator may be missing or null.
+// The platform documents these events poorly. The moderator may be missing or null.
 function perhapsModerator(scene: Scene): EventPayload {
   const { random } = scene;
   if (random.chance(0.3)) return {};

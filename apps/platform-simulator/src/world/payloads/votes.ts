@@ -89,7 +89,7 @@ function predictionLocks({ random, now }: Scene): EventPayload {
   return { locks_at: after(now, random.pick([60, 120, 300])) };
 }
 
-/** A canceled prediction has no winner: the platform sends an empty winner id. */
+/** A canceled prediction has no winner, so the platform sends an empty winner id. */
 function endPrediction(scene: Scene): EventPayload {
   const status = scene.random.pick(['resolved', 'resolved', 'canceled']);
   const prediction = predict(scene, true);
