@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { build, prepare, root } from './prepare.mjs';
 
-// About 1,000 files: a scan takes some 20 ms. File events get lost when an editor replaces a file or adds a folder.
+// Scans the files, because file events get lost when an editor replaces a file or adds a folder. A scan of about 1,000 files takes
+// some 20 ms.
 const scanIntervalMs = 500;
 const inspector = '127.0.0.1:9229';
 

@@ -3,7 +3,7 @@ import { v7 as uuidV7 } from 'uuid';
 import type { Streamer } from '../src/streamers/streamer.entity.js';
 import type { StreamEvent } from '../src/streams/stream-recorder.service.js';
 
-/** The start of time in these tests: their times are milliseconds after it. */
+/** The base time of these tests. Their times are milliseconds after it. */
 export const epoch = Date.UTC(2026, 0, 1);
 
 /** A stream-online event. */

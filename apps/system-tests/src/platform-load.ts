@@ -38,7 +38,7 @@ const size: Size = flags.quick
       baselineSeconds: 5,
     };
 
-// The order matters: later parts use the streamers that the first one adds.
+// The order matters, because later parts use the streamers that the first one adds.
 const parts = {
   subscribing: runSubscribing,
   polling: runPolling,

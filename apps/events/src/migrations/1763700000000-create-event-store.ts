@@ -71,7 +71,7 @@ const statements = [
     CONSTRAINT parked_messages_pkey PRIMARY KEY (key)
   )`,
 
-  // One row: the platform whose events this database holds.
+  // This table has one row: the platform whose events this database holds.
   `CREATE TABLE store_identity (
     id boolean NOT NULL DEFAULT true,
     platform text NOT NULL,

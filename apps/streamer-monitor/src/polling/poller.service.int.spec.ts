@@ -223,7 +223,7 @@ describe(Poller.name, () => {
 
     poller.start();
 
-    // Less than 5 s: the first look-up used to take that long.
+    // Must be less than 5 s, which the first look-up took before a fix.
     await eventually(
       async () => expect(await store.streamsOf(streamer)).toMatchObject([{ title: 'hello', viewerCount: 7 }]),
       { timeoutMs: 4_000 },

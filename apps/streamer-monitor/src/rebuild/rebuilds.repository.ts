@@ -8,7 +8,10 @@ import { Rebuild } from './rebuild.entity.js';
 /** The progress of a rebuild. */
 export type Progress = Pick<Rebuild, 'streamersDone' | 'streamersTotal' | 'streamsChanged'>;
 
-/** The lease on the running rebuild: as long as in version 0.1.0, whose instances renew it after every page of streamers. */
+/**
+ * The duration of the lease on the running rebuild. The same as in version 0.1.0, whose instances renew the lease after every page
+ * of streamers.
+ */
 export const rebuildLease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 60);
 const abandoned = 'The instance that ran the rebuild has stopped. Start the rebuild again.';
 
@@ -99,7 +102,7 @@ export class RebuildsRepository {
   }
 }
 
-/** The running rebuild of this holder: a holder is the UUID of one rebuild, so there is one row at most. */
+/** The running rebuild of this holder. A holder is the UUID of one rebuild, so there is at most one row. */
 function isRunningUnder(holder: string): string {
   return `state = 'running' AND ${rebuildLease.isHeldBy(holder)}`;
 }

@@ -12,8 +12,8 @@ import {
 import { EventLog } from './event-log.js';
 
 /**
- * Replaces the facts that events have recorded about a streamer with the facts in the event log. Facts from polls stay, and so do
- * facts that are older than the log. Skips disabled streamers: events about them do not count.
+ * Replaces the facts that events have recorded about a streamer with the facts in the event log. Keeps facts from polls and facts
+ * that are older than the log. Skips disabled streamers, because events about them do not count.
  */
 @Injectable()
 export class StreamRebuilder {
@@ -27,7 +27,8 @@ export class StreamRebuilder {
 
   /** Returns how many streams were added, changed, or removed. */
   async rebuild(platformId: string): Promise<number> {
-    // Read before the log: every event is stored in the log before it is recorded here, and more events may arrive during the read.
+    // Read the records before the log, because every event is stored in the log before it is recorded here, and more events may
+    // arrive during the read.
     const recorded = await this.readRecorded(platformId);
     const events = await this.log.read(platformId);
     const online = events.flatMap((event) => (event.kind === 'online' ? [event.stream] : []));
@@ -108,7 +109,7 @@ async function removeMissingFromLog(
   );
 }
 
-/** Merges the announcements of each stream: the earliest start and the first event's id count. */
+/** Merges the announcements of each stream. Uses the earliest start and the id of the first event. */
 function mergeAnnouncements(online: readonly AnnouncedStream[]): AnnouncedStream[] {
   const merged = new Map<string, AnnouncedStream>();
   for (const stream of online) {

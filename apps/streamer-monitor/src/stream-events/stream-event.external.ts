@@ -34,7 +34,7 @@ type EventParts = Pick<StoredEvent, 'id' | 'eventId' | 'eventType' | 'origin' | 
 /**
  * Reads a message of the EVENTS stream.
  *
- * @returns null when the event is not from the platform: events that clients add and test events change no stream
+ * @returns null when the event is not from the platform, because events that clients add and test events change no stream
  * @throws UnreadableEventError
  */
 export function parseStreamMessage(message: Pick<JsMsg, 'headers' | 'string'>): StreamEvent | null {

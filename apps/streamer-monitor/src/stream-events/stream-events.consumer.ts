@@ -17,7 +17,7 @@ export const EVENTS_CONNECTION = Symbol('EVENTS_CONNECTION');
 type EventType = (typeof streamEventTypes)[number];
 type Outcome = 'applied' | 'ignored' | 'unreadable' | 'failed';
 
-// Each message takes a transaction: more would leave no database connection for requests.
+// Each message takes a transaction. More concurrent messages would leave no database connection for requests.
 const maxInFlight = 3;
 const maxRetryDelayMs = 30_000;
 

@@ -18,7 +18,7 @@ import { UserLookUp } from './user-look-up.js';
 
 // Time for the reply to reach the caller. When the caller's timeout has passed, nothing must be stored.
 const replyMs = 250;
-/** The maximum page size: a reply is one message of at most 1 MiB. */
+/** The maximum page size, because a reply is one message of at most 1 MiB. */
 export const maxStreamersPage = 1_000;
 
 const lowestId = '00000000-0000-0000-0000-000000000000';

@@ -21,7 +21,7 @@ export class UserLookUp {
     try {
       return await this.client.request(lookUpUsers, { ids: [], logins: [login], priority: 'interactive' });
     } catch (error) {
-      // The connector rejects the name as malformed: no user can have it.
+      // The connector rejects the name as malformed, so no user can have it.
       if (error instanceof ServiceError && error.code === 'invalid') return { users: [] };
       throw error;
     }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Absence, Milliseconds } from './stream-facts.js';
 import { epochMilliseconds, type Queries } from './streams.repository.js';
 
-/** A monitored streamer: the part that events and polls change. */
+/** The part of a monitored streamer that events and polls change. */
 export interface MonitoredStreamer {
   id: string;
   platformId: string;

@@ -3,7 +3,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 /** A stream-offline event. Kept for a week, or permanently when the end of a stream depends on it. */
 @Entity({ name: 'offline_events' })
 export class OfflineEvent {
-  /** The id of the event: a redelivered event changes nothing. */
+  /** The id of the event, so that a redelivered event changes nothing. */
   @PrimaryColumn('uuid')
   id!: string;
 

@@ -89,7 +89,7 @@ function findKnownEnd(
 
 /**
  * The first of the misses that end the stream; undefined when there is none, or it is not confirmed. A miss after the next start
- * does not count: the next stream was running.
+ * does not count, because the next stream was running then.
  */
 function findConfirmedMiss(
   { missedAt, isMissConfirmed }: StreamFacts,

@@ -63,7 +63,10 @@ export function missesBeforeKnown(startedAt: Milliseconds, absence: Absence | nu
   return { missedAt, isMissConfirmed: absence.until >= missedAt + confirmMissAfterMs };
 }
 
-/** Extends an absence by a poll without a stream. After a gap, a new absence starts: the streamer may have been live in between. */
+/**
+ * Extends an absence by a poll without a stream. After a gap, a new absence starts, because the streamer may have been live in
+ * between.
+ */
 export function prolongAbsence(absence: Absence | null, at: Milliseconds): Absence {
   const isUnbroken = absence !== null && at - absence.until <= maxPollGapMs;
   return { since: isUnbroken ? absence.since : at, until: at };

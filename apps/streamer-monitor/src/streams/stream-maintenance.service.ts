@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { lateOfflineMs } from './stream-facts.js';
 
 const intervalMs = 10_000;
-// Offline events are kept for a week: an hour more does not matter.
+// Offline events are kept for a week, so an extra hour does not matter.
 const forgetIntervalMs = 3_600_000;
 // Keeps each statement short.
 const maxRows = 5_000;
@@ -55,8 +55,7 @@ export class StreamMaintenance {
   }
 
   /**
-   * Resolving ends again needs every event that names a stream, that ends one, or that came so soon after a start that it may
-   * belong to the previous stream. Looks only at events that are 7 to 14 days old: older ones were kept for one of these reasons.
+   * Resolving ends again needs every event that names a stream, ends a stream, or arrived so soon after a start that it may belong to the previous stream. Looks only at events that are 7 to 14 days old, because older ones were kept for one of these reasons.
    */
   private async forgetOfflineEvents(): Promise<number> {
     const [, count] = await this.dataSource.query<[unknown, number]>(

@@ -21,7 +21,7 @@ interface TrueStream {
   offline: Delivery & { isNamed: boolean };
 }
 
-/** The delays of each arrival of an event: it never arrives, or once, or twice. */
+/** The delay of each arrival of an event, which arrives never, once, or twice. */
 interface Delivery {
   delays: number[];
 }

@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * A stream: first the fields that the API shows, then the facts that its end follows from (see `resolve-streams.ts`). Title,
- * category, viewers, language, and thumbnail are empty or 0 until a poll has seen the stream.
+ * A stream. The first fields are the ones in the API; the others are the facts from which its end follows (see
+ * `resolve-streams.ts`). Title, category, viewers, language, and thumbnail are empty or 0 until a poll has seen the stream.
  */
 @Entity({ name: 'streams' })
 export class Stream {

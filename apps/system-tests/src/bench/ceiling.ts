@@ -6,9 +6,9 @@ import { toRow, writeBatch, type EventRow } from '@stream-events/events/benchmar
 import { v7 as uuidV7 } from 'uuid';
 
 /**
- * The raw ceiling: the most that Node and PostgreSQL can do on this machine. `startCeilingSubject` forks it. It has plain
- * node:http, the signature check, and the statement of the events service; no framework, no NATS, no limits, no retries.
- * It exists for comparison only.
+ * The raw ceiling: the maximum throughput of Node and PostgreSQL on this machine. `startCeilingSubject` forks it. It has plain
+ * node:http, the signature check, and the statement of the events service; no framework, no NATS, no limits, no retries. It exists
+ * for comparison only.
  */
 interface WaitingRow {
   row: EventRow;

@@ -56,7 +56,7 @@ describe(check.name, () => {
           entry('6', [{ kind: 'not connected' }], 'plain post'),
         ],
         listed,
-        // Delivery is at least once: a subscriber drops the second copy.
+        // Delivery is at least once, so a subscriber drops the second copy.
         published: [...listed, stored('2')].map(publish),
       }),
     ).toEqual([]);

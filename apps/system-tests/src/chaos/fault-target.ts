@@ -28,7 +28,7 @@ export function targetsOf(name: TargetName, servers: Servers, system: System): F
     case 'nats':
       return [toServerTarget(servers.restartable.nats, () => [servers.nats.pid])];
     case 'postgres':
-      // The first process starts the others, so suspend it first: then it starts no further ones.
+      // The first process starts the others. Suspend it first, so that it starts no further ones.
       return [
         toServerTarget(servers.restartable.postgres, () => [
           servers.postgres.pid,

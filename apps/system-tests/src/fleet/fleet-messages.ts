@@ -2,7 +2,7 @@ import type { DeliveryFinding } from './check-deliveries.js';
 import type { ClientPlan, ResumingCounts } from './resuming-client.js';
 import type { EventFields } from './test-events.js';
 
-/** An event on the stream: what the deliveries to clients are compared with. */
+/** An event on the stream, with which the deliveries to clients are compared. */
 export interface StreamEvent extends EventFields {
   sequence: number;
   event: number;
@@ -16,7 +16,7 @@ export type StreamHistory = readonly { epoch: string; events: readonly StreamEve
 export interface CountingPlan {
   port: number;
   path: string;
-  /** One client for each: the first message that it sends. */
+  /** The first message of each client. There is one client per message. */
   firstMessages: readonly string[];
   /** Measures the latency of every n-th message only, because reading the time costs more than all other work; 0 measures none. */
   sampleEvery: number;
@@ -38,7 +38,7 @@ export type FleetCommand = { group: string } & (
   | { kind: 'drop' }
 );
 
-/** What the process of the fleet sends: the reply to a command, or the progress of a counting group. */
+/** A message from the fleet's process: the reply to a command, or the progress of a counting group. */
 export type FleetMessage =
   | { id: number; result: unknown }
   | { group: string; /** Events that the slowest connected client has received. */ slowest: number };

@@ -9,13 +9,13 @@ export interface FrameHandler {
 /** Opcodes of RFC 6455 §5.2. */
 export const opcodes = { text: 1, close: 8, ping: 9, pong: 10 } as const;
 
-// FIN, no extension, and the opcode: the tested servers send every message as one frame.
+// FIN, no extension, and the opcode, because the tested servers send every message as one frame.
 const textHead = 0x80 | opcodes.text;
 const firstControlHead = 0x80 | opcodes.close;
 
 /**
- * Splits the bytes of a WebSocket server into frames at the lowest cost: no object and no copy for a frame that arrives in
- * one piece. A frame that our servers never send is an error.
+ * Splits the bytes of a WebSocket server into frames at the lowest cost: no object and no copy for a frame that arrives in one
+ * piece. A frame that the tested servers never send is an error.
  */
 export class FrameReader {
   /** The beginning of an incomplete frame. */

@@ -3,7 +3,7 @@ import { isRecord, readDelivery } from './read-delivery.js';
 import { nowMicroseconds, type FilterParameters } from './test-events.js';
 import { WebSocketClient, type Ending } from './web-socket.js';
 
-/** A client: its filter and where it connects. */
+/** A client's filter and the ports that it connects to. */
 export interface ClientPlan {
   token: string;
   filter: FilterParameters;
@@ -55,7 +55,7 @@ export class ResumingClient {
     this.log = new DeliveryLog(surroundings.epochs);
   }
 
-  /** Whether it has a position to resume from. */
+  /** Whether the client has a position to resume from. */
   get hasPosition(): boolean {
     return this.position !== undefined;
   }
@@ -103,7 +103,7 @@ export class ResumingClient {
   }
 
   private onText(bytes: Buffer, start: number, end: number): void {
-    // Not before the first message: a connection with a rejected token must not reset the pauses.
+    // Reset only at the first message, because a connection with a rejected token must not reset the pauses.
     this.failures = 0;
     if (!isRecord(bytes, start)) {
       this.onMessage(bytes.toString('utf8', start, end));

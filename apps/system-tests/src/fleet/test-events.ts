@@ -48,7 +48,7 @@ export function nowMicroseconds(): number {
   return Number(process.hrtime.bigint() / 1_000n);
 }
 
-/** A unique small event; types, broadcasters, and users take turns. */
+/** Creates a unique small event. Types, broadcasters, and users rotate. */
 export function makeSmallEvent(kind?: EventKind): SentEvent {
   const { marker, sequence } = nextMarker();
   const chosen = kind ?? kinds[sequence % kinds.length] ?? 'notification';
@@ -58,7 +58,7 @@ export function makeSmallEvent(kind?: EventKind): SentEvent {
   return { marker, kind: chosen, eventType, eventData: printData(marker, sequence, user, padding) };
 }
 
-/** A unique event of about 64 KiB, of its own type. */
+/** Creates a unique event of about 64 KiB, of its own type. */
 export function makeBigEvent(): SentEvent {
   const { marker, sequence } = nextMarker();
   const eventData = printData(marker, sequence, sequence % users, 'x'.repeat(64_000));
@@ -77,7 +77,7 @@ function printData(marker: string, sequence: number, user: number, message: stri
   });
 }
 
-/** The filter of the client with this number: values take turns within each kind. */
+/** Returns the filter of the client with this number. Values rotate within each kind of filter. */
 export function filterOf(kind: FilterKind, number: number): FilterParameters {
   switch (kind) {
     case 'none':

@@ -27,12 +27,12 @@ export interface WebSocketListener {
 // The longest time that a response of the service may take.
 const handshakeLimitMs = 10_000;
 
-// Shared by all sockets of this process: received bytes are handled before the next socket reads.
+// Shared by all sockets of this process, because received bytes are handled before the next socket reads.
 const readBuffer = Buffer.allocUnsafe(256 * 1024);
 
 /**
- * A WebSocket client so small that a thousand of them cost less than the server: all read into one buffer, and a frame is
- * passed on without a copy.
+ * A minimal WebSocket client: a thousand of them cost less than the server, because all read into one buffer and pass frames on
+ * without a copy.
  */
 export class WebSocketClient {
   private readonly socket: Socket;

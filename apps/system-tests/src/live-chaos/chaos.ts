@@ -70,7 +70,7 @@ export async function runChaos(bed: LiveBed): Promise<Section> {
   });
 }
 
-/** Faults of gateways and broker are independent: sometimes both are down. */
+/** Faults of gateways and broker are independent, so sometimes both are down. */
 async function suffer(bed: LiveBed, counts: FleetCounts[]): Promise<Record<string, number>> {
   const { servers, system, size } = bed;
   const faults: Record<string, number> = {};

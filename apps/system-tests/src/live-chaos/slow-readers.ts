@@ -18,7 +18,7 @@ export interface SlowReadersResult {
 
 // 20,000 deliveries per second, as in the promise about latency.
 const smallPerSecond = 20;
-// 1.3 MB per second for each reader: the system's buffers, about 3 MB, are full within three seconds.
+// Each reader gets 1.3 MB per second, so the system's buffers of about 3 MB are full within three seconds.
 const bigPerSecond = 20;
 const windowReaders = 10;
 const [crowdGroup, readersGroup] = ['beside', 'big'];

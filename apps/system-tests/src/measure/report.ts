@@ -35,7 +35,7 @@ export interface TestRun {
   /** By `performance.now()`. */
   startedAt: number;
   sections: readonly Section[];
-  /** Whether every part ran at its full size: only such a run replaces the page. */
+  /** Whether every part ran at its full size. Only such a run replaces the page. */
   isWhole: boolean;
 }
 

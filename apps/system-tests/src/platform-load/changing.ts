@@ -20,7 +20,7 @@ const faults = { lose: 0.1, duplicate: 0.2, reorder: 0.2 };
 /** Every streamer changes about once in this time, but not sooner than `shortestMs` after its last change. */
 const changeEveryMs = 50_000;
 // A shorter stream could be over before any poll. When its offline message is lost too, the monitor ends it only after the listing
-// lag of 5 min: longer than this part runs.
+// lag of 5 min, which is longer than this part runs.
 const shortestMs = 20_000;
 /** The time limit until all records agree with the truth. */
 const reconcileLimitMs = 90_000;

@@ -2,7 +2,7 @@ import type { RecordedStream } from './gateway-client.js';
 import type { TrueStream } from './simulated-platform.js';
 import type { StreamEvent } from './stream-events.js';
 
-/** The evidence about one streamer: the truth, the reports that the service got, and what the service recorded. */
+/** The evidence about one streamer: the true streams, the reports that the service got, and the streams that it recorded. */
 export interface StreamerEvidence {
   /** The true streams, in order. */
   truth: readonly TrueStream[];

@@ -10,7 +10,7 @@ export interface JsonRequest {
   body?: unknown;
 }
 
-// Longer than any request may take: a hanging request must not stop the test.
+// Longer than any request may take, so that a hanging request does not stop the test.
 const limitMs = 20_000;
 
 /** Sends and receives JSON. A reply that is not JSON has an empty body. */

@@ -42,7 +42,7 @@ interface Killing {
 export async function runPolling(bed: PlatformBed): Promise<Section> {
   const streamers = await bed.client.listStreamers();
   const users = new Set(streamers.map(({ platformId }) => platformId));
-  // Calls are full from the second pass on: the first one polls streamers as they are added.
+  // Calls are full from the second pass on, because the first pass polls streamers as they are added.
   await wait(Math.max(0, (streamers.at(-1)?.createdAt ?? 0) + pollIntervalMs - Date.now()));
   const polling = await watchPasses(bed, users);
   for (const { calls, repeats, seconds } of polling.passes)
