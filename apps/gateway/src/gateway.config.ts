@@ -8,10 +8,21 @@ import {
   type ConfigOf,
   type Variable,
 } from '@stream-events/service';
-import { passwordLength, usernameRule } from './users/credential-rules.js';
 
 /** The clients whose `X-Forwarded-*` headers are trusted: none, all, or those at these addresses and networks. */
 export type TrustProxy = boolean | string[];
+
+/**
+ * The rule for user names: for the first owner in the configuration, and for users in the API. In this file, because the
+ * configuration is below all folders.
+ */
+export const usernameRule = {
+  pattern: /^[\w.@+-]{1,150}$/,
+  fault: 'must be 1 to 150 letters, digits, or any of @ . + - _',
+};
+
+/** The allowed length of a password, in characters. The maximum only keeps hashing cheap. */
+export const passwordLength = { min: 10, max: 1_000 };
 
 const trustProxy: Variable<TrustProxy> = {
   description:

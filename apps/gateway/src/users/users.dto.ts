@@ -1,9 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsText } from '@stream-events/contracts';
 import { IsBoolean, Matches } from 'class-validator';
+import { passwordLength, usernameRule } from '../gateway.config.js';
 import { MayBeAbsent, Trimmed } from '../http/json-body.decorator.js';
 import { printTime } from '../http/time.js';
-import { passwordLength, usernameRule } from './credential-rules.js';
 import type { Role, User } from './user.entity.js';
 
 const example = {
