@@ -220,7 +220,7 @@ describe(DurableConsumer.name, () => {
       for (const batch of handling.seen) expect(batch.length).toBeLessThanOrEqual(100);
     });
 
-    it('gets the messages of a work queue again that are still on the stream after their acknowledgement', async () => {
+    it('gets acknowledged messages again that are still on the stream of a work queue', async () => {
       // A stream with this retention keeps acknowledged messages, as if a crash had brought them back to a work queue.
       await deleteStream();
       await manager.streams.add({ name: stream, subjects: [ingestSubject] });

@@ -39,7 +39,7 @@ const raidTypes = ['raid', 'channel-raid'];
 /**
  * The filters of events, declared once. The contract, the columns of the store, its SQL conditions, the query parameters of
  * the event list and of live delivery, the filters of replays, the API description, and the list in docs/live.md derive from
- * this table. A new filter takes one row here, and one migration of the events service for its column and indexes. The filter
+ * this table. A new filter needs one row here, and one migration of the events service for its column and indexes. The filter
  * matches only events that are stored after the upgrade, unless the migration also fills the column of stored events.
  *
  * Cursors contain the values of the filters in this order: append new rows at the end, or the upgrade invalidates cursors.
