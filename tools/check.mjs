@@ -1,4 +1,5 @@
-// npm run check: format, types, lint, import boundaries, generated files, API descriptions. Installs and builds what is missing.
+// npm run check: format, types, lint, import boundaries, generated files, API descriptions. Installs missing packages and builds
+// changed projects.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

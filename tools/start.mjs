@@ -1,4 +1,4 @@
-// npm start: installs and builds what is missing, then runs everything in this process.
+// npm start: installs missing packages, builds changed projects, then runs everything in this process.
 import { prepare } from './prepare.mjs';
 
 process.stdout.write('\nStream Event Service\n\n');

@@ -68,7 +68,7 @@ export async function send<Body>(
     ...(body !== undefined && { body: isRaw ? body : JSON.stringify(body) }),
   });
   const text = (await response.text()).replace(/([}\]])\n$/, '$1');
-  // The type is what the caller expects. The caller's assertions compare the real response.
+  // The caller states the expected type, and the caller's assertions check the real response.
   return { status: response.status, headers: response.headers, text, json: parse(text) as Body };
 }
 

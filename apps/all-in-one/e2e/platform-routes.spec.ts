@@ -188,7 +188,7 @@ describe('routes of streamers and of the platform', () => {
   it('POST /streamers passes on rejections by the monitor', async () => {
     const create = () => stack.request<Problem>('POST', path, { body: { platform_username: 'nobody' } });
     on(createStreamer, () => {
-      throw ServiceError.onField('platform_username', 'the platform knows no such user');
+      throw ServiceError.onField('platform_username', 'the platform has no such user');
     });
     expect(await create()).toMatchObject({
       status: 400,

@@ -152,7 +152,7 @@ export class Stack {
     return this.resources.subscriber;
   }
 
-  /** Sends requests to the gateways that run now, not to those that start later. */
+  /** Sends requests to the gateways that are running now, not to gateways that start later. */
   balanceRequests(): void {
     this.balanced = this.gateways.filter((gateway) => gateway.isRunning);
   }

@@ -101,7 +101,7 @@ async function start(shell: Shell<EventsConfig>) {
   health.register('events nats', () => strategy.ping());
   health.register('events relay', () => app.get(Relay).check());
   return {
-    // First stop receiving, then publish what was stored, then close the connections.
+    // First stop receiving, then publish the stored events, then close the connections.
     close: () =>
       closeAll([
         () => app.close(),

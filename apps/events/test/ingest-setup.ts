@@ -67,7 +67,7 @@ export class IngestSetup {
     await this.nats.stop();
   }
 
-  /** Creates a drain without starting it. `quietMs`: how long INTAKE must be quiet before it is deleted. */
+  /** Creates a drain without starting it. `quietMs` is the time that INTAKE must be quiet before it is deleted. */
   async createDrain(store: EventStore, quietMs?: number): Promise<RunningDrain> {
     const connection = await connectNats({ urls: [this.nats.urlFor('events')], name: 'test-drain' });
     const metrics = new Registry();

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** A request that the platform has received. */
 export interface ReceivedCall {
-  /** Such as `GET /api/users`. */
+  /** The endpoint's name, such as `GET /api/users`. */
   name: string;
   query: URLSearchParams;
   headers: IncomingMessage['headers'];
@@ -25,10 +25,10 @@ export class FakePlatform {
   isSimulation = true;
   clientSecret = `secret-${randomBytes(8).toString('hex')}`;
   expiresInSeconds = 5_000_000;
-  /** How long issuing a token takes, in milliseconds. */
+  /** The time that issuing a token takes, in milliseconds. */
   tokenDelayMs = 0;
   callsPerMinute = 800;
-  /** Handles a request instead of the platform. Returns whether it did. */
+  /** Handles a request instead of the platform. Returns whether it handled the request. */
   fault: Fault = () => false;
   /** The replies of endpoints, by name. */
   readonly answers = new Map<string, (call: ReceivedCall) => Answer>();

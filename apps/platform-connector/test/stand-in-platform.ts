@@ -19,7 +19,7 @@ let nextId = 1;
 /** A platform in memory, with the limits, refusals, and pages of the real one. */
 export class StandInPlatform implements OutboundPlatform {
   readonly subscriptions = new Map<string, PlatformSubscription>();
-  /** How often each type and condition was created. */
+  /** The number of creations of each type and condition. */
   readonly creations = new Map<string, number>();
   maxCost = 10_000;
   highestCost = 0;

@@ -15,7 +15,7 @@ export interface Received {
     subscription: { id: string; type: string; status: string };
     event?: Record<string, unknown>;
   };
-  /** What this message's signature has to be, worked out here and not by the simulator. */
+  /** The expected signature of this message, computed here and not by the simulator. */
   rightSignature: string;
 }
 

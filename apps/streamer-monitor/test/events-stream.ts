@@ -37,14 +37,14 @@ export class EventsStream {
     await streams.delete(eventsStreamName).catch(() => undefined); // it may not exist
   }
 
-  /** For each consumer, how many messages are not acknowledged yet. */
+  /** For each consumer, the number of messages that are not acknowledged yet. */
   async countLeft(): Promise<number[]> {
     const { consumers } = await jetstreamManager(this.connection);
     const infos = await consumers.list(eventsStreamName).next();
     return infos.map(({ num_pending, num_ack_pending }) => num_pending + num_ack_pending);
   }
 
-  /** For each consumer, how many instances are waiting for messages. */
+  /** For each consumer, the number of instances that wait for messages. */
   async countReaders(): Promise<number[]> {
     const { consumers } = await jetstreamManager(this.connection);
     const infos = await consumers.list(eventsStreamName).next();

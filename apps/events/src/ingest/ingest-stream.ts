@@ -63,7 +63,7 @@ export class IngestStream implements DrainedStream {
     const existing = await addStream(streams, config);
     if (!existing) return true;
     expectPlatform(existing, config.description, this.options.platform);
-    // The broker drops accepted messages when the limit is below what the stream holds.
+    // The broker drops accepted messages when the limit is below the current size of the stream.
     const { state } = await streams.info(ingestStreamName);
     const max_bytes = Math.max(config.max_bytes, state.messages > 0 ? existing.max_bytes : 0);
     await streams.update(ingestStreamName, { ...existing, subjects: config.subjects, max_bytes });

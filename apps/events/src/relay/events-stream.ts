@@ -20,7 +20,7 @@ export interface EventsStreamOptions {
   platform: string;
   maxAgeDays: number;
   maxGigabytes: number;
-  /** How long the broker may take to remove the files of a deleted stream, in milliseconds. Default: 2,000. */
+  /** The time that the broker may take to remove the files of a deleted stream, in milliseconds. Default: 2,000. */
   deletionMs?: number;
 }
 

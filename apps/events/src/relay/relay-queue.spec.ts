@@ -28,7 +28,7 @@ describe(RelayQueue.name, () => {
     [3, 0, ['f0', 'f1', 'f2']],
     [0, 5, ['c0', 'c1', 'c2', 'c3', 'c4']],
     [0, 0, []],
-  ])('takes all of %d fresh and %d claimed batches', (fresh, claimed, expected) => {
+  ])('takes all of %d new and %d claimed batches', (fresh, claimed, expected) => {
     expect(takeAll(filled(fresh, claimed))).toEqual(expected);
   });
 

@@ -4,9 +4,9 @@ import type { LookUpPriority } from '@stream-events/contracts';
 export interface CallSlotsOptions {
   /** Concurrent calls in total. */
   total: number;
-  /** How many of them may be background calls. The rest is reserved for interactive calls. */
+  /** The maximum number of concurrent background calls. The other slots are reserved for interactive calls. */
   background: number;
-  /** How many calls of each priority may wait for a slot. */
+  /** The maximum number of calls of each priority that wait for a slot. */
   maxWaiting: number;
 }
 

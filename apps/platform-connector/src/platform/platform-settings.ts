@@ -9,7 +9,7 @@ import {
 } from '@stream-events/platforms';
 import type { PlatformConnectorConfig } from '../platform-connector.config.js';
 
-/** Where the platform sends its messages, and the secret that signs them. */
+/** The URL to which the platform sends its messages, and the secret that signs them. */
 export interface WebhookTarget {
   callback: string;
   secret: string;

@@ -3,7 +3,7 @@ import type { RateLimitReport } from '@stream-events/platforms';
 
 /** A token bucket that mirrors the platform's bucket for the application. All times are milliseconds of one clock. */
 export interface Bucket {
-  /** The size of the bucket, and how many calls it regains per minute. */
+  /** The size of the bucket, and the number of calls that it regains per minute. */
   callsPerMinute: number;
   /** Calls left at `countedAt`. */
   remaining: number;

@@ -1,6 +1,6 @@
 import type { PlatformCall } from '@stream-events/platforms';
 
-/** How long and how often a call is tried. */
+/** The time limits and the number of attempts of a call. */
 export interface CallLimits {
   /** The whole call, including all waiting. */
   totalMs: number;
@@ -60,7 +60,7 @@ export function refusalPauseMs(refusals: number): number {
 const firstRestMs = 1_000;
 const longestRestMs = 30_000;
 
-/** How long the circuit stays open, by the number of failed probes. */
+/** The time for which the circuit stays open, by the number of failed probes. */
 export function circuitRestMs(failedProbes: number): number {
   return Math.min(firstRestMs * 2 ** failedProbes, longestRestMs);
 }

@@ -11,7 +11,7 @@ import {
   type RoundEnd,
 } from '../subscriptions/reconciliation-schedule.repository.js';
 
-// How often each instance looks whether a round is due. Hints within this time lead to one round.
+// The interval at which each instance checks whether a round is due. Hints within this time lead to one round.
 const pollIntervalMs = 500;
 const failurePauseMs = 5_000;
 // Cuts off calls to the platform that are still in flight. The next round finds out their results.

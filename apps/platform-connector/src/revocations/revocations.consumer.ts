@@ -30,7 +30,7 @@ const reportIntervalMs = 5_000;
 @Injectable()
 export class RevocationsConsumer {
   private readonly consumer: DurableConsumer;
-  /** How many subscriptions were revoked since the last log line, by status. */
+  /** The number of subscriptions revoked since the last log line, by status. */
   private readonly revoked = new Map<string, number>();
   private reportTimer: NodeJS.Timeout | undefined;
 

@@ -4,7 +4,7 @@ import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { PlatformStatus } from './platform-status.service.js';
 import { StatusController } from './status.controller.js';
 
-/** Status: what the connector knows about the platform and its subscriptions. */
+/** Status: the connector's view of the platform and of its subscriptions. */
 @Module({
   imports: [PlatformModule, SubscriptionsModule],
   controllers: [StatusController],

@@ -61,7 +61,7 @@ export function subscriptionKey({
 const minPauseMs = 60_000;
 const maxPauseMs = 3_600_000;
 
-/** How long to wait after a number of failures in a row, in milliseconds: 0, then 1 min, 2 min … 1 h. */
+/** The pause after a number of failures in a row, in milliseconds: 0, then 1 min, 2 min … 1 h. */
 export function pauseAfter(failures: number): number {
   return failures <= 0 ? 0 : Math.min(minPauseMs * 2 ** (failures - 1), maxPauseMs);
 }
@@ -123,7 +123,7 @@ export function vanished(own: OwnSubscription, now: number): OwnSubscription {
   return { ...ended(own, { status: waiting, reason }, now), subscriptionId: null };
 }
 
-/** The subscription was deleted on the platform and is to be recreated at `retryAt`. */
+/** The subscription was deleted on the platform and will be recreated at `retryAt`. */
 export function released(own: OwnSubscription): OwnSubscription {
   return { ...own, subscriptionId: null };
 }

@@ -3,7 +3,7 @@ import { LeaseColumns } from '@stream-events/database';
 import { DataSource } from 'typeorm';
 import { verificationPending } from './own-subscription.js';
 
-/** A claimed round, with what earlier rounds reported. */
+/** A claimed round, with the results of earlier rounds. */
 export interface Claim {
   holder: string;
   /** Milliseconds since 1970, by the database's clock. */
@@ -26,13 +26,13 @@ export interface RoundEnd {
   isComplete: boolean;
 }
 
-/** What a listing reported. */
+/** The results of a listing. */
 export interface ListedCosts {
   maxCost: number;
   foreignCost: number;
 }
 
-/** What the last rounds reported, for the status. */
+/** The results of the last rounds, for the status. */
 export interface ReconciliationFacts {
   maxCost: number | null;
   foreignCost: number;
@@ -46,7 +46,10 @@ export const roundLease = new LeaseColumns({ holder: 'holder', until: 'held_unti
 const roundIntervalSeconds = 60;
 const listingIntervalSeconds = 300;
 
-/** Schedules rounds: when the next one is due, who holds the lease, and what rounds reported. One row that all instances share. */
+/**
+ * Schedules rounds. Stores when the next round is due, who holds the lease, and the results of rounds in one row that all instances
+ * share.
+ */
 @Injectable()
 export class ReconciliationSchedule {
   constructor(private readonly dataSource: DataSource) {}
@@ -84,7 +87,7 @@ export class ReconciliationSchedule {
     return rows.length > 0;
   }
 
-  /** Saves what a listing reported. The next listing is due in 5 min. */
+  /** Saves the results of a listing. The next listing is due in 5 min. */
   async saveListing(holder: string, { maxCost, foreignCost }: ListedCosts): Promise<void> {
     await this.dataSource.query(
       `UPDATE reconciliation SET max_cost = $2, foreign_cost = $3, listing_due_at = now() + make_interval(secs => $4::float)

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** One row: when the next round is due, which instance runs it, and what the last rounds reported. */
+/** One row with the next round's due time, the instance that runs it, and the results of the last rounds. */
 @Entity({ name: 'reconciliation' })
 export class Reconciliation {
   @PrimaryColumn('boolean', { default: true })

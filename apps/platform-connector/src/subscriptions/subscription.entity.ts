@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 
-/** A subscription that is wanted or still to be deleted on the platform. See `OwnSubscription`. */
+/** A subscription that is wanted, or that must still be deleted on the platform. See `OwnSubscription`. */
 @Entity({ name: 'subscriptions' })
 @Unique('subscriptions_type_version_condition_unique', ['type', 'version', 'condition'])
 @Index('subscriptions_subscription_id_index', ['subscriptionId'])

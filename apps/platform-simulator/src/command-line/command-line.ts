@@ -5,7 +5,7 @@ import { commands } from './commands.js';
 import { CommandError, ControlClient } from './control-client.js';
 import { findSimulator } from './running-simulator.js';
 
-/** What a command prints, and its exit code. */
+/** The output and the exit code of a command. */
 export interface CommandResult {
   exitCode: 0 | 1 | 2;
   lines: string[];

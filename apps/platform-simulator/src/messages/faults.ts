@@ -1,6 +1,6 @@
 import { createMessage, formatTimestamp, type Message, type MessageContent } from './message.js';
 
-/** Ways in which a message can be invalid, to test what a receiver rejects. */
+/** Ways in which a message can be invalid, to test that a receiver rejects it. */
 export const faults = [
   'bad_signature',
   'short_signature',

@@ -17,7 +17,7 @@ interface LookUpKind {
   /** Instances claim one after the other. */
   lock: 'pollClaims' | 'usernameClaims';
   column: 'next_poll_at' | 'next_naming_at';
-  /** When one streamer is due, a claim also takes those that are due within this time, so that batches stay full. */
+  /** When one streamer is due, a claim also takes streamers that are due within this time, so that batches stay full. */
   aheadMs: number;
   /** Longer than a look-up and its recording may take. An instance that is later than this has lost the claim. */
   claimSeconds: number;
@@ -64,7 +64,7 @@ export class ClaimsRepository {
     return this.release(username, claim, 60);
   }
 
-  /** How long the most overdue streamer has been waiting for a poll, in seconds. */
+  /** Returns the seconds that the most overdue streamer has been waiting for a poll. */
   async measureLag(): Promise<number> {
     const [row] = await this.dataSource.query<{ lag: number }[]>(
       `SELECT greatest(0, coalesce(extract(epoch FROM now() - min(next_poll_at)), 0))::float8 AS lag

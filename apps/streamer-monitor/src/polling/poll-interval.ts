@@ -1,13 +1,15 @@
 import { confirmMissAfterMs, type Milliseconds } from '../streams/stream-facts.js';
 import type { RecordedStream } from '../streams/streams.repository.js';
 
-/** The poll interval: how long after a poll a streamer is due again. Below a minute, because charts show viewers by the minute. */
+/**
+ * The poll interval: a streamer is due again this long after a poll. Less than a minute, because charts show viewers by the minute.
+ */
 export const pollIntervalMs = 45_000;
 
 /** When one streamer is due, a poll also takes the streamers that are due within this time, so that batches stay full. */
 export const pollAheadMs = 5_000;
 
-/** How long after a look-up of its username a streamer is due for the next one. */
+/** The interval between look-ups of a streamer's username. */
 export const usernameRefreshIntervalMs = 15 * 60_000;
 
 // The second miss must count even when the poll is taken ahead; 0.5 s allows for clocks that differ between instances.

@@ -139,7 +139,7 @@ describe(Poller.name, () => {
     }
   });
 
-  it('waits until a streamer is due, and then also takes those that are due within 5 s', async () => {
+  it('waits until a streamer is due, and then also polls streamers that are due within 5 s', async () => {
     const { poller } = createPoller();
     const later = await store.addStreamer({ nextPollAt: new Date(Date.now() + 60 * second) });
     const soon = await store.addStreamer({ nextPollAt: new Date(Date.now() + 4.9 * second) });

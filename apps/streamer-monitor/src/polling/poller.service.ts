@@ -84,7 +84,7 @@ export class Poller {
     await within(stopLimitMs, Promise.all(this.loops.map((loop) => loop.stop())));
   }
 
-  /** Polls one batch. Returns how many streamers were due; 0 ends the polling pass. */
+  /** Polls one batch. Returns the number of due streamers; 0 ends the polling pass. */
   async pollBatch(): Promise<number> {
     const claim = await this.claims.claimPolls();
     const count = claim.streamers.length;

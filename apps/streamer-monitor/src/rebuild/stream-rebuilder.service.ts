@@ -25,7 +25,7 @@ export class StreamRebuilder {
     private readonly recorder: StreamRecorder,
   ) {}
 
-  /** Returns how many streams were added, changed, or removed. */
+  /** Returns the number of streams that were added, changed, or removed. */
   async rebuild(platformId: string): Promise<number> {
     // Read the records before the log, because every event is stored in the log before it is recorded here, and more events may
     // arrive during the read.
@@ -89,7 +89,7 @@ function eventIdOf(event: StreamEvent): string {
   return event.kind === 'online' ? event.stream.eventId : event.offline.eventId;
 }
 
-/** Removes what was recorded from these events. Keeps streams that polls have seen or another event has announced. */
+/** Removes the facts recorded from these events. Keeps streams that polls have seen or another event has announced. */
 async function removeMissingFromLog(
   transaction: EntityManager,
   {

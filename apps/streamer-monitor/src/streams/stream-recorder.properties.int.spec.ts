@@ -9,12 +9,12 @@ const second = 1_000;
 const minute = 60 * second;
 const pollEvery = 45 * second;
 
-/** A stream as it really was, and the deliveries of its two events. */
+/** A true stream, and the deliveries of its two events. */
 interface TrueStream {
   id: string;
   startedAt: number;
   endedAt: number;
-  /** How late the platform's list shows the stream's start and end. */
+  /** The delay with which the platform's list shows the stream's start and end. */
   listedAfter: number;
   listedFor: number;
   online: Delivery;

@@ -30,8 +30,8 @@ export interface StreamerChange {
 }
 
 /**
- * Records facts about streams and what follows from them, in one transaction that holds the streamer's lock. Idempotent by the ids
- * of stream and event: repeated, late, and reordered facts give the same streams.
+ * Records facts about streams and their consequences in one transaction that holds the streamer's lock. Idempotent by the ids of
+ * stream and event: repeated, late, and reordered facts give the same streams.
  */
 @Injectable()
 export class StreamRecorder {

@@ -23,7 +23,7 @@ export class StreamSample {
   gameName!: string;
 }
 
-/** A deleted stream whose samples are still to be removed. */
+/** A deleted stream whose samples must still be removed. */
 @Entity({ name: 'removed_streams' })
 export class RemovedStream {
   @PrimaryColumn('uuid')

@@ -12,7 +12,7 @@ import {
 /** The data source, or one of its transactions. */
 export type Queries = Pick<EntityManager, 'query'>;
 
-/** A stream as it is recorded. */
+/** A recorded stream. */
 export interface RecordedStream extends StreamFacts {
   id: string;
   streamerId: string;
@@ -27,7 +27,7 @@ export interface StreamWindow {
   offline: OfflineFact[];
 }
 
-/** A stream as an event announces it. */
+/** A stream that an event announces. */
 export interface AnnouncedStream {
   /** The id of the event. */
   eventId: string;
@@ -39,7 +39,7 @@ export interface AnnouncedStream {
   userName: string;
 }
 
-/** A stream as a poll sees it. */
+/** A stream that a poll sees. */
 export interface SeenStream {
   streamId: string;
   startedAt: Milliseconds;
@@ -99,7 +99,7 @@ export class StreamsRepository {
   }
 
   /**
-   * Everything that decides the ends of the streams that started at `from` or later, and of the one before them. Reaches back to a stream whose end does not depend on the previous one, because no unnamed event came soon after its start (see `resolve-streams.ts`).
+   * Returns all facts that decide the ends of the streams that started at `from` or later, and of the stream before them. Reaches back to a stream whose end does not depend on the previous one, because no unnamed event came soon after its start (see `resolve-streams.ts`).
    */
   async readWindow(queries: Queries, streamerId: string, from: Milliseconds): Promise<StreamWindow> {
     const streams = await queries.query<RecordedStream[]>(
@@ -141,7 +141,7 @@ export class StreamsRepository {
     await queries.query(saveAnnouncedStreams, [streamerId, JSON.stringify(rows)]);
   }
 
-  /** Saves the streams that a poll saw, and adds what has changed to their histories. */
+  /** Saves the streams that a poll saw, and adds changes to their histories. */
   async saveSeen(
     queries: Queries,
     at: Milliseconds,

@@ -1,7 +1,7 @@
 /** How an event reaches the service. A plain POST is never retried once it may have arrived. */
 export type EventKind = 'notification' | 'keyed post' | 'plain post' | 'test event';
 
-/** An event as it was sent. */
+/** A sent event. */
 export interface SentEvent {
   /** Identifies the event; appears once, at the beginning of its data. */
   marker: string;

@@ -23,7 +23,7 @@ export function printSections(chaos: ChaosResults): Section[] {
     {
       title: 'Results',
       paragraphs: [
-        '**Requests again**: from the restart (or the end of the outage) until notifications and POSTs succeeded at each gateway, including the start of the process. **Published**: until everything accepted by then was stored and on the stream. Median / maximum, in seconds.',
+        '**Requests again**: from the restart (or the end of the outage) until notifications and POSTs succeeded at each gateway, including the start of the process. **Published**: until all events accepted before that time were stored and on the stream. Median / maximum, in seconds.',
         printSummary(chaos.results),
       ],
       promises: printPromises(chaos),

@@ -3,7 +3,7 @@ import type { FaultTarget, TargetName } from './fault-target.js';
 import { poisonScenario } from './poison-scenario.js';
 import type { TestBed } from './test-bed.js';
 
-/** How often and how long faults happen. */
+/** The number and duration of faults. */
 export interface Pace {
   kills: number;
   frozenMs: number;

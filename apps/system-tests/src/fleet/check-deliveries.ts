@@ -60,7 +60,7 @@ class DeliveryChecker {
   private at: Place | undefined;
   /** The position before the last gap. */
   private before: Place | undefined;
-  /** How many wanted events of the current epoch are at or before `at`. */
+  /** The number of wanted events of the current epoch at or before `at`. */
   private index = 0;
   private readonly onConnection = new Set<number>();
   private readonly sinceGap = new Set<number>();

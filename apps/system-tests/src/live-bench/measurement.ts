@@ -73,7 +73,7 @@ export async function measureWholeWay(
   }
 }
 
-/** Measures the time from publishing to delivery, at a rate above what the store can take. */
+/** Measures the time from publishing to delivery, at a rate that is too high for the store. */
 export async function measureFromStream(
   bed: BenchBed,
   subject: SubjectName,

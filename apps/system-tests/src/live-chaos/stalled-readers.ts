@@ -17,7 +17,7 @@ export interface StalledReadersResult {
    */
   full: GatewayMemory;
   after: GatewayMemory;
-  /** How many readers the gateway reports as disconnected for reading too slowly. */
+  /** The number of readers that the gateway reports as disconnected for reading too slowly. */
   cut: number;
   /** From the stop until the last reader was disconnected; undefined when some never were. */
   cutAfterMs: number | undefined;

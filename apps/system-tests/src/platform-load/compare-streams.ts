@@ -24,7 +24,7 @@ export interface Difference {
 
 export interface Comparison {
   differences: Difference[];
-  /** The numbers of true streams, of recorded ones among them, and of those that could not be known. */
+  /** The numbers of true streams, of recorded true streams, and of true streams that could not be known. */
   streams: number;
   recorded: number;
   unknowable: number;

@@ -71,7 +71,7 @@ export async function runSubscribing(bed: PlatformBed): Promise<Section> {
   }
 }
 
-/** Adds streamers. Returns how many requests had another status than 201, by status. */
+/** Adds streamers. Returns the number of requests with another status than 201, by status. */
 async function addStreamers(
   { client }: PlatformBed,
   logins: readonly string[],
