@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Renames the parked messages of version 0.1.0 to dead letters. Keeps the rows. */
+/**
+ * Renames the parked messages of version 0.1.0 to dead letters. Keeps the rows. The view lets instances of version 0.1.0 read and
+ * write the table during a rolling upgrade; a later version drops it.
+ */
 export class RenameParkedMessages1766000000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of [
@@ -8,6 +11,8 @@ export class RenameParkedMessages1766000000000 implements MigrationInterface {
       'ALTER TABLE dead_letters RENAME COLUMN parked_at TO failed_at',
       'ALTER TABLE dead_letters RENAME CONSTRAINT parked_messages_pkey TO dead_letters_pkey',
       'ALTER INDEX parked_messages_event_id_index RENAME TO dead_letters_event_id_index',
+      `CREATE VIEW parked_messages AS
+         SELECT key, event_id, message, sql_state, reason, failed_at AS parked_at FROM dead_letters`,
     ])
       await queryRunner.query(statement);
   }
