@@ -266,7 +266,7 @@ describe('dead letters', () => {
       await keepAsDeadLetters([event]);
       const answer = await stack.request<Problem>('POST', `${deadLettersPath}/${event.id}/retry/`);
       expect(answer).toMatchObject({ status: 409, json: { title: 'Conflict', status: 409 } });
-      expect(answer.json.detail).toMatch(/rejected the event again, with 22P02.*json/);
+      expect(answer.json.detail).toMatch(/rejected the event again with SQLSTATE 22P02.*json/);
       expect(await show(event.id)).toMatchObject({ status: 200, json: { sql_state: '22P02' } });
     });
   });

@@ -1,4 +1,5 @@
 import { printIngestMessage, type NewEvent } from '@stream-events/contracts';
+import type { Logger } from '@stream-events/service';
 import { v7 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
 import { newEvent, newEvents } from '../../test/new-event.js';
@@ -140,7 +141,7 @@ describe(DeadLettersService.name, () => {
 
       await expect(store.deadLettersService.retry(event.id)).rejects.toMatchObject({
         code: 'conflict',
-        detail: expect.stringMatching(/rejected the event again, with 22P02.*json/) as unknown,
+        detail: expect.stringMatching(/rejected the event again with SQLSTATE 22P02.*json/) as unknown,
       });
 
       expect(await store.deadLetters.find(event.id)).toMatchObject({ event, sqlState: '22P02' });
@@ -276,5 +277,22 @@ describe(DeadLettersService.name, () => {
       expect(await readCounts('events_dead_letters')).toEqual({ all: Number.NaN });
       await store.dataSource.query('ALTER TABLE dead_letter_away RENAME TO dead_letters');
     });
+  });
+});
+
+describe(DeadLettersRepository.name, () => {
+  it('logs whether the database rejected the event or the message cannot be read', async () => {
+    const lines: unknown[] = [];
+    const logger = { error: (_fields: unknown, line: string) => lines.push(line) } as unknown as Logger; // Safe cast: it logs only errors.
+    const sut = new DeadLettersRepository(store.dataSource, logger);
+    const rejection = await store.dataSource.query("SELECT '{'::json").catch((error: unknown) => error);
+
+    await sut.add(toRow(newEvent()), rejection);
+    await sut.add(toRow(wrapUnreadable(Buffer.from('{'))), new SyntaxError('not JSON'));
+
+    expect(lines).toEqual([
+      'the database rejected an event, kept it as a dead letter for an owner to retry or discard',
+      'cannot read an accepted message, kept it as a dead letter for an owner to retry or discard',
+    ]);
   });
 });

@@ -13,8 +13,9 @@ import type { EventRow } from './write-batch.js';
 // Enough for PostgreSQL's messages, which may quote the data; a list of 100 reasons fits in a NATS message.
 const maxReasonLength = 500;
 
-/** The latest reason why the database rejected an event, and the time of the first rejection. */
+/** The latest reason why an event is a dead letter, and the time of the first failure. */
 interface Rejection {
+  /** PostgreSQL's error code; empty for a message that cannot be read. */
   sqlState: string;
   reason: string;
   /** Milliseconds since 1970. */
@@ -58,7 +59,7 @@ export class DeadLettersRepository {
     const deadLetterId = kept?.event_id ?? id;
     this.logger.error(
       { eventId: deadLetterId, sqlState: state },
-      'the database rejected an event, kept it as a dead letter for an owner to retry or discard',
+      `${state ? 'the database rejected an event' : 'cannot read an accepted message'}, kept it as a dead letter for an owner to retry or discard`,
     );
     return deadLetterId;
   }
