@@ -62,6 +62,6 @@ describe('toPlatformSettings', () => {
   });
 
   it.each(['PLATFORM_CLIENT_ID', 'PLATFORM_CLIENT_SECRET'])('rejects %s alone', (name) => {
-    expect(() => settingsOf({ PLATFORM: 'twitch', [name]: 'half' })).toThrow(/go together/);
+    expect(() => settingsOf({ PLATFORM: 'twitch', [name]: 'half' })).toThrow(/set both or neither/);
   });
 });
