@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Module, type DynamicModule } from '@nestjs/common';
-import { RequestClient } from '@stream-events/messaging';
+import { EVENTS_CONNECTION, RequestClient } from '@stream-events/messaging';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import { EventTypesModule } from './event-types/event-types.module.js';
@@ -8,7 +8,6 @@ import { LookUpModule } from './look-up/look-up.module.js';
 import type { PlatformConnectorConfig } from './platform-connector.config.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { ReconciliationModule } from './reconciliation/reconciliation.module.js';
-import { EVENTS_CONNECTION } from './revocations/revocations.consumer.js';
 import { RevocationsModule } from './revocations/revocations.module.js';
 import { StatusModule } from './status/status.module.js';
 import { SubscriptionsModule } from './subscriptions/subscriptions.module.js';

@@ -1,11 +1,10 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { RequestClient } from '@stream-events/messaging';
+import { EVENTS_CONNECTION, RequestClient } from '@stream-events/messaging';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import { PollingModule } from './polling/polling.module.js';
 import { RebuildModule } from './rebuild/rebuild.module.js';
-import { EVENTS_CONNECTION } from './stream-events/stream-events.consumer.js';
 import { StreamEventsModule } from './stream-events/stream-events.module.js';
 import { StreamersModule } from './streamers/streamers.module.js';
 import { StreamsModule } from './streams/streams.module.js';

@@ -1,6 +1,5 @@
 import { eventsStreamName, replaySubjects } from './events/event-subject.js';
 import { ingestSubject, intakeSubject } from './events/ingest-stream.js';
-import { storeEvents } from './events/store-events.contract.js';
 
 /**
  * A NATS account: a separate space of subjects. Other accounts see only what they import from it.
@@ -89,9 +88,6 @@ const useDurableConsumers = Object.values(durableConsumers).flatMap((name) => [
   `$JS.ACK.${eventsStreamName}.${name}.>`,
 ]);
 
-/** What a service that uses `libs/ingest` publishes: batches for the events service, and the fallback. */
-const ingestEvents = [storeEvents.subject, ingestSubject] as const;
-
 const services: NatsAccount = { name: 'SERVICES', hasJetStream: true, imports: [] };
 
 const events: NatsAccount = { name: 'EVENTS', hasJetStream: true, imports: [] };
@@ -146,7 +142,7 @@ function eventsUser(service: string, publish: readonly string[]): NatsUser {
 export const natsUsers = {
   gateway: serviceUser('gateway', {
     // intakeSubject: gateways of version 0.1.0 use the same user during a rolling upgrade.
-    publish: ['request.>', ...ingestEvents, intakeSubject, replaySubjects],
+    publish: ['request.>', ingestSubject, intakeSubject, replaySubjects],
     subscribe: [replaySubjects],
     servesRequests: false,
   }),

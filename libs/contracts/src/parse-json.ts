@@ -4,7 +4,8 @@
  * V8 of Node 24 and 26 (nodejs/node#63785) compares a name that is written with an escape, such as `"user\u005fid"`, with the
  * names of objects parsed before, but only by the first characters of its raw text. Once any text had the name `user\u0`,
  * `JSON.parse` returns that name instead of `user_id`. Names without escapes are always correct, and so are values. Use this
- * function wherever names come from outside: in request bodies, event data, and messages of clients.
+ * function wherever names come from outside: in request bodies, event data, replies of the platform, and messages of clients.
+ * One exception: `libs/client` imports nothing of ours, so the event data that it returns is read with `JSON.parse`.
  *
  * @throws SyntaxError
  */

@@ -2,6 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { eventsUserOf, inboxPrefix } from '@stream-events/contracts';
 import { connect, type ConnectionOptions, type NatsConnection } from '@nats-io/transport-node';
 
+/** Injection token of a service's NATS connection in the account EVENTS. */
+export const EVENTS_CONNECTION = Symbol('EVENTS_CONNECTION');
+
 /** How a service reaches NATS. */
 export interface NatsOptions {
   /** The members of the cluster, each with user and password: `nats://events:…@127.0.0.1:4222`. */

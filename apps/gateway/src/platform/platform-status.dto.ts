@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { PlatformStatusReply } from '@stream-events/contracts';
+import { circuitStates, type PlatformStatusReply } from '@stream-events/contracts';
 import { platformNames } from '@stream-events/platforms';
 import { exampleTime, printTime, printTimeOrNull } from '../http/time.js';
 
@@ -110,7 +110,7 @@ export class PlatformStatus {
   budget!: RateBudget | null;
 
   @ApiProperty({
-    enum: ['closed', 'open'],
+    enum: circuitStates,
     description:
       'The circuit breaker of the connector that responded. `open`: it makes no calls for a while, after repeated failures',
     example: 'closed',

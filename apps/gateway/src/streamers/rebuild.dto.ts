@@ -1,11 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { RebuildReply } from '@stream-events/contracts';
+import { rebuildStates, type RebuildReply } from '@stream-events/contracts';
 import { exampleTime, printTimeOrNull } from '../http/time.js';
 
 /** The progress of the latest rebuild of streams from the events. */
 export class RebuildRecord {
   @ApiProperty({
-    enum: ['none', 'running', 'done', 'failed'],
+    enum: rebuildStates,
     description: '`none`: no rebuild has run since the service started',
     example: 'running',
   })

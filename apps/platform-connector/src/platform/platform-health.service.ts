@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { PlatformStatusReply } from '@stream-events/contracts';
 import { PlatformUnavailableError, type PlatformEndpoint } from '@stream-events/platforms';
 import {
   CircuitBreaker,
@@ -58,7 +59,7 @@ export class PlatformHealth {
     });
   }
 
-  get circuitState(): 'closed' | 'open' {
+  get circuitState(): PlatformStatusReply['circuit'] {
     return this.circuit.isClosed ? 'closed' : 'open';
   }
 

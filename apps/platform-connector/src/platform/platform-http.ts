@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { parseJson } from '@stream-events/contracts';
 import {
   PlatformCallError,
   type CallFailure,
@@ -104,7 +105,7 @@ export class PlatformHttp {
 function parseBody(text: string, status: number): unknown {
   if (text === '') return undefined;
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     // A rejection may have a body that is not JSON, because its status is enough.
     if (status >= 300) return undefined;

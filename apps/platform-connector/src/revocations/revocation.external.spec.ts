@@ -24,6 +24,17 @@ describe('readRevocation', () => {
     expect(readRevocation(JSON.stringify({ ...record, ...overrides }))).toBeUndefined();
   });
 
+  it('reads escaped names in the data correctly, whatever was read before (nodejs/node#63785)', () => {
+    const { event_data: _data, ...rest } = record;
+    const withData = (data: string): string => `${JSON.stringify(rest).slice(0, -1)},"event_data":${data}}`;
+    readRevocation(withData('{"id":"b","s\\\\u0":1}'));
+
+    expect(readRevocation(withData('{"id":"a","s\\u0074atus":"user_removed"}'))).toEqual({
+      subscriptionId: 'a',
+      status: 'user_removed',
+    });
+  });
+
   it.each(['', '{', 'null', '[]'])('ignores the message %j', (payload) => {
     expect(readRevocation(payload)).toBeUndefined();
   });

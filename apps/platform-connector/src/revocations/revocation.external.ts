@@ -1,4 +1,4 @@
-import { isJsonObject } from '@stream-events/contracts';
+import { isJsonObject, parseJson } from '@stream-events/contracts';
 
 /** A subscription that the platform has revoked. */
 export interface Revocation {
@@ -22,7 +22,7 @@ export function readRevocation(payload: string): Revocation | undefined {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined; // not published by the events service
   }

@@ -3,6 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { isStorableText } from '@stream-events/contracts';
 import {
   DurableConsumer,
+  EVENTS_CONNECTION,
   platformEvents,
   type DeliveredMessage,
   type Outcome,
@@ -12,9 +13,6 @@ import { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule
 import { SubscriptionMetrics } from '../subscriptions/subscription-metrics.js';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 import { readRevocation } from './revocation.external.js';
-
-/** Injection token of the NATS connection for reading the EVENTS stream. */
-export const EVENTS_CONNECTION = Symbol('EVENTS_CONNECTION');
 
 const maxRetryDelayMs = 30_000;
 // An unreachable webhook address ends thousands of subscriptions at once.

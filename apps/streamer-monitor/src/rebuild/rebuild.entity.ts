@@ -1,3 +1,4 @@
+import type { RebuildReply } from '@stream-events/contracts';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** A rebuild of all streams from the event log. */
@@ -8,7 +9,7 @@ export class Rebuild {
   id!: string;
 
   @Column('text')
-  state!: 'running' | 'done' | 'failed';
+  state!: Exclude<RebuildReply['state'], 'none'>;
 
   @Column('integer', { name: 'streamers_done' })
   streamersDone!: number;

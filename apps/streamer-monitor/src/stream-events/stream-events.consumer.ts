@@ -3,25 +3,23 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { isContentError } from '@stream-events/database';
 import {
   DurableConsumer,
+  EVENTS_CONNECTION,
   platformEvents,
   type DeliveredMessage,
-  type Outcome as Acknowledgement,
+  type Outcome,
 } from '@stream-events/messaging';
 import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { StreamRecorder } from '../streams/stream-recorder.service.js';
 import { parseStreamMessage, streamEventTypes, UnreadableEventError } from './stream-event.external.js';
 
-/** Injection token of the NATS connection for reading the EVENTS stream. */
-export const EVENTS_CONNECTION = Symbol('EVENTS_CONNECTION');
-
 type EventType = (typeof streamEventTypes)[number];
-type Outcome = 'applied' | 'ignored' | 'unreadable' | 'failed';
+type RecordingOutcome = 'applied' | 'ignored' | 'unreadable' | 'failed';
 
 // Each message takes a transaction. More concurrent messages would leave no database connection for requests.
 const maxInFlight = 3;
 const maxRetryDelayMs = 30_000;
 
-const acknowledgements: Record<Outcome, Acknowledgement> = {
+const outcomes: Record<RecordingOutcome, Outcome> = {
   applied: 'done',
   ignored: 'done',
   unreadable: 'discard',
@@ -81,13 +79,13 @@ export class StreamEventsConsumer {
     await Promise.all(this.consumers.map((consumer) => consumer.stop()));
   }
 
-  private async handle(message: DeliveredMessage, eventType: EventType): Promise<Acknowledgement> {
-    const outcome = await this.record(message);
-    this.eventsTotal.inc({ event_type: eventType, outcome });
-    return acknowledgements[outcome];
+  private async handle(message: DeliveredMessage, eventType: EventType): Promise<Outcome> {
+    const recorded = await this.record(message);
+    this.eventsTotal.inc({ event_type: eventType, outcome: recorded });
+    return outcomes[recorded];
   }
 
-  private async record(message: DeliveredMessage): Promise<Outcome> {
+  private async record(message: DeliveredMessage): Promise<RecordingOutcome> {
     try {
       const event = parseStreamMessage(message);
       return event && (await this.recorder.recordEvent(event)) ? 'applied' : 'ignored';

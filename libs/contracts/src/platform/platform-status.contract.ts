@@ -63,6 +63,9 @@ export class StreamerCoverageMessage {
   polledOnly!: number;
 }
 
+/** `open`: the service makes no calls for a while, because too many have failed. */
+export const circuitStates = ['closed', 'open'] as const;
+
 export class PlatformStatusReply {
   /** The value of `PLATFORM`. */
   @IsString()
@@ -80,9 +83,8 @@ export class PlatformStatusReply {
   @Type(() => BudgetMessage)
   budget!: BudgetMessage | null;
 
-  /** `open`: the service makes no calls for a while, because too many have failed. */
-  @IsIn(['closed', 'open'])
-  circuit!: 'closed' | 'open';
+  @IsIn(circuitStates)
+  circuit!: (typeof circuitStates)[number];
 
   /** The number of subscriptions in each status. */
   @IsObject()

@@ -114,11 +114,13 @@ export const getStreamHistory = defineContract({
   timeoutMs: 5_000,
 });
 
+/** `none`: there has been no rebuild since the service started. */
+export const rebuildStates = ['none', 'running', 'done', 'failed'] as const;
+
 /** The progress of the latest rebuild of streams from the event log. */
 export class RebuildReply {
-  /** `none`: there has been no rebuild since the service started. */
-  @IsIn(['none', 'running', 'done', 'failed'])
-  state!: 'none' | 'running' | 'done' | 'failed';
+  @IsIn(rebuildStates)
+  state!: (typeof rebuildStates)[number];
 
   @IsInt()
   streamersDone!: number;
