@@ -1,8 +1,8 @@
 import TestSequencer from '@jest/test-sequencer';
 
 /**
- * Runs the slowest files first, so that no slow file is left alone at the end. Jest knows how long each file took in the
- * previous run. On a new machine it goes by size alone, and starts small end-to-end specs last, which take half a minute.
+ * Runs the slowest files first, so that no slow file runs alone at the end. Jest knows the duration of each file from the previous
+ * run. On a new machine, Jest sorts by size only and starts small end-to-end specs last, which take half a minute.
  */
 export default class SlowestFirst extends TestSequencer {
   sort(tests) {

@@ -101,7 +101,7 @@ describe('live clients', () => {
     await create(type);
     await stack.waitUntilPublished();
     await manager.streams.purge(eventsStreamName);
-    // A running gateway remembers what it has read. A new one does not.
+    // A running gateway keeps the events that it has read. A new gateway has none.
     const gateway = await stack.startGateway();
     const after = await connect({ event_type: type, after: before.position }, gateway.url);
     const next = await create(type);

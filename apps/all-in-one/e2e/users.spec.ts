@@ -162,7 +162,7 @@ describe('users', () => {
     });
 
     it.each(['Token', 'Token%', '%', 'Bearer %', 'Token % x', 'Token x%', 'Token "%"', 'Basic Token %'])(
-      'refuses "%s"',
+      'rejects "%s"',
       async (header) => {
         const authorization = header.replace('%', stack.ownerToken);
         expect(
@@ -270,7 +270,7 @@ describe('users', () => {
       ['the user name', { current_password: password, new_password: 'The-Same-Name' }, ['new_password']],
       ['a short password', { current_password: password, new_password: 'short' }, ['new_password']],
       ['nothing', {}, ['current_password', 'new_password']],
-    ])('refuses %s', async (_, body, fields) => {
+    ])('rejects %s', async (_, body, fields) => {
       const username = uniqueType('the-same-name');
       const { auth_token: token } = await register({ username });
       const replaced = JSON.parse(

@@ -76,7 +76,7 @@ function configOrExit(): AllInOneConfig {
   }
 }
 
-/** Prints a line of progress to standard output; logs go to standard error. */
+/** Prints a line of progress to standard output. Logs go to standard error. */
 function say(line: string): void {
   process.stdout.write(`  ${line}\n`);
 }

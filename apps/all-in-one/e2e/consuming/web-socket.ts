@@ -9,7 +9,7 @@ interface Options {
   signal: AbortSignal;
 }
 
-/** Follows raids until the signal aborts. Reconnects when the connection breaks, and receives what it missed. */
+/** Follows raids until the signal aborts. Reconnects when the connection breaks, and receives the missed events. */
 export function followWebSocket({ server, token, handle, signal }: Options): void {
   let after: string | undefined; // save it in a file to resume after a restart too
 

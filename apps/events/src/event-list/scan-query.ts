@@ -93,7 +93,7 @@ export class ScanQuery {
       `id ${upper.isInclusive ? '<=' : '<'} ${to}`,
       ...(driving.length > 0 ? [`(${keys.join(', ')}) >= (${[...values, from].join(', ')})`] : []),
       ...(driving.length > 0 ? [`(${keys.join(', ')}) <= (${[...values, to].join(', ')})`] : []),
-      // Some indexes leave nulls out. A row comparison does not tell the planner that the column is not null.
+      // Some indexes leave nulls out. The planner cannot infer from a row comparison that the column is not null.
       ...driving.map((condition) => `${condition.column} IS NOT NULL`),
     ].join(' AND ');
   }

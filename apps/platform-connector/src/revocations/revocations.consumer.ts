@@ -15,7 +15,7 @@ import { SubscriptionsRepository } from '../subscriptions/subscriptions.reposito
 import { readRevocation } from './revocation.external.js';
 
 const maxRetryDelayMs = 30_000;
-// An unreachable webhook address ends thousands of subscriptions at once.
+// An unreachable webhook address ends thousands of subscriptions at the same time.
 const reportIntervalMs = 5_000;
 
 /**

@@ -67,8 +67,7 @@ export class RebuildsRepository {
   }
 
   /**
-   * Ends the rebuild. `error` is the reason for a failure; null means success. Returns false when the rebuild has been marked as abandoned
-   * meanwhile.
+   * Ends the rebuild. `error` is the reason for a failure; null means success. Returns false when the rebuild has been marked as abandoned.
    */
   async end(holder: string, error: string | null): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(

@@ -49,7 +49,8 @@ beforeEach(async () => {
 
 const mira: CreateStreamerRequest = { platformUsername: 'MiRa', streaming: false, disabled: false };
 
-// Waits for the service's own reply, which it sends when it gives up. A caller that times out first does not see it.
+// Waits for the service's own reply, which the service sends when it gives up. A caller that times out first does not get that
+// reply.
 const createPatiently = { ...createStreamer, timeoutMs: 30_000 };
 
 async function failureOf(request: Promise<unknown>): Promise<ServiceError> {

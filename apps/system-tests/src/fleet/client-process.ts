@@ -14,7 +14,7 @@ function send(message: FleetMessage): void {
 
 function findGroup(name: string): ClientGroup {
   const group = groups.get(name);
-  if (!group) throw new Error(`there is no group of clients named ${name}`);
+  if (!group) throw new Error(`unknown group of clients: ${name}`);
   return group;
 }
 

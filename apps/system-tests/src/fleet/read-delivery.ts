@@ -52,12 +52,12 @@ export function readDelivery(bytes: Buffer, start: number, end: number): Deliver
   };
 }
 
-/** When the event of a record was sent; reads nothing else. */
+/** Returns when the event of a record was sent. Reads nothing else. */
 export function readSentAt(bytes: Buffer, start: number): number {
   return readNumber(bytes, bytes.indexOf(sentStart, start) + sentStart.length);
 }
 
-/** The decimal number that begins here. */
+/** Returns the decimal number that begins here. */
 function readNumber(bytes: Buffer, at: number): number {
   let number = 0;
   for (let index = at, digit = digitAt(bytes, index); digit >= 0; index += 1, digit = digitAt(bytes, index))

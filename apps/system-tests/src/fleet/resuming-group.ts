@@ -87,7 +87,7 @@ export class ResumingGroup implements ClientGroup {
   }
 }
 
-/** What clients with this filter must have received. */
+/** The deliveries that clients with this filter must have received. */
 function expect(
   filter: FilterParameters,
   history: StreamHistory,

@@ -7,7 +7,7 @@ import type { DeliveryCounts } from '../fleet/fleet-messages.js';
 
 /** The result of one round of a subject. */
 export interface Measurement {
-  /** Messages per second, over all clients. */
+  /** Messages per second to all clients together. */
   perSecond: number;
   latencyMs: DeliveryCounts['latencyMs'];
   /** Connections that ended; should be 0. */

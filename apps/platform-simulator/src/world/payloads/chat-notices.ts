@@ -67,7 +67,7 @@ const notices: Readonly<Record<string, PayloadBuilder>> = {
 // The platform has no shared-chat variant of this notice.
 const neverShared = ['watch_streak'];
 
-/** Chat notices: exactly one of the details is not null. */
+/** Chat notices, of whose details exactly one is not null. */
 export const chatNoticeBuilders: PayloadBuilders = { 'channel.chat.notification': notice };
 
 function notice(scene: Scene): EventPayload {
