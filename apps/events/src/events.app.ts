@@ -71,9 +71,6 @@ async function start(shell: Shell<EventsConfig>) {
     maxGigabytes: config.INGEST_MAX_GB,
   });
   const intakeStream = new IntakeStream(ingestConnection, { platform: config.PLATFORM }, logger);
-  // Prepare INTAKE first, because that frees reserved disk space for INGEST.
-  await intakeStream.prepare();
-  await ingestStream.prepare();
 
   const publisher = new StreamPublisher(relayConnection, natsConnectionOptions(eventsNats));
   const strategy = new NatsServerStrategy({ ...nats, queue: 'events', contracts: servedContracts });
@@ -89,6 +86,7 @@ async function start(shell: Shell<EventsConfig>) {
     { strategy, logger: new NestLogger(logger), abortOnError: false },
   );
   app.useGlobalFilters(new ErrorResponder(logger, toUnavailable));
+  await app.get(IngestDrain).prepare();
   await app.get(StoreMaintenance).start();
   await app.get(StreamWatch).start();
   app.get(Relay).start();

@@ -68,13 +68,17 @@ export class IngestSetup {
   }
 
   /** Creates a drain without starting it. `quietMs` is the time that INTAKE must be quiet before it is deleted. */
-  async createDrain(store: EventStore, quietMs?: number): Promise<RunningDrain> {
+  async createDrain(
+    store: EventStore,
+    quietMs?: number,
+    maxGigabytes = ingestOptions.maxGigabytes,
+  ): Promise<RunningDrain> {
     const connection = await connectNats({ urls: [this.nats.urlFor('events')], name: 'test-drain' });
     const metrics = new Registry();
     const logger = createLogger('test', 'silent');
     const intakeOptions = { platform: ingestOptions.platform, ...(quietMs !== undefined && { quietMs }) };
     const drain = new IngestDrain(
-      new IngestStream(connection, ingestOptions),
+      new IngestStream(connection, { ...ingestOptions, maxGigabytes }),
       new IntakeStream(connection, intakeOptions, logger),
       store.writer,
       logger,
@@ -130,6 +134,24 @@ export class IngestSetup {
       ),
     );
     for (const answer of answers) if ('error' in answer) throw new Error(JSON.stringify(answer));
+  }
+
+  /** Reserves the broker's disk space until less than 1 MiB is left. Returns a function that frees the space. */
+  async reserveDisk(): Promise<() => Promise<void>> {
+    const { streams } = await this.manager();
+    const names: string[] = [];
+    for (let max_bytes = 2 ** 50; max_bytes >= 2 ** 20;) {
+      const name = `RESERVED_${names.length}`;
+      const isReserved = await streams.add({ name, subjects: [name], max_bytes }).then(
+        () => true,
+        () => false, // there is less space than that
+      );
+      if (isReserved) names.push(name);
+      else max_bytes /= 2;
+    }
+    return async () => {
+      for (const name of names) await streams.delete(name);
+    };
   }
 
   async hasIntake(): Promise<boolean> {

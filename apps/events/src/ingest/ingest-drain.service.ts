@@ -4,7 +4,7 @@ import { isUnavailableError } from '@stream-events/database';
 import { DurableConsumer, type DeliveredMessage, type Outcome } from '@stream-events/messaging';
 import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { EventWriter } from '../store/event-writer.service.js';
-import { IngestStream, type DrainedStream } from './ingest-stream.js';
+import { IngestStream, isInsufficientStorage, type DrainedStream } from './ingest-stream.js';
 import { IntakeStream } from './intake-stream.js';
 import { readOrWrap } from '../dead-letters/unreadable-message.js';
 
@@ -33,8 +33,8 @@ export class IngestDrain {
   private readonly failureLog: FailureLog;
 
   constructor(
-    ingest: IngestStream,
-    intake: IntakeStream,
+    private readonly ingest: IngestStream,
+    private readonly intake: IntakeStream,
     private readonly writer: EventWriter,
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
@@ -72,6 +72,25 @@ export class IngestDrain {
           logger,
         ),
     );
+  }
+
+  /**
+   * Prepares both streams. When INTAKE still needs the disk space of INGEST, the consumer of INGEST creates the stream later.
+   *
+   * @throws when a stream holds the messages of another platform, or the broker has no room for INGEST
+   */
+  async prepare(): Promise<void> {
+    // Prepare INTAKE first, because that frees reserved disk space for INGEST.
+    const hasIntake = await this.intake.prepare();
+    try {
+      await this.ingest.prepare();
+    } catch (err) {
+      if (!hasIntake || !isInsufficientStorage(err)) throw err;
+      this.logger.warn(
+        { err, stream: this.ingest.name },
+        'no disk space for the stream until INTAKE is drained, retrying',
+      );
+    }
   }
 
   /** Starts draining. */

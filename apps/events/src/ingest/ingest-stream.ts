@@ -36,6 +36,9 @@ export interface IngestStreamOptions {
 // The broker's code for a stream of this name with another configuration. Adding an identical stream succeeds.
 const streamNameInUse = 10058;
 
+// The broker's code for a stream whose size exceeds the disk space that is not reserved.
+const insufficientStorage = 10047;
+
 // The platform redelivers a message within seconds. The store recognizes later redeliveries by their key.
 const deduplicationWindowMs = 120_000;
 
@@ -100,6 +103,11 @@ export function expectPlatform(
     `the stream ${name} on this NATS server has the description "${description}", but PLATFORM is ${platform}. ` +
       'Messages of two platforms must not mix: use another NATS server (or account) for this platform.',
   );
+}
+
+/** Whether the broker has no disk space left for the stream. */
+export function isInsufficientStorage(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === insufficientStorage;
 }
 
 /** Adds the stream. Returns the configuration of a stream that exists already, even if another instance just added it. */

@@ -114,6 +114,27 @@ describe(IntakeStream.name, () => {
     expect(await store.storedIds()).toEqual(idsOf(events));
   }, 90_000);
 
+  it('is drained before INGEST exists when the broker has no disk space for both', async () => {
+    await setup.createIntake();
+    const events = newEvents(20, { eventData: JSON.stringify({ text: 'x'.repeat(500_000) }) });
+    await setup.publishToIntake(events);
+    const freeDisk = await setup.reserveDisk();
+    try {
+      // INTAKE reserved 2,048 MiB. It keeps 64 MiB, and 10 MiB for its messages until they are stored.
+      const running = await setup.createDrain(store, 600_000, 1_980 / 1_024);
+      drains.push(running);
+
+      await running.drain.prepare();
+      await expect(setup.count()).rejects.toThrow('stream not found');
+      running.drain.start();
+
+      await eventually(async () => expect(await store.storedIds()).toEqual(idsOf(events)));
+      await eventually(async () => expect(await setup.count()).toBe(0), { timeoutMs: 30_000 });
+    } finally {
+      await freeDisk();
+    }
+  }, 90_000);
+
   it('is not created on a new installation', async () => {
     await startDrain();
     const event = newEvents(1);
@@ -147,6 +168,27 @@ describe(IntakeStream.name, () => {
       const { max_bytes } = await readIntakeConfig();
       expect(max_bytes).toBeGreaterThan(64 * 1024 ** 2);
       expect(max_bytes).toBeLessThan(65 * 1024 ** 2);
+    });
+
+    it('waits for the full quiet time again when version 0.1.0 created the stream again', async () => {
+      const sut = new IntakeStream(
+        setup.connection,
+        { platform: 'simulator', quietMs: 1_000 },
+        createLogger('test', 'silent'),
+      );
+      await setup.createIntake();
+      await sut.prepare();
+      await eventually(async () => {
+        await sut.onIdle();
+        expect(await setup.hasIntake()).toBe(false);
+      });
+      expect(await sut.prepare()).toBe(false);
+
+      await setup.createIntake();
+      await sut.prepare();
+      await sut.onIdle();
+
+      expect((await readIntakeConfig()).subjects).toEqual(['intake.events']);
     });
 
     it('returns false when there is no stream', async () => {

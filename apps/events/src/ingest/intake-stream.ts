@@ -52,20 +52,22 @@ export class IntakeStream implements DrainedStream {
    * @throws when the stream holds the messages of another platform
    */
   async prepare(): Promise<boolean> {
+    // Version 0.1.0 can have created the stream again since this instance deleted it.
+    this.isClosed = false;
+    this.lastSequence = undefined;
     const found = await this.find();
     if (!found) return false;
-    const { config, state } = found;
-    expectPlatform(config, `intake of platform ${this.options.platform}`, this.options.platform);
-    const max_bytes = Math.min(config.max_bytes, state.bytes + spareBytes);
-    const { streams } = await manageStreams(this.connection);
-    if (max_bytes < config.max_bytes) await streams.update(this.name, { ...config, max_bytes });
+    expectPlatform(found.config, `intake of platform ${this.options.platform}`, this.options.platform);
+    await this.lowerLimit(found);
     return true;
   }
 
-  /** Closes the stream once it is empty and quiet, and deletes it once it is closed. */
+  /** Lowers the size limit of the empty stream, closes the stream once it is quiet, and deletes it once it is closed. */
   async onIdle(): Promise<void> {
     const found = await this.find();
-    if (!found || found.state.messages > 0 || !this.isQuiet(found)) return;
+    if (!found || found.state.messages > 0) return;
+    await this.lowerLimit(found);
+    if (!this.isQuiet(found)) return;
     const { streams } = await manageStreams(this.connection);
     if (found.config.subjects.includes(intakeSubject)) {
       await streams.update(this.name, { ...found.config, subjects: [closedSubject] });
@@ -79,6 +81,16 @@ export class IntakeStream implements DrainedStream {
 
   async count(): Promise<number> {
     return (await this.find())?.state.messages ?? 0;
+  }
+
+  /** Lowers the size limit to the size of the messages, with room for old gateways. */
+  private async lowerLimit({ config, state }: StreamInfo): Promise<void> {
+    const max_bytes = state.bytes + spareBytes;
+    if (max_bytes >= config.max_bytes) return;
+    const { streams } = await manageStreams(this.connection);
+    // The update below in `onIdle` must not raise the limit again.
+    config.max_bytes = max_bytes;
+    await streams.update(this.name, config);
   }
 
   /** Whether this instance has seen no new message for long enough. */
