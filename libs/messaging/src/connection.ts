@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { eventsUserOf, inboxPrefix } from '@stream-events/contracts';
+import { within } from '@stream-events/service';
 import { connect, type ConnectionOptions, type NatsConnection } from '@nats-io/transport-node';
 
 /** Injection token of a service's NATS connection in the account EVENTS. */
@@ -68,22 +69,6 @@ export async function closeNats(connection: NatsConnection): Promise<void> {
   if (connection.isClosed()) return;
   await within(1_000, connection.drain());
   await connection.close();
-}
-
-/** Waits for work until the time limit and ignores its failure, for work that must not keep a process from stopping. */
-export async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs);
-  });
-  await Promise.race([
-    work.then(
-      () => undefined,
-      () => undefined,
-    ),
-    limit,
-  ]);
-  clearTimeout(timer);
 }
 
 /** The user for the account. Empty when the URL names no user, because the server then has no users. */

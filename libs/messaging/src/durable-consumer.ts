@@ -10,8 +10,7 @@ import {
 } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { durableConsumers, eventsStreamName } from '@stream-events/contracts';
-import { FailureLog, WorkerLoop, type Logger } from '@stream-events/service';
-import { within } from './connection.js';
+import { FailureLog, WorkerLoop, within, type Logger } from '@stream-events/service';
 import { isStreamNotFound } from './stream-not-found.js';
 
 /** A message as a handler sees it. The handler does not acknowledge the message but returns an outcome. */

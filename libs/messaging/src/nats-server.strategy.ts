@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ServerNats, type MessageHandler, type NatsContext } from '@nestjs/microservices';
 import { ServiceError, type Contract } from '@stream-events/contracts';
+import { within } from '@stream-events/service';
 import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import { logConnection } from './connection-watch.js';
-import { closeNats, connectNats, natsConnectionOptions, within, type NatsOptions } from './connection.js';
+import { closeNats, connectNats, natsConnectionOptions, type NatsOptions } from './connection.js';
 
 /** What a service serves, and how it connects. */
 export interface NatsServerOptions extends NatsOptions {

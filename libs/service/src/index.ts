@@ -9,5 +9,6 @@ export * from './secret-box.js';
 export * from './service.js';
 export * from './shared-variables.js';
 export * from './shell.module.js';
+export * from './within.js';
 export * from './worker-loop.js';
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';

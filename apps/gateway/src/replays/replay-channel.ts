@@ -7,8 +7,8 @@ import {
   ServiceError,
   type StoredEvent,
 } from '@stream-events/contracts';
-import { closeNats, connectNats, ConnectionWatch, within, type NatsOptions } from '@stream-events/messaging';
-import { CircuitBreaker, FailureLog, type Logger } from '@stream-events/service';
+import { closeNats, connectNats, ConnectionWatch, type NatsOptions } from '@stream-events/messaging';
+import { CircuitBreaker, FailureLog, within, type Logger } from '@stream-events/service';
 import { deadline, headers, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import { LiveEvent } from '../live/stream/live-event.js';
 

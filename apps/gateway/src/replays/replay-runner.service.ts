@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { RequestClient, within } from '@stream-events/messaging';
-import { FailureLog, LOGGER, WorkerLoop, type Logger } from '@stream-events/service';
+import { RequestClient } from '@stream-events/messaging';
+import { FailureLog, LOGGER, WorkerLoop, within, type Logger } from '@stream-events/service';
 import { ReplayChannel } from './replay-channel.js';
 import { ReplayRun } from './replay-run.js';
 import type { Replay } from './replay.entity.js';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { Lease } from '@stream-events/database';
-import { within } from '@stream-events/messaging';
-import { FailureLog, LOGGER, type Logger, pause } from '@stream-events/service';
+import { FailureLog, LOGGER, type Logger, pause, within } from '@stream-events/service';
 import { ReconciliationRound, type Round } from './reconciliation-round.service.js';
 import {
   ReconciliationSchedule,

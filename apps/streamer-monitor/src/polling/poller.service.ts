@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { lookUpStreams, maxLookUp } from '@stream-events/contracts';
-import { RequestClient, within } from '@stream-events/messaging';
+import { RequestClient } from '@stream-events/messaging';
 import {
   Counter,
   FailureLog,
@@ -8,6 +8,7 @@ import {
   LOGGER,
   Registry,
   WorkerLoop,
+  within,
   type Logger,
 } from '@stream-events/service';
 import { ClaimsRepository, type Claim } from './claims.repository.js';

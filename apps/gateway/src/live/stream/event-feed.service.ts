@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { within } from '@stream-events/messaging';
-import { FailureLog, LOGGER, Registry, type Logger, pause } from '@stream-events/service';
+import { FailureLog, LOGGER, Registry, type Logger, pause, within } from '@stream-events/service';
 import type { EventRingBuffer } from './event-ring-buffer.js';
 import { EventsStreamClient, type StreamMessage, type StreamState } from './events-stream-client.js';
 import { FeedHealth } from './feed-health.js';

@@ -1,0 +1,15 @@
+/** Waits for work until the time limit and ignores its failure, for work that must not keep a process from stopping. */
+export async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs);
+  });
+  await Promise.race([
+    work.then(
+      () => undefined,
+      () => undefined,
+    ),
+    limit,
+  ]);
+  clearTimeout(timer);
+}
