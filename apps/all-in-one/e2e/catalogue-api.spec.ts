@@ -97,7 +97,7 @@ describe('scopes and API endpoints', () => {
       expect((await stack.request('DELETE', `${scopesPath}/${created.id}`)).status).toBe(204);
     });
 
-    it('respond to HEAD like to GET, without the body', async () => {
+    it('handle HEAD like GET, without the body', async () => {
       const { status, headers, text } = await stack.request('HEAD', scopesPath);
 
       expect([status, text]).toEqual([200, '']);

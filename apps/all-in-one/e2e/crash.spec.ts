@@ -78,7 +78,7 @@ describe('a crash', () => {
   );
 
   it(
-    'of NATS while no events arrive is over when NATS is back',
+    'of NATS while no events arrive ends as soon as NATS is back',
     async () => {
       await stack.nats.kill();
       const refused = await eventually(async () => {

@@ -300,7 +300,7 @@ describe('events API', () => {
     });
 
     it.each(['/api/v1/heartbeat', eventsPath, `${eventsPath}/`, '/api/v1/users/me'])(
-      'responds to HEAD %s like to GET, without a body',
+      'handles HEAD %s like GET, without a body',
       async (path) => {
         const get = await stack.request('GET', path);
         const head = await stack.request('HEAD', path);

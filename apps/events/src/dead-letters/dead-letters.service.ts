@@ -6,7 +6,7 @@ import { unwrap } from './unreadable-message.js';
 import { DeadLettersRepository, type StoredDeadLetter } from '../store/dead-letters.repository.js';
 
 /**
- * Lets an owner view, retry, and discard dead letters: events that the database rejected.
+ * Lets an owner view, retry, and discard dead letters: events that the database rejected, and messages that cannot be read.
  *
  * ```
  * rejected ──▶ dead letter ──retry──▶ stored, or already known ─▶ deleted

@@ -21,7 +21,7 @@ function connect(run: typeof migrations): Promise<DataSource> {
   return connectDatabase({ ...pool, entities, migrations: run });
 }
 
-/** Keeps an event aside with the SQL of version 0.1.0 (commit 471d8fb). */
+/** Parks an event with the SQL of version 0.1.0 (commit 471d8fb). */
 async function park(messageKey: string, event: typeof first, reason: string): Promise<string | undefined> {
   const [parked] = await before.query<{ event_id: string }[]>(
     `INSERT INTO parked_messages (key, event_id, message, sql_state, reason) VALUES ($1, $2, $3, $4, $5)
@@ -57,7 +57,7 @@ describe(RenameParkedMessages1766000000000.name, () => {
     });
   });
 
-  it('lets an instance of version 0.1.0 that still runs park, list, find, count, and discard', async () => {
+  it('lets a running instance of version 0.1.0 park, list, find, count, and discard messages', async () => {
     const otherKey = '22222222-2222-4222-8222-222222222222';
 
     expect(await park(key, second, 'as parked again')).toBe(first.id);

@@ -9,7 +9,10 @@ export class OutboxEntry {
   @Column('uuid', { name: 'event_ids', array: true })
   eventIds!: string[];
 
-  /** The end of the claim. Until then the instance that wrote or claimed the batch publishes it; after that, any may. */
+  /**
+   * The end of the claim. Until then, the instance that wrote or claimed the batch publishes it. After that, any instance may claim
+   * it.
+   */
   @Column('timestamptz', { name: 'claimed_until' })
   claimedUntil!: Date;
 }

@@ -81,7 +81,7 @@ export class Relay {
     this.pump();
   }
 
-  /** Starts the recovery passes, which publish what other instances or earlier runs left in the outbox. */
+  /** Starts the recovery passes, which publish batches that other instances or earlier runs left in the outbox. */
   start(): void {
     this.recoveryTimer = setInterval(() => {
       void this.markPublished();
