@@ -24,7 +24,7 @@ import { variables, type PlatformConnectorConfig } from './platform-connector.co
 import { schema } from './platform-connector.database.js';
 import { PlatformConnectorModule } from './platform-connector.module.js';
 import { PlatformHttp } from './platform/platform-http.js';
-import { toServiceError } from './platform/unavailable-error.js';
+import { toReplyError } from './platform/unavailable-error.js';
 import { Reconciler } from './reconciliation/reconciler.service.js';
 import { RevocationsConsumer } from './revocations/revocations.consumer.js';
 
@@ -67,7 +67,7 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
     PlatformConnectorModule.register(shell, { dataSource, client, connection }),
     { strategy, logger: new NestLogger(logger), abortOnError: false },
   );
-  app.useGlobalFilters(new ErrorResponder(logger, toServiceError));
+  app.useGlobalFilters(new ErrorResponder(logger, toReplyError));
   await app.get(EventTypesService).start();
   const background = [Reconciler, RevocationsConsumer].map((part) => app.get(part));
   for (const part of background) await part.start();

@@ -11,7 +11,7 @@ import { PlatformConnectorModule } from '../src/platform-connector.module.js';
 import { PlatformHttp } from '../src/platform/platform-http.js';
 import type { OutboundPlatform } from '@stream-events/platforms';
 import { PLATFORM } from '../src/platform/platform-settings.js';
-import { PlatformStatus } from '../src/status/platform-status.service.js';
+import { PlatformStatusService } from '../src/status/platform-status.service.js';
 import { connectConnector } from './connect-connector.js';
 import { FakePlatform } from './fake-platform.js';
 
@@ -21,7 +21,7 @@ const clientId = 'client-of-the-tests';
 /** One instance of the connector, without NATS: several share a database. */
 export interface ConnectorInstance {
   platform: OutboundPlatform;
-  status: PlatformStatus;
+  status: PlatformStatusService;
   metrics: Registry;
   close(): Promise<void>;
 }
@@ -88,7 +88,7 @@ export class ConnectorSetup {
     );
     const instance: ConnectorInstance = {
       platform: context.get<OutboundPlatform>(PLATFORM),
-      status: context.get(PlatformStatus),
+      status: context.get(PlatformStatusService),
       metrics,
       close: async () => {
         await context.close();

@@ -71,8 +71,12 @@ export class ConnectionWatch {
 /** Watches a connection and logs its losses and the errors that the broker reports. */
 export function logConnection(connection: NatsConnection, logger: LoggerService): ConnectionWatch {
   const listeners = {
-    onLost: () => logger.warn('lost the connection to NATS, reconnecting'),
-    onBack: () => logger.warn('reconnected to NATS'),
+    onLost: () => {
+      logger.warn('lost the connection to NATS, reconnecting');
+    },
+    onBack: () => {
+      logger.warn('reconnected to NATS');
+    },
   };
   return new ConnectionWatch(connection, listeners, logger);
 }

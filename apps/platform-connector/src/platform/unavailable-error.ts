@@ -3,7 +3,7 @@ import { toUnavailable } from '@stream-events/database';
 import { PlatformUnavailableError } from '@stream-events/platforms';
 
 /** Turns an error of the platform or the database into the error of the reply. Returns other errors unchanged. */
-export function toServiceError(error: unknown): unknown {
+export function toReplyError(error: unknown): unknown {
   if (!(error instanceof PlatformUnavailableError)) return toUnavailable(error);
   const { message, retryAfterSeconds } = error;
   return new ServiceError('unavailable', message, { retryAfterSeconds, cause: error });

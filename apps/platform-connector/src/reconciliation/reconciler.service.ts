@@ -6,7 +6,7 @@ import { ReconciliationRound, type Round } from './reconciliation-round.service.
 import {
   ReconciliationSchedule,
   roundLease,
-  type Claim,
+  type ReconciliationClaim,
   type RoundEnd,
 } from '../subscriptions/reconciliation-schedule.repository.js';
 
@@ -80,7 +80,7 @@ export class Reconciler {
     }
   }
 
-  private async hold(claim: Claim): Promise<void> {
+  private async hold(claim: ReconciliationClaim): Promise<void> {
     const { holder } = claim;
     const lease = new Lease(roundLease.seconds, () => this.reconciliation.renew(holder));
     const signal = AbortSignal.any([this.stopping.signal, lease.lost]);

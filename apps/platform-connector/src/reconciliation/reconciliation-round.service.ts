@@ -7,7 +7,7 @@ import { PlanExecution, type Execution } from './plan-execution.service.js';
 import { PlatformSubscriptions, type PlatformListing } from './platform-subscriptions.js';
 import {
   ReconciliationSchedule,
-  type Claim,
+  type ReconciliationClaim,
   type RoundEnd,
 } from '../subscriptions/reconciliation-schedule.repository.js';
 import { planSubscriptions } from './subscription-plan.js';
@@ -46,7 +46,7 @@ export class ReconciliationRound {
   ) {}
 
   /** @throws when the database fails, or the signal aborts before any action on the platform */
-  async run(claim: Claim, signal: AbortSignal): Promise<Round> {
+  async run(claim: ReconciliationClaim, signal: AbortSignal): Promise<Round> {
     const startedAt = performance.now();
     const clock = (): number => claim.now + Math.floor(performance.now() - startedAt);
     try {
@@ -64,7 +64,7 @@ export class ReconciliationRound {
 
   private async reconcile(
     wanted: readonly WantedSubscription[],
-    claim: Claim,
+    claim: ReconciliationClaim,
     context: { signal: AbortSignal; clock: () => number },
   ): Promise<Round> {
     const startedAt = context.clock();
@@ -100,7 +100,7 @@ export class ReconciliationRound {
 
   private async plan(
     wanted: readonly WantedSubscription[],
-    { maxCost, foreignCost }: Claim,
+    { maxCost, foreignCost }: ReconciliationClaim,
     listing: (PlatformListing & { startedAt: number }) | null,
     now: number,
   ) {

@@ -10,7 +10,7 @@ import { SubscriptionStatus } from '../subscriptions/subscription-status.service
 
 /** Reports the status of the platform. The circuit breaker's state is that of the replying process; the rest is shared. */
 @Injectable()
-export class PlatformStatus {
+export class PlatformStatusService {
   constructor(
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
     private readonly tokens: AppTokens,

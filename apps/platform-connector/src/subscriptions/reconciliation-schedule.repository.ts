@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { verificationPending } from './own-subscription.js';
 
 /** A claimed round, with the results of earlier rounds. */
-export interface Claim {
+export interface ReconciliationClaim {
   holder: string;
   /** Milliseconds since 1970, by the database's clock. */
   now: number;
@@ -57,8 +57,8 @@ export class ReconciliationSchedule {
   /**
    * Claims the round that is due, unless another instance holds the lease. After taking over from a dead holder, the round lists the platform's subscriptions, because the results of the holder's last calls may not be saved.
    */
-  async claim(holder: string): Promise<Claim | undefined> {
-    const rows = await this.dataSource.query<Claim[]>(
+  async claim(holder: string): Promise<ReconciliationClaim | undefined> {
+    const rows = await this.dataSource.query<ReconciliationClaim[]>(
       `WITH claimed AS (
          UPDATE reconciliation SET ${roundLease.take('$1')}, due_at = now() + make_interval(secs => $2::float),
            listing_due_at = CASE WHEN holder IS NULL THEN listing_due_at ELSE now() END

@@ -6,7 +6,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { Rebuild } from './rebuild.entity.js';
 
 /** The progress of a rebuild. */
-export type Progress = Pick<Rebuild, 'streamersDone' | 'streamersTotal' | 'streamsChanged'>;
+export type RebuildProgress = Pick<Rebuild, 'streamersDone' | 'streamersTotal' | 'streamsChanged'>;
 
 /**
  * The duration of the lease on the running rebuild. The same as in version 0.1.0, whose instances renew the lease after every page
@@ -57,7 +57,7 @@ export class RebuildsRepository {
   }
 
   /** Saves the progress, unless the rebuild has been marked as abandoned. */
-  async saveProgress(holder: string, { streamersDone, streamsChanged }: Progress): Promise<void> {
+  async saveProgress(holder: string, { streamersDone, streamsChanged }: RebuildProgress): Promise<void> {
     await this.dataSource.query(
       `UPDATE rebuilds SET streamers_done = $2, streams_changed = $3,
          streamers_total = greatest(streamers_total, $2)
