@@ -2,7 +2,7 @@ import { Module, type DynamicModule, type ValueProvider } from '@nestjs/common';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DeadLettersModule } from './dead-letters/dead-letters.module.js';
 import { EventListModule } from './event-list/event-list.module.js';
-import { IngestModule } from './ingest/ingest.module.js';
+import { IngestStorageModule } from './ingest/ingest-storage.module.js';
 
 /** The features of the events service. They import `StoreModule`, which imports `RelayModule`. */
 @Module({})
@@ -10,6 +10,9 @@ export class EventsModule {
   /** @param connections the connections that the service opens before it creates its modules */
   static register(shell: Shell<unknown>, connections: readonly ValueProvider[]): DynamicModule {
     const shared = ShellModule.register(shell, connections);
-    return { module: EventsModule, imports: [shared, IngestModule, EventListModule, DeadLettersModule] };
+    return {
+      module: EventsModule,
+      imports: [shared, IngestStorageModule, EventListModule, DeadLettersModule],
+    };
   }
 }

@@ -9,7 +9,7 @@ export * from './events/event-message.js';
 export * from './events/event-record.js';
 export * from './events/event-stream-description.js';
 export * from './events/event-subject.js';
-export * from './events/ingest-stream.js';
+export * from './events/ingest-message.js';
 export * from './events/dead-letters.contract.js';
 export * from './events/read-events.contract.js';
 export * from './events/store-events.contract.js';

@@ -1,5 +1,5 @@
 import { eventsStreamName, replaySubjects } from './events/event-subject.js';
-import { ingestSubject, intakeSubject } from './events/ingest-stream.js';
+import { ingestSubject, intakeSubject } from './events/ingest-message.js';
 
 /**
  * A NATS account: a separate space of subjects. Other accounts see only what they import from it.

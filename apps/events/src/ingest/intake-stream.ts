@@ -88,7 +88,7 @@ export class IntakeStream implements DrainedStream {
     const max_bytes = state.bytes + spareBytes;
     if (max_bytes >= config.max_bytes) return;
     const { streams } = await manageStreams(this.connection);
-    // The update below in `onIdle` must not raise the limit again.
+    // `onIdle` updates the stream with the same configuration, which must not raise the limit again.
     config.max_bytes = max_bytes;
     await streams.update(this.name, config);
   }

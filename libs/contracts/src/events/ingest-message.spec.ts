@@ -1,7 +1,7 @@
 import { anyCharacter } from '@stream-events/testing';
 import fc from 'fast-check';
 import { ServiceError } from '../errors.js';
-import { parseIngestMessage, printIngestMessage } from './ingest-stream.js';
+import { parseIngestMessage, printIngestMessage } from './ingest-message.js';
 import type { NewEvent } from './store-events.contract.js';
 
 const valid: NewEvent = {

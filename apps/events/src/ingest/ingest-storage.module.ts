@@ -3,5 +3,6 @@ import { StoreModule } from '../store/store.module.js';
 import { IngestDrain } from './ingest-drain.service.js';
 import { IngestController } from './ingest.controller.js';
 
+/** Stores the events that gateways send, by request or through the INGEST stream. */
 @Module({ imports: [StoreModule], controllers: [IngestController], providers: [IngestDrain] })
-export class IngestModule {}
+export class IngestStorageModule {}
