@@ -9,7 +9,7 @@ import {
   StreamPublisher,
   type NatsOptions,
 } from '@stream-events/messaging';
-import { CircuitBreaker } from '@stream-events/service';
+import { CircuitBreaker, within } from '@stream-events/service';
 import { PermissionViolationError, type NatsConnection } from '@nats-io/transport-node';
 
 // The platform gives up after a few seconds, some of which the request may already have spent waiting for the events service.
@@ -19,6 +19,8 @@ const maxPendingBytes = 32 * 1024 * 1024;
 // A broker that does not reply gets one probe per second. Other messages would stay in memory until the connection is closed,
 // and their callers would wait in vain.
 const restMs = 1_000;
+// A working stream acknowledges within milliseconds.
+const closeLimitMs = 1_000;
 
 /** Publishes events to the INGEST stream. */
 export class IngestPublisher {
@@ -26,6 +28,7 @@ export class IngestPublisher {
   private watch: ConnectionWatch | undefined;
   private stream: StreamPublisher | undefined;
   private pendingBytes = 0;
+  private readonly inFlight = new Set<Promise<number>>();
   private readonly circuit = new CircuitBreaker({ restMs: () => restMs, now: () => performance.now() });
 
   constructor(private readonly options: NatsOptions) {}
@@ -44,8 +47,9 @@ export class IngestPublisher {
     });
   }
 
-  /** Sends buffered messages, closes the connection, and fails every publish that is not acknowledged by then. */
+  /** Waits up to 1 s for the acknowledgements of messages in flight, fails the others, and closes the connection. */
   async close(): Promise<void> {
+    await within(closeLimitMs, Promise.allSettled(this.inFlight));
     if (this.connection) await closeNats(this.connection);
     this.stream?.close();
   }
@@ -65,14 +69,19 @@ export class IngestPublisher {
       throw new Error('NATS is too slow: 32 MiB of messages wait for an acknowledgement');
     this.pendingBytes += payload.length;
     const begunAt = this.circuit.begin();
+    const acknowledged = this.stream.publish([
+      { subject: ingestSubject, messageId: messageIdOf(event), payload },
+    ]);
+    this.inFlight.add(acknowledged);
     try {
-      await this.stream.publish([{ subject: ingestSubject, messageId: messageIdOf(event), payload }]);
+      await acknowledged;
       this.circuit.succeed();
     } catch (error) {
       if (error instanceof AcknowledgementTimeoutError) this.circuit.fail(begunAt);
       else this.circuit.succeed(); // rejected immediately, by the broker or the client
       throw error;
     } finally {
+      this.inFlight.delete(acknowledged);
       this.pendingBytes -= payload.length;
     }
   }
