@@ -5,6 +5,7 @@ import {
   keyedAdvisoryLocks,
   takeAdvisoryLock,
   takeKeyedAdvisoryLock,
+  takeKeyedAdvisoryLocks,
 } from './advisory-locks.js';
 import { connectDatabase } from './connect-database.js';
 
@@ -53,6 +54,21 @@ describe('advisoryLocks', () => {
   it('can all be held at the same time, by different transactions', async () => {
     for (const name of names) await takeAdvisoryLock(await begin(), name);
     for (const key of ['a', 'b']) await takeKeyedAdvisoryLock(await begin(), 'appToken', key);
+  });
+
+  it('can be taken for several keys at once in any order, without deadlocks', async () => {
+    const keys = Array.from({ length: 30 }, (_, n) => `key ${n}`);
+    const orders = [keys, keys.toReversed(), [...keys.slice(15), ...keys.slice(0, 15), 'key 0']];
+    const takeAll = (order: string[]): Promise<void> =>
+      dataSource.transaction((transaction) => takeKeyedAdvisoryLocks(transaction, 'raidChannels', order));
+
+    await Promise.all(Array.from({ length: 60 }, (_, n) => takeAll(orders[n % orders.length] ?? [])));
+
+    const first = await begin();
+    await takeKeyedAdvisoryLocks(first, 'raidChannels', keys);
+    await expect(takeKeyedAdvisoryLock(await begin(), 'raidChannels', 'key 29')).rejects.toThrow(
+      /lock timeout/,
+    );
   });
 
   it('excludes a second transaction until the first one ends', async () => {

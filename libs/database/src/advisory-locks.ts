@@ -19,27 +19,67 @@ export const advisoryLocks = {
    * claims skip rows that are locked, so no streamer is claimed twice, but a batch may be smaller.
    */
   pollClaims: 7_243_004,
+  /**
+   * Held by the session that builds the indexes of the partitions of the events table, or removes partitions: at the same time, these
+   * would wait for each other.
+   */
+  partitionMaintenance: 7_243_005,
 } as const;
+
+/** The name of an advisory lock. */
+export type AdvisoryLock = keyof typeof advisoryLocks;
 
 /** Advisory locks with a second key. Their numbers can repeat those above, because PostgreSQL keeps the two kinds apart. */
 export const keyedAdvisoryLocks = {
   /** Held for one client id while its application token is renewed, so that only one instance requests it from the platform. */
   appToken: 7_243_002,
+  /** Held for one pair of channels while a raid between them is stored, because the platform may report the raid twice. */
+  raidChannels: 7_243_005,
 } as const;
 
 type Queries = Pick<EntityManager, 'query'>;
 
+/** A transaction of TypeORM or of pg. */
+interface Transaction {
+  query(sql: string, parameters: unknown[]): Promise<unknown>;
+}
+
 /** Waits for an advisory lock. The end of the transaction releases the lock. */
-export async function takeAdvisoryLock(
-  transaction: Queries,
-  lock: keyof typeof advisoryLocks,
-): Promise<void> {
+export async function takeAdvisoryLock(transaction: Queries, lock: AdvisoryLock): Promise<void> {
   await transaction.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks[lock]]);
+}
+
+/**
+ * Takes an advisory lock for the session, unless another session holds it. Returns whether it was taken. The end of the session
+ * releases the lock.
+ */
+export async function tryAdvisoryLock(session: Queries, lock: AdvisoryLock): Promise<boolean> {
+  const [row] = await session.query<{ isTaken: boolean }[]>('SELECT pg_try_advisory_lock($1) AS "isTaken"', [
+    advisoryLocks[lock],
+  ]);
+  return row?.isTaken ?? false;
+}
+
+/**
+ * Waits for the advisory locks of several keys. The end of the transaction releases them. Takes them in the same order in every
+ * transaction, so that two transactions with common keys do not deadlock.
+ */
+export async function takeKeyedAdvisoryLocks(
+  transaction: Transaction,
+  lock: keyof typeof keyedAdvisoryLocks,
+  keys: readonly string[],
+): Promise<void> {
+  await transaction.query(
+    `WITH hashes AS MATERIALIZED (
+       SELECT DISTINCT hashtext(key) AS hash FROM unnest($2::text[]) AS key ORDER BY hash
+     ) SELECT pg_advisory_xact_lock($1, hash) FROM hashes`,
+    [keyedAdvisoryLocks[lock], keys],
+  );
 }
 
 /** Waits for an advisory lock of one key. The end of the transaction releases the lock. */
 export async function takeKeyedAdvisoryLock(
-  transaction: Queries,
+  transaction: Transaction,
   lock: keyof typeof keyedAdvisoryLocks,
   key: string,
 ): Promise<void> {

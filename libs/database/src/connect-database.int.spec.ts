@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import { createTestDatabase, eventually, type TestDatabase } from '@stream-events/testing';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { connectDatabase, type DatabaseOptions } from './connect-database.js';
 
@@ -29,6 +29,26 @@ class Fails1700000000003 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('INSERT INTO things VALUES (100)');
     await queryRunner.query('SELECT nothing_of_that_name');
+  }
+
+  async down(): Promise<void> {
+    await Promise.reject(new Error('forward only'));
+  }
+}
+
+/** Builds an index while another instance waits for the migration lock: PostgreSQL first waits for all running statements. */
+class IndexThings1700000000004 implements MigrationInterface {
+  readonly transaction = false;
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await eventually(async () => {
+      const waiting = (await queryRunner.query(
+        `SELECT FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%advisory_lock%'`,
+      )) as unknown[];
+      expect(waiting).not.toEqual([]);
+    });
+    await queryRunner.query('CREATE INDEX CONCURRENTLY things_index ON things (id)');
   }
 
   async down(): Promise<void> {
@@ -69,6 +89,20 @@ describe(connectDatabase.name, () => {
       { name: 'CreateThings1700000000001' },
       { name: 'AddMoreThings1700000000002' },
     ]);
+    await Promise.all(dataSources.map((dataSource) => dataSource.destroy()));
+  });
+
+  it('builds an index concurrently while another instance waits for its turn', async () => {
+    const migrations = [CreateThings1700000000001, IndexThings1700000000004];
+
+    const dataSources = await Promise.all([1, 2].map(() => connectDatabase(options({ migrations }))));
+
+    const [first] = dataSources;
+    expect(
+      await first?.query(
+        "SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = 'shop.things_index'::regclass",
+      ),
+    ).toEqual([{ valid: true }]);
     await Promise.all(dataSources.map((dataSource) => dataSource.destroy()));
   });
 

@@ -1,19 +1,27 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { runMigrations } from './run-migrations.js';
+import { migrationTimeoutMs, runMigrations } from './run-migrations.js';
 
-/** How a service connects to its schema. */
-export interface PoolOptions {
+/** How a session connects to the schema of its service. */
+export interface SessionOptions {
   url: string;
   /** The schema that this service owns. The service never reads another schema. */
   schema: string;
   /** Shown in pg_stat_activity. */
   applicationName: string;
-  /** Maximum number of connections. */
-  poolSize: number;
   /** How long one query may take, in milliseconds; 10 s unless given. */
   statementTimeoutMs?: number;
+  /** Settings of each session, such as `{ jit: 'off' }`. Their values contain no white space. */
+  settings?: Readonly<Record<string, string>>;
+}
+
+/** How a service connects to its schema. */
+export interface PoolOptions extends SessionOptions {
+  /** Maximum number of connections. */
+  poolSize: number;
+  /** How long a connection is used; without a limit unless given. Prepared statements end with their connection. */
+  maxLifetimeSeconds?: number;
 }
 
 /** How a service connects to its schema, with its tables and migrations. */
@@ -29,9 +37,6 @@ const connectTimeoutMs = 3_000;
 
 // Clients give up before a query takes this long.
 const defaultStatementTimeoutMs = 10_000;
-
-// Building an index on a large table can take hours, and the other instances wait for the one that migrates.
-const migrationTimeoutMs = 6 * 3_600_000;
 
 /**
  * Connects to PostgreSQL, retrying for 30 s, and runs the pending migrations of the service's schema.
@@ -57,12 +62,26 @@ export function createPool(options: PoolOptions): pg.Pool {
     application_name: options.applicationName,
     max: options.poolSize,
     connectionTimeoutMillis: connectTimeoutMs,
+    ...(options.maxLifetimeSeconds !== undefined && { maxLifetimeSeconds: options.maxLifetimeSeconds }),
     ...sessionSettings(options),
   });
   // The pool replaces an idle connection that breaks. An error on a connection in use reaches its user.
   pool.on('error', () => undefined);
   endStuckConnections(pool);
   return pool;
+}
+
+/** Creates a connection outside of any pool, for a session that lasts. The caller connects and ends it. */
+export function createClient(options: SessionOptions): pg.Client {
+  const client = new pg.Client({
+    connectionString: options.url,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: connectTimeoutMs,
+    ...sessionSettings(options),
+  });
+  // Without a listener, an error between two queries would end the process. The next query fails in any case.
+  client.on('error', () => undefined);
+  return client;
 }
 
 /** The parts of pg's pool and client that are used here. */
@@ -108,7 +127,12 @@ export function createDataSource(options: DatabaseOptions): DataSource {
   });
 }
 
-function sessionSettings({ schema, statementTimeoutMs = defaultStatementTimeoutMs }: PoolOptions) {
+function sessionSettings({
+  schema,
+  statementTimeoutMs = defaultStatementTimeoutMs,
+  settings = {},
+}: SessionOptions) {
+  const options = { search_path: `${schema},public`, timezone: 'UTC', ...settings };
   return {
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
@@ -116,7 +140,9 @@ function sessionSettings({ schema, statementTimeoutMs = defaultStatementTimeoutM
     query_timeout: statementTimeoutMs + 2_000,
     keepAlive: true,
     // Table names in raw SQL refer to the service's own schema first.
-    options: `-c search_path=${schema},public -c timezone=UTC`,
+    options: Object.entries(options)
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
   };
 }
 

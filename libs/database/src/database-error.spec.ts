@@ -1,4 +1,10 @@
-import { isUnavailableError, sqlState, toUnavailable } from './database-error.js';
+import {
+  isDroppedTableError,
+  isUnavailableError,
+  readDespiteDrops,
+  sqlState,
+  toUnavailable,
+} from './database-error.js';
 
 function errorWith(code: string, message = 'failed'): Error {
   return Object.assign(new Error(message), { code });
@@ -50,5 +56,43 @@ describe(isUnavailableError.name, () => {
   ])('is false for %s', (_, error) => {
     expect(isUnavailableError(error)).toBe(false);
     expect(toUnavailable(error)).toBe(error);
+  });
+});
+
+describe(isDroppedTableError.name, () => {
+  it.each([
+    ['an undefined table', errorWith('42P01'), true],
+    ['a table dropped during planning', errorWith('XX000', 'could not open relation with OID 16412'), true],
+    ['the same, in a catalog function', errorWith('XX000', 'cache lookup failed for relation 16412'), true],
+    ['another internal error', errorWith('XX000', 'unexpected chunk number 1'), false],
+    ['a content error', errorWith('22P02'), false],
+    ['nothing', undefined, false],
+  ])('recognizes %s', (_, error, expected) => {
+    expect(isDroppedTableError(error)).toBe(expected);
+  });
+});
+
+describe(readDespiteDrops.name, () => {
+  /** Reads from a table whose partitions are dropped this number of times. */
+  function readDuring(drops: number, error: Error) {
+    let reads = 0;
+    return (): Promise<number> => {
+      reads += 1;
+      return reads <= drops ? Promise.reject(error) : Promise.resolve(reads);
+    };
+  }
+
+  it('reads again after a partition was dropped, at most twice', async () => {
+    const dropped = errorWith('42P01');
+
+    expect(await readDespiteDrops(readDuring(0, dropped))).toBe(1);
+    expect(await readDespiteDrops(readDuring(2, dropped))).toBe(3);
+    await expect(readDespiteDrops(readDuring(3, dropped))).rejects.toBe(dropped);
+  });
+
+  it('throws any other error at once', async () => {
+    const conflict = errorWith('40P01');
+
+    await expect(readDespiteDrops(readDuring(1, conflict))).rejects.toBe(conflict);
   });
 });

@@ -6,6 +6,9 @@ const sqlStatePattern = /^(?=.*\d)[0-9A-Z]{5}$/;
 // Node's codes for network failures: refused, reset, cut off, unknown host.
 const networkCodePattern = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
+// Partitions are dropped one at a time, days apart, except when RETENTION_DAYS was lowered.
+const maxReads = 3;
+
 /** The SQLSTATE of an error of TypeORM or pg; undefined when the error has none. */
 export function sqlState(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
@@ -29,6 +32,28 @@ export function isContentError(error: unknown): boolean {
 /** Whether the statement lost a conflict with a concurrent one (deadlock, serialization failure). A retry can succeed. */
 export function isConflictError(error: unknown): boolean {
   return /^40(P01|001)$/.test(sqlState(error) ?? '');
+}
+
+/**
+ * Whether a statement met a table that was dropped after the statement was planned, or while it was being planned. PostgreSQL reports an
+ * undefined table (42P01) or an internal error, whose text it never translates. A retry plans the statement without the table.
+ */
+export function isDroppedTableError(error: unknown): boolean {
+  const state = sqlState(error);
+  if (state === '42P01') return true;
+  if (state !== 'XX000' || typeof error !== 'object' || error === null || !('message' in error)) return false;
+  return /could not open relation with OID|cache lookup failed for relation/.test(String(error.message));
+}
+
+/** Reads from a partitioned table. Reads again when a partition is dropped meanwhile, at most twice. */
+export async function readDespiteDrops<T>(read: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await read();
+    } catch (error) {
+      if (attempt === maxReads || !isDroppedTableError(error)) throw error;
+    }
+  }
 }
 
 /**

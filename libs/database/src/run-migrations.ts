@@ -1,5 +1,13 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { advisoryLocks } from './advisory-locks.js';
+import { tryAdvisoryLock } from './advisory-locks.js';
+
+/** How long one statement of a migration may take: building an index on a large table can take hours. */
+export const migrationTimeoutMs = 6 * 3_600_000;
+
+// Instances that start together wait for a few short migrations. During a long one, polling must not load the database.
+const firstPollMs = 10;
+const lastPollMs = 250;
 
 /**
  * Runs the pending migrations of a schema, each in its own transaction. When several instances start at once, one migrates
@@ -13,11 +21,27 @@ export async function runMigrations(
   await connect(dataSource);
   try {
     // The pool has one connection, so the lock and the migrations share a session.
-    await dataSource.query('SELECT pg_advisory_lock($1)', [advisoryLocks.migrations]);
+    await waitForMigrationLock(dataSource, schema);
     await dataSource.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
     await dataSource.runMigrations({ transaction: 'each' });
   } finally {
     // The end of the session releases the lock.
     await dataSource.destroy();
+  }
+}
+
+/**
+ * Waits by polling. `CREATE INDEX CONCURRENTLY` waits for the end of all running statements: a session that waited for the
+ * lock inside a statement would deadlock with a migration that builds an index.
+ */
+async function waitForMigrationLock(dataSource: DataSource, schema: string): Promise<void> {
+  const deadline = performance.now() + migrationTimeoutMs;
+  for (let pollMs = firstPollMs; !(await tryAdvisoryLock(dataSource, 'migrations')); pollMs *= 2) {
+    if (performance.now() > deadline)
+      throw new Error(
+        `cannot migrate schema ${schema}: another session has held the migration lock for ${migrationTimeoutMs / 3_600_000} h. ` +
+          "Find it with SELECT * FROM pg_locks WHERE locktype = 'advisory', and end it if it hangs.",
+      );
+    await wait(Math.min(pollMs, lastPollMs));
   }
 }

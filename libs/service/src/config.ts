@@ -92,7 +92,8 @@ export function oneOf<const T extends string>(
   words: readonly T[],
   options: Options<T> = {},
 ): Variable<T> {
-  return variable(description, options, (value) => {
+  const choice = words.map((word) => `\`${word}\``).join(', ');
+  return variable(`${description}. One of ${choice}`, options, (value) => {
     const word = words.find((candidate) => candidate === value);
     if (word === undefined) throw new Error(`must be one of: ${words.join(', ')}`);
     return word;
@@ -140,8 +141,13 @@ export function urls(
 }
 
 /** Declares a variable that is a URL and may be absent. */
-export function optionalUrl(description: string, schemes: readonly string[]): Variable<string | undefined> {
-  return { ...optionalText(description), parse: (value) => parseUrl(value, schemes) };
+export function optionalUrl(
+  description: string,
+  schemes: readonly string[],
+  { defaultText }: { defaultText?: string } = {},
+): Variable<string | undefined> {
+  const parse = (value: string): string => parseUrl(value, schemes);
+  return { ...optionalText(description), ...(defaultText !== undefined && { defaultText }), parse };
 }
 
 /**

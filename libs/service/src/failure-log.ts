@@ -1,10 +1,14 @@
-import type { Logger } from './logger.js';
-
 // An outage causes hundreds of failures a second; one line is enough.
 const intervalMs = 1_000;
 
 // Services that start together find each other within this time. Failures before that are expected.
 const startMs = 5_000;
+
+/** The part of pino's logger that the failure log uses. */
+export interface FailureLogger {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
 
 /**
  * Logs failures that come in bursts: at most one line per second for each message, with the number of failures since the
@@ -15,7 +19,7 @@ export class FailureLog {
   private readonly startedAt: number;
 
   constructor(
-    private readonly logger: Logger,
+    private readonly logger: FailureLogger,
     /** A clock that never goes back, in milliseconds. */
     private readonly now: () => number = () => performance.now(),
   ) {

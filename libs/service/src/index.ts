@@ -1,5 +1,6 @@
 export * from './circuit-breaker.js';
 export * from './close-all.js';
+export * from './concurrency-limit.js';
 export * from './config.js';
 export * from './failure-log.js';
 export * from './health.js';
@@ -9,6 +10,7 @@ export * from './secret-box.js';
 export * from './service.js';
 export * from './shared-variables.js';
 export * from './shell.module.js';
+export * from './user-hasher.js';
 export * from './within.js';
 export * from './worker-loop.js';
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';

@@ -19,7 +19,7 @@ export const sharedVariables = {
     default: 'info',
   }),
   SECRET_KEY: list(
-    'Encrypts tokens in the database. One or more keys of at least 32 characters, separated by commas: the first key encrypts, every key decrypts. `npm start` generates one when it runs its own servers',
+    'Encrypts tokens in the database, and hashes the ids of erased platform users. The same for all services. One or more keys of at least 32 characters, separated by commas: the first key encrypts and hashes, every key decrypts and recognizes. `npm start` generates one when it runs its own servers',
     { secret: true, minLength: 32 },
   ),
   PUBLIC_URL: optionalUrl(

@@ -1,0 +1,82 @@
+import { within } from '@stream-events/service';
+import type { Client, QueryResultRow } from 'pg';
+import { advisoryLocks, type AdvisoryLock } from './advisory-locks.js';
+import { createClient, type SessionOptions } from './connect-database.js';
+import { migrationTimeoutMs } from './run-migrations.js';
+
+// A service has 25 s to stop. A server that does not respond must not use them up.
+const endLimitMs = 2_000;
+
+/** Opens sessions for maintenance: statements that may take hours, such as building an index. */
+export class MaintenanceSessions {
+  constructor(private readonly options: Omit<SessionOptions, 'statementTimeoutMs'>) {}
+
+  /**
+   * Opens a session that holds an advisory lock until it is closed. Returns undefined when another session holds the lock: try
+   * again later. Never waits for the lock, because `CREATE INDEX CONCURRENTLY` waits for all running statements and would
+   * deadlock with such a wait.
+   *
+   * @param stopping ends the session when it aborts, also in the middle of a statement
+   */
+  async open(lock: AdvisoryLock, stopping: AbortSignal): Promise<MaintenanceSession | undefined> {
+    const client = createClient({ ...this.options, statementTimeoutMs: migrationTimeoutMs });
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ isTaken: boolean; pid: number }>(
+        'SELECT pg_try_advisory_lock($1) AS "isTaken", pg_backend_pid() AS pid',
+        [advisoryLocks[lock]],
+      );
+      const [row] = rows;
+      if (row?.isTaken) return new MaintenanceSession(client, stopping, () => this.terminate(row.pid));
+    } catch (error) {
+      await end(client);
+      throw error;
+    }
+    await end(client);
+    return undefined;
+  }
+
+  /** Ends a session on the server, which would otherwise notice the closed connection only after the running statement. */
+  private async terminate(pid: number): Promise<void> {
+    const client = createClient({ ...this.options, statementTimeoutMs: endLimitMs });
+    try {
+      await client.connect();
+      await client.query('SELECT pg_terminate_backend($1)', [pid]);
+    } finally {
+      await end(client);
+    }
+  }
+}
+
+/** A session without a short statement timeout. Runs one statement at a time. */
+export class MaintenanceSession {
+  private terminated: Promise<void> | undefined;
+  private readonly onStop = (): void => {
+    this.terminated = within(endLimitMs, this.terminate()).then(() => end(this.client));
+  };
+
+  constructor(
+    private readonly client: Client,
+    private readonly stopping: AbortSignal,
+    private readonly terminate: () => Promise<void>,
+  ) {
+    stopping.addEventListener('abort', this.onStop);
+    if (stopping.aborted) this.onStop();
+  }
+
+  /** Runs a statement outside of a transaction. */
+  async query<Row extends QueryResultRow>(sql: string, values?: unknown[]): Promise<Row[]> {
+    return (await this.client.query<Row>(sql, values)).rows;
+  }
+
+  /** Ends the session, which releases its lock. */
+  async close(): Promise<void> {
+    this.stopping.removeEventListener('abort', this.onStop);
+    await (this.terminated ?? end(this.client));
+  }
+}
+
+/** Closes the connection. When a statement is running, it fails. */
+async function end(client: Client): Promise<void> {
+  await within(endLimitMs, client.end());
+}

@@ -1,0 +1,24 @@
+import { UserHasher } from './user-hasher.js';
+
+const first = 'the first key, which is long enough';
+const second = 'the second key, which is long enough';
+
+describe(UserHasher.name, () => {
+  it('recognizes an id after a restart, and no other id', () => {
+    const stored = new UserHasher([first]).hash('4711');
+
+    expect(new UserHasher([first]).hashes('4711')).toContain(stored);
+    expect(new UserHasher([first]).hashes('4712')).not.toContain(stored);
+  });
+
+  it('recognizes an id after the key was rotated, as long as the old key is in the list', () => {
+    const stored = new UserHasher([first]).hash('4711');
+
+    expect(new UserHasher([second, first]).hashes('4711')).toContain(stored);
+    expect(new UserHasher([second]).hashes('4711')).not.toContain(stored);
+  });
+
+  it('hashes with the first key', () => {
+    expect(new UserHasher([second, first]).hash('4711')).toBe(new UserHasher([second]).hash('4711'));
+  });
+});
