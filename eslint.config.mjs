@@ -39,11 +39,25 @@ function allow(sourceTag, ...tags) {
  */
 const folderOrders = {
   'apps/gateway/src': [
-    ...['http', 'paging', 'users', 'health'],
-    ...['scopes', 'api-endpoints', 'seeds', 'dead-letters', 'streamers', 'events', 'platform', 'webhook'],
-    ...['live', 'replays', 'api-description'],
+    ...['http', 'paging', 'audit-log', 'users', 'health'],
+    ...['scopes', 'api-endpoints', 'seeds', 'dead-letters', 'erasures', 'streamers', 'events'],
+    ...['platform', 'webhook'],
+    ...['live', 'event-export', 'replays', 'api-description'],
   ],
-  'apps/events/src': ['relay', 'store', 'event-list', 'dead-letters', 'ingest'],
+  'apps/events/src': [
+    ...[
+      'relay',
+      'store',
+      'upgrade',
+      'retention',
+      'event-list',
+      'event-export',
+      'stream-summaries',
+      'dead-letters',
+      'ingest',
+      'erasure',
+    ],
+  ],
   'apps/streamer-monitor/src': ['streams', 'polling', 'streamers', 'stream-events', 'rebuild'],
   'apps/platform-connector/src': [
     ...['platform', 'look-up', 'subscriptions', 'event-types'],

@@ -113,6 +113,16 @@ describe('event filters', () => {
       ['follow', 'chat', 'bot', 'held', 'anonymous', 'offline', 'shoutout', 'redemption', 'test'],
     ],
     ['broadcaster_user_id=B1', []],
+    ['event_types=raid', ['short raid']],
+    ['event_types=%20raid%20,,channel-raid,nothing', ['raid', 'short raid']],
+    ['event_types=Raid,channel', []],
+    ['channel_id=r1', ['raid', 'short raid']],
+    ['channel_id=o1', ['short raid']],
+    [
+      'channel_id=b1',
+      ['follow', 'chat', 'bot', 'held', 'anonymous', 'offline', 'raid', 'shoutout', 'redemption', 'test'],
+    ],
+    ['channel_id=B1', []],
     ['origin=test', ['test']],
     ['origin=platform&event_type=stream-offline', ['offline']],
     ['event_source=TestCall', ['test']],
@@ -132,6 +142,11 @@ describe('event filters', () => {
     ['raid_from=raider&event_type=raid', ['short raid']],
     ['reward_id=reward-1&user_name=ada&event_type=redeemed&broadcaster_user_id=b1', ['redemption']],
     ['reward_id=reward-1&user_name=emil', []],
+    ['event_types=channel-raid,stream-offline,raid&channel_id=b1', ['offline', 'raid', 'test']],
+    ['event_types=channel-raid,stream-offline&event_type=stream-offline', ['offline', 'test']],
+    ['event_types=channel-raid&event_type=stream-offline', []],
+    ['channel_id=b1&broadcaster_user_id=r1', []],
+    ['channel_id=b1&raid_from=raider&user_id=r1', ['raid']],
     ['origin=test&event_type=stream-offline&user_name=bea', ['test']],
   ])('narrow the results together, in the list and live: %s', async (query, names) => {
     expect(await namesFor(query)).toEqual(names);
@@ -141,13 +156,16 @@ describe('event filters', () => {
   it.each([
     ['', all],
     [
-      'event_type=&user_id=&user_name=&reward_id=&raid_from=&raid_to=&origin=&since=&until=&cursor=&page_size=',
+      'event_type=&user_id=&user_name=&reward_id=&raid_from=&raid_to=&origin=&event_types=,&channel_id=&since=&until=&cursor=&page_size=',
       all,
     ],
     ['colour=blue&__proto__=1&constructor=2', all],
     ['event_type=raid&event_type=channel-raid', ['raid']],
     ['event_type=raid&event_type=', all],
     ['user_id=%00', []],
+    ['channel_id=%00', []],
+    ['event_types=%00', []],
+    ['event_types=%00,raid', ['short raid']],
     ['user_id=%ED%A0%80', []],
     ['event_id=nothing', []],
     ["event_type=' OR 1=1 --", []],
@@ -236,9 +254,15 @@ describe('event filters', () => {
   it('are rejected with all errors in one response', async () => {
     const { status, json } = await stack.request<Problem>(
       'GET',
-      `${eventsPath}?since=x&until=y&page_size=0&cursor=z`,
+      `${eventsPath}?since=x&until=y&page_size=0&cursor=z&event_types=${[...Array(21).keys()].join()}`,
     );
     expect(status).toBe(400);
-    expect(Object.keys(json.errors ?? {}).sort()).toEqual(['cursor', 'page_size', 'since', 'until']);
+    expect(Object.keys(json.errors ?? {}).sort()).toEqual([
+      'cursor',
+      'event_types',
+      'page_size',
+      'since',
+      'until',
+    ]);
   });
 });

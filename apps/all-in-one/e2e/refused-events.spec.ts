@@ -112,7 +112,7 @@ describe('an event that the database rejects', () => {
     for (const batch of [[], [newEvent({ id: 'x' })], [newEvent({ eventType: 'a\0' })]]) {
       await expect(stack.client.request(storeEvents, { events: batch })).rejects.toMatchObject({
         code: 'internal',
-        cause: { code: 'invalid' },
+        cause: { cause: { code: 'invalid' } },
       });
     }
   });

@@ -42,7 +42,7 @@ export const owner = { username: 'owner', password: 'the password of the owner' 
 /** The webhook secrets. The simulator and the connector use the first one; the gateway accepts both. */
 export const webhookSecrets = ['the first webhook secret', 'the second webhook secret'] as const;
 
-const secretKey = 'the secret key of the end-to-end tests';
+export const secretKey = 'the secret key of the end-to-end tests';
 
 /** The application that the connector uses at the platform. */
 const application = {
@@ -264,6 +264,7 @@ export class Stack {
       ...(await this.shared()),
       NATS_URL: this.nats.urlFor('events'),
       PLATFORM: 'simulator',
+      SECRET_KEY: secretKey,
       EVENTS_MAX_GB: '1',
       INGEST_MAX_GB: '1',
       ...this.options.environment,

@@ -1,3 +1,4 @@
+import { eventually } from '@stream-events/testing';
 import type { Stack } from './stack.js';
 
 /** A streamer in the API's form. */
@@ -60,4 +61,25 @@ export async function readStreamer(stack: Stack, id: string): Promise<StreamerRe
 export async function readStreams(stack: Stack, id: string): Promise<StreamRecord[]> {
   const { json } = await stack.request<StreamPage>('GET', `${streamersPath}/${id}/streams?page_size=100`);
   return json.results;
+}
+
+/** The subscriptions to the events of a channel, by the records of the connector. */
+export function subscriptionsOf(stack: Stack, userId: string): Promise<{ type: string; status: string }[]> {
+  return stack.query<{ type: string; status: string }>(
+    `SELECT type, status FROM platform_connector.subscriptions WHERE condition ->> 'broadcaster_user_id' = $1`,
+    [userId],
+  );
+}
+
+/** Waits until the platform sends the events that start and end a stream. */
+export function untilSubscribed(stack: Stack, userId: string): Promise<void> {
+  return eventually(
+    async () => {
+      const enabled = (await subscriptionsOf(stack, userId)).filter(({ status }) => status === 'enabled');
+      expect(enabled.map(({ type }) => type)).toEqual(
+        expect.arrayContaining(['stream.online', 'stream.offline']),
+      );
+    },
+    { timeoutMs: 20_000 },
+  );
 }

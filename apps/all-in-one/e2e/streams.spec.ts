@@ -7,7 +7,9 @@ import {
   readStreamer,
   readStreams,
   streamersPath,
+  subscriptionsOf,
   timeForm,
+  untilSubscribed,
   type StreamerRecord,
   type StreamPage,
   type StreamRecord,
@@ -33,26 +35,9 @@ describe('streams', () => {
   const monitor = async (): Promise<{ user: SimulatedUser; streamer: StreamerRecord }> => {
     const user = await platform.addUser();
     const streamer = await monitorStreamer(stack, user.login);
-    await untilSubscribed(user.id);
+    await untilSubscribed(stack, user.id);
     return { user, streamer };
   };
-
-  const subscriptionsOf = (userId: string) =>
-    stack.query<{ type: string; status: string }>(
-      `SELECT type, status FROM platform_connector.subscriptions WHERE condition ->> 'broadcaster_user_id' = $1`,
-      [userId],
-    );
-
-  const untilSubscribed = (userId: string): Promise<void> =>
-    eventually(
-      async () => {
-        const enabled = (await subscriptionsOf(userId)).filter(({ status }) => status === 'enabled');
-        expect(enabled.map(({ type }) => type)).toEqual(
-          expect.arrayContaining(['stream.online', 'stream.offline']),
-        );
-      },
-      { timeoutMs: 20_000 },
-    );
 
   const untilLive = (streamer: StreamerRecord, time = soon): Promise<StreamRecord> =>
     eventually(async () => {
@@ -297,13 +282,17 @@ describe('streams', () => {
     await untilLive(streamer);
     await stack.request('PATCH', `${streamersPath}/${streamer.id}`, { body: { disabled: true } });
     await untilOffline(streamer);
-    await eventually(async () => expect(await subscriptionsOf(user.id)).toEqual([]), { timeoutMs: 20_000 });
+    await eventually(async () => expect(await subscriptionsOf(stack, user.id)).toEqual([]), {
+      timeoutMs: 20_000,
+    });
     expect(await readStreams(stack, streamer.id)).toHaveLength(1);
     await stack.request('PATCH', `${streamersPath}/${streamer.id}`, { body: { disabled: false } });
-    await untilSubscribed(user.id);
+    await untilSubscribed(stack, user.id);
     await untilLive(streamer, afterPolling);
     await stack.request('DELETE', `${streamersPath}/${streamer.id}`);
-    await eventually(async () => expect(await subscriptionsOf(user.id)).toEqual([]), { timeoutMs: 20_000 });
+    await eventually(async () => expect(await subscriptionsOf(stack, user.id)).toEqual([]), {
+      timeoutMs: 20_000,
+    });
     expect(await stack.query('SELECT 1 FROM streamer_monitor.streams WHERE user_id = $1', [user.id])).toEqual(
       [],
     );

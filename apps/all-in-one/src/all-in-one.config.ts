@@ -32,7 +32,7 @@ export const variables = {
   LOG_LEVEL: {
     ...sharedVariables.LOG_LEVEL,
     defaultValue: 'warn' as const,
-    defaultText: 'warn; info when each service runs in its own process',
+    defaultText: 'warn',
   },
 };
 

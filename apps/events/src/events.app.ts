@@ -1,28 +1,46 @@
 import type { INestMicroservice } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import {
+  createErasure,
   discardDeadLetter,
+  exportEvents,
   getDeadLetter,
+  getErasure,
   getEvent,
   listDeadLetters,
+  listErasedUsers,
+  listErasures,
   listEvents,
   retryDeadLetter,
+  storeEventBatch,
   storeEvents,
+  summarizeStream,
+  wereMessagesErased,
 } from '@stream-events/contracts';
-import { claimStoreFor, connectDatabase, createPool, toUnavailable } from '@stream-events/database';
+import {
+  claimStoreFor,
+  connectDatabase,
+  createPool,
+  MaintenanceSessions,
+  toUnavailable,
+} from '@stream-events/database';
 import {
   closeNats,
   connectNats,
   ErrorResponder,
   natsConnectionOptions,
   NatsServerStrategy,
+  RequestClient,
   StreamPublisher,
 } from '@stream-events/messaging';
 import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
 import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { variables, type EventsConfig } from './events.config.js';
+import { ErasureRunner } from './erasure/erasure-runner.service.js';
 import { schema } from './events.database.js';
+import { EventStatistics } from './event-list/event-statistics.js';
+import { LIST_POOL, listPoolOptions } from './event-list/list-pool.js';
 import { EventsModule } from './events.module.js';
 import { IngestDrain } from './ingest/ingest-drain.service.js';
 import { IngestStream } from './ingest/ingest-stream.js';
@@ -30,20 +48,35 @@ import { IntakeStream } from './ingest/intake-stream.js';
 import { EventsStream } from './relay/events-stream.js';
 import { Relay } from './relay/relay.service.js';
 import { StreamWatch } from './relay/stream-watch.service.js';
+import { Retention } from './retention/retention.service.js';
+import { StreamTrimmer } from './retention/stream-trimmer.service.js';
+import { RetentionPolicy } from './store/retention-policy.js';
+import { ErasedUsers } from './store/erased-users.service.js';
 import { StoreMaintenance } from './store/store-maintenance.service.js';
+import { SummaryMaintenance } from './stream-summaries/summary-maintenance.service.js';
+import { EventIndexBuilder } from './upgrade/event-index-builder.service.js';
+import { RaidChannelBackfill } from './upgrade/raid-channel-backfill.service.js';
 
 // More concurrent writers would only wait for each other's locks and commits.
 const writeConnections = 4;
 
 /** The contracts that the events service serves. */
 const servedContracts = [
+  storeEventBatch,
   storeEvents,
   listEvents,
   getEvent,
+  exportEvents,
+  summarizeStream,
   listDeadLetters,
   getDeadLetter,
   retryDeadLetter,
   discardDeadLetter,
+  createErasure,
+  getErasure,
+  listErasures,
+  listErasedUsers,
+  wereMessagesErased,
 ];
 
 /** The events service: stores batches of events, lists them, and publishes them to the EVENTS stream. */
@@ -57,12 +90,14 @@ async function start(shell: Shell<EventsConfig>) {
   const dataSource = await connectDatabase({ ...database, entities, migrations, poolSize: 10 });
   // Batches are written through a pool of their own, so that no list keeps a write waiting.
   const writePool = createPool({ ...database, poolSize: writeConnections });
+  const listPool = createPool({ ...database, ...listPoolOptions });
   await claimStoreFor(config.PLATFORM, dataSource);
+  const retention = new RetentionPolicy(config.RETENTION_DAYS);
   const eventsNats = { ...nats, name: 'events-relay', account: 'EVENTS' } as const;
   const relayConnection = await connectNats(eventsNats);
   const stream = await EventsStream.open(relayConnection, {
     platform: config.PLATFORM,
-    maxAgeDays: config.EVENTS_MAX_AGE_DAYS,
+    maxAgeMs: retention.limitStreamAge(config.EVENTS_MAX_AGE_DAYS),
     maxGigabytes: config.EVENTS_MAX_GB,
   });
   const ingestConnection = await connectNats({ ...nats, name: 'events-ingest' });
@@ -72,26 +107,40 @@ async function start(shell: Shell<EventsConfig>) {
   });
   const intakeStream = new IntakeStream(ingestConnection, { platform: config.PLATFORM }, logger);
 
+  const client = new RequestClient({ ...nats, name: 'events-client' });
+  await client.connect();
   const publisher = new StreamPublisher(relayConnection, natsConnectionOptions(eventsNats));
   const strategy = new NatsServerStrategy({ ...nats, queue: 'events', contracts: servedContracts });
   const app: INestMicroservice = await NestFactory.createMicroservice(
     EventsModule.register(shell, [
       { provide: DataSource, useValue: dataSource },
       { provide: Pool, useValue: writePool },
+      { provide: LIST_POOL, useValue: listPool },
+      { provide: MaintenanceSessions, useValue: new MaintenanceSessions(database) },
+      { provide: RetentionPolicy, useValue: retention },
       { provide: EventsStream, useValue: stream },
       { provide: StreamPublisher, useValue: publisher },
       { provide: IngestStream, useValue: ingestStream },
       { provide: IntakeStream, useValue: intakeStream },
+      { provide: RequestClient, useValue: client },
     ]),
     { strategy, logger: new NestLogger(logger), abortOnError: false },
   );
   app.useGlobalFilters(new ErrorResponder(logger, toUnavailable));
   await app.get(IngestDrain).prepare();
   await app.get(StoreMaintenance).start();
+  await app.get(EventIndexBuilder).start();
+  await app.get(EventStatistics).start();
+  app.get(RaidChannelBackfill).start();
   await app.get(StreamWatch).start();
+  app.get(SummaryMaintenance).start();
   app.get(Relay).start();
   app.get(IngestDrain).start();
+  app.get(Retention).start();
+  app.get(StreamTrimmer).start();
+  app.get(ErasedUsers).start();
   await app.listen();
+  app.get(ErasureRunner).start();
 
   health.register('events database', async () => {
     await dataSource.query('SELECT 1');
@@ -102,14 +151,23 @@ async function start(shell: Shell<EventsConfig>) {
     // First stop receiving, then publish the stored events, then close the connections.
     close: () =>
       closeAll([
+        () => app.get(ErasureRunner).stop(),
         () => app.close(),
         () => app.get(IngestDrain).stop(),
         () => app.get(StoreMaintenance).stop(),
+        () => app.get(EventIndexBuilder).stop(),
+        () => app.get(EventStatistics).stop(),
+        () => app.get(RaidChannelBackfill).stop(),
+        () => app.get(Retention).stop(),
+        () => app.get(StreamTrimmer).stop(),
+        () => app.get(SummaryMaintenance).stop(),
         () => app.get(Relay).stop(),
         () => app.get(StreamWatch).stop(),
+        () => app.get(ErasedUsers).stop(),
         () => publisher.close(),
+        () => client.close(),
         () => Promise.all([closeNats(relayConnection), closeNats(ingestConnection)]),
-        () => writePool.end(),
+        () => Promise.all([writePool.end(), listPool.end()]),
         () => dataSource.destroy(),
       ]),
   };

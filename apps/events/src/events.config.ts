@@ -7,8 +7,18 @@ export const variables = {
   ADMIN_PORT: adminPort(9001),
   DATABASE_URL: sharedVariables.DATABASE_URL,
   NATS_URL: sharedVariables.NATS_URL,
+  SECRET_KEY: sharedVariables.SECRET_KEY,
   PLATFORM: platformVariables.PLATFORM,
-  EVENTS_MAX_AGE_DAYS: integer('Days that events stay on the EVENTS stream', [1, 365], { default: 7 }),
+  RETENTION_DAYS: integer(
+    'Days that stored events are kept, in addition to the current day (UTC). Older events are deleted permanently. 0 keeps them forever',
+    [0, 3_650],
+    { default: 0 },
+  ),
+  EVENTS_MAX_AGE_DAYS: integer(
+    'Days that events stay on the EVENTS stream; never longer than RETENTION_DAYS',
+    [1, 365],
+    { default: 7 },
+  ),
   EVENTS_MAX_GB: integer(
     'Maximum size in GiB of the EVENTS stream. When the stream is full, its oldest events are removed (but stay in the store)',
     [1, 10_000],

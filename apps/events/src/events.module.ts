@@ -1,8 +1,13 @@
 import { Module, type DynamicModule, type ValueProvider } from '@nestjs/common';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DeadLettersModule } from './dead-letters/dead-letters.module.js';
+import { EventExportModule } from './event-export/event-export.module.js';
+import { ErasureModule } from './erasure/erasure.module.js';
 import { EventListModule } from './event-list/event-list.module.js';
 import { IngestStorageModule } from './ingest/ingest-storage.module.js';
+import { RetentionModule } from './retention/retention.module.js';
+import { StreamSummariesModule } from './stream-summaries/stream-summaries.module.js';
+import { UpgradeModule } from './upgrade/upgrade.module.js';
 
 /** The features of the events service. They import `StoreModule`, which imports `RelayModule`. */
 @Module({})
@@ -12,7 +17,17 @@ export class EventsModule {
     const shared = ShellModule.register(shell, connections);
     return {
       module: EventsModule,
-      imports: [shared, IngestStorageModule, EventListModule, DeadLettersModule],
+      imports: [
+        shared,
+        IngestStorageModule,
+        EventListModule,
+        EventExportModule,
+        StreamSummariesModule,
+        DeadLettersModule,
+        UpgradeModule,
+        RetentionModule,
+        ErasureModule,
+      ],
     };
   }
 }

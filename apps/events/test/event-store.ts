@@ -1,15 +1,23 @@
-import { connectDatabase, createPool } from '@stream-events/database';
-import { createLogger, Registry } from '@stream-events/service';
+import { connectDatabase, createPool, type PoolOptions } from '@stream-events/database';
+import { createLogger, Registry, UserHasher } from '@stream-events/service';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import { schema } from '../src/events.database.js';
+import { ChannelChanges } from '../src/store/channel-changes.repository.js';
 import { EventWriter } from '../src/store/event-writer.service.js';
 import { DeadLettersRepository } from '../src/store/dead-letters.repository.js';
 import { DeadLettersService } from '../src/dead-letters/dead-letters.service.js';
 import { EventListRepository } from '../src/event-list/event-list.repository.js';
+import { EventStatistics } from '../src/event-list/event-statistics.js';
+import { listPoolOptions } from '../src/event-list/list-pool.js';
+import { PageReader } from '../src/event-list/page-reader.js';
+import { PartitionCatalog } from '../src/event-list/partition-catalog.js';
+import { StatementRunner } from '../src/event-list/statement-runner.js';
 import type { OutboxBatch } from '../src/relay/outbox.repository.js';
 import type { Relay } from '../src/relay/relay.service.js';
+import { ErasedUsers } from '../src/store/erased-users.service.js';
+import type { IndexReadiness } from '../src/store/event-indexes.js';
 import { EventsRepository } from '../src/store/events.repository.js';
 import { PartitionsRepository } from '../src/store/partitions.repository.js';
 
@@ -20,36 +28,56 @@ const connectTimeoutMs = 30_000;
 export class EventStore {
   readonly handedToRelay: OutboxBatch[] = [];
   readonly metrics = new Registry();
+  readonly changes: ChannelChanges;
+  readonly hasher = new UserHasher(['the secret key of the tests, long enough']);
+  readonly erasedUsers: ErasedUsers;
   readonly events: EventsRepository;
   readonly partitions: PartitionsRepository;
   readonly list: EventListRepository;
+  readonly listPool: Pool;
+  readonly statistics: EventStatistics;
+  /** Which indexes the list uses. */
+  indexes: IndexReadiness = { isReady: () => true };
+  /** Milliseconds by which the clock of pages advances each time that it is read. */
+  pageClockStep = 0;
   readonly deadLetters: DeadLettersRepository;
   readonly writer: EventWriter;
   readonly deadLettersService: DeadLettersService;
+  private readonly pools: Pool[];
 
   private constructor(
-    private readonly database: TestDatabase,
+    readonly database: TestDatabase,
     readonly dataSource: DataSource,
-    private readonly writePool: Pool,
+    writePool: Pool,
   ) {
-    this.events = new EventsRepository(dataSource, writePool);
-    this.partitions = new PartitionsRepository(dataSource);
-    this.list = new EventListRepository(dataSource);
+    this.pools = [writePool];
+    this.changes = new ChannelChanges(dataSource);
     const logger = createLogger('test', 'silent');
-    this.deadLetters = new DeadLettersRepository(dataSource, logger);
-    const relay: Pick<Relay, 'publish'> = { publish: (batch) => void this.handedToRelay.push(batch) };
-    this.writer = new EventWriter(
-      this.events,
-      this.partitions,
-      relay as Relay, // holds: the writer calls nothing but publish
-      this.deadLetters,
-      this.metrics,
+    this.erasedUsers = new ErasedUsers(dataSource, this.hasher, logger);
+    this.events = new EventsRepository(dataSource, writePool, this.changes, this.erasedUsers);
+    this.partitions = new PartitionsRepository(dataSource);
+    this.listPool = this.openPool('events-list', 20, listPoolOptions);
+    this.statistics = new EventStatistics(dataSource, this.partitions, logger);
+    let now = 0;
+    const pages = new PageReader(
+      new PartitionCatalog(this.partitions, this.listPool),
+      new StatementRunner(this.listPool),
+      () => (now += this.pageClockStep),
     );
+    this.list = new EventListRepository(dataSource, pages, this.statistics, {
+      isReady: (name) => this.indexes.isReady(name),
+    });
+    this.deadLetters = new DeadLettersRepository(dataSource, logger);
+    this.writer = this.createWriter(this.partitions, this.metrics);
     this.deadLettersService = new DeadLettersService(this.deadLetters, this.writer, logger, this.metrics);
   }
 
-  static async create(): Promise<EventStore> {
+  /** @param prepare prepares the database before the service migrates it */
+  static async create(
+    prepare: (database: TestDatabase) => Promise<void> = () => Promise.resolve(),
+  ): Promise<EventStore> {
     const database = await createTestDatabase();
+    await prepare(database);
     const connection = {
       url: database.url,
       schema: schema.name,
@@ -64,8 +92,28 @@ export class EventStore {
     return new EventStore(database, dataSource, writePool);
   }
 
+  /** Creates another writer, which creates missing partitions with these, and writes with `events`. */
+  createWriter(
+    partitions: PartitionsRepository,
+    metrics: Registry,
+    events: EventsRepository = this.events,
+  ): EventWriter {
+    const relay: Pick<Relay, 'publish'> = { publish: (batch) => void this.handedToRelay.push(batch) };
+    // Safe cast: the writer calls nothing but publish.
+    return new EventWriter(events, partitions, relay as Relay, this.deadLetters, metrics);
+  }
+
+  /** Opens another pool of connections. `close` ends it. */
+  openPool(applicationName: string, poolSize: number, options: Partial<PoolOptions> = {}): Pool {
+    const { url } = this.database;
+    const pool = createPool({ url, schema: schema.name, applicationName, poolSize, ...options });
+    pool.options.connectionTimeoutMillis = connectTimeoutMs;
+    this.pools.push(pool);
+    return pool;
+  }
+
   async close(): Promise<void> {
-    await this.writePool.end();
+    await Promise.all(this.pools.map((pool) => pool.end()));
     await this.dataSource.destroy();
     await this.database.drop();
   }
@@ -74,7 +122,8 @@ export class EventStore {
   async clear(): Promise<void> {
     this.handedToRelay.length = 0;
     await this.dataSource.query(
-      'TRUNCATE events, received_messages, outbox, published_batches, dead_letters',
+      `TRUNCATE events, received_messages, outbox, published_batches, dead_letters, channel_changes, stream_summaries,
+         erasures, erased_messages`,
     );
     await this.dataSource.query('UPDATE event_stream SET epoch = NULL, last_sequence = 0');
   }
@@ -86,7 +135,8 @@ export class EventStore {
   }
 
   async count(
-    table: 'events' | 'received_messages' | 'outbox' | 'published_batches' | 'dead_letters',
+    table:
+      'events' | 'received_messages' | 'outbox' | 'published_batches' | 'dead_letters' | 'stream_summaries',
   ): Promise<number> {
     const [row] = await this.dataSource.query<{ count: number }[]>(
       `SELECT count(*)::int AS count FROM ${table}`,

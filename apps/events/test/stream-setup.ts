@@ -45,7 +45,12 @@ export interface CheckParts {
 }
 
 // The broker removes the files of these small streams in a few milliseconds.
-export const streamOptions = { platform: 'simulator', maxAgeDays: 7, maxGigabytes: 1, deletionMs: 200 };
+export const streamOptions = {
+  platform: 'simulator',
+  maxAgeMs: 7 * 24 * 3_600_000,
+  maxGigabytes: 1,
+  deletionMs: 200,
+};
 
 /** A broker, and operations on its EVENTS stream. */
 export class StreamSetup {
@@ -151,7 +156,11 @@ export class StreamSetup {
   async readStream(): Promise<StreamMessage[]> {
     const manager = await jetstreamManager(this.connection);
     const { state } = await manager.streams.info(eventsStreamName);
-    const sequences = Array.from({ length: state.messages }, (_, index) => state.first_seq + index);
+    const sequences = Array.from(
+      // nats-server 2.9 can report 0 for both sequences of an empty stream.
+      { length: state.messages === 0 ? 0 : state.last_seq - state.first_seq + 1 },
+      (_, index) => state.first_seq + index,
+    );
     const messages = await Promise.all(
       sequences.map((seq) => manager.streams.getMessage(eventsStreamName, { seq })),
     );

@@ -3,12 +3,14 @@ import { RequestClient } from '@stream-events/messaging';
 import { closeAll, defineService, type Shell } from '@stream-events/service';
 import { serveStreamDescription } from './api-description/async-api.js';
 import { serveApiDescription } from './api-description/open-api.js';
+import { EventExports } from './event-export/event-exports.service.js';
 import { variables, type GatewayConfig } from './gateway.config.js';
 import { connectGatewayDatabase } from './gateway.database.js';
 import { GatewayModule } from './gateway.module.js';
 import { createHttpApp } from './http/http-app.js';
 import { WebSockets } from './live/transports/web-sockets.service.js';
 import { LiveConnections } from './live/connections/live-connections.service.js';
+import { ErasureWatch } from './live/stream/erasure-watch.service.js';
 import { EventFeed } from './live/stream/event-feed.service.js';
 import { EventsStreamClient } from './live/stream/events-stream-client.js';
 import { ReplayChannel } from './replays/replay-channel.js';
@@ -17,6 +19,7 @@ import { Seeds } from './seeds/seeds.service.js';
 import { checkOwnerVariables, createFirstOwner } from './users/first-owner.js';
 import { recoverOwner, type RecoveredOwner } from './users/owner-recovery.js';
 import { UsersService } from './users/users.service.js';
+import { WebhookRoute } from './webhook/webhook-route.js';
 
 /** The gateway, the public edge. The started service reports its address, and the first owner if this start created one. */
 export const gateway = defineService({ name: 'gateway', variables, start });
@@ -30,6 +33,7 @@ async function start(shell: Shell<GatewayConfig>) {
   const ingestPublisher = app.get(IngestPublisher);
   const eventsStream = app.get(EventsStreamClient);
   const feed = app.get(EventFeed);
+  const erasures = app.get(ErasureWatch);
   const live = app.get(LiveConnections);
   const webSockets = app.get(WebSockets);
   const replayChannel = app.get(ReplayChannel);
@@ -40,8 +44,10 @@ async function start(shell: Shell<GatewayConfig>) {
   await replayChannel.connect((event, connectionName) => live.replay(event, connectionName));
   serveStreamDescription(app);
   serveApiDescription(app);
+  app.get(WebhookRoute).attach(app.getHttpAdapter().getInstance());
   webSockets.attach(app.getHttpServer());
   feed.start();
+  erasures.start();
   const owner = await createFirstOwner(app.get(UsersService), config, logger);
   health.register('gateway database', async () => {
     await dataSource.query('SELECT 1');
@@ -62,7 +68,10 @@ async function start(shell: Shell<GatewayConfig>) {
         // Close live connections before the server: clients keep them open indefinitely, and the server would wait.
         () => live.stop(),
         () => webSockets.stop(),
+        // An export can take many minutes. Its client continues it at another gateway.
+        () => app.get(EventExports).stop(),
         () => app.close(),
+        () => erasures.stop(),
         () => feed.stop(),
         () => eventsStream.close(),
         () => replayChannel.close(),

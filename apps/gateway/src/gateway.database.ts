@@ -1,9 +1,11 @@
 import { connectDatabase, createDataSource, type DatabaseOptions } from '@stream-events/database';
 import type { DataSource } from 'typeorm';
 import { ApiEndpoint } from './api-endpoints/api-endpoint.entity.js';
+import { AuditEntry } from './audit-log/audit-entry.entity.js';
 import { CreateUsers1763700000000 } from './migrations/1763700000000-create-users.js';
 import { CreateReplays1764400000000 } from './migrations/1764400000000-create-replays.js';
 import { CreateScopesAndApiEndpoints1764600000000 } from './migrations/1764600000000-create-scopes-and-api-endpoints.js';
+import { CreateAuditLog1766100000000 } from './migrations/1766100000000-create-audit-log.js';
 import { Replay } from './replays/replay.entity.js';
 import { Scope } from './scopes/scope.entity.js';
 import { AppliedSeed } from './seeds/applied-seed.entity.js';
@@ -14,11 +16,12 @@ import { User } from './users/user.entity.js';
 /** The database schema of the gateway. */
 export const schema = {
   name: 'gateway',
-  entities: [User, AccessToken, LoginFailure, Replay, Scope, ApiEndpoint, AppliedSeed],
+  entities: [User, AccessToken, LoginFailure, Replay, Scope, ApiEndpoint, AppliedSeed, AuditEntry],
   migrations: [
     CreateUsers1763700000000,
     CreateReplays1764400000000,
     CreateScopesAndApiEndpoints1764600000000,
+    CreateAuditLog1766100000000,
   ],
 };
 

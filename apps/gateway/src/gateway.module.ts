@@ -5,7 +5,10 @@ import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import { ApiDescriptionModule } from './api-description/api-description.module.js';
 import { ApiEndpointsModule } from './api-endpoints/api-endpoints.module.js';
+import { AuditLogModule } from './audit-log/audit-log.module.js';
 import { DeadLettersModule } from './dead-letters/dead-letters.module.js';
+import { EventExportModule } from './event-export/event-export.module.js';
+import { ErasuresModule } from './erasures/erasures.module.js';
 import { EventsModule } from './events/events.module.js';
 import type { GatewayConfig } from './gateway.config.js';
 import { HealthModule } from './health/health.module.js';
@@ -31,12 +34,15 @@ const features = [
   WebhookModule,
   LiveModule,
   EventsModule,
+  EventExportModule,
   ReplaysModule,
   DeadLettersModule,
   StreamersModule,
   PlatformModule,
   ScopesModule,
   ApiEndpointsModule,
+  ErasuresModule,
+  AuditLogModule,
   SeedsModule,
   ApiDescriptionModule,
 ];

@@ -29,6 +29,14 @@ class HoldableStream extends EventsStreamClient {
 
 /** A NATS server with an EVENTS stream, created and filled as by the events service. */
 export class EventsBroker {
+  /** The record of erased messages that the events service keeps. */
+  readonly erased = {
+    wereErased: (_epoch: string, from: number, to: number): Promise<boolean> => {
+      const sequences = Array.from({ length: to - from + 1 }, (_, index) => from + index);
+      return Promise.resolve(sequences.every((sequence) => this.erasedSequences.has(sequence)));
+    },
+  };
+  private readonly erasedSequences = new Set<number>();
   private readonly streams: HoldableStream[] = [];
 
   private constructor(
@@ -101,6 +109,17 @@ export class EventsBroker {
   /** Removes one message, which leaves a hole. */
   async remove(sequence: number): Promise<void> {
     await (await this.manage()).streams.deleteMessage(eventsStreamName, sequence);
+  }
+
+  /** Erases one message, as an erasure does. */
+  async erase(sequence: number): Promise<void> {
+    this.noteErased([sequence]);
+    await this.remove(sequence);
+  }
+
+  /** Records messages as erased that the test removes in another way. */
+  noteErased(sequences: readonly number[]): void {
+    for (const sequence of sequences) this.erasedSequences.add(sequence);
   }
 
   /** Deletes all consumers. */

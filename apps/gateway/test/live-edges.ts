@@ -11,6 +11,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { WebSocket, type ClientOptions } from 'ws';
 import { createHttpServer } from '../src/http/http-server.js';
 import { ProblemFilter } from '../src/http/problem.filter.js';
+import { RequestLog } from '../src/http/request-log.js';
 import { RouteMethods } from '../src/http/route-methods.js';
 import { EventFeed } from '../src/live/stream/event-feed.service.js';
 import { EventHistory } from '../src/live/stream/event-history.service.js';
@@ -93,6 +94,7 @@ export class LiveEdges {
         providers: [
           { provide: DataSource, useValue: this.dataSource },
           { provide: RouteMethods, useValue: routes },
+          RequestLog,
           { provide: APP_FILTER, useClass: ProblemFilter },
           { provide: APP_GUARD, useClass: AccessGuard },
           AccessTokens,

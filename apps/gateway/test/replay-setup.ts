@@ -63,6 +63,7 @@ export class ReplaySetup {
       DATABASE_URL: database.url,
       NATS_URL: nats.urlFor('events'),
       PLATFORM: 'simulator',
+      SECRET_KEY: 'the secret key of the tests of replays',
       EVENTS_MAX_GB: '1',
       INGEST_MAX_GB: '1',
       LOG_LEVEL: 'error',
@@ -92,7 +93,7 @@ export class ReplaySetup {
       ),
     ]);
     const replays = new ReplaysRepository(dataSource);
-    const runner = new ReplayRunner(replays, client, channel, logger);
+    const runner = new ReplayRunner(replays, client, channel, { isErased: () => false }, logger);
     runner.start();
     const disconnect = async (): Promise<void> => {
       await Promise.all([channel.close(), client.close()]);

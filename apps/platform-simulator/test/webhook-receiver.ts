@@ -12,7 +12,7 @@ export interface Received {
   /** The body as JSON. */
   json: {
     challenge?: string;
-    subscription: { id: string; type: string; status: string };
+    subscription: { id: string; type: string; status: string; condition: Record<string, string> };
     event?: Record<string, unknown>;
   };
   /** The expected signature of this message, computed here and not by the simulator. */

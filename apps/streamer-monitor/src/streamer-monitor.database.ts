@@ -2,6 +2,7 @@ import { StoreIdentity } from '@stream-events/database';
 import { CreateStreamers1764230000000 } from './migrations/1764230000000-create-streamers.js';
 import { CreateStoreIdentity1764250000000 } from './migrations/1764250000000-create-store-identity.js';
 import { AddRebuildLeaseHolder1766010000000 } from './migrations/1766010000000-add-rebuild-lease-holder.js';
+import { IndexSamplesByTime1766120010000 } from './migrations/1766120010000-index-samples-by-time.js';
 import { Rebuild } from './rebuild/rebuild.entity.js';
 import { Streamer } from './streamers/streamer.entity.js';
 import { OfflineEvent } from './streams/offline-event.entity.js';
@@ -16,5 +17,6 @@ export const schema = {
     CreateStreamers1764230000000,
     CreateStoreIdentity1764250000000,
     AddRebuildLeaseHolder1766010000000,
+    IndexSamplesByTime1766120010000,
   ],
 };

@@ -88,6 +88,7 @@ class StandInEventsController {
   @Handles(listEvents)
   async list({ filters, position }: ListEventsRequest): Promise<ListEventsReply> {
     if (this.log.isAway) throw new ServiceError('unavailable', 'The database is not available.');
+    if (position?.direction === 'newer') return this.readOldest();
     const matching = this.log.events.filter(
       (event) =>
         event.eventType === filters.eventType &&
@@ -101,6 +102,11 @@ class StandInEventsController {
     const next = isEnd ? null : { direction: 'older' as const, id: last.id, inclusive: false };
     await this.log.whileRead();
     return { events, next, previous: null };
+  }
+
+  private readOldest(): ListEventsReply {
+    const [oldest] = [...this.log.events].sort((one, other) => (one.id < other.id ? -1 : 1));
+    return { events: oldest ? [oldest] : [], next: null, previous: null };
   }
 }
 

@@ -222,7 +222,7 @@ describe(LiveEvents.name, () => {
     it.each([
       [401, 'No valid token.'],
       [403, 'Not for you.'],
-      [400, 'Invalid: since.'],
+      [400, 'since: must be an ISO 8601 time'],
       [404, 'There is nothing at this path.'],
     ])('are not retried after %d; the error has the problem document', async (status, detail) => {
       await serve((connection) => connection.refuse(status, {}, { detail }));

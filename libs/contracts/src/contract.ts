@@ -3,6 +3,17 @@ import type { ErrorCode } from './errors.js';
 /** A class that class-transformer can instantiate and class-validator can check. */
 export type MessageClass<T extends object> = new () => T;
 
+/** How a message travels as bytes instead of JSON. */
+export interface RawFormat<Message extends object> {
+  print(message: Message): Uint8Array;
+  /**
+   * The bytes are part of the network buffer: copy them to keep them.
+   *
+   * @throws ServiceError `invalid`
+   */
+  parse(bytes: Uint8Array): Message;
+}
+
 /**
  * A request that one service handles for others over NATS, declared once. The types of the caller and of the handler, the
  * validation at both ends, and the errors derive from it.
@@ -23,6 +34,10 @@ export interface Contract<Request extends object, Reply extends object> {
   readonly parseRequest?: (message: unknown) => Request;
   /** Like `parseRequest`, for the reply. */
   readonly parseReply?: (message: unknown) => Reply;
+  /** The request always travels in this format, so a contract that gets one later needs a new subject. */
+  readonly rawRequest?: RawFormat<Request>;
+  /** The reply travels in this format when the caller can read it, and as JSON between services of two versions. */
+  readonly rawReply?: RawFormat<Reply>;
 }
 
 /** Declares a contract. Infers and keeps its types. */

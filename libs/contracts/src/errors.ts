@@ -78,7 +78,13 @@ export class ServiceError extends Error {
 
   /** Makes a validation error on one field. */
   static onField(field: string, message: string): ServiceError {
-    return new ServiceError('invalid', `${field}: ${message}`, { errors: { [field]: [message] } });
+    return ServiceError.onFields({ [field]: [message] });
+  }
+
+  /** Makes a validation error on several fields. Its detail lists them all. */
+  static onFields(errors: FieldErrors): ServiceError {
+    const faults = Object.entries(errors).map(([field, messages]) => `${field}: ${messages.join(', ')}`);
+    return new ServiceError('invalid', faults.join('; '), { errors });
   }
 }
 

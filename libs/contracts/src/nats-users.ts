@@ -153,7 +153,13 @@ export const natsUsers = {
   ]),
   // In the account SERVICES, JetStream holds the INGEST stream (and INTAKE, until it is drained).
   events: serviceUser('events', {
-    publish: ['$JS.API.>', '$JS.ACK.>'],
+    publish: [
+      '$JS.API.>',
+      '$JS.ACK.>',
+      // An erasure of a user who is a monitored streamer.
+      'request.streamer-monitor.list-streamers',
+      'request.streamer-monitor.erase-streamer',
+    ],
     subscribe: ['request.events.>'],
     servesRequests: true,
   }),

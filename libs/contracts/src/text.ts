@@ -1,6 +1,6 @@
 import { ValidateBy } from 'class-validator';
 
-/** Whether PostgreSQL can store the text: it has no NUL character and no half of a surrogate pair. */
+/** Whether PostgreSQL can store the text: it has no NUL character and no unpaired surrogate. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
@@ -16,6 +16,8 @@ export function countCharacters(text: string): number {
 export function isTextWithin(value: unknown, min: number, max: number): value is string {
   // A character has at most two code units, so a text with more units is too long without counting.
   if (typeof value !== 'string' || value.length > max * 2 || !isStorableText(value)) return false;
+  // Nearly every text is this short: then its number of characters is within the limits, too.
+  if (value.length <= max && value.length >= 2 * min) return true;
   const length = countCharacters(value);
   return length >= min && length <= max;
 }
@@ -28,7 +30,7 @@ export function IsText(min: number, max: number): PropertyDecorator {
     validator: {
       validate: (value: unknown) => isTextWithin(value, min, max),
       defaultMessage: () =>
-        `must be text of ${min} to ${max} characters (no NUL character, no half of a surrogate pair)`,
+        `must be text of ${min} to ${max} characters (no NUL character, no unpaired surrogate)`,
     },
   });
 }

@@ -1,5 +1,12 @@
-import { ServiceError, type NewEvent, type StoreEventsRequest } from '@stream-events/contracts';
-import { ReplyTimeoutError, type RequestClient } from '@stream-events/messaging';
+import {
+  ServiceError,
+  storeEventBatch,
+  storeEvents,
+  type NewEvent,
+  type StoreEventsRequest,
+  type StoreException,
+} from '@stream-events/contracts';
+import { NoServiceError, ReplyTimeoutError, type RequestClient } from '@stream-events/messaging';
 import { createLogger, Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
 import { v7 as uuidV7 } from 'uuid';
@@ -8,14 +15,28 @@ import { EventIngest } from './event-ingest.service.js';
 /** The events service's reply to a batch. */
 type Answer = 'stored' | Error;
 
-/** An EventIngest with a fake events service: `answer` provides the reply, `batches` records the ids of each batch. */
-function setUp({ circuitRestMs = 60_000 } = {}) {
+/**
+ * An EventIngest with a fake events service: `answer` provides the reply, `batches` records the ids of each batch. Before
+ * `version` 2, the service only knows the JSON contract.
+ */
+function setUp({ circuitRestMs = 60_000, version = 2 } = {}) {
   const batches: string[][] = [];
-  const service = { answer: (): Answer | Promise<Answer> => 'stored' };
-  const request = async (_contract: unknown, { events }: StoreEventsRequest) => {
+  const service = {
+    answer: (): Answer | Promise<Answer> => 'stored',
+    exceptions: [] as StoreException[],
+    /** How many events of a batch the reply leaves out. */
+    missing: 0,
+    /** The requests as they were sent. */
+    requests: [] as { subject: string; events: NewEvent[] }[],
+  };
+  const request = async ({ subject }: { subject: string }, { events }: StoreEventsRequest) => {
+    if (subject === storeEventBatch.subject && version < 2) throw new NoServiceError({});
+    service.requests.push({ subject, events });
     batches.push(events.map(({ id }) => id));
     const answer = await service.answer();
     if (answer !== 'stored') throw answer;
+    const { exceptions, missing } = service;
+    if (subject === storeEventBatch.subject) return { events: events.length - missing, exceptions };
     return { outcomes: events.map(({ id }) => ({ id, outcome: 'stored' })) };
   };
   const client = { request } as unknown as RequestClient; // Safe cast: EventIngest only sends requests.
@@ -32,7 +53,7 @@ function setUp({ circuitRestMs = 60_000 } = {}) {
     );
   const isDegraded = async (): Promise<boolean> =>
     (await metrics.getSingleMetric('gateway_ingest_degraded')?.get())?.values[0]?.value === 1;
-  return { batches, service, store, isDegraded };
+  return { batches, service, ingest, store, isDegraded };
 }
 
 function newEvent(): NewEvent {
@@ -51,6 +72,50 @@ const away = (): Error => new ServiceError('unavailable', 'away');
 const silent = (): Error => new ReplyTimeoutError('request.events.store', 2_000);
 
 describe(EventIngest.name, () => {
+  describe('store', () => {
+    it('sends the columns of every event, and returns the outcomes in their order', async () => {
+      const { service, ingest } = setUp();
+      const [first, second, third] = [
+        newEvent(),
+        newEvent(),
+        { ...newEvent(), eventData: '{"user_id":"7"}' },
+      ];
+      service.exceptions = [{ index: 1, id: first.id, outcome: 'known' }];
+
+      const outcomes = await Promise.all([first, second, third].map((event) => ingest.store(event)));
+
+      expect(outcomes).toEqual([
+        { id: first.id, outcome: 'stored' },
+        { id: first.id, outcome: 'known' },
+        { id: third.id, outcome: 'stored' },
+      ]);
+      expect(service.requests).toMatchObject([
+        {
+          subject: storeEventBatch.subject,
+          events: [{ columns: { userId: null } }, {}, { columns: { userId: '7' } }],
+        },
+      ]);
+    });
+
+    it('does not take a reply about another number of events for a success', async () => {
+      const { service, ingest } = setUp();
+      service.missing = 1;
+
+      await expect(
+        Promise.all([newEvent(), newEvent()].map((event) => ingest.store(event))),
+      ).rejects.toMatchObject({ code: 'internal' });
+    });
+
+    it('sends the JSON request, without columns, to events services that know no other', async () => {
+      const { service, ingest } = setUp({ version: 1 });
+      const event = newEvent();
+
+      expect(await ingest.store(event)).toEqual({ id: event.id, outcome: 'stored' });
+
+      expect(service.requests).toEqual([{ subject: storeEvents.subject, events: [event] }]);
+    });
+  });
+
   describe('when the events service is not available', () => {
     it.each([
       ['away', away],

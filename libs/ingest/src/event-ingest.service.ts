@@ -4,13 +4,16 @@ import {
   estimateEventBytes,
   maxBatchBytes,
   maxBatchEvents,
+  readEventColumns,
   ServiceError,
+  storeEventBatch,
   storeEvents,
-  type NewEvent,
-  type StoreEventsReply,
+  withoutColumns,
+  type EventWithColumns,
+  type StoreEventBatchReply,
   type StoreOutcome,
 } from '@stream-events/contracts';
-import { ReplyTimeoutError, RequestClient } from '@stream-events/messaging';
+import { NoServiceError, ReplyTimeoutError, RequestClient } from '@stream-events/messaging';
 import { CircuitBreaker, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { BatchPacing } from './batch-pacing.js';
 import { defaultCircuitRestMs, INGEST_OPTIONS, type IngestOptions } from './ingest-options.js';
@@ -36,7 +39,7 @@ export class IngestFullError extends ServiceError {
 }
 
 interface WaitingEvent {
-  event: NewEvent;
+  event: EventWithColumns;
   bytes: number;
   resolve: (outcome: StoreOutcome) => void;
   reject: (error: unknown) => void;
@@ -74,8 +77,9 @@ export class EventIngest {
    * @throws ServiceError `unavailable` when the event was not stored, or (after timeouts) when it is unknown whether it was
    * stored; sending the same message or the same id again stores it only once
    */
-  async store(event: NewEvent): Promise<StoreOutcome> {
+  async store(received: EventWithColumns): Promise<StoreOutcome> {
     if (!this.circuit.permits) throw storeUnavailable();
+    const event = withColumns(received);
     const bytes = estimateEventBytes(event);
     if (this.waiting.length >= maxWaitingEvents || this.waitingBytes + bytes > maxWaitingBytes) {
       throw new IngestFullError();
@@ -137,7 +141,7 @@ export class EventIngest {
     const begunAt = this.circuit.begin();
     try {
       const events = batch.map((entry) => entry.event);
-      const { outcomes } = await this.sendWithRetries(events, maxTries);
+      const outcomes = await this.sendWithRetries(events, maxTries);
       this.circuit.succeed();
       batch.forEach((entry, index) => {
         const outcome = outcomes[index];
@@ -163,11 +167,10 @@ export class EventIngest {
    * After a timeout or a lost store, it is unknown whether the batch was stored. Retrying with the same ids is safe: each
    * event is stored only once.
    */
-  private async sendWithRetries(events: NewEvent[], maxTries: number): Promise<StoreEventsReply> {
+  private async sendWithRetries(events: EventWithColumns[], maxTries: number): Promise<StoreOutcome[]> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        // No correlation id: a batch belongs to many HTTP requests, so its log lines cannot carry the id of one.
-        return await this.client.request(storeEvents, { events });
+        return await this.send(events);
       } catch (error) {
         if (!isUnavailable(error) || attempt >= maxTries) throw error;
         this.logger.warn(
@@ -179,6 +182,18 @@ export class EventIngest {
         if (!(error instanceof ReplyTimeoutError)) await wait(unavailableRetryMs);
       }
     }
+  }
+
+  /** Sends a batch in the newest form that a running events service reads. */
+  private async send(events: EventWithColumns[]): Promise<StoreOutcome[]> {
+    try {
+      // No correlation id: a batch belongs to many HTTP requests, so its log lines cannot carry the id of one.
+      return toOutcomes(events, await this.client.request(storeEventBatch, { events }));
+    } catch (error) {
+      if (!(error instanceof NoServiceError)) throw error;
+    }
+    const { outcomes } = await this.client.request(storeEvents, { events: events.map(withoutColumns) });
+    return outcomes;
   }
 
   private measure(metrics: Registry, service: string): void {
@@ -210,6 +225,23 @@ export function isStoreUnavailable(error: unknown): boolean {
 
 function isUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'unavailable';
+}
+
+/** Derives the columns before the event waits, because the limit on the bytes of a batch includes them. */
+function withColumns(event: EventWithColumns): EventWithColumns {
+  return event.columns ? event : { ...event, columns: readEventColumns(event.eventType, event.eventData) };
+}
+
+/** @throws ServiceError `internal` when the reply is not about these events */
+function toOutcomes(
+  events: readonly EventWithColumns[],
+  { events: count, exceptions }: StoreEventBatchReply,
+): StoreOutcome[] {
+  if (count !== events.length)
+    throw new ServiceError('internal', `The reply is about ${count} events instead of ${events.length}.`);
+  const outcomes = events.map(({ id }): StoreOutcome => ({ id, outcome: 'stored' }));
+  for (const { index, id, outcome } of exceptions) outcomes[index] = { id, outcome };
+  return outcomes;
 }
 
 function storeUnavailable(): ServiceError {

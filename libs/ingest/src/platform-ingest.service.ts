@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { NewEvent, StoreOutcome } from '@stream-events/contracts';
+import type { EventWithColumns, StoreOutcome } from '@stream-events/contracts';
 import { Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 import { EventIngest, isStoreUnavailable } from './event-ingest.service.js';
 import { INGEST_OPTIONS, type IngestOptions } from './ingest-options.js';
@@ -54,7 +54,7 @@ export class PlatformIngest {
    *
    * @throws ServiceError `unavailable` when neither the event store nor INGEST took the event
    */
-  async store(event: NewEvent): Promise<PlatformIngestOutcome> {
+  async store(event: EventWithColumns): Promise<PlatformIngestOutcome> {
     try {
       const { outcome } = await this.ingest.store(event);
       if (this.outage) this.endOutage(this.outage);
@@ -66,7 +66,7 @@ export class PlatformIngest {
     }
   }
 
-  private async defer(event: NewEvent): Promise<boolean> {
+  private async defer(event: EventWithColumns): Promise<boolean> {
     const outage = (this.outage ??= this.beginOutage());
     try {
       await this.publisher.publish(event);

@@ -1,25 +1,29 @@
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { NatsContext } from '@nestjs/microservices';
 import { errorCatalogue, ServiceError, type ErrorMessage } from '@stream-events/contracts';
+import { FailureLog, type FailureLogger } from '@stream-events/service';
 import type { MsgHdrs } from '@nats-io/transport-node';
 import { throwError, type Observable } from 'rxjs';
 import { correlationHeader } from './correlation.js';
 
 /** The part of pino's logger that the responder uses. */
-export interface ErrorLogger {
+export interface ErrorLogger extends FailureLogger {
   error(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
   debug(fields: object, message: string): void;
 }
 
 /** Replies to a failed request with the code of its error and logs it. Any error other than a ServiceError becomes `internal`. */
 @Catch()
 export class ErrorResponder implements ExceptionFilter<unknown> {
+  private readonly refusals: FailureLog;
+
   /** @param translate turns errors of the service's libraries, such as the database's, into a ServiceError */
   constructor(
     private readonly logger: ErrorLogger,
     private readonly translate: (error: unknown) => unknown,
-  ) {}
+  ) {
+    this.refusals = new FailureLog(logger);
+  }
 
   catch(thrown: unknown, host: ArgumentsHost): Observable<never> {
     const exception = this.translate(thrown);
@@ -31,15 +35,15 @@ export class ErrorResponder implements ExceptionFilter<unknown> {
             cause: exception,
           });
     const headers = context.getHeaders() as MsgHdrs | undefined; // Safe cast: the NATS transport passes the message's headers.
-    this.logger[errorCatalogue[error.code].logLevel](
-      {
-        subject: context.getSubject(),
-        correlationId: headers?.get(correlationHeader),
-        code: error.code,
-        err: error.cause ?? error,
-      },
-      'request failed',
-    );
+    const details = {
+      subject: context.getSubject(),
+      correlationId: headers?.get(correlationHeader),
+      code: error.code,
+      err: error.cause ?? error,
+    };
+    // In an outage, hundreds of requests per second fail for one reason.
+    if (error.code === 'unavailable') this.refusals.warn('cannot serve requests of other services', details);
+    else this.logger[errorCatalogue[error.code].logLevel](details, 'request failed');
     const message: ErrorMessage = error.toMessage();
     return throwError(() => message);
   }

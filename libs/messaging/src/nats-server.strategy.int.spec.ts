@@ -62,7 +62,8 @@ async function createService(
     abortOnError: false,
   });
   const log = (): void => undefined;
-  service.useGlobalFilters(new ErrorResponder({ error: log, warn: log, debug: log }, (error) => error));
+  const logger = { error: log, warn: log, info: log, debug: log };
+  service.useGlobalFilters(new ErrorResponder(logger, (error) => error));
   return service;
 }
 

@@ -2,9 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { ServerNats, type MessageHandler, type NatsContext } from '@nestjs/microservices';
 import { ServiceError, type Contract } from '@stream-events/contracts';
 import { within } from '@stream-events/service';
-import type { NatsConnection, Subscription } from '@nats-io/transport-node';
+import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { logConnection } from './connection-watch.js';
 import { closeNats, connectNats, natsConnectionOptions, type NatsOptions } from './connection.js';
+import { acceptRawHeader, rawReplyHeaders, RequestDeserializer } from './raw-messages.js';
 
 /** What a service serves, and how it connects. */
 export interface NatsServerOptions extends NatsOptions {
@@ -26,6 +27,14 @@ export const maxRequestsInProgress = 256;
 
 type HandleRequestParameters = Parameters<ServerNats['handleRequest']>;
 
+/** What Nest sends as a reply. */
+interface ReplyPacket {
+  response?: object;
+  err?: unknown;
+}
+
+type Publish = (packet: ReplyPacket) => unknown;
+
 const tooBusy = new ServiceError(
   'unavailable',
   'The service is overloaded. Retry after the time in `Retry-After`.',
@@ -35,20 +44,27 @@ const tooBusy = new ServiceError(
 );
 
 /**
- * Nest's NATS server with three additions. It refuses to start when a contract has no handler or has two. It loses no request
+ * Nest's NATS server with four additions. It refuses to start when a contract has no handler or has two. It loses no request
  * when it stops: first the subscriptions drain (the broker sends new requests to other instances), then the requests in
- * flight finish, then the connection drains. And it rejects requests beyond `maxRequestsInProgress` of one kind as
- * `unavailable` immediately, so that a flood of lists does not block writes.
+ * flight finish, then the connection drains. It rejects requests beyond `maxRequestsInProgress` of one kind as
+ * `unavailable` immediately, so that a flood of lists does not block writes. And it reads and sends the raw messages of contracts
+ * that have them.
  */
 export class NatsServerStrategy extends ServerNats {
   /** How many requests are in progress, by subject. */
   private readonly inProgress = new Map<string, number>();
+  private readonly contracts: ReadonlyMap<string, Contract<object, object>>;
   private readonly drainable: Subscription[] = [];
   private connection: NatsConnection | undefined;
   private readonly handledTwice = new Set<string>();
 
   constructor(private readonly serving: NatsServerOptions) {
-    super({ ...natsConnectionOptions(serving), queue: serving.queue });
+    super({
+      ...natsConnectionOptions(serving),
+      queue: serving.queue,
+      deserializer: new RequestDeserializer(serving.contracts),
+    });
+    this.contracts = new Map(serving.contracts.map((contract) => [contract.subject, contract]));
     // Nest awaits the promise that the hook returns, although the type says void. A failure must reach Nest.
     // eslint-disable-next-line @typescript-eslint/no-misused-promises
     this.setOnProcessingStartHook((_transport, context, done) => {
@@ -94,6 +110,16 @@ export class NatsServerStrategy extends ServerNats {
     super.bindEvents({ subscribe });
   }
 
+  override getPublisher(message: Msg, ...rest: [id: string, context: NatsContext]): Publish {
+    const publishJson = super.getPublisher(message, ...rest) as Publish;
+    const format = this.contracts.get(message.subject)?.rawReply;
+    if (!format || !message.headers?.has(acceptRawHeader)) return publishJson;
+    return (packet) =>
+      packet.err == null && packet.response
+        ? message.respond(format.print(packet.response), { headers: rawReplyHeaders() })
+        : publishJson(packet);
+  }
+
   override async handleStatusUpdates(client: NatsConnection): Promise<void> {
     logConnection(client, this.logger);
     await client.closed();
@@ -102,6 +128,11 @@ export class NatsServerStrategy extends ServerNats {
   override async close(): Promise<void> {
     if (this.connection) await this.drain(this.connection);
     await super.close();
+  }
+
+  /** Nest would parse the subject as JSON first, which throws an error for each request. */
+  override getHandlerByPattern(subject: string): MessageHandler | null {
+    return this.messageHandlers.get(subject) ?? null;
   }
 
   // The start hook cannot reply, so check the limit here. The hook counts the request within this call, so no request slips

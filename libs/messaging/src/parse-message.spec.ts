@@ -65,7 +65,7 @@ describe(parseMessage.name, () => {
       note: ['must be a string'],
       'items.1.name': expect.arrayContaining(['must be a string']) as unknown,
     });
-    expect(refusal.detail).toContain('count, note');
+    expect(refusal.detail).toContain('count: must be an integer number; note: must be a string; ');
   });
 
   it.each([undefined, null, 'text', 7, true, [], [{ count: 1, items: [] }]])('rejects %j', (message) => {

@@ -25,11 +25,15 @@ export function parseMessage<T extends object>(type: MessageClass<T>, message: u
   return instance;
 }
 
-/** Parses the request of a contract, with the contract's own parser if it has one. */
+/** Parses the request of a contract, with the contract's own format or parser if it has one. */
 export function parseRequest<Request extends object>(
   contract: Contract<Request, object>,
   message: unknown,
 ): Request {
+  if (contract.rawRequest) {
+    if (message instanceof Uint8Array) return contract.rawRequest.parse(message);
+    throw new ServiceError('invalid', 'The message must be bytes.');
+  }
   return contract.parseRequest ? contract.parseRequest(message) : parseMessage(contract.request, message);
 }
 
@@ -37,7 +41,7 @@ export function parseRequest<Request extends object>(
 export function toValidationError(faults: ValidationError[]): ServiceError {
   const errors = Object.create(null) as FieldErrors; // Safe cast: the object is empty. It has no prototype, so a field may be named `__proto__`.
   collect(faults, '', errors);
-  return new ServiceError('invalid', `Invalid: ${Object.keys(errors).join(', ')}.`, { errors });
+  return ServiceError.onFields(errors);
 }
 
 function collect(faults: ValidationError[], parent: string, errors: FieldErrors): void {

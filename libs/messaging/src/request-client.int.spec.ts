@@ -81,6 +81,7 @@ class EventsModule {}
 class RecordingLogger {
   readonly lines: { level: string; fields: Record<string, unknown> }[] = [];
   error = (fields: object) => this.note('error', fields);
+  info = (fields: object) => this.note('info', fields);
   warn = (fields: object) => this.note('warn', fields);
   debug = (fields: object) => this.note('debug', fields);
 
@@ -188,7 +189,7 @@ describe(RequestClient.name, () => {
     it('throws internal for an error that the contract does not declare', async () => {
       const { error } = await failureOf(client.request(fail, { kind: 'forbidden' }));
 
-      expect(error).toMatchObject({ code: 'internal', cause: { code: 'forbidden' } });
+      expect(error).toMatchObject({ code: 'internal', cause: { cause: { code: 'forbidden' } } });
     });
 
     it('throws the error that the service translates its own error into', async () => {

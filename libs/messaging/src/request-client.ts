@@ -1,10 +1,18 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { isJsonObject, ServiceError, type Contract } from '@stream-events/contracts';
-import { headers, TimeoutError, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
+import {
+  headers,
+  RequestError,
+  TimeoutError,
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+} from '@nats-io/transport-node';
 import { connectNats, type NatsOptions } from './connection.js';
 import { logConnection, type ConnectionWatch } from './connection-watch.js';
 import { correlationHeader } from './correlation.js';
 import { parseMessage } from './parse-message.js';
+import { acceptRawHeader, rawHeader } from './raw-messages.js';
 
 /** Metadata of a request. */
 export interface RequestOptions {
@@ -21,13 +29,27 @@ export const maxWaitingRequests = 1_024;
 /** No reply arrived in time: it is unknown whether the service carried out the request. */
 export class ReplyTimeoutError extends ServiceError {
   constructor(subject: string, timeoutMs: number) {
-    super('unavailable', `No reply to ${subject} within ${timeoutMs} ms.`);
+    super(
+      'unavailable',
+      'A service that this request needs did not reply in time, so the request may have been carried out. Retry after the time in `Retry-After`.',
+      { cause: new Error(`no reply to ${subject} within ${timeoutMs} ms`) },
+    );
   }
 }
 
+/** No instance of any service handles this kind of request at the moment. The request was not carried out. */
+export class NoServiceError extends ServiceError {
+  constructor(options: ErrorOptions) {
+    super('unavailable', unavailableDetail, options);
+  }
+}
+
+const unavailableDetail =
+  'A service that this request needs is unavailable. Retry after the time in `Retry-After`.';
+
 /**
- * Sends requests to other services, typed by their contracts, in the wire format of Nest's NATS transport. All replies share
- * one inbox, whereas Nest's own client subscribes to a new inbox for each request and unsubscribes again.
+ * Sends requests to other services, typed by their contracts, in the wire format of Nest's NATS transport or in the contract's
+ * raw format. All replies share one inbox, whereas Nest's own client subscribes to a new inbox for each request and unsubscribes again.
  */
 @Injectable()
 export class RequestClient {
@@ -62,6 +84,7 @@ export class RequestClient {
    * @throws ServiceError with the code that the service replied; `unavailable` immediately when no instance of the service
    * runs, NATS is not connected, or too many requests wait already; `internal` when the reply or the code of the error
    * violates the contract
+   * @throws NoServiceError immediately when no instance of the service runs
    * @throws ReplyTimeoutError after the time limit of the contract
    */
   async request<Request extends object, Reply extends object>(
@@ -69,13 +92,14 @@ export class RequestClient {
     request: Request,
     options: RequestOptions = {},
   ): Promise<Reply> {
-    const reply = await this.sendWithinLimit(contract, request, options);
+    const message = await this.sendWithinLimit(contract, request, options);
+    const isRaw = message.headers?.has(rawHeader) === true;
+    const reply = isRaw ? message.data : readReply(message, contract);
     try {
-      return contract.parseReply ? contract.parseReply(reply) : parseMessage(contract.reply, reply);
+      return parseReply(contract, reply);
     } catch (error) {
       // Not `invalid`, which would blame the caller for a bug in the other service.
-      const detail = `The reply to ${contract.subject} violates its contract.`;
-      throw new ServiceError('internal', detail, { cause: error });
+      throw toInternal(`the reply to ${contract.subject} violates its contract`, error);
     }
   }
 
@@ -83,7 +107,7 @@ export class RequestClient {
     contract: Contract<object, object>,
     request: object,
     options: RequestOptions,
-  ): Promise<unknown> {
+  ): Promise<Msg> {
     const { subject } = contract;
     const waiting = this.waiting.get(subject) ?? 0;
     if (waiting >= maxWaitingRequests)
@@ -93,31 +117,36 @@ export class RequestClient {
       );
     this.waiting.set(subject, waiting + 1);
     try {
-      return readReply(await this.send(contract, request, options), contract);
+      return await this.send(contract, request, options);
     } finally {
       this.waiting.set(subject, (this.waiting.get(subject) ?? 1) - 1);
     }
   }
 
   private async send(
-    { subject, timeoutMs }: Contract<object, object>,
+    contract: Contract<object, object>,
     request: object,
-    { correlationId }: RequestOptions,
+    options: RequestOptions,
   ): Promise<Msg> {
-    // Nest's server treats a message without an id as an event and sends no reply.
-    const id = String((this.lastId += 1));
-    const payload = JSON.stringify({ pattern: subject, data: request, id });
+    const { subject, timeoutMs } = contract;
+    const requestHeaders = headersOf(contract, options);
     try {
-      return await this.reach().request(subject, payload, {
+      return await this.reach().request(subject, this.print(contract, request), {
         timeout: timeoutMs,
-        ...(correlationId !== undefined && { headers: correlationHeaders(correlationId) }),
+        ...(requestHeaders && { headers: requestHeaders }),
       });
     } catch (error) {
       if (error instanceof TimeoutError) throw new ReplyTimeoutError(subject, timeoutMs);
-      const detail =
-        'A service that this request needs is unavailable. Retry after the time in `Retry-After`.';
-      throw new ServiceError('unavailable', detail, { cause: error });
+      if (error instanceof RequestError && error.isNoResponders()) throw new NoServiceError({ cause: error });
+      throw new ServiceError('unavailable', unavailableDetail, { cause: error });
     }
+  }
+
+  private print({ subject, rawRequest }: Contract<object, object>, request: object): string | Uint8Array {
+    if (rawRequest) return rawRequest.print(request);
+    // Nest's server treats a message without an id as an event and sends no reply.
+    const id = String((this.lastId += 1));
+    return JSON.stringify({ pattern: subject, data: request, id });
   }
 
   /** Returns the connection. Throws if it is lost, because the client would then keep requests in memory until NATS is back. */
@@ -127,10 +156,21 @@ export class RequestClient {
   }
 }
 
-function correlationHeaders(correlationId: string): MsgHdrs {
+function headersOf(
+  { rawReply }: Contract<object, object>,
+  { correlationId }: RequestOptions,
+): MsgHdrs | undefined {
+  if (!rawReply && correlationId === undefined) return undefined;
   const messageHeaders = headers();
-  messageHeaders.set(correlationHeader, correlationId);
+  if (rawReply) messageHeaders.set(acceptRawHeader, '1');
+  if (correlationId !== undefined) messageHeaders.set(correlationHeader, correlationId);
   return messageHeaders;
+}
+
+/** @param reply the bytes of a raw reply, or the parsed JSON of any other */
+function parseReply<Reply extends object>(contract: Contract<object, Reply>, reply: unknown): Reply {
+  if (contract.rawReply && reply instanceof Uint8Array) return contract.rawReply.parse(reply);
+  return contract.parseReply ? contract.parseReply(reply) : parseMessage(contract.reply, reply);
 }
 
 /** Reads `{"response":…}` or `{"err":…}`. */
@@ -156,11 +196,11 @@ function asDeclared(error: ServiceError, contract: Contract<object, object>): Se
     contract.errors.includes(error.code) || error.code === 'unavailable' || error.code === 'internal';
   return isDeclared
     ? error
-    : new ServiceError(
-        'internal',
-        `${contract.subject} failed with an error that its contract does not declare.`,
-        {
-          cause: error,
-        },
-      );
+    : toInternal(`${contract.subject} failed with an error that its contract does not declare`, error);
+}
+
+/** An error that says nothing about the services to the client. The log gets the reason and its cause. */
+function toInternal(reason: string, cause: unknown): ServiceError {
+  const detail = 'The service failed unexpectedly. Search its logs for the X-Request-Id of this response.';
+  return new ServiceError('internal', detail, { cause: new Error(reason, { cause }) });
 }

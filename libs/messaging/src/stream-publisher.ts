@@ -1,7 +1,8 @@
 import {
   createInbox,
-  headers,
+  MsgHdrsImpl,
   type Msg,
+  type MsgHdrs,
   type NatsConnection,
   type Subscription,
 } from '@nats-io/transport-node';
@@ -9,10 +10,13 @@ import {
 /** A message for a JetStream stream. */
 export interface OutgoingMessage {
   subject: string;
-  /** The `Nats-Msg-Id`: within its deduplication window, the stream keeps one message of each id. */
+  /**
+   * The `Nats-Msg-Id`: within its deduplication window, the stream keeps one message of each id. Not checked: it must have no line
+   * breaks.
+   */
   messageId: string;
   payload: string | Uint8Array;
-  /** Additional headers. */
+  /** Additional headers. Not checked: names and values must be what a header can hold. */
   headers?: Readonly<Record<string, string>>;
 }
 
@@ -94,7 +98,8 @@ export class StreamPublisher {
       this.pending.set(batch, { missing: messages.length, lastSequence: 0, resolve, reject, timer });
     });
     try {
-      for (const message of messages) this.send(message, `${this.inbox}.${batch}`);
+      for (const { subject, headers, payload } of printMessages(messages))
+        this.connection.publish(subject, payload, { reply: `${this.inbox}.${batch}`, headers });
     } catch (error) {
       this.settle(batch, error instanceof Error ? error : new Error(String(error)));
     }
@@ -110,13 +115,6 @@ export class StreamPublisher {
   close(): void {
     this.subscription.unsubscribe();
     this.abandon('the publisher is closed');
-  }
-
-  private send({ subject, messageId, payload, headers: further }: OutgoingMessage, reply: string): void {
-    const messageHeaders = headers();
-    messageHeaders.set('Nats-Msg-Id', messageId);
-    for (const name in further) messageHeaders.set(name, further[name] ?? '');
-    this.connection.publish(subject, payload, { reply, headers: messageHeaders });
   }
 
   private onAcknowledgement(message: Msg): void {
@@ -145,6 +143,55 @@ export class StreamPublisher {
     if (error) entry.reject(error);
     else entry.resolve(entry.lastSequence);
   }
+}
+
+/** Headers that are printed already. To publish them, the NATS client only needs their bytes. */
+class PrintedHeaders extends MsgHdrsImpl {
+  constructor(private readonly bytes: Uint8Array) {
+    super();
+  }
+
+  override encode(): Uint8Array {
+    return this.bytes;
+  }
+}
+
+interface PrintedMessage {
+  subject: string;
+  headers: MsgHdrs;
+  payload: Uint8Array;
+}
+
+// A UTF-16 code unit becomes at most three bytes of UTF-8.
+const maxBytesPerUnit = 3;
+
+/**
+ * Prints the headers and payloads of a batch into one buffer. The NATS client would make two buffers for each message, and check the
+ * names and values of the headers.
+ */
+function printMessages(messages: readonly OutgoingMessage[]): PrintedMessage[] {
+  const texts = messages.map(printHeaders);
+  let units = 0;
+  for (const text of texts) units += text.length;
+  for (const { payload } of messages) if (typeof payload === 'string') units += payload.length;
+  const buffer = Buffer.allocUnsafe(units * maxBytesPerUnit);
+  let at = 0;
+  const print = (text: string): Uint8Array => {
+    const from = at;
+    at += buffer.write(text, at);
+    return buffer.subarray(from, at);
+  };
+  return messages.map(({ subject, payload }, index) => ({
+    subject,
+    headers: new PrintedHeaders(print(texts[index] ?? '')),
+    payload: typeof payload === 'string' ? print(payload) : payload,
+  }));
+}
+
+function printHeaders({ messageId, headers }: OutgoingMessage): string {
+  let text = `NATS/1.0\r\nNats-Msg-Id: ${messageId}\r\n`;
+  for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
+  return `${text}\r\n`;
 }
 
 function timedOut(count: number, timeoutMs: number): AcknowledgementTimeoutError {

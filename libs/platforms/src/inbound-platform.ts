@@ -1,4 +1,4 @@
-import type { KeyObject } from 'node:crypto';
+import type { JsonObject } from '@stream-events/contracts';
 
 /** The headers of a webhook message. An absent or repeated header is an empty text, which fails verification. */
 export interface MessageHeaders {
@@ -14,12 +14,18 @@ export interface SignedMessage extends Omit<MessageHeaders, 'type'> {
   body: Uint8Array;
 }
 
+/** A secret, prepared for HMAC: its block, combined with the inner and the outer pad (RFC 2104). */
+export interface SigningKey {
+  inner: Uint8Array;
+  outer: Uint8Array;
+}
+
 /** The content of a verified message. `eventType` is the service's spelling: `stream-offline`. */
 export type PlatformMessage =
   | { kind: 'challenge'; challenge: string; eventType: string }
-  /** `eventData` is the JSON text of an object, exactly as sent. */
-  | { kind: 'notification'; eventType: string; eventData: string }
-  | { kind: 'revocation'; eventType: string; eventData: string }
+  /** `eventData` is the JSON text of an object, exactly as sent; `data` is the object. */
+  | { kind: 'notification'; eventType: string; eventData: string; data: JsonObject }
+  | { kind: 'revocation'; eventType: string; eventData: string; data: JsonObject }
   /** A kind of message that this version does not know, because platforms add new kinds. */
   | { kind: 'other' };
 
@@ -28,10 +34,10 @@ export interface InboundPlatform {
   /** The names of the headers as the platform writes them, for the API description. */
   readonly headerNames: Readonly<MessageHeaders>;
   readHeaders(headers: Record<string, string | string[] | undefined>): MessageHeaders;
-  /** Makes the keys once: creating a key costs as much as a signature. */
-  toSigningKeys(secrets: readonly string[]): KeyObject[];
+  /** Makes the keys once, instead of for every message. */
+  toSigningKeys(secrets: readonly string[]): SigningKey[];
   /** Whether a message was signed with one of the keys. Compares in constant time. */
-  isSignatureValid(message: SignedMessage, keys: readonly KeyObject[]): boolean;
+  isSignatureValid(message: SignedMessage, keys: readonly SigningKey[]): boolean;
   /** Whether a timestamp is recent enough; `now` is milliseconds since 1970. */
   isTimestampFresh(timestamp: string, now: number): boolean;
   /**

@@ -9,16 +9,16 @@ const schemes = ['http', 'https'];
 /** The environment variables that choose the platform, and its addresses. */
 export const platformVariables = {
   PLATFORM: oneOf(
-    'Which platform the events come from; simulated events never mix with real ones',
+    'Platform that the events come from. Simulated events never mix with real ones',
     platformNames,
   ),
-  PLATFORM_API_URL: optionalUrl('Base URL of the platform’s API; default: the address of PLATFORM', schemes),
-  PLATFORM_AUTH_URL: optionalUrl(
-    'Base URL of the platform’s OAuth 2 endpoints; default: the address of PLATFORM',
-    schemes,
-  ),
-  PLATFORM_EVENTSUB_URL: optionalUrl(
-    'Base URL of the platform’s subscriptions; default: `eventsub` under PLATFORM_API_URL',
-    schemes,
-  ),
+  PLATFORM_API_URL: optionalUrl('Base URL of the platform’s API', schemes, {
+    defaultText: 'the address of PLATFORM',
+  }),
+  PLATFORM_AUTH_URL: optionalUrl('Base URL of the platform’s OAuth 2 endpoints', schemes, {
+    defaultText: 'the address of PLATFORM',
+  }),
+  PLATFORM_EVENTSUB_URL: optionalUrl('Base URL of the platform’s subscriptions', schemes, {
+    defaultText: '`eventsub` under PLATFORM_API_URL',
+  }),
 };

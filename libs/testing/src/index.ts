@@ -8,6 +8,6 @@ export { findFaults } from './json-schema.js';
 export { startTestNats, type TestNats } from './nats-server.js';
 export { startPostgresServer, type TestPostgres } from './postgres-server.js';
 export { HostedService } from './hosted-service.js';
-export { ServiceProcess } from './service-process.js';
+export { ServiceProcess, type ServiceProcessOptions } from './service-process.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';
 export { TestService, type AppName, type Exit } from './test-service.js';

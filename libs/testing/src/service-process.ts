@@ -14,6 +14,14 @@ const endWithTheTest = `data:text/javascript,${encodeURIComponent(
   'process.stdin.on("end", () => process.exit(70)).resume().unref()',
 )}`;
 
+/** How a service is started. */
+export interface ServiceProcessOptions {
+  /** Options for Node itself, such as a profiler's. */
+  nodeOptions?: readonly string[] | undefined;
+  /** The built checkout to start the service from. Default: this checkout. */
+  checkout?: string | undefined;
+}
+
 /** A service as an operator runs it: `node apps/<app>/dist/main.js`, configured by its environment. */
 export class ServiceProcess extends TestService {
   private child: ChildProcess | undefined;
@@ -23,8 +31,7 @@ export class ServiceProcess extends TestService {
   constructor(
     app: AppName,
     environment: Readonly<Record<string, string>>,
-    /** Options for Node itself, such as a profiler's. */
-    private readonly nodeOptions: readonly string[] = [],
+    private readonly options: ServiceProcessOptions = {},
   ) {
     super(app, environment);
   }
@@ -89,8 +96,10 @@ export class ServiceProcess extends TestService {
 
   private spawn(): Promise<Exit> {
     this.written = '';
-    const main = resolve('apps', this.app, 'dist/main.js');
-    const child = spawn(process.execPath, [...this.nodeOptions, '--import', endWithTheTest, main], {
+    const { nodeOptions = [], checkout = '.' } = this.options;
+    const main = resolve(checkout, 'apps', this.app, 'dist/main.js');
+    const child = spawn(process.execPath, [...nodeOptions, '--import', endWithTheTest, main], {
+      cwd: checkout,
       env: { PATH: process.env.PATH, ...this.environment },
       stdio: ['pipe', 'pipe', 'pipe'],
     });

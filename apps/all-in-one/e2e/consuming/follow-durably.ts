@@ -55,7 +55,7 @@ async function openConsumer(
     ack_policy: AckPolicy.Explicit,
     ack_wait: nanos(60_000), // handle 100 events within this time, or NATS delivers the rest again
     max_ack_pending: 1_000,
-    inactive_threshold: nanos(weekMs), // by then, the events that it has not read have left the stream
+    inactive_threshold: nanos(weekMs), // the stream's default retention: older events are gone anyway
   });
   return jetstream(connection).consumers.get('EVENTS', durable);
 }

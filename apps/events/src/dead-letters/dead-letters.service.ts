@@ -6,7 +6,8 @@ import { unwrap } from './unreadable-message.js';
 import { DeadLettersRepository, type StoredDeadLetter } from '../store/dead-letters.repository.js';
 
 /**
- * Lets an owner view, retry, and discard dead letters: events that the database rejected, and messages that cannot be read.
+ * Lets an owner view, retry, and discard dead letters: events that the database rejected, messages that cannot be read, and events
+ * that arrived after their retention period.
  *
  * ```
  * rejected ──▶ dead letter ──retry──▶ stored, or already known ─▶ deleted
@@ -56,7 +57,9 @@ export class DeadLettersService {
       const { reason, sqlState } = await this.get(id);
       throw new ServiceError(
         'conflict',
-        `Dead letter ${id} was kept: the database rejected the event again with SQLSTATE ${sqlState}: ${reason}`,
+        sqlState
+          ? `Dead letter ${id} was kept: the database rejected the event again with SQLSTATE ${sqlState}: ${reason}`
+          : `Dead letter ${id} was kept. ${reason}`,
       );
     }
     await this.repository.remove(key);

@@ -48,9 +48,27 @@ export function wrapUnreadable(payload: Uint8Array): NewEvent {
  * @throws ServiceError `invalid` when the payload still cannot be read
  */
 export function unwrap(event: NewEvent): NewEvent {
-  const { eventType, eventSource, eventData } = event;
-  const isUnreadable =
+  return isUnreadable(event) ? parseIngestMessage(Buffer.from(event.eventData)) : event;
+}
+
+/**
+ * Returns the event data of a dead letter. From a wrapped payload that still cannot be read, returns what seems to be the event data,
+ * or else the payload.
+ */
+export function unwrapText(event: NewEvent): string {
+  if (!isUnreadable(event)) return event.eventData;
+  const [, raw] = /"eventData"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)"/s.exec(event.eventData) ?? [];
+  if (raw === undefined) return event.eventData;
+  try {
+    return String(JSON.parse(`"${raw}"`));
+  } catch {
+    return event.eventData;
+  }
+}
+
+function isUnreadable({ eventType, eventSource }: NewEvent): boolean {
+  return (
     (eventType === unreadableType && eventSource === unreadableSource) ||
-    (eventType === formerType && eventSource === formerSource);
-  return isUnreadable ? parseIngestMessage(Buffer.from(eventData)) : event;
+    (eventType === formerType && eventSource === formerSource)
+  );
 }

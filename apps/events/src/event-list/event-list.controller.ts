@@ -8,6 +8,7 @@ import {
   type ListEventsRequest,
   type StoredEventMessage,
 } from '@stream-events/contracts';
+import { readDespiteDrops } from '@stream-events/database';
 import { Handles } from '@stream-events/messaging';
 import { EventListRepository } from './event-list.repository.js';
 
@@ -17,12 +18,13 @@ export class EventListController {
 
   @Handles(listEvents)
   async listEvents(request: ListEventsRequest): Promise<ListEventsReply> {
-    return this.events.list(request);
+    if (!request.records) return this.events.list(request);
+    return { events: [], ...(await this.events.listRecords(request)) };
   }
 
   @Handles(getEvent)
   async getEvent(request: GetEventRequest): Promise<StoredEventMessage> {
-    const event = await this.events.find(request.id);
+    const event = await readDespiteDrops(() => this.events.find(request.id));
     if (!event) throw new ServiceError('not_found', `There is no event ${request.id}.`);
     return event;
   }

@@ -1,6 +1,17 @@
 import { Module } from '@nestjs/common';
+import { StoreModule } from '../store/store.module.js';
+import { UpgradeModule } from '../upgrade/upgrade.module.js';
 import { EventListController } from './event-list.controller.js';
 import { EventListRepository } from './event-list.repository.js';
+import { EventStatistics } from './event-statistics.js';
+import { PageReader } from './page-reader.js';
+import { PartitionCatalog } from './partition-catalog.js';
+import { StatementRunner } from './statement-runner.js';
 
-@Module({ controllers: [EventListController], providers: [EventListRepository] })
+@Module({
+  imports: [StoreModule, UpgradeModule],
+  controllers: [EventListController],
+  providers: [EventListRepository, EventStatistics, PageReader, PartitionCatalog, StatementRunner],
+  exports: [EventListRepository],
+})
 export class EventListModule {}

@@ -51,7 +51,9 @@ const anyEvent = fc
         user_name: data.other,
         broadcaster_user_id: data.broadcaster,
         reward: { id: data.reward },
+        from_broadcaster_user_id: data.reward,
         from_broadcaster_user_name: data.user,
+        to_broadcaster_user_id: data.other,
         to_broadcaster_user_name: data.other,
       }),
     }),
@@ -70,6 +72,8 @@ const anyFilters = fc
     raidFrom: filter(asked),
     raidTo: filter(asked),
     broadcasterUserId: filter(user),
+    eventTypes: filter(fc.uniqueArray(fc.constantFrom('raid', 'channel-raid', 'follow', 'nothing', 'a\0'))),
+    channelId: filter(user),
     since: filter(time),
     until: filter(time),
   })
@@ -83,11 +87,15 @@ function expectedIds(events: readonly NewEvent[], filters: EventFilters): string
   const matches = (event: NewEvent): boolean => {
     const data = JSON.parse(event.eventData) as Record<string, unknown> & { reward: { id: string } };
     const isRaid = event.eventType !== 'follow';
+    const raidChannels = [data.from_broadcaster_user_id, data.to_broadcaster_user_id];
+    const channels = [data.broadcaster_user_id, ...(isRaid ? raidChannels : [])];
     return [
       !filters.eventType || event.eventType === filters.eventType,
       !filters.eventSource || event.eventSource === filters.eventSource,
       !filters.origin || event.origin === filters.origin,
       !filters.broadcasterUserId || data.broadcaster_user_id === filters.broadcasterUserId,
+      !filters.eventTypes?.length || filters.eventTypes.includes(event.eventType),
+      !filters.channelId || channels.includes(filters.channelId),
       isAsked(filters.userId, data.user_id),
       isAsked(filters.userName, data.user_name),
       isAsked(filters.rewardId, data.reward.id),

@@ -1,42 +1,83 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import {
   findNeighbours,
   isStorableText,
-  type EventFilters,
-  type ListEventsReply,
+  printEventRecord,
   type ListEventsRequest,
+  type PageReply,
   type StoredEvent,
 } from '@stream-events/contracts';
 import { DataSource } from 'typeorm';
 import { validate as isUuid } from 'uuid';
-import { planEventScan } from './event-scan.js';
-import { eventColumns, ScanQuery, type PageRow } from './scan-query.js';
+import type { IndexReadiness } from '../store/event-indexes.js';
+import { EventIndexBuilder } from '../upgrade/event-index-builder.service.js';
+import { EventStatistics } from './event-statistics.js';
+import { rangeOf } from './id-range.js';
+import type { EventPage } from './page-builder.js';
+import { PageReader } from './page-reader.js';
+import { planScan } from './scan-plan.js';
 
-interface Page {
-  /** In the order of travel. */
+/** A page of stored events, newest first, with the positions of the pages before and after it. */
+export interface EventListPage extends PageReply {
   events: StoredEvent[];
-  /** The last id that the page covers when there may be more rows after it; otherwise null. */
-  continueAfter: string | null;
 }
+
+/** A page as the JSON text of an array of records, newest first, with the positions of the pages before and after it. */
+export interface RecordListPage extends PageReply {
+  records: Buffer;
+}
+
+// A reply is one NATS message of at most 1 MiB. In a JSON string, JSON text can double in size, and the names of 100 events
+// (255 + 255 + 32 characters of up to 6 bytes as JSON) take up to 340 KiB more.
+const eventsBudgetBytes = 320 * 1024;
+
+// Records are sent as they are, with a few hundred bytes of positions and headers.
+const recordsBudgetBytes = 960 * 1024;
+
+/** The columns of `StoredEvent`, named like its fields. */
+const eventColumns = `id, event_id AS "eventId", event_type AS "eventType", event_source AS "eventSource", origin, event_data::text AS "eventData", (extract(epoch FROM occurred_at) * 1000)::float8 AS "occurredAt"`;
 
 /** Reads events: pages by keyset, single events by id. */
 @Injectable()
 export class EventListRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly pages: PageReader,
+    private readonly statistics: EventStatistics,
+    @Inject(EventIndexBuilder) private readonly indexes: IndexReadiness,
+  ) {}
 
-  /** Reads one page, newest first, with the positions of the pages before and after it. */
-  async list(request: ListEventsRequest): Promise<ListEventsReply> {
-    if (!canMatch(request.filters)) return { events: [], next: null, previous: null };
-    const isOlder = request.position?.direction !== 'newer';
-    const { events, continueAfter } = await this.readPage(request, isOlder);
+  /** Reads one page of at most 1,000 events. */
+  async list(request: ListEventsRequest): Promise<EventListPage> {
+    const { events, continueAfter } = await this.read(request, eventsBudgetBytes);
     const neighbours = findNeighbours(request.position, { firstId: events[0]?.id, continueAfter });
-    return { events: isOlder ? events : events.reverse(), ...neighbours };
+    return { events: isOlder(request) ? events : events.reverse(), ...neighbours };
+  }
+
+  /** Reads one page as records. It holds more than a page of events, because the records are not printed again. */
+  async listRecords(request: ListEventsRequest): Promise<RecordListPage> {
+    const { events, continueAfter } = await this.read(request, recordsBudgetBytes);
+    const { records, isCut } = printRecords(events);
+    const lastId = events[records.length - 1]?.id;
+    const neighbours = findNeighbours(request.position, {
+      firstId: events[0]?.id,
+      continueAfter: isCut && lastId !== undefined ? lastId : continueAfter,
+    });
+    return { records: Buffer.from(`[${(isOlder(request) ? records : records.reverse()).join(',')}]`), ...neighbours }; // prettier-ignore
   }
 
   /** Finds an event by its id, or else by its `event_id`. */
   async find(id: string): Promise<StoredEvent | null> {
     const found = isUuid(id) ? await this.findById(id) : undefined;
     return found ?? (await this.findByEventId(id)) ?? null;
+  }
+
+  private async read(request: ListEventsRequest, bytes: number): Promise<EventPage> {
+    const { filters, pageSize } = request;
+    const range = rangeOf(request);
+    const plan = range && planScan(filters, { statistics: this.statistics.current, indexes: this.indexes });
+    if (!range || !plan) return { events: [], continueAfter: null };
+    return this.pages.read(plan, { range, isOlder: isOlder(request), pageSize, bytes });
   }
 
   private async findById(id: string): Promise<StoredEvent | undefined> {
@@ -59,29 +100,21 @@ export class EventListRepository {
     );
     return event;
   }
+}
 
-  private async readPage(request: ListEventsRequest, isOlder: boolean): Promise<Page> {
-    const scan = planEventScan(request.filters);
-    const query = new ScanQuery(request, scan, isOlder);
-    if (scan.rest.length === 0) return toPage(await query.rows(this.dataSource.manager), request.pageSize);
-    // Both queries must see the same rows, or an event that arrives in between would be skipped or returned twice.
-    return this.dataSource.transaction('REPEATABLE READ', async (manager) => {
-      const page = toPage(await query.rows(manager), request.pageSize);
-      return page.continueAfter === null
-        ? { ...page, continueAfter: await query.endOfBudget(manager) }
-        : page;
-    });
+function isOlder({ position }: ListEventsRequest): boolean {
+  return position?.direction !== 'newer';
+}
+
+/** Prints the records of events until they exceed the size of a message. The names of events can make records larger than their data. */
+function printRecords(events: readonly StoredEvent[]): { records: string[]; isCut: boolean } {
+  const records: string[] = [];
+  let bytes = 0;
+  for (const event of events) {
+    const record = printEventRecord(event);
+    bytes += Buffer.byteLength(record) + 1;
+    if (bytes > recordsBudgetBytes && records.length > 0) return { records, isCut: true };
+    records.push(record);
   }
-}
-
-function toPage(rows: PageRow[], pageSize: number): Page {
-  const found = Number(rows[0]?.found ?? 0);
-  const kept = rows.slice(0, pageSize);
-  const events = kept.map(({ found: _found, bytes: _bytes, ...event }) => event);
-  return { events, continueAfter: found > kept.length ? (kept.at(-1)?.id ?? null) : null };
-}
-
-/** A text that cannot be stored matches nothing. */
-function canMatch(filters: EventFilters): boolean {
-  return Object.values(filters).every((value: unknown) => typeof value !== 'string' || isStorableText(value));
+  return { records, isCut: false };
 }

@@ -88,7 +88,7 @@ export class IngestDrain {
       if (!hasIntake || !isInsufficientStorage(err)) throw err;
       this.logger.warn(
         { err, stream: this.ingest.name },
-        'no disk space for the stream until INTAKE is drained, retrying',
+        'NATS has no storage left for the stream until INTAKE is drained, retrying',
       );
     }
   }
@@ -128,7 +128,11 @@ export class IngestDrain {
       return undefined;
     } catch (err) {
       const { stream } = message.info;
-      this.failureLog.warn('cannot store a message, retrying', { err, stream, sequence: message.seq });
+      this.failureLog.warn('cannot store a diverted platform message, retrying', {
+        err,
+        stream,
+        sequence: message.seq,
+      });
       return err ?? new Error('no error');
     }
   }

@@ -1,5 +1,12 @@
 import { Controller } from '@nestjs/common';
-import { storeEvents, type StoreEventsReply, type StoreEventsRequest } from '@stream-events/contracts';
+import {
+  storeEventBatch,
+  storeEvents,
+  type StoreEventBatchReply,
+  type StoreEventBatchRequest,
+  type StoreEventsReply,
+  type StoreEventsRequest,
+} from '@stream-events/contracts';
 import { Handles } from '@stream-events/messaging';
 import { EventWriter } from '../store/event-writer.service.js';
 
@@ -7,8 +14,19 @@ import { EventWriter } from '../store/event-writer.service.js';
 export class IngestController {
   constructor(private readonly writer: EventWriter) {}
 
+  @Handles(storeEventBatch)
+  async storeEventBatch({ events }: StoreEventBatchRequest): Promise<StoreEventBatchReply> {
+    const outcomes = await this.writer.store(events);
+    return {
+      events: events.length,
+      exceptions: outcomes.flatMap(({ id, outcome }, index) =>
+        outcome === 'stored' ? [] : [{ index, id, outcome }],
+      ),
+    };
+  }
+
   @Handles(storeEvents)
-  async storeEvents(request: StoreEventsRequest): Promise<StoreEventsReply> {
-    return { outcomes: await this.writer.store(request.events) };
+  async storeEvents({ events }: StoreEventsRequest): Promise<StoreEventsReply> {
+    return { outcomes: await this.writer.store(events) };
   }
 }

@@ -21,7 +21,11 @@ const day = 24 * 3_600 * 1e9;
 
 async function publish(...overrides: Parameters<typeof newEvent>[0][]) {
   const publisher = new StreamPublisher(setup.connection, { inboxPrefix: inboxPrefix('events.events') });
-  const events = overrides.map((override) => ({ ...newEvent(override), broadcasterUserId: '4711' }));
+  const events = overrides.map((override) => ({
+    ...newEvent(override),
+    broadcasterUserId: '4711',
+    raidToId: null,
+  }));
   const lastSequence = await publisher.publish(events.map(toEventMessage)).finally(() => publisher.close());
   return { events, lastSequence };
 }
@@ -62,7 +66,7 @@ describe(EventsStream.name, () => {
     await publish({});
     await setup.limitMessages(12_345);
 
-    await (await setup.openStream({ maxAgeDays: 3, maxGigabytes: 2 })).update('00000001');
+    await (await setup.openStream({ maxAgeMs: (day / 1e6) * 3, maxGigabytes: 2 })).update('00000001');
 
     const { config, state } = await setup.readInfo();
     expect(config).toMatchObject({

@@ -5,7 +5,9 @@ import {
   printStreamDescription,
 } from '@stream-events/contracts';
 import {
+  DeliverPolicy,
   DiscardPolicy,
+  jetstream,
   jetstreamManager,
   RetentionPolicy,
   StorageType,
@@ -18,7 +20,8 @@ import { nanos, type NatsConnection } from '@nats-io/transport-node';
 /** The retention of the EVENTS stream, and the platform whose events it carries. */
 export interface EventsStreamOptions {
   platform: string;
-  maxAgeDays: number;
+  /** The maximum age of a message in milliseconds, counted from its publishing. */
+  maxAgeMs: number;
   maxGigabytes: number;
   /** The time that the broker may take to remove the files of a deleted stream, in milliseconds. Default: 2,000. */
   deletionMs?: number;
@@ -42,12 +45,14 @@ const deduplicationWindowMs = 120_000;
 // Longer than the broker takes to remove the files of a stream of several gigabytes.
 const defaultDeletionMs = 2_000;
 
-const dayMs = 24 * 3_600_000;
+// How long a consumer exists after its only fetch, which ends after the second time.
+const consumerLifetimeMs = 10_000;
+const fetchLimitMs = 5_000;
 
 /** The EVENTS stream at the broker. */
 export class EventsStream {
   private constructor(
-    private readonly connection: NatsConnection,
+    readonly connection: NatsConnection,
     private readonly manager: JetStreamManager,
     private readonly options: EventsStreamOptions,
   ) {}
@@ -59,7 +64,7 @@ export class EventsStream {
 
   /** The maximum age of a message on the stream. */
   get maxAgeMs(): number {
-    return this.options.maxAgeDays * dayMs;
+    return this.options.maxAgeMs;
   }
 
   /** How long the broker may take to remove the files of a deleted stream. */
@@ -119,6 +124,38 @@ export class EventsStream {
   async readMessageId(sequence: number): Promise<string | undefined> {
     const message = await this.manager.streams.getMessage(eventsStreamName, { seq: sequence });
     return message?.header.get('Nats-Msg-Id');
+  }
+
+  /**
+   * Reads the ids of the events on the stream from a sequence on, in order, without their data. Returns at most `limit`; an empty list
+   * means the end. The id is empty for a message that this service did not publish.
+   */
+  async readMessageIds(from: number, limit: number): Promise<{ sequence: number; eventId: string }[]> {
+    const consumer = await jetstream(this.connection).consumers.get(eventsStreamName, {
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: from,
+      headers_only: true,
+      inactive_threshold: consumerLifetimeMs,
+    });
+    const messages: { sequence: number; eventId: string }[] = [];
+    for await (const { seq, headers, info } of await consumer.fetch({
+      max_messages: limit,
+      expires: fetchLimitMs,
+    })) {
+      messages.push({ sequence: seq, eventId: headers?.get('Nats-Msg-Id') ?? '' });
+      if (info.pending === 0) break;
+    }
+    return messages;
+  }
+
+  /** Deletes the message with this sequence, unless another instance has deleted it or it has expired. */
+  async deleteMessage(sequence: number): Promise<void> {
+    try {
+      await this.manager.streams.deleteMessage(eventsStreamName, sequence, false);
+    } catch (error) {
+      // The broker has no code of its own for a missing message.
+      if ((await this.readMessageId(sequence)) !== undefined) throw error;
+    }
   }
 
   /** Watches the connection to the stream. */

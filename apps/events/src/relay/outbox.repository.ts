@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PublishableEvent } from '@stream-events/contracts';
+import { readDespiteDrops } from '@stream-events/database';
 import { DataSource, type EntityManager } from 'typeorm';
 
 /** A batch of stored events on its way to the stream. */
@@ -8,10 +9,18 @@ export interface OutboxBatch {
   events: readonly PublishableEvent[];
 }
 
+/** A batch that was read from the outbox. */
+export interface ClaimedBatch extends OutboxBatch {
+  /** The number of its events that are no longer stored. They cannot be published. */
+  removed: number;
+}
+
 /** A batch that the stream has acknowledged. `lastSequence` is the highest sequence of its events. */
 export interface AcknowledgedBatch {
   outboxId: string;
   lastSequence: number;
+  /** See `includesLateEvent`. */
+  isLate: boolean;
 }
 
 /** The data source, or one of its transactions. */
@@ -33,7 +42,7 @@ export class OutboxRepository {
    * @param limit keep it small: each batch brings up to 1 MiB of events into memory
    * @param except batches that this instance is publishing
    */
-  async claim(limit: number, except: readonly string[]): Promise<OutboxBatch[]> {
+  async claim(limit: number, except: readonly string[]): Promise<ClaimedBatch[]> {
     const entries = await this.dataSource.query<{ id: string; event_ids: string[] }[]>(
       `WITH free AS MATERIALIZED (
          -- No claim is longer than 10 s. One that ends later was written before the clock was set back.
@@ -48,12 +57,12 @@ export class OutboxRepository {
       [limit, except],
     );
     if (entries.length === 0) return [];
-    const events = await this.readEvents(entries.flatMap((entry) => entry.event_ids));
-    return entries.map((entry) => ({
-      outboxId: entry.id,
-      // Retention may have removed some of the events since. Removed events are not published.
-      events: entry.event_ids.flatMap((id) => events.get(id) ?? []),
-    }));
+    const ids = entries.flatMap((entry) => entry.event_ids);
+    const events = await readDespiteDrops(() => this.readEvents(ids));
+    return entries.map((entry) => {
+      const found = entry.event_ids.flatMap((id) => events.get(id) ?? []);
+      return { outboxId: entry.id, events: found, removed: entry.event_ids.length - found.length };
+    });
   }
 
   /**
@@ -63,6 +72,8 @@ export class OutboxRepository {
    * @param epoch the stream's epoch, as the sender knew it when it sent the batches
    */
   async retain(batches: readonly AcknowledgedBatch[], epoch: string): Promise<void> {
+    const late = batches.filter(({ isLate }) => isLate).map(({ lastSequence }) => lastSequence);
+    if (late.length > 0) await this.recordLate(Math.max(...late));
     await this.dataSource.query(
       `WITH acknowledged AS (
          SELECT * FROM unnest($1::bigint[], $2::bigint[]) AS acknowledged (id, last_sequence)
@@ -93,10 +104,17 @@ export class OutboxRepository {
     return row ?? { count: 0, overdueSeconds: 0 };
   }
 
+  /** Records that the stream has late events up to this sequence. `StreamTrimmer` removes them in time. */
+  private async recordLate(sequence: number): Promise<void> {
+    await this.dataSource.query('UPDATE event_stream SET late_sequence = $1 WHERE late_sequence < $1', [
+      sequence,
+    ]);
+  }
+
   private async readEvents(ids: readonly string[]): Promise<Map<string, PublishableEvent>> {
     const events = await this.dataSource.query<PublishableEvent[]>(
       `SELECT id, event_id AS "eventId", event_type AS "eventType", event_source AS "eventSource", origin,
-              event_data::text AS "eventData", broadcaster_user_id AS "broadcasterUserId",
+              event_data::text AS "eventData", broadcaster_user_id AS "broadcasterUserId", raid_to_id AS "raidToId",
               (extract(epoch FROM occurred_at) * 1000)::float8 AS "occurredAt"
        FROM events WHERE id = ANY($1::uuid[])`,
       [ids],

@@ -36,7 +36,7 @@ describe(RelayQueue.name, () => {
     ['512 small batches', 512, 1],
     ['32 batches of the largest size', 32, 512 * 1024],
   ])('has room for %s', (_, count, length) => {
-    const event = { ...newEvent({ eventData: 'x'.repeat(length) }), broadcasterUserId: null };
+    const event = { ...newEvent({ eventData: 'x'.repeat(length) }), broadcasterUserId: null, raidToId: null };
     const batch = { outboxId: '1', events: [event] };
     const queue = new RelayQueue();
 

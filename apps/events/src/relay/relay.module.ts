@@ -7,6 +7,6 @@ import { StreamWatch } from './stream-watch.service.js';
 
 @Module({
   providers: [OutboxRepository, Relay, StreamCheck, StreamRecordRepository, StreamWatch],
-  exports: [Relay],
+  exports: [Relay, StreamRecordRepository],
 })
 export class RelayModule {}

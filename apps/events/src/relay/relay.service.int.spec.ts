@@ -81,6 +81,30 @@ describe(Relay.name, () => {
     expect(await counter({ relay, ...running }, 'events_published_total')).toBe(2);
   });
 
+  it('names the raided channel in the subject of a raid, also of one claimed from the outbox', async () => {
+    const eventData = '{"from_broadcaster_user_id":"1","to_broadcaster_user_id":"4711"}';
+    const raids = [
+      newEvent({ eventType: 'channel-raid', eventData }),
+      newEvent({ eventType: 'raid', eventData }),
+    ];
+    await store.writer.store(raids.slice(0, 1));
+    const [handedOver] = store.handedToRelay.splice(0);
+    await store.writer.store(raids.slice(1));
+    await store.dataSource.query('UPDATE outbox SET claimed_until = now() WHERE id <> $1', [
+      handedOver?.outboxId,
+    ]);
+    const { relay } = await createRelay();
+
+    relay.publish(handedOver!);
+    relay.start();
+    await eventually(async () => expect(await store.count('outbox')).toBe(0));
+
+    expect((await stream.readStream()).map(({ subject }) => subject).sort()).toEqual([
+      'events.platform.channel-raid.4711',
+      'events.platform.raid.4711',
+    ]);
+  });
+
   it('adds the time when an event happened, also to an event claimed from the outbox', async () => {
     const events = [newEvent({ occurredAt: 1_764_000_000_123 }), newEvent({ occurredAt: 1_764_000_000_000 })];
     await store.writer.store(events.slice(0, 1));
@@ -348,7 +372,9 @@ describe(Relay.name, () => {
     await expireClaims();
     const running = await createRelay();
     await stream.limitMessages(1);
-    await running.publisher.publish([toEventMessage({ ...newEvent(), broadcasterUserId: null })]);
+    await running.publisher.publish([
+      toEventMessage({ ...newEvent(), broadcasterUserId: null, raidToId: null }),
+    ]);
 
     // Run one recovery pass only. Each further pass, one second later, would claim the same number again.
     jest.spyOn(globalThis, 'setInterval').mockImplementationOnce((recover) => setTimeout(recover));
@@ -378,12 +404,26 @@ describe(OutboxRepository.name, () => {
     expect(idsOf([...claims.flat(), ...rest])).toEqual(idsOf(batches));
   });
 
+  it('claims the events of a batch that are left, and counts those that retention has removed', async () => {
+    const [batch, other] = await storeBatches(2, 2);
+    const [first, second] = batch?.events ?? [];
+    await store.dataSource.query('DELETE FROM events WHERE id = $1', [first?.id]);
+    await expireClaims();
+
+    const claimed = await new OutboxRepository(store.dataSource).claim(10, []);
+
+    expect(claimed.map(({ events, removed }) => ({ ids: events.map(({ id }) => id), removed }))).toEqual([
+      { ids: [second?.id], removed: 1 },
+      { ids: expect.arrayContaining(other?.events.map(({ id }) => id) ?? []), removed: 0 },
+    ]);
+  });
+
   it('makes published and claimed batches claimable for every instance', async () => {
     const batches = await storeBatches(3, 2);
     const outbox = new OutboxRepository(store.dataSource);
     const ids = batches.map((batch) => batch.outboxId);
     await outbox.retain(
-      ids.slice(0, 1).map((outboxId) => ({ outboxId, lastSequence: 2 })),
+      ids.slice(0, 1).map((outboxId) => ({ outboxId, lastSequence: 2, isLate: false })),
       '1a2b3c4d',
     );
     expect(await outbox.claim(10, [])).toEqual([]);

@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { toEventMessage } from '@stream-events/contracts';
 import { StreamFilesGoneError, StreamPublisher, StreamUnreachableError } from '@stream-events/messaging';
 import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { includesLateEvent } from './late-events.js';
 import { OutboxRepository, type AcknowledgedBatch, type OutboxBatch } from './outbox.repository.js';
 import { RelayQueue, type QueuedBatch } from './relay-queue.js';
 import { StreamWatch, type TrustedStream } from './stream-watch.service.js';
@@ -14,9 +15,9 @@ const claimLimit = 8;
 // At this number of batches that the database has not marked as published, publishing stops, so that memory does not fill.
 const maxAcknowledged = 1_000;
 const recoveryIntervalMs = 1_000;
-// One statement per batch would cost a tenth of storing the batch. After a crash in between, the stream's deduplication
-// window absorbs the repeats.
-const markIntervalMs = 50;
+// One statement per batch would cost a tenth of storing the batch, and its commit would delay the next batch. After a crash in
+// between, the stream's deduplication window absorbs the repeats.
+const markIntervalMs = 200;
 const stopLimitMs = 5_000;
 // Any instance may claim a batch 10 s after it was written, and claims it within a second. A batch this late means that
 // publishing does not work.
@@ -132,7 +133,8 @@ export class Relay {
     try {
       const lastSequence = await this.publisher.publish(events.map(toEventMessage));
       this.publishedTotal.inc(events.length);
-      this.acknowledged.set(outboxId, { trusted, outboxId, lastSequence });
+      const isLate = includesLateEvent(events, Date.now());
+      this.acknowledged.set(outboxId, { trusted, outboxId, lastSequence, isLate });
       const eventIds = events.map((event) => event.id);
       this.watch.noteAcknowledged({ trusted, eventIds, lastSequence, sentAfter });
       void this.markPublished();
@@ -158,7 +160,7 @@ export class Relay {
     else this.held.delete(batch.outboxId);
   }
 
-  /** Marks all acknowledged batches as published, in one statement every 50 ms. */
+  /** Marks all acknowledged batches as published, in one statement every 200 ms. */
   private async markPublished(): Promise<void> {
     if (this.isMarking) return;
     this.isMarking = true;
@@ -208,11 +210,13 @@ export class Relay {
    */
   private async recover(): Promise<void> {
     let claimed = 0;
+    let removed = 0;
     const failuresBefore = this.failures;
     try {
       while (!this.isStopped && this.watch.trusted && this.failures === failuresBefore) {
         const batches = await this.outbox.claim(claimLimit, [...this.held]);
         claimed += batches.length;
+        removed += batches.reduce((sum, batch) => sum + batch.removed, 0);
         for (const { outboxId } of batches) this.held.add(outboxId);
         this.queue.addClaimed(batches);
         await this.untilRoom();
@@ -221,6 +225,11 @@ export class Relay {
     } catch (error) {
       this.failureLog.warn('cannot read the outbox, retrying in 1 s', { err: error });
     }
+    if (removed > 0)
+      this.logger.warn(
+        { events: removed },
+        'events were never published, because retention or an erasure removed them first',
+      );
     if (claimed > 0)
       this.logger.info(
         { batches: claimed },

@@ -38,7 +38,7 @@ async function publishOutbox(epoch: string): Promise<void> {
   for (let batches = await outbox.claim(100, []); batches.length > 0; batches = await outbox.claim(100, [])) {
     for (const { outboxId, events } of batches) {
       const lastSequence = await publisher.publish(events.map(toEventMessage));
-      await outbox.retain([{ outboxId, lastSequence }], epoch);
+      await outbox.retain([{ outboxId, lastSequence, isLate: false }], epoch);
     }
   }
 }
@@ -54,10 +54,8 @@ async function publishBatches(epoch: string, count: number, size = 2): Promise<s
 
 /** Moves the publishing times of the batches back by some minutes. */
 async function age(minutes: number): Promise<void> {
-  await store.dataSource.query(
-    'UPDATE published_batches SET published_at = published_at - make_interval(secs => $1)',
-    [minutes * 60],
-  );
+  const earlier = 'published_at - make_interval(secs => $1)';
+  await store.dataSource.query(`UPDATE published_batches SET published_at = ${earlier}`, [minutes * 60]);
 }
 
 async function outboxIds(): Promise<string[][]> {
@@ -121,7 +119,9 @@ describe(StreamCheck.name, () => {
         ...(await stream.readInfo()).config,
         subjects: ['events.*.*.*'],
       });
-      const check = await stream.createCheck(store, { stream: await stream.openStream({ maxAgeDays: 3 }) });
+      const check = await stream.createCheck(store, {
+        stream: await stream.openStream({ maxAgeMs: 3 * 24 * 3_600_000 }),
+      });
 
       expect(await check.prepare()).toBe(epoch);
 
@@ -135,7 +135,7 @@ describe(StreamCheck.name, () => {
       const manager = await jetstreamManager(stream.connection);
       const description = 'events of platform simulator';
       await manager.streams.update('EVENTS', { ...(await stream.readInfo()).config, description });
-      await publisher.publish([toEventMessage({ ...newEvent(), broadcasterUserId: null })]);
+      await publisher.publish([toEventMessage({ ...newEvent(), broadcasterUserId: null, raidToId: null })]);
       const metrics = new Registry();
 
       const epoch = await (await stream.createCheck(store, { metrics })).prepare();
@@ -155,7 +155,7 @@ describe(StreamCheck.name, () => {
     it('rejects a stream of another platform and leaves it unchanged', async () => {
       await (await stream.createCheck(store)).prepare();
       const before = await stream.readInfo();
-      const other = await stream.openStream({ platform: 'twitch', maxAgeDays: 1 });
+      const other = await stream.openStream({ platform: 'twitch', maxAgeMs: 24 * 3_600_000 });
 
       await expect((await stream.createCheck(store, { stream: other })).prepare()).rejects.toThrow(
         ForeignStreamError,
@@ -271,7 +271,7 @@ describe(StreamCheck.name, () => {
       const old = await check.prepare();
       const batches = await publishBatches(old, 3);
       await stream.recreateStream('0badcafe');
-      await publisher.publish([toEventMessage({ ...newEvent(), broadcasterUserId: null })]);
+      await publisher.publish([toEventMessage({ ...newEvent(), broadcasterUserId: null, raidToId: null })]);
 
       const epoch = await check.run();
 
@@ -481,9 +481,8 @@ describe(StreamCheck.name, () => {
       const batches = await publishBatches(await (await stream.createCheck(store)).prepare(), 3);
       await stream.deleteStream();
       const epoch = await (await stream.createCheck(store)).run();
-      const next = await stream.createCheck(store);
 
-      expect(await next.prepare()).toBe(epoch);
+      expect(await (await stream.createCheck(store)).prepare()).toBe(epoch);
       await publishOutbox(epoch);
 
       expect(await streamIds()).toEqual(batches.flat().sort());

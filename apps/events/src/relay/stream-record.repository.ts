@@ -78,6 +78,14 @@ export class StreamRecordRepository {
     );
   }
 
+  /** Returns the sequence up to which the stream may have late events (see `includesLateEvent`); 0 when it has none. */
+  async readLateSequence(): Promise<number> {
+    const [row] = await this.dataSource.query<{ sequence: string }[]>(
+      'SELECT late_sequence AS sequence FROM event_stream',
+    );
+    return Number(row?.sequence ?? 0);
+  }
+
   /** Moves batches that were sent to another epoch back to the outbox. Returns their number. */
   async returnStrays(): Promise<number> {
     // Usually there are none. The smallest and the largest epoch in the index show that cheaply.

@@ -177,7 +177,7 @@ export class StreamWatch {
     const failure = String(error);
     if (failure === this.lastFailure) return;
     this.lastFailure = failure;
-    this.logger.warn({ err: error }, 'cannot check the EVENTS stream, retrying every few seconds');
+    this.logger.warn({ err: error }, 'cannot check the EVENTS stream, retrying within 5 s');
   }
 
   private doubt(reason: string): void {

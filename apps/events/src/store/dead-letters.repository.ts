@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type {
-  ListDeadLettersReply,
-  ListDeadLettersRequest,
-  NewEvent,
-  StoredEvent,
+import {
+  receivedAt,
+  type ListDeadLettersReply,
+  type ListDeadLettersRequest,
+  type NewEvent,
+  type StoredEvent,
 } from '@stream-events/contracts';
 import { sqlState } from '@stream-events/database';
 import { LOGGER, type Logger } from '@stream-events/service';
@@ -15,7 +16,7 @@ const maxReasonLength = 500;
 
 /** The latest reason why an event is a dead letter, and the time of the first failure. */
 interface Rejection {
-  /** PostgreSQL's error code; empty for a message that cannot be read. */
+  /** PostgreSQL's error code; empty for a message that cannot be read, and for an event that arrived too late. */
   sqlState: string;
   reason: string;
   /** Milliseconds since 1970. */
@@ -32,6 +33,20 @@ const rejectionColumns = `sql_state AS "sqlState", reason,
   floor(extract(epoch FROM failed_at) * 1000)::float AS "failedAt"`;
 
 const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+// Keeps each statement short.
+const maxRemoved = 1_000;
+
+/** An event cannot be stored because it was received before the retention period. */
+export class ExpiredEventError extends Error {
+  constructor(id: string) {
+    const received = new Date(receivedAt(id)).toISOString();
+    super(
+      `The event was received at ${received}, before the retention period. If this time is wrong, check the clock of the receiver. ` +
+        'To store the event, raise RETENTION_DAYS and retry.',
+    );
+  }
+}
 
 /** Stores the events that the database rejects as dead letters. */
 @Injectable()
@@ -59,9 +74,22 @@ export class DeadLettersRepository {
     const deadLetterId = kept?.event_id ?? id;
     this.logger.error(
       { eventId: deadLetterId, sqlState: state },
-      `${state ? 'the database rejected an event' : 'cannot read an accepted message'}, kept it as a dead letter for an owner to retry or discard`,
+      `${describeCause(rejection, state)}, kept it as a dead letter for an owner to retry or discard`,
     );
     return deadLetterId;
+  }
+
+  /** Deletes the dead letters that first failed before this time, in milliseconds since 1970. */
+  async removeFailedBefore(time: number): Promise<void> {
+    let removed = 0;
+    for (let count = maxRemoved; count === maxRemoved; removed += count) {
+      [, count] = await this.dataSource.query<[unknown, number]>(
+        `DELETE FROM dead_letters WHERE key IN (SELECT key FROM dead_letters WHERE failed_at < $1 LIMIT ${maxRemoved})`,
+        [new Date(time)],
+      );
+    }
+    if (removed > 0)
+      this.logger.warn({ deadLetters: removed }, 'deleted dead letters that no owner handled in time');
   }
 
   /** Lists one page, newest event first. Leaves the payloads (up to 256 KiB each) in the database. */
@@ -102,4 +130,9 @@ export class DeadLettersRepository {
     );
     return row?.count ?? 0;
   }
+}
+
+function describeCause(rejection: unknown, state: string): string {
+  if (rejection instanceof ExpiredEventError) return 'an event arrived after its retention period';
+  return state ? 'the database rejected an event' : 'cannot read an accepted message';
 }

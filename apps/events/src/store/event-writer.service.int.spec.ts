@@ -1,4 +1,4 @@
-import type { NewEvent, StoreOutcome } from '@stream-events/contracts';
+import { readEventColumns, type NewEvent, type StoreOutcome } from '@stream-events/contracts';
 import { eventually } from '@stream-events/testing';
 import fc from 'fast-check';
 import { v7 } from 'uuid';
@@ -39,6 +39,25 @@ describe(EventWriter.name, () => {
 
       const { idempotencyKey: _, ...expected } = event;
       expect(await store.list.find(event.id)).toEqual(expected);
+    });
+
+    it('stores the columns that the sender derived, and derives them only when they are missing', async () => {
+      const eventData = '{"user_id":"7","broadcaster_user_id":"4711"}';
+      const derived = newEvent({ eventData });
+      const columns = { ...readEventColumns(derived.eventType, eventData), userId: '8' };
+      const sent = { ...newEvent({ eventData }), columns };
+
+      await store.writer.store([derived, sent]);
+
+      const rows = await store.dataSource.query<{ id: string; user_id: string }[]>(
+        'SELECT id, user_id FROM events',
+      );
+      expect(new Map(rows.map((row) => [row.id, row.user_id]))).toEqual(
+        new Map([
+          [derived.id, '7'],
+          [sent.id, '8'],
+        ]),
+      );
     });
 
     it('stores the largest names and values that a contract allows', async () => {

@@ -1,12 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { type NewEvent, type StoreOutcome } from '@stream-events/contracts';
+import {
+  storeOutcomes,
+  type EventWithColumns,
+  type NewEvent,
+  type StoreOutcome,
+} from '@stream-events/contracts';
 import { isConflictError, isContentError, sqlState, violatedConstraint } from '@stream-events/database';
 import { Counter, Registry } from '@stream-events/service';
-import { DeadLettersRepository } from './dead-letters.repository.js';
+import { DeadLettersRepository, ExpiredEventError } from './dead-letters.repository.js';
 import { Relay } from '../relay/relay.service.js';
 import { EventsRepository } from './events.repository.js';
 import { PartitionsRepository } from './partitions.repository.js';
 import { toRow, type EventRow, type WrittenBatch } from './write-batch.js';
+import { isPlatformRaid } from './write-raids.js';
 
 // A lost race (deadlock, serialization failure) is over by the next attempt. More failures than this have another cause.
 const maxConflictRetries = 5;
@@ -19,9 +25,11 @@ type Outcomes = Map<string, StoreOutcome>;
  *
  * ```
  * batch ── write ──ok──▶ stored | known ──▶ relay
- *            │ rejected because of its content
- *            ├─ more than one event ──▶ write each half on its own
- *            └─ one event ────────────▶ dead letter
+ *   │        │ rejected because of its content
+ *   │        ├─ more than one event ──▶ write each half on its own
+ *   │        └─ one event ────────────▶ dead letter
+ *   ├─ raids of the platform ──▶ write them on their own (see `writeRaids`)
+ *   └ received before the retention period: known, or dead letter. Stored, it would be removed within a minute, without a trace
  * ```
  */
 @Injectable()
@@ -50,9 +58,9 @@ export class EventWriter {
    * @throws the database's error when the database is unavailable. Events that are already committed stay stored, and a retry
    *   recognizes them
    */
-  async store(events: readonly NewEvent[]): Promise<StoreOutcome[]> {
+  async store(events: readonly EventWithColumns[]): Promise<StoreOutcome[]> {
     const outcomes = await this.storeOrDeadLetter(events);
-    for (const { outcome } of outcomes) this.outcomesTotal.inc({ outcome });
+    this.count(outcomes);
     return outcomes;
   }
 
@@ -70,15 +78,43 @@ export class EventWriter {
     return outcome;
   }
 
-  private async storeOrDeadLetter(events: readonly NewEvent[]): Promise<StoreOutcome[]> {
+  private count(outcomes: readonly StoreOutcome[]): void {
+    for (const outcome of storeOutcomes) {
+      const count = outcomes.filter((each) => each.outcome === outcome).length;
+      if (count > 0) this.outcomesTotal.inc({ outcome }, count);
+    }
+  }
+
+  private async storeOrDeadLetter(events: readonly EventWithColumns[]): Promise<StoreOutcome[]> {
     const rows = events.map(toRow);
     const firstByKey = new Map<string, EventRow>();
     for (const row of rows) if (!firstByKey.has(row.key)) firstByKey.set(row.key, row);
     const sorted = [...firstByKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
 
     const outcomes: Outcomes = new Map();
-    await this.writeOrBisect(sorted, outcomes);
+    const expired = await this.partitions.findExpired(sorted.map((row) => row.id));
+    if (expired.size > 0) {
+      await this.keepExpired(
+        sorted.filter((row) => expired.has(row.id)),
+        outcomes,
+      );
+    }
+    const current = expired.size === 0 ? sorted : sorted.filter((row) => !expired.has(row.id));
+    const batch = current.filter((row) => !isPlatformRaid(row));
+    if (batch.length > 0) await this.writeOrBisect(batch, outcomes);
+    if (batch.length < current.length) await this.writeOrBisect(current.filter(isPlatformRaid), outcomes);
     return rows.map((row) => outcomeOf(row, firstByKey, outcomes));
+  }
+
+  /** An event is only this old when the clock of its receiver is wrong, or when it has waited on the INGEST stream or as a dead letter. */
+  private async keepExpired(rows: readonly EventRow[], outcomes: Outcomes): Promise<void> {
+    const firstIds = await this.events.findReceived(rows.map((row) => row.key));
+    for (const row of rows) {
+      const known = firstIds.get(row.key);
+      const id = known ?? (await this.deadLetters.add(row, new ExpiredEventError(row.id)));
+      if (known === undefined) outcomes.set(row.key, { id, outcome: 'dead_lettered' });
+      else outcomes.set(row.key, { id, outcome: id === row.id ? 'stored' : 'known' });
+    }
   }
 
   private async writeOrBisect(rows: readonly EventRow[], outcomes: Outcomes): Promise<void> {
@@ -101,6 +137,11 @@ export class EventWriter {
     const written = await this.writeWithRetries(rows);
     if (written.outboxId !== null) {
       this.relay.publish({ outboxId: written.outboxId, events: written.stored });
+    }
+    // Nearly always every event is new.
+    if (written.stored === rows) {
+      for (const row of rows) outcomes.set(row.key, { id: row.id, outcome: 'stored' });
+      return;
     }
     const stored = new Set(written.stored);
     const known = rows.filter((row) => !stored.has(row));

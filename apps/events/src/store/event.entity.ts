@@ -1,8 +1,8 @@
-import { derivedFilters, type EventOrigin } from '@stream-events/contracts';
+import { derivedColumns, type EventOrigin } from '@stream-events/contracts';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * A stored event. The table also has the columns of the filters on `event_data` (`derivedFilters`). TypeORM
+ * A stored event. The table also has the columns that filters on `event_data` read (`derivedColumns`). TypeORM
  * cannot describe a table that is partitioned by range of `id`: migrations create it, and a test compares it with this class.
  */
 @Entity({ name: 'events', synchronize: false })
@@ -33,5 +33,5 @@ export class Event {
   occurredAt!: Date | null;
 }
 
-for (const { name, field } of derivedFilters)
+for (const { name, field } of derivedColumns)
   Column('text', { name, nullable: true })(Event.prototype, field);

@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
+import { ChannelChanges } from './channel-changes.repository.js';
+import { ErasedUsers } from './erased-users.service.js';
 import { writeBatch, type EventRow, type WrittenBatch } from './write-batch.js';
+import { isPlatformRaid, writeRaids } from './write-raids.js';
 
 /** Writes events and looks up received messages. */
 @Injectable()
@@ -9,11 +12,31 @@ export class EventsRepository {
   constructor(
     private readonly dataSource: DataSource,
     private readonly pool: Pool,
+    private readonly changes: ChannelChanges,
+    private readonly erasedUsers: ErasedUsers,
   ) {}
 
-  /** Writes a batch; see `writeBatch`. */
-  write(rows: readonly EventRow[]): Promise<WrittenBatch> {
-    return writeBatch(this.pool, rows);
+  /**
+   * Writes a batch without raids of the platform, or with nothing else (see `isPlatformRaid`). Notes late events. Of late events of an
+   * erased user, it writes only the keys: they count as stored and erased.
+   */
+  async write(rows: readonly EventRow[]): Promise<WrittenBatch> {
+    const erased = await this.erasedUsers.select(rows);
+    if (erased.size === 0) return this.writeAll(rows);
+    await this.rememberReceived([...erased].map(({ key, id }) => ({ key, eventId: id })));
+    const others = rows.filter((row) => !erased.has(row));
+    return others.length > 0 ? this.writeAll(others) : { outboxId: null, stored: [] };
+  }
+
+  /** Records messages as received, so that a redelivery is recognized, although their events are not stored. */
+  async rememberReceived(messages: readonly { key: string; eventId: string }[]): Promise<void> {
+    // In the order of the keys, like `writeBatch`, so that the two do not deadlock.
+    await this.dataSource.query(
+      `INSERT INTO received_messages (key, event_id)
+       SELECT key, event_id FROM unnest($1::uuid[], $2::uuid[]) AS message (key, event_id) ORDER BY key
+       ON CONFLICT (key) DO NOTHING`,
+      [messages.map(({ key }) => key), messages.map(({ eventId }) => eventId)],
+    );
   }
 
   /** Returns the ids of the events that these messages became, by message key. */
@@ -36,5 +59,14 @@ export class EventsRepository {
            AND NOT EXISTS (SELECT FROM dead_letters WHERE dead_letters.key = received.key) LIMIT 10000)`,
     );
     return count;
+  }
+
+  private async writeAll(rows: readonly EventRow[]): Promise<WrittenBatch> {
+    const [first] = rows;
+    const isRaid = first && isPlatformRaid(first);
+    const written = await (isRaid ? writeRaids(this.pool, rows) : writeBatch(this.pool, rows));
+    // All rows, because an earlier attempt may have stored them without noting them.
+    await this.changes.noteLate(rows);
+    return written;
   }
 }

@@ -1,54 +1,122 @@
 import { Injectable } from '@nestjs/common';
-import { receivedAt } from '@stream-events/contracts';
+import { firstIdAt, receivedAt } from '@stream-events/contracts';
 import { takeAdvisoryLock } from '@stream-events/database';
 import { DataSource, type EntityManager } from 'typeorm';
-import { partitionAt, partitionsAhead, type Partition } from './partitions.js';
+import { endOfPartitionsAhead, findPartition, planPartition, type Partition } from './partitions.js';
+import { RetentionPolicy } from './retention-policy.js';
 
-/** Creates the partitions of `events`, ahead of time and on demand. */
+/** A partition as the catalog has it. */
+export interface CatalogPartition extends Partition {
+  /** Retention is removing the partition: its rows are no longer visible, but no other partition may take its range yet. */
+  isDetaching: boolean;
+}
+
+/** Reads the partitions of `events`, and creates them ahead of time and on demand. */
 @Injectable()
 export class PartitionsRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly retention: RetentionPolicy = RetentionPolicy.forever,
+  ) {}
 
-  /** Creates the partitions of this month and the next. */
+  /** Returns the partitions whose rows are visible, newest first. */
+  async list(): Promise<Partition[]> {
+    const partitions = await this.readCatalog();
+    return partitions
+      .filter(({ isDetaching }) => !isDetaching)
+      .map(({ name, from, to }) => ({ name, from, to }));
+  }
+
+  /** Returns all partitions, newest first. */
+  readCatalog(): Promise<CatalogPartition[]> {
+    return readCatalog(this.dataSource.manager);
+  }
+
+  /** Creates the partitions from now until the end of the next month; when they are daily, for the next week. */
   async ensureAhead(now: number): Promise<void> {
-    for (const partition of partitionsAhead(now)) await this.ensure(partition);
+    const end = endOfPartitionsAhead(now, this.retention.partitionWidth);
+    for (let id = firstIdAt(now); id < end;) id = (await this.ensure(id)).to;
   }
 
   /** Creates the partitions for these ids. Needed for events from a receiver whose clock is far off. */
   async ensureFor(ids: readonly string[]): Promise<void> {
-    const partitions = new Map(
-      ids.map((id) => partitionAt(receivedAt(id))).map((partition) => [partition.name, partition]),
-    );
-    for (const partition of partitions.values()) await this.ensure(partition);
+    let last: Partition | undefined;
+    for (const id of [...ids].sort()) if (!last || id >= last.to) last = await this.ensure(id);
   }
 
   /**
-   * Creates the table, adds the constraint, then attaches the table. `CREATE … PARTITION OF` would stop ingest; attaching a
-   * table with this constraint neither stops ingest nor scans the table.
+   * Returns those of the ids that were received before the retention period. Asks the database for the time before it calls an event
+   * expired, because the clock of this machine may be wrong.
    */
-  private async ensure({ name, from, to }: Partition): Promise<void> {
-    if (await isAttached(name, this.dataSource.manager)) return;
-    await this.dataSource.transaction(async (manager) => {
+  async findExpired(ids: readonly string[]): Promise<Set<string>> {
+    const older = (cutoff: number | undefined, id: string): boolean =>
+      cutoff !== undefined && id < firstIdAt(cutoff);
+    const cutoff = this.retention.cutoff(Date.now());
+    if (!ids.some((id) => older(cutoff, id))) return new Set();
+    const [row] = await this.dataSource.query<{ now: number }[]>(
+      'SELECT (extract(epoch FROM now()) * 1000)::float8 AS now',
+    );
+    const certain = this.retention.cutoff(Math.min(Date.now(), row?.now ?? 0));
+    return new Set(ids.filter((id) => older(certain, id)));
+  }
+
+  /** Returns for how many seconds the oldest partition has been due for removal. */
+  async readOverdueSeconds(): Promise<number> {
+    const oldest = (await this.readCatalog()).at(-1);
+    return oldest ? this.retention.overdueMs(receivedAt(oldest.to), Date.now()) / 1_000 : 0;
+  }
+
+  /** Returns the partition that contains the id. Creates it if there is none. */
+  private async ensure(id: string): Promise<Partition> {
+    const existing = findPartition(id, await this.readCatalog());
+    if (existing) return existing;
+    return this.dataSource.transaction(async (manager) => {
       await takeAdvisoryLock(manager, 'eventPartitions');
-      if (await isAttached(name, manager)) return;
-      await manager.query(
-        `CREATE TABLE ${name} (LIKE events INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES)`,
-      );
-      await manager.query(
-        `ALTER TABLE ${name} ADD CONSTRAINT ${name}_range CHECK (id >= '${from}' AND id < '${to}')`,
-      );
-      await manager.query(
-        `ALTER TABLE events ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`,
-      );
-      await manager.query(`ALTER TABLE ${name} DROP CONSTRAINT ${name}_range`);
+      const partitions = await readCatalog(manager);
+      const found = findPartition(id, partitions);
+      if (found) return found;
+      const planned = planPartition(id, this.retention.partitionWidth, partitions);
+      const partition = { ...planned, name: await findFreeName(planned.name, manager) };
+      await create(partition, manager);
+      return partition;
     });
   }
 }
 
-async function isAttached(name: string, manager: EntityManager): Promise<boolean> {
-  const rows = await manager.query<unknown[]>(
-    `SELECT 1 FROM pg_inherits WHERE inhparent = 'events'::regclass AND inhrelid = to_regclass($1)`,
-    [name],
+/**
+ * Creates the table, adds the constraint, then attaches the table. `CREATE … PARTITION OF` would stop ingest; attaching a table with
+ * this constraint neither stops ingest nor scans the table.
+ */
+async function create({ name, from, to }: Partition, manager: EntityManager): Promise<void> {
+  await manager.query(
+    `CREATE TABLE ${name} (LIKE events INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES)`,
   );
-  return rows.length > 0;
+  await manager.query(
+    `ALTER TABLE ${name} ADD CONSTRAINT ${name}_range CHECK (id >= '${from}' AND id < '${to}')`,
+  );
+  await manager.query(`ALTER TABLE events ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`);
+  await manager.query(`ALTER TABLE ${name} DROP CONSTRAINT ${name}_range`);
+}
+
+/** A table of this name can exist although its range is free: a detached partition that is not dropped yet, or an operator's copy. */
+async function findFreeName(name: string, manager: EntityManager): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const candidate = number === 1 ? name : `${name}_v${number}`;
+    const [row] = await manager.query<{ isTaken: boolean }[]>(
+      'SELECT to_regclass($1) IS NOT NULL AS "isTaken"',
+      [candidate],
+    );
+    if (!row?.isTaken) return candidate;
+  }
+}
+
+function readCatalog(manager: EntityManager): Promise<CatalogPartition[]> {
+  return manager.query<CatalogPartition[]>(
+    `SELECT quote_ident(relname) AS name, range[1] AS "from", range[2] AS "to", inhdetachpending AS "isDetaching"
+     FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+     CROSS JOIN regexp_match(pg_get_expr(relpartbound, inhrelid), $$FROM \\('([0-9a-f-]+)'\\) TO \\('([0-9a-f-]+)'\\)$$) AS range
+     -- A partition that is dropped during the query has no range.
+     WHERE inhparent = 'events'::regclass AND range IS NOT NULL
+     ORDER BY range[1] COLLATE "C" DESC`,
+  );
 }

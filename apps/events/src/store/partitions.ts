@@ -1,4 +1,5 @@
-import { firstIdAt } from '@stream-events/contracts';
+import { firstIdAt, receivedAt } from '@stream-events/contracts';
+import type { PartitionWidth } from './retention-policy.js';
 
 /** A partition of `events`: its name and its range of ids (`from` is inclusive, `to` is exclusive). */
 export interface Partition {
@@ -7,21 +8,54 @@ export interface Partition {
   to: string;
 }
 
-/** Returns the monthly partition (UTC) for events received at this time. */
-export function partitionAt(milliseconds: number): Partition {
-  const time = new Date(milliseconds);
-  const year = time.getUTCFullYear();
-  const month = time.getUTCMonth();
-  return {
-    name: `events_${year}_${String(month + 1).padStart(2, '0')}`,
-    from: firstIdAt(Date.UTC(year, month)),
-    to: firstIdAt(Date.UTC(year, month + 1)),
-  };
+// A failure to create partitions shows in the logs and stays without effect for this long.
+const daysAhead = 7;
+
+/** Returns the partition that contains the id. */
+export function findPartition<P extends Partition>(id: string, partitions: readonly P[]): P | undefined {
+  return partitions.find(({ from, to }) => from <= id && id < to);
 }
 
-/** Returns the partitions that must exist at this time: the current month's and the next month's. */
-export function partitionsAhead(milliseconds: number): Partition[] {
-  const current = partitionAt(milliseconds);
+/**
+ * Plans the partition for an id that no existing partition contains: the day or the month (UTC) in which the event was received. The
+ * partition begins where an existing one ends, and ends where an existing one begins, because RETENTION_DAYS can change the width.
+ */
+export function planPartition(id: string, width: PartitionWidth, existing: readonly Partition[]): Partition {
+  const period = periodAt(receivedAt(id), width);
+  let from = firstIdAt(period.from);
+  let to = firstIdAt(period.to);
+  for (const other of existing) {
+    if (other.to <= id && other.to > from) from = other.to;
+    if (other.from > id && other.from < to) to = other.from;
+  }
+  return { name: nameOf(from, width), from, to };
+}
+
+/** Returns the id up to which partitions must exist at this time: the end of the next month, or a week from now. */
+export function endOfPartitionsAhead(now: number, width: PartitionWidth): string {
+  const time = new Date(now);
+  const [year, month, day] = [time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()];
+  return firstIdAt(
+    width === 'month' ? Date.UTC(year, month + 2) : Date.UTC(year, month, day + daysAhead + 1),
+  );
+}
+
+function periodAt(milliseconds: number, width: PartitionWidth): { from: number; to: number } {
   const time = new Date(milliseconds);
-  return [current, partitionAt(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1))];
+  const [year, month, day] = [time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()];
+  return width === 'month'
+    ? { from: Date.UTC(year, month), to: Date.UTC(year, month + 1) }
+    : { from: Date.UTC(year, month, day), to: Date.UTC(year, month, day + 1) };
+}
+
+/** The name says when the partition begins. A monthly partition that begins in the middle of a month has a day in its name. */
+function nameOf(from: string, width: PartitionWidth): string {
+  const time = new Date(receivedAt(from));
+  const month = `events_${time.getUTCFullYear()}_${twoDigits(time.getUTCMonth() + 1)}`;
+  const day = time.getUTCDate();
+  return width === 'month' && day === 1 ? month : `${month}_${twoDigits(day)}`;
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0');
 }

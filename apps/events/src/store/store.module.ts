@@ -1,6 +1,10 @@
 import { Module } from '@nestjs/common';
+import { CONFIG, UserHasher } from '@stream-events/service';
+import type { EventsConfig } from '../events.config.js';
 import { RelayModule } from '../relay/relay.module.js';
+import { ChannelChanges } from './channel-changes.repository.js';
 import { DeadLettersRepository } from './dead-letters.repository.js';
+import { ErasedUsers } from './erased-users.service.js';
 import { EventWriter } from './event-writer.service.js';
 import { EventsRepository } from './events.repository.js';
 import { PartitionsRepository } from './partitions.repository.js';
@@ -12,7 +16,27 @@ import { StoreMaintenance } from './store-maintenance.service.js';
  */
 @Module({
   imports: [RelayModule],
-  providers: [DeadLettersRepository, EventsRepository, EventWriter, PartitionsRepository, StoreMaintenance],
-  exports: [DeadLettersRepository, EventWriter],
+  providers: [
+    ChannelChanges,
+    DeadLettersRepository,
+    ErasedUsers,
+    EventsRepository,
+    EventWriter,
+    PartitionsRepository,
+    StoreMaintenance,
+    {
+      provide: UserHasher,
+      inject: [CONFIG],
+      useFactory: ({ SECRET_KEY }: EventsConfig) => new UserHasher(SECRET_KEY),
+    },
+  ],
+  exports: [
+    ChannelChanges,
+    DeadLettersRepository,
+    EventsRepository,
+    EventWriter,
+    PartitionsRepository,
+    UserHasher,
+  ],
 })
 export class StoreModule {}

@@ -1,4 +1,10 @@
-import { derivedFilters, readEventColumns, type EventColumns, type NewEvent } from '@stream-events/contracts';
+import {
+  derivedColumns,
+  readEventColumns,
+  type EventColumns,
+  type EventWithColumns,
+  type NewEvent,
+} from '@stream-events/contracts';
 import type { Pool } from 'pg';
 import { encodeBigintArray, encodeTextArray, encodeUuidArray } from './binary-arrays.js';
 import { receivedMessageKey } from './received-message-key.js';
@@ -7,8 +13,9 @@ import { receivedMessageKey } from './received-message-key.js';
 export interface EventRow extends NewEvent {
   key: string;
   columns: EventColumns;
-  /** Also in `columns`. The relay needs it for the subject. */
+  /** Also in `columns`. The relay needs these two for the subject. */
   broadcasterUserId: string | null;
+  raidToId: string | null;
 }
 
 /** The result of a write: which rows are new, and the outbox row that represents them until they are published. */
@@ -18,10 +25,13 @@ export interface WrittenBatch {
   stored: readonly EventRow[];
 }
 
-/** Makes the row of an event. Its id is in lower case, as the database prints it. */
-export function toRow(event: NewEvent): EventRow {
+/**
+ * Makes the row of an event, with the columns that the sender derived or, without them, derives them. Its id is in lower case, as
+ * the database prints it.
+ */
+export function toRow(event: EventWithColumns): EventRow {
   const id = event.id.toLowerCase();
-  const columns = readEventColumns(event.eventType, event.eventData);
+  const columns = event.columns ?? readEventColumns(event.eventType, event.eventData);
   // Set field by field: object spread would cost more than all other work on an event here.
   return {
     key: receivedMessageKey(event),
@@ -35,12 +45,13 @@ export function toRow(event: NewEvent): EventRow {
     occurredAt: event.occurredAt ?? null,
     columns,
     broadcasterUserId: columns.broadcasterUserId,
+    raidToId: columns.raidToId,
   };
 }
 
 const recordColumns = ['event_id', 'event_type', 'event_source', 'origin', 'event_data'] as const;
-const derivedColumns = derivedFilters.map(({ name }) => name);
-const textColumns = [...recordColumns, ...derivedColumns];
+const derivedNames = derivedColumns.map(({ name }) => name);
+const textColumns = [...recordColumns, ...derivedNames];
 const textParameters = textColumns.map((_, index) => `$${index + 3}::text[]`);
 const occurredAtParameter = `$${textColumns.length + 3}::bigint[]`;
 
@@ -59,7 +70,7 @@ const statement = `
   ), inserted AS (
     INSERT INTO events (id, ${textColumns.join(', ')}, occurred_at)
     SELECT
-      id, event_id, event_type, event_source, origin, event_data::json, ${derivedColumns.join(', ')},
+      id, event_id, event_type, event_source, origin, event_data::json, ${derivedNames.join(', ')},
       to_timestamp(occurred_at / 1000.0)
     FROM input JOIN received USING (key)
     ORDER BY id
@@ -76,13 +87,17 @@ const statement = `
   FROM entry`;
 
 /**
- * Writes a batch in one statement and one commit. Skips rows whose message was received before.
+ * Writes a batch in one statement, and in one commit unless `queries` is a transaction. Skips rows whose message was received
+ * before.
  *
  * @param rows sorted by key and without repeated keys, so that two batches with common keys do not deadlock
  */
-export async function writeBatch(pool: Pool, rows: readonly EventRow[]): Promise<WrittenBatch> {
+export async function writeBatch(
+  queries: Pick<Pool, 'query'>,
+  rows: readonly EventRow[],
+): Promise<WrittenBatch> {
   const text = (column: (row: EventRow) => string | null): Buffer => encodeTextArray(rows.map(column));
-  const { rows: written } = await pool.query<{ outboxId: string; storedIds: string[] | null }>({
+  const { rows: written } = await queries.query<{ outboxId: string; storedIds: string[] | null }>({
     // Because the statement has a name, each connection plans it only once.
     name: 'write-batch',
     text: statement,
@@ -94,7 +109,7 @@ export async function writeBatch(pool: Pool, rows: readonly EventRow[]): Promise
       text((row) => row.eventSource),
       text((row) => row.origin),
       text((row) => row.eventData),
-      ...derivedFilters.map(({ field }) => text((row) => row.columns[field])),
+      ...derivedColumns.map(({ field }) => text((row) => row.columns[field])),
       encodeBigintArray(rows.map((row) => row.occurredAt ?? null)),
     ],
   });

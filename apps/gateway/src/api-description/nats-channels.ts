@@ -92,9 +92,9 @@ const parameters = {
   },
   broadcaster_user_id: {
     description:
-      'Id of the channel, if the event data has one of 1 to 64 characters `A-Z a-z 0-9 - _`. ' +
-      `Otherwise \`${broadcasterToken(null)}\`, for example on raids, which name two channels`,
-    examples: [exampleData.broadcaster_user_id, null].map(broadcasterToken),
+      'Id of the channel (`broadcaster_user_id` in the event data), or of the raided channel on a raid. If the event has no id ' +
+      `of 1 to 64 characters \`A-Z a-z 0-9 - _\`, the token is \`${channelToken(null)}\``,
+    examples: [exampleData.broadcaster_user_id, null].map(channelToken),
   },
 };
 
@@ -111,7 +111,7 @@ export const natsChannels = {
       '**Epochs**: sequences count within an epoch, the 8 hexadecimal digits in the description of the stream ' +
       `(\`${printStreamDescription({ platform: 'simulator', epoch: '1a2b3c4d' })}\`). When the stream is recreated or loses its ` +
       'tail, its epoch changes and the lost events are published again. After that, create a new consumer.\n\n' +
-      '**Retention**: the stream keeps events for `EVENTS_MAX_AGE_DAYS`, and at most `EVENTS_MAX_GB`. The HTTP API lists older events.',
+      '**Retention**: the stream keeps events for `EVENTS_MAX_AGE_DAYS` (less if `RETENTION_DAYS` is lower), and at most `EVENTS_MAX_GB`. The HTTP API lists older events.',
     servers: [{ $ref: '#/servers/nats' }],
     parameters: {
       origin: {
@@ -142,8 +142,8 @@ function typeToken(eventType: string): string {
   return eventSubject('platform', eventType, null).split('.')[2] ?? '';
 }
 
-function broadcasterToken(broadcasterUserId: string | null): string {
-  return eventSubject('platform', 'channel-raid', broadcasterUserId).split('.')[3] ?? '';
+function channelToken(channelId: string | null): string {
+  return eventSubject('platform', 'channel-raid', channelId).split('.')[3] ?? '';
 }
 
 function parse(record: string): JsonObject {

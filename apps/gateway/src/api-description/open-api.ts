@@ -48,6 +48,8 @@ export function describeApi(app: INestApplication): OpenAPIObject {
       'The endpoints of the platform’s API, each with the token and the scope that it needs',
     )
     .addTag('Users', 'Users of the API and their tokens')
+    .addTag('Erasures', 'Erasing everything that names one user of the platform')
+    .addTag('Audit log', 'Who did what, to which object, when, and from where')
     .addTag('Health', 'Probes and metrics for monitoring')
     .build();
   const document = SwaggerModule.createDocument(app, config, { extraModels: [Problem] });

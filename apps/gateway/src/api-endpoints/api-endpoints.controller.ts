@@ -1,6 +1,7 @@
 import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AuditLog, type Actor } from '../audit-log/audit-log.service.js';
 import {
   Accepts,
   Answers,
@@ -12,6 +13,7 @@ import {
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { WholeList } from '../paging/whole-list.js';
+import { CurrentActor } from '../users/access.guard.js';
 import {
   ApiEndpointBody,
   ApiEndpointChangesBody,
@@ -28,7 +30,10 @@ const missing = { not_found: 'The API endpoint does not exist' };
 export class ApiEndpointsController {
   private readonly wholeList: WholeList;
 
-  constructor(private readonly apiEndpoints: ApiEndpointsService) {
+  constructor(
+    private readonly apiEndpoints: ApiEndpointsService,
+    private readonly audit: AuditLog,
+  ) {
     this.wholeList = new WholeList(async (after) => {
       const page = await apiEndpoints.list(after);
       return { records: page.apiEndpoints.map(toApiEndpointRecord), next: page.next };
@@ -130,8 +135,9 @@ export class ApiEndpointsController {
   @Answers(204, 'Deleted')
   @RequiresToken()
   @RefusesWith(missing)
-  async delete(@Id() id: string): Promise<void> {
+  async delete(@Id() id: string, @CurrentActor() by: Actor): Promise<void> {
     await this.apiEndpoints.delete(id);
+    this.audit.record({ action: 'api_endpoint.deleted', by, objectId: id });
   }
 }
 

@@ -3,12 +3,14 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { discardDeadLetter, getDeadLetter, listDeadLetters, retryDeadLetter } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyRequest } from 'fastify';
+import { AuditLog, type Actor } from '../audit-log/audit-log.service.js';
+import { AllowAccess } from '../http/allow-access.decorator.js';
 import { Answers, DescribesId, RefusesWith, RequiresToken } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { ListLinks } from '../paging/list-links.js';
 import { PageParameters } from '../paging/page-parameters.decorator.js';
 import { ParameterFaults, parsePage } from '../paging/page-parameters.js';
-import { AllowAccess } from '../users/access.guard.js';
+import { CurrentActor } from '../users/access.guard.js';
 import {
   DeadLetterPage,
   DeadLetterRecord,
@@ -30,6 +32,7 @@ export class DeadLettersController {
   constructor(
     private readonly client: RequestClient,
     private readonly links: ListLinks,
+    private readonly audit: AuditLog,
   ) {}
 
   @Get()
@@ -92,8 +95,9 @@ export class DeadLettersController {
     ...missing,
     conflict: 'The database rejected the event again. The detail has the reason; the dead letter stays',
   })
-  async retry(@Id() id: string): Promise<RetryReply> {
+  async retry(@Id() id: string, @CurrentActor() by: Actor): Promise<RetryReply> {
     const { id: eventId, outcome } = await this.client.request(retryDeadLetter, { id });
+    this.audit.record({ action: 'dead_letter.retried', by, objectId: id });
     return { outcome, id: eventId };
   }
 
@@ -109,7 +113,8 @@ export class DeadLettersController {
   @Answers(204, 'Discarded')
   @RequiresToken()
   @RefusesWith(missing)
-  async discard(@Id() id: string): Promise<void> {
+  async discard(@Id() id: string, @CurrentActor() by: Actor): Promise<void> {
     await this.client.request(discardDeadLetter, { id });
+    this.audit.record({ action: 'dead_letter.discarded', by, objectId: id });
   }
 }

@@ -36,11 +36,15 @@ export class DeadLetterItem {
   @ApiProperty({ enum: eventOrigins, description: 'The origin of the event', example: 'platform' })
   origin!: EventOrigin;
 
-  @ApiProperty({ description: 'The SQLSTATE code of the last rejection', example: '23514' })
+  @ApiProperty({
+    description: 'The SQLSTATE code of the last rejection. Empty when PostgreSQL did not reject the event',
+    example: '23514',
+  })
   sql_state!: string;
 
   @ApiProperty({
-    description: 'PostgreSQL’s error message for the last rejection',
+    description:
+      'Why the event is not stored: PostgreSQL’s error message for the last rejection, or the reason of the service',
     example: 'new row for relation "events_2026_11" violates check constraint "events_event_data_check"',
   })
   reason!: string;

@@ -1,6 +1,14 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiParam, ApiProperty, ApiQuery } from '@nestjs/swagger';
-import { eventFilters, IsText, type TextFilterName } from '@stream-events/contracts';
+import {
+  eventFilters,
+  filterListFault,
+  IsText,
+  splitFilterList,
+  type TextFilter,
+  type TextFilterName,
+} from '@stream-events/contracts';
+import { ValidateBy } from 'class-validator';
 import { MayBeAbsent } from '../http/json-body.decorator.js';
 import { PageParameters } from '../paging/page-parameters.decorator.js';
 
@@ -28,12 +36,25 @@ export function DescribesText(parameter: TextParameter): MethodDecorator {
 
 /** Declares a filter of the event list as a field of a body. An empty value is no filter. */
 export function EventFilterField(name: TextFilterName): PropertyDecorator {
-  const { description, example } = eventFilters[name];
+  const { description, example, maxValues }: TextFilter = eventFilters[name];
+  // A list holds this many values of 255 characters, with commas between them.
+  const maxLength = (maxValues ?? 1) * 256 - 1;
   return applyDecorators(
-    ApiProperty({ type: String, description, example, required: false, maxLength: 255 }),
+    ApiProperty({ type: String, description, example, required: false, maxLength }),
     MayBeAbsent(),
-    IsText(0, 255),
+    IsText(0, maxLength),
+    ...(maxValues === undefined ? [] : [HasFewValues(maxValues)]),
   );
+}
+
+/** Limits the values of a list that is separated by commas. `IsText` reports values that are not texts. */
+function HasFewValues(maxValues: number): PropertyDecorator {
+  const validate = (value: unknown): boolean =>
+    typeof value !== 'string' || splitFilterList(value).length <= maxValues;
+  return ValidateBy({
+    name: 'hasFewValues',
+    validator: { validate, defaultMessage: () => filterListFault(maxValues) },
+  });
 }
 
 /** Describes the path of one event. */

@@ -32,18 +32,22 @@ describe(parseEventListQuery.name, () => {
     expect(parseEventListQuery({}).request).toEqual({ filters: {}, pageSize: 50 });
   });
 
-  it.each(textFilters.map(({ name, field }) => [name, field] as const))(
-    'passes %s on unchanged',
-    (parameter, field) => {
+  it.each(textFilters)(
+    'passes $name on unchanged, and a list without spaces',
+    ({ name, field, maxValues }) => {
       const value = ' Ünï\0code " ';
 
-      expect(parseEventListQuery({ [parameter]: value }).request.filters).toEqual({ [field]: value });
+      expect(parseEventListQuery({ [name]: value }).request.filters).toEqual({
+        [field]: maxValues === undefined ? value : [value.trim()],
+      });
     },
   );
 
   it('treats an empty value as no filter and ignores unknown parameters', () => {
     const parameters = {
       event_type: '',
+      event_types: ' ,',
+      channel_id: '',
       since: '',
       page_size: '',
       cursor: '',
@@ -91,9 +95,16 @@ describe(parseEventListQuery.name, () => {
       until: '2026-02-30',
       cursor: 'garbage',
       user_id: '1',
+      event_types: [...Array(21).keys()].join(),
     };
 
-    expect(Object.keys(errorsOf(parameters) ?? {}).sort()).toEqual(['cursor', 'page_size', 'since', 'until']);
+    expect(Object.keys(errorsOf(parameters) ?? {}).sort()).toEqual([
+      'cursor',
+      'event_types',
+      'page_size',
+      'since',
+      'until',
+    ]);
   });
 
   it.each([
@@ -189,10 +200,22 @@ describe(parseEventListQuery.name, () => {
     expect(parseEventListQuery(again).request).toMatchObject({ pageSize: 7, position });
   });
 
+  it('accepts its own cursor with the same event types in another order and spacing', () => {
+    const { list } = parseEventListQuery({ event_types: 'raid,channel-raid', channel_id: '1' });
+    const cursor = printCursor({ direction: 'older', id: uuidV7(), inclusive: false }, list);
+    const parameters = { cursor, channel_id: '1' };
+
+    expect(errorsOf({ ...parameters, event_types: ' channel-raid, raid,,raid' })).toBeUndefined();
+    for (const event_types of ['raid', 'raid,channel-raid,x', ''])
+      expect(Object.keys(errorsOf({ ...parameters, event_types }) ?? {})).toEqual(['cursor']);
+  });
+
   it.each([
     {},
     { event_type: 'raid2' },
     { event_type: 'raid', user_id: '1' },
+    { event_type: 'raid', channel_id: '1' },
+    { event_types: 'raid' },
     { user_id: 'raid' },
     { raid_from: 'raid' },
     { event_type: 'raid', since: '2026-11-21' },
@@ -235,7 +258,9 @@ describe(describeList.name, () => {
     const names = [...Object.keys(eventFilters), 'badge', 'emote'];
 
     expect(describeList(parameters, names)).toBe(list);
-    expect(describeList({ ...parameters, badge: 'vip' }, names)).toBe(list.replace(']', ',"vip"]'));
-    expect(describeList({ ...parameters, emote: 'vip' }, names)).toBe(list.replace(']', ',null,"vip"]'));
+    expect(describeList({ ...parameters, badge: 'vip' }, names)).toBe(list.replace(']', ',null,null,"vip"]'));
+    expect(describeList({ ...parameters, emote: 'vip' }, names)).toBe(
+      list.replace(']', ',null,null,null,"vip"]'),
+    );
   });
 });

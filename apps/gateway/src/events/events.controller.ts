@@ -60,12 +60,17 @@ export class EventsController {
   @Answers(200, 'A page of events', { type: EventPage })
   @RequiresToken()
   @RefusesWith({ invalid: '`page_size`, `since`, `until`, or `cursor` is invalid' })
-  async list(@Query() parameters: Record<string, string>, @Req() request: FastifyRequest): Promise<string> {
+  async list(@Query() parameters: Record<string, string>, @Req() request: FastifyRequest): Promise<Buffer> {
     const query = parseEventListQuery(parameters);
-    const page = await this.client.request(listEvents, query.request, { correlationId: request.id });
+    const asked = { ...query.request, records: true };
+    const page = await this.client.request(listEvents, asked, { correlationId: request.id });
     const link = (position: typeof page.next): string =>
       JSON.stringify(position && this.links.of(request, query.list, position));
-    return `{"next":${link(page.next)},"previous":${link(page.previous)},"results":[${page.events.map(printEventRecord).join(',')}]}`;
+    // An events service of version 0.1.0 does not print records.
+    const records = page.records ?? Buffer.from(`[${page.events.map(printEventRecord).join(',')}]`);
+    const head = `{"next":${link(page.next)},"previous":${link(page.previous)},"results":`;
+    // Includes the final newline of every JSON response, so that the server does not copy the page to add it.
+    return Buffer.concat([Buffer.from(head), records, Buffer.from('}\n')]);
   }
 
   @Post()
@@ -92,7 +97,7 @@ export class EventsController {
       {
         eventType: body.event_type,
         eventSource: body.event_source,
-        eventData: body.event_data.text,
+        eventData: body.event_data,
         idempotencyKey: key,
         requestId: request.id,
       },
@@ -146,7 +151,7 @@ export class EventsController {
     const trimmed = eventType.trim();
     if (!isTextWithin(trimmed, 1, 255) || trimmed.includes('/'))
       throw ServiceError.onField('event_type', 'must be text of 1 to 255 characters without /');
-    const eventData = readJsonObject(request.body).text;
+    const eventData = readJsonObject(request.body);
     const event = { eventType: trimmed, eventData, idempotencyKey: key, requestId: request.id };
     return printEventRecord(await this.events.test(event, caller));
   }

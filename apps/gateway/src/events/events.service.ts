@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import {
   getEvent,
   isTextWithin,
+  pickEventColumns,
   ServiceError,
-  type NewEvent,
+  type EventWithColumns,
+  type JsonObjectText,
   type StoredEvent,
 } from '@stream-events/contracts';
 import { EventIngest, generateEventId } from '@stream-events/ingest';
@@ -14,8 +16,8 @@ import type { Caller } from '../users/access-tokens.service.js';
 /** An event that a client sends. */
 export interface ClientEvent {
   eventType: string;
-  /** The JSON text of an object. */
-  eventData: string;
+  /** An object: its JSON text, and the parsed value. */
+  eventData: Pick<JsonObjectText, 'text' | 'value'>;
   /** The `Idempotency-Key` header, if any. */
   idempotencyKey: string | undefined;
   /** The id of the HTTP request, for the logs. */
@@ -36,28 +38,30 @@ export class EventsService {
 
   /** Stores an event with the origin `platform`. */
   async create(event: ClientEvent & { eventSource: string }, caller: Caller): Promise<StoredEvent> {
-    const newEvent: NewEvent = {
+    const newEvent: EventWithColumns = {
       id: generateEventId(),
       eventId: null,
       eventType: event.eventType,
       eventSource: event.eventSource,
       origin: 'platform',
-      eventData: event.eventData,
+      eventData: event.eventData.text,
       idempotencyKey: scopeKey(event.idempotencyKey, caller, 'platform'),
+      columns: pickEventColumns(event.eventType, event.eventData.value),
     };
     return this.store(newEvent, event.requestId);
   }
 
   /** Stores a test event. */
   async test(event: ClientEvent, caller: Caller): Promise<StoredEvent> {
-    const newEvent: NewEvent = {
+    const newEvent: EventWithColumns = {
       id: generateEventId(),
       eventId: uuidV4(),
       eventType: event.eventType,
       eventSource: 'TestCall',
       origin: 'test',
-      eventData: event.eventData,
+      eventData: event.eventData.text,
       idempotencyKey: scopeKey(event.idempotencyKey, caller, 'test'),
+      columns: pickEventColumns(event.eventType, event.eventData.value),
     };
     return this.store(newEvent, event.requestId);
   }
@@ -69,12 +73,12 @@ export class EventsService {
     return this.client.request(getEvent, { id }, { correlationId: requestId });
   }
 
-  private async store(event: NewEvent, requestId: string): Promise<StoredEvent> {
+  private async store(event: EventWithColumns, requestId: string): Promise<StoredEvent> {
     const { id, outcome } = await this.ingest.store(event);
     if (outcome === 'dead_lettered')
       throw new ServiceError(
         'invalid',
-        `The database rejected the content of the event. An owner can view, retry, or discard it as dead letter ${id}.`,
+        `The event cannot be stored. An owner can view, retry, or discard it as dead letter ${id}, which has the reason.`,
       );
     return outcome === 'known' ? this.get(id, requestId) : event;
   }

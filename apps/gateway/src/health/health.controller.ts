@@ -2,8 +2,8 @@ import { Controller, Get, Header, Inject, Res } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { Health, LOGGER, Registry, type Logger } from '@stream-events/service';
 import type { FastifyReply } from 'fastify';
+import { AllowAccess } from '../http/allow-access.decorator.js';
 import { Answers, RefusesWith, RequiresToken } from '../http/api-decorators.js';
-import { AllowAccess } from '../users/access.guard.js';
 
 class Heartbeat {
   @ApiProperty({ description: 'Always `pong`', example: 'pong' })

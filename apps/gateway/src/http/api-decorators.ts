@@ -148,7 +148,7 @@ const errorDescriptions: Record<ErrorCode, ErrorDescription> = {
   too_large: { detail: 'The body is larger than 256 KiB.' },
   unsupported_media_type: { detail: 'Send the body with the header Content-Type: application/json.' },
   upgrade_required: {
-    detail: 'This path only accepts WebSocket connections.',
+    detail: 'This path accepts WebSockets only: connect with a WebSocket client.',
     headers: { Upgrade: 'Always `websocket`' },
   },
   too_many_requests: {
@@ -156,7 +156,9 @@ const errorDescriptions: Record<ErrorCode, ErrorDescription> = {
       'Too many failed logins with this user name from this address. Retry after the time in `Retry-After`.',
     headers: retryAfter,
   },
-  internal: { detail: 'The service failed unexpectedly. The logs have the details under the X-Request-Id.' },
+  internal: {
+    detail: 'The service failed unexpectedly. Search its logs for the X-Request-Id of this response.',
+  },
   unavailable: {
     detail: 'The event store is unavailable. Retry after the time in `Retry-After`.',
     headers: retryAfter,

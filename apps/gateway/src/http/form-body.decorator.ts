@@ -68,6 +68,6 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    throw new ServiceError('invalid', 'The form is not validly percent-encoded UTF-8.');
+    throw new ServiceError('invalid', 'The form must be percent-encoded UTF-8.');
   }
 }

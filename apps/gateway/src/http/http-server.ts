@@ -7,6 +7,7 @@ import { ServiceError } from '@stream-events/contracts';
 import { within } from '@stream-events/service';
 import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
 import type { TrustProxy } from '../gateway.config.js';
+import { serveDirectRoutes } from './direct-routes.js';
 import { takeForms } from './form-body.decorator.js';
 import { canonicalUrl } from './paths.js';
 import { printAnswer, sendProblem, toProblem, toServiceError } from './problem.js';
@@ -77,7 +78,8 @@ export function createHttpServer(
   takeRawBodies(adapter.getInstance());
   endJsonWithNewline(adapter.getInstance());
   correlate(adapter.getInstance());
-  limitRequests(adapter.getInstance(), maxRequests);
+  const admit = limitRequests(adapter.getInstance(), maxRequests);
+  serveDirectRoutes(adapter.getInstance(), admit, maxBodyBytes);
   endConnectionsOnClose(adapter.getInstance());
   refuseWithoutHost(adapter.getInstance());
   ignoreExpectations(adapter.getInstance());

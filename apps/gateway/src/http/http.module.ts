@@ -2,10 +2,11 @@ import { Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { ProblemFilter } from './problem.filter.js';
 import { PublicUrl } from './public-url.js';
+import { RequestLog } from './request-log.js';
 import { RouteMethods } from './route-methods.js';
 
 @Module({
-  providers: [{ provide: APP_FILTER, useClass: ProblemFilter }, PublicUrl, RouteMethods],
-  exports: [PublicUrl, RouteMethods],
+  providers: [{ provide: APP_FILTER, useClass: ProblemFilter }, PublicUrl, RequestLog, RouteMethods],
+  exports: [PublicUrl, RequestLog, RouteMethods],
 })
 export class HttpModule {}

@@ -80,7 +80,7 @@ function readField(json: JsonObjectText, name: string, isToTrim: boolean): unkno
   const value = json.value[name];
   if (typeof value === 'string' && isToTrim) return value.trim();
   // Objects stay text, because the API never reads their contents.
-  return isJsonObject(value) ? new JsonText(json.memberText(name) ?? '{}') : value;
+  return isJsonObject(value) ? new JsonText(json.memberText(name) ?? '{}', value) : value;
 }
 
 /** Whether a class, or a class that it extends, marks the field as trimmed. */

@@ -47,7 +47,7 @@ describe(parseBody.name, () => {
     const body = parse('{"text":"a","flag":false,"data":{ "n": 1.0 },"id":"mine","text2":"b"}');
 
     expect(body).toBeInstanceOf(Body);
-    expect({ ...body }).toEqual({ text: 'a', flag: false, data: new JsonText('{ "n": 1.0 }') });
+    expect({ ...body }).toEqual({ text: 'a', flag: false, data: new JsonText('{ "n": 1.0 }', { n: 1 }) });
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'method', 'valueOf'])(

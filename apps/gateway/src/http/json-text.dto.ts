@@ -1,8 +1,12 @@
+import type { JsonObject } from '@stream-events/contracts';
 import { ValidateBy } from 'class-validator';
 
-/** The text of a JSON object, exactly as sent. */
+/** The text of a JSON object, exactly as sent, and its parsed value. */
 export class JsonText {
-  constructor(readonly text: string) {}
+  constructor(
+    readonly text: string,
+    readonly value: JsonObject,
+  ) {}
 }
 
 /** Accepts any JSON object. */

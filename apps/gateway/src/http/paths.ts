@@ -15,6 +15,14 @@ export function canonicalUrl(url: string): string {
   return resolveAlias(path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path) + query;
 }
 
+/** Returns the canonical path and all others that `canonicalUrl` resolves to it. */
+export function allPathsOf(path: string): string[] {
+  const aliases = pathAliases
+    .filter(([, canonical]) => path === canonical || path.startsWith(`${canonical}/`))
+    .map(([alias, canonical]) => alias + path.slice(canonical.length));
+  return [path, ...aliases].flatMap((each) => [each, `${each}/`]);
+}
+
 /** Returns the path of a URL, without its query. */
 export function pathOf(url: string): string {
   const queryAt = url.indexOf('?');

@@ -1,28 +1,25 @@
-import { Catch, Inject, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import { errorCatalogue, ServiceError } from '@stream-events/contracts';
-import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
+import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { ServiceError } from '@stream-events/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pathOf } from './paths.js';
 import { sendProblem, toServiceError } from './problem.js';
+import { RequestLog } from './request-log.js';
 import { RouteMethods } from './route-methods.js';
 
 /** Responds to every failed request, routed or not, with a problem document. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter<unknown> {
-  private readonly refusals: FailureLog;
-
   constructor(
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly log: RequestLog,
     private readonly routes: RouteMethods,
-  ) {
-    this.refusals = new FailureLog(logger);
-  }
+  ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const error = this.explainUnrouted(toServiceError(thrown), request);
-    this.log(error, request);
+    const { id, method, routeOptions } = request;
+    this.log.noteFailure(error, { id, method, route: routeOptions.url });
     if (!reply.sent) sendProblem(reply, error);
   }
 
@@ -36,19 +33,5 @@ export class ProblemFilter implements ExceptionFilter<unknown> {
       `This path does not support ${request.method}. It supports ${allow.join(', ')}.`,
       { allow },
     );
-  }
-
-  private log(error: ServiceError, request: FastifyRequest): void {
-    const { logLevel, status } = errorCatalogue[error.code];
-    const details = {
-      requestId: request.id,
-      method: request.method,
-      route: request.routeOptions.url,
-      status,
-      err: error.cause ?? error,
-    };
-    // In an outage, thousands of requests per second fail for one reason.
-    if (error.code === 'unavailable') this.refusals.warn('cannot serve requests', details);
-    else this.logger[logLevel](details, 'request failed');
   }
 }

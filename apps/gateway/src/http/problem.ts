@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { HttpException } from '@nestjs/common';
 import { errorCatalogue, ServiceError, type ErrorCode } from '@stream-events/contracts';
 import { toUnavailable } from '@stream-events/database';
@@ -37,7 +38,7 @@ export function toServiceError(thrown: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   return new ServiceError(
     'internal',
-    'The service failed unexpectedly. The logs have the details under the X-Request-Id.',
+    'The service failed unexpectedly. Search its logs for the X-Request-Id of this response.',
     {
       cause: error,
     },
@@ -62,6 +63,18 @@ export function sendProblem(reply: FastifyReply, error: ServiceError): void {
     .code(errorCatalogue[error.code].status)
     .headers(problemHeaders(error))
     .send(printProblemBody(toProblem(error)));
+}
+
+/** Responds to a request that Fastify does not handle with an error. */
+export function writeProblem(response: ServerResponse, error: ServiceError, requestId: string): void {
+  const body = printProblemBody(toProblem(error));
+  response
+    .writeHead(errorCatalogue[error.code].status, {
+      'X-Request-Id': requestId,
+      ...problemHeaders(error),
+      'Content-Length': Buffer.byteLength(body),
+    })
+    .end(body);
 }
 
 /** Prints the whole HTTP response for an error, for a socket without a Fastify reply. The response closes the connection. */

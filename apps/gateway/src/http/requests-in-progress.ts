@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ServiceError } from '@stream-events/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -17,33 +18,51 @@ const maxPerConnection = 16;
 const connections = new WeakMap<Socket, Connection>();
 const progressEnds = new WeakMap<FastifyRequest, () => void>();
 
+/** The error for a request above the limit. */
+export function tooManyRequests(): ServiceError {
+  return new ServiceError(
+    'unavailable',
+    'Too many requests are in progress. Retry after the time in `Retry-After`.',
+  );
+}
+
+/** The decision about a request. `end` marks the request as finished. */
+interface Admission {
+  isRefused: boolean;
+  end: () => void;
+}
+
+/** Counts a request and decides whether it is above the limit. Undefined when its connection serves no further request. */
+export type Admit = (request: IncomingMessage, response: ServerResponse) => Admission | undefined;
+
 /** Rejects requests above a limit before their bodies are read. This bounds the memory of waiting requests. */
-export function limitRequests(fastify: FastifyInstance, maxRequests: number): void {
+export function limitRequests(fastify: FastifyInstance, maxRequests: number): Admit {
   let inProgress = 0;
-  fastify.addHook('onRequest', (request, reply, done) => {
-    const { socket } = request.raw;
+  const admit: Admit = ({ socket }, response) => {
     const { waiting, isTaken } = connectionOf(socket);
-    // The request would wait behind a response that stays open, and Node would not notice when the client disconnects.
-    if (isTaken) return void socket.destroy();
+    if (isTaken) {
+      // The request would wait behind a response that stays open, and Node would not notice when the client disconnects.
+      socket.destroy();
+      return undefined;
+    }
     const isRefused = inProgress >= maxRequests || waiting.size >= maxPerConnection;
     if (!isRefused) inProgress += 1;
     const end = (): void => {
       if (waiting.delete(end) && !isRefused) inProgress -= 1;
     };
     waiting.add(end);
-    progressEnds.set(request, end);
     // Also emitted when the client disconnects before the response.
-    reply.raw.once('close', end);
-    if (isRefused)
-      sendProblem(
-        reply,
-        new ServiceError(
-          'unavailable',
-          'Too many requests are in progress. Retry after the time in `Retry-After`.',
-        ),
-      );
+    response.once('close', end);
+    return { isRefused, end };
+  };
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const admission = admit(request.raw, reply.raw);
+    if (!admission) return;
+    progressEnds.set(request, admission.end);
+    if (admission.isRefused) sendProblem(reply, tooManyRequests());
     else done();
   });
+  return admit;
 }
 
 /** Whether this is the only pending request on its connection. Responses go out in request order, so others would delay it. */

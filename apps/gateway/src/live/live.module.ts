@@ -1,11 +1,13 @@
 import { Module } from '@nestjs/common';
-import { CONFIG } from '@stream-events/service';
+import { CONFIG, UserHasher } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
 import { UsersModule } from '../users/users.module.js';
 import { LiveController } from './transports/live.controller.js';
 import { TokenWatch } from './connections/token-watch.service.js';
 import { WebSockets } from './transports/web-sockets.service.js';
 import { LiveConnections } from './connections/live-connections.service.js';
+import { ErasedMessages } from './stream/erased-messages.js';
+import { ErasureWatch } from './stream/erasure-watch.service.js';
 import { EventFeed } from './stream/event-feed.service.js';
 import { EventHistory } from './stream/event-history.service.js';
 import { EventsStreamClient } from './stream/events-stream-client.js';
@@ -14,6 +16,8 @@ import { EventsStreamClient } from './stream/events-stream-client.js';
   imports: [UsersModule],
   controllers: [LiveController],
   providers: [
+    ErasedMessages,
+    ErasureWatch,
     EventFeed,
     EventHistory,
     {
@@ -22,10 +26,15 @@ import { EventsStreamClient } from './stream/events-stream-client.js';
       useFactory: ({ NATS_URL }: GatewayConfig) =>
         new EventsStreamClient({ urls: NATS_URL, name: 'gateway-live', account: 'EVENTS' }),
     },
+    {
+      provide: UserHasher,
+      inject: [CONFIG],
+      useFactory: ({ SECRET_KEY }: GatewayConfig) => new UserHasher(SECRET_KEY),
+    },
     LiveConnections,
     TokenWatch,
     WebSockets,
   ],
-  exports: [LiveConnections],
+  exports: [ErasureWatch, LiveConnections],
 })
 export class LiveModule {}

@@ -26,9 +26,15 @@ export function parseCursor(cursor: string, list: string): ListPosition {
     bytes.length === cursorBytes && bytes.toString('base64url') === cursor && bytes[0] === version;
   const flags = bytes[1] ?? 0;
   if (!isWhole || flags > (newerFlag | inclusiveFlag))
-    throw ServiceError.onField('cursor', 'is not a cursor of this service');
+    throw ServiceError.onField(
+      'cursor',
+      'is not a cursor of this API: request the first page without a cursor',
+    );
   if (!bytes.subarray(checksumAt).equals(checksumOf(bytes.subarray(0, checksumAt), list)))
-    throw ServiceError.onField('cursor', 'is broken, or comes from another list or other filters');
+    throw ServiceError.onField(
+      'cursor',
+      'is damaged, or belongs to another list or other filters: request the first page without a cursor',
+    );
   const id = printId(bytes.subarray(2, checksumAt));
   return { direction: flags & newerFlag ? 'newer' : 'older', id, inclusive: (flags & inclusiveFlag) !== 0 };
 }
@@ -36,7 +42,11 @@ export function parseCursor(cursor: string, list: string): ListPosition {
 function printId(bytes: Uint8Array): string {
   const hex = Buffer.from(bytes).toString('hex');
   const id = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
-  if (!isUuid(id)) throw ServiceError.onField('cursor', 'is not a cursor of this service');
+  if (!isUuid(id))
+    throw ServiceError.onField(
+      'cursor',
+      'is not a cursor of this API: request the first page without a cursor',
+    );
   return id;
 }
 

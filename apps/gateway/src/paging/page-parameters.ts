@@ -31,9 +31,7 @@ export class ParameterFaults {
 
   /** @throws ServiceError `invalid` with all errors by parameter, if there are any */
   throwIfAny(): void {
-    const names = Object.keys(this.errors);
-    if (names.length > 0)
-      throw new ServiceError('invalid', `Invalid: ${names.join(', ')}.`, { errors: this.errors });
+    if (Object.keys(this.errors).length > 0) throw ServiceError.onFields(this.errors);
   }
 }
 

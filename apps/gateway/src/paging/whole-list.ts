@@ -72,7 +72,7 @@ async function gather<Position>(
     if (bytes > maxListBytes || performance.now() > deadline)
       throw new ServiceError(
         'unavailable',
-        'The list is larger than 64 MiB, or reading it took longer than 15 s.',
+        'The list is larger than 64 MiB, or reading it took longer than 15 s. Retry after the time in `Retry-After`.',
       );
     const { records, next } = await readPage(after);
     if (records.length > 0) {

@@ -10,11 +10,13 @@ import {
 } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyRequest } from 'fastify';
+import { AuditLog, type Actor } from '../audit-log/audit-log.service.js';
+import { AllowAccess } from '../http/allow-access.decorator.js';
 import { Accepts, Answers, badBody, RefusesWith, RequiresToken } from '../http/api-decorators.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { ListLinks } from '../paging/list-links.js';
 import { PageParameters } from '../paging/page-parameters.decorator.js';
-import { AllowAccess } from '../users/access.guard.js';
+import { CurrentActor } from '../users/access.guard.js';
 import { EventTypeRecord, EventTypeStateBody, toEventTypeRecord } from './event-types.dto.js';
 import { PlatformStatus, toPlatformStatus } from './platform-status.dto.js';
 import { parseSubscriptionListQuery } from './subscription-list.query.js';
@@ -26,6 +28,7 @@ export class PlatformController {
   constructor(
     private readonly client: RequestClient,
     private readonly links: ListLinks,
+    private readonly audit: AuditLog,
   ) {}
 
   @Get('status')
@@ -115,12 +118,15 @@ export class PlatformController {
   async setEventType(
     @Param('type') type: string,
     @JsonBody(EventTypeStateBody) { active }: EventTypeStateBody,
+    @CurrentActor() by: Actor,
     @Req() request: FastifyRequest,
   ): Promise<EventTypeRecord> {
     if (!isTextWithin(type, 1, 255))
       throw new ServiceError('not_found', 'There is no event type with this name.');
-    return toEventTypeRecord(
-      await this.client.request(setEventType, { type, active }, { correlationId: request.id }),
-    );
+    const change = { type, active };
+    const eventType = await this.client.request(setEventType, change, { correlationId: request.id });
+    const action = active ? 'event_type.activated' : 'event_type.deactivated';
+    this.audit.record({ action, by, objectId: eventType.type });
+    return toEventTypeRecord(eventType);
   }
 }

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
+import { AuditLogModule } from '../audit-log/audit-log.module.js';
 import { PagingModule } from '../paging/paging.module.js';
 import { PlatformController } from './platform.controller.js';
 
-@Module({ imports: [PagingModule], controllers: [PlatformController] })
+@Module({ imports: [AuditLogModule, PagingModule], controllers: [PlatformController] })
 export class PlatformModule {}

@@ -123,6 +123,10 @@ describe(ReplayChannel.name, () => {
 
   it.each([
     ['live.replay.channel-raid.4711', {}],
+    [
+      'live.replay.channel-raid.1',
+      { eventData: '{"from_broadcaster_user_id":"2","to_broadcaster_user_id":"1"}' },
+    ],
     ['live.replay.a%2Eb%2A._', { eventType: 'a.b*', eventData: '{"broadcaster_user_id":5}' }],
     ['live.replay._long._', { eventType: 'é'.repeat(255), eventData: '{}' }],
   ])('publishes on %s, with the id as a header', async (subject, overrides) => {

@@ -5,6 +5,7 @@ import {
   replaySubject,
   replaySubjects,
   ServiceError,
+  subjectChannel,
   type StoredEvent,
 } from '@stream-events/contracts';
 import { closeNats, connectNats, ConnectionWatch, type NatsOptions } from '@stream-events/messaging';
@@ -107,13 +108,13 @@ function natsIsAway(cause?: unknown): ServiceError {
 }
 
 function toMessage(event: StoredEvent, connectionName: string | null): ReplayMessage {
-  const { broadcasterUserId } = readEventColumns(event.eventType, event.eventData);
+  const channelId = subjectChannel(readEventColumns(event.eventType, event.eventData));
   const messageHeaders = headers();
   messageHeaders.set('Nats-Msg-Id', event.id);
   // Encoded, because a header drops outer spaces and cannot hold line breaks.
   if (connectionName !== null) messageHeaders.set(connectionNameHeader, encodeURIComponent(connectionName));
   return {
-    subject: replaySubject(event.eventType, broadcasterUserId),
+    subject: replaySubject(event.eventType, channelId),
     payload: Buffer.from(printReplayedEventRecord(event)),
     headers: messageHeaders,
   };

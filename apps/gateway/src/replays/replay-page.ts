@@ -1,6 +1,7 @@
 import {
-  eventFilters,
   listEvents,
+  parseTextFilter,
+  type EventFilters,
   type ListPosition,
   type StoredEvent,
   type TextFilterName,
@@ -41,7 +42,8 @@ export async function readReplayPage(
   return { events: page.events.reverse(), next: page.previous?.id ?? null };
 }
 
-function toEventFilters({ filters }: Replay): Record<string, string> {
+function toEventFilters({ filters }: Replay): EventFilters {
   const entries = Object.entries(filters) as [TextFilterName, string][]; // Safe cast: the body has only these fields.
-  return Object.fromEntries(entries.map(([parameter, value]) => [eventFilters[parameter].field, value]));
+  const parsed = entries.map(([name, text]) => parseTextFilter(name, text));
+  return Object.assign({}, ...parsed) as EventFilters; // Safe cast: every part is one.
 }

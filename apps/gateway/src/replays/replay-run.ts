@@ -2,6 +2,7 @@ import { ServiceError, type StoredEvent } from '@stream-events/contracts';
 import { toUnavailable } from '@stream-events/database';
 import type { RequestClient } from '@stream-events/messaging';
 import { pause, type FailureLog } from '@stream-events/service';
+import type { ErasureWatch } from '../live/stream/erasure-watch.service.js';
 import { beginPacing, countDue, msUntilDue, refill, spend, type Pacing } from './pacing.js';
 import type { ReplayChannel } from './replay-channel.js';
 import { readReplayPage } from './replay-page.js';
@@ -14,6 +15,8 @@ export interface ReplayParts {
   client: RequestClient;
   channel: ReplayChannel;
   failures: FailureLog;
+  /** Removes the events of users who were erased after the events were read. */
+  erasures: Pick<ErasureWatch, 'isErased'>;
 }
 
 // Twice a second, so that a canceled replay stops within a second. If the gateway dies, the events of the last half second go out
@@ -107,7 +110,9 @@ export class ReplayRun {
     const batch = this.waiting.slice(0, countDue(this.pacing));
     const last = batch.at(-1);
     if (!last) return Math.min(msUntilDue(this.pacing), saveEveryMs);
-    await this.parts.channel.publish(batch, this.replay.connectionName);
+    const { channel, erasures } = this.parts;
+    const sent = batch.filter(({ id, eventData }) => !erasures.isErased(id, eventData));
+    await channel.publish(sent, this.replay.connectionName);
     this.pacing = spend(this.pacing, batch.length);
     this.waiting = this.waiting.slice(batch.length);
     const { replayed } = this.progress;
@@ -140,6 +145,8 @@ export class ReplayRun {
 }
 
 function describe(error: unknown): string {
+  if (error instanceof ServiceError && error.code === 'internal')
+    return 'The replay failed unexpectedly. Search the logs of the gateways for the id of this replay.';
   // Not `instanceof Error`: under Jest, Node's errors come from another realm.
   return typeof error === 'object' && error !== null && 'message' in error
     ? String(error.message)

@@ -103,6 +103,29 @@ describe(ReplayRunner.name, () => {
     await eventually(() => expect(idsOf(second().replayed)).toEqual(expected));
   });
 
+  it('replays the events of any of several types that concern a channel, raids included', async () => {
+    const day = newDay();
+    const types = ['channel-raid', 'channel-cheer', 'channel-follow'];
+    const events = eventsFrom(day, 30, (index) => ({
+      eventType: types[index % 3] ?? '',
+      eventData: JSON.stringify(
+        index % 3
+          ? { broadcaster_user_id: index % 2 ? '1' : '2' }
+          : { from_broadcaster_user_id: '1', to_broadcaster_user_id: String(index % 4) },
+      ),
+    }));
+    await store(first().client, events);
+
+    const filters = { event_types: 'channel-follow, channel-raid', channel_id: '1' };
+    const ended = await replay(orderOf(day, day + 30, { filters }));
+
+    const expected = idsOf(
+      events.filter((_, index) => index % 3 === 0 || (index % 3 === 2 && index % 2 === 1)),
+    );
+    expect(ended).toMatchObject({ status: 'done', replayed: expected.length });
+    await eventually(() => expect(idsOf(second().replayed)).toEqual(expected));
+  });
+
   it('carries the name of the connections', async () => {
     const day = newDay();
     await store(first().client, eventsFrom(day, 2));
@@ -241,7 +264,7 @@ describe(ReplayRunner.name, () => {
 
     const ended = await untilEnded(id);
     expect(ended).toMatchObject({ status: 'failed', endedAt: expect.any(Date) });
-    expect(ended.error).toContain('request.events.list');
+    expect(ended.error).toContain('Search the logs of the gateways for the id of this replay');
   });
 
   it('runs ten at a time, however many are requested together', async () => {

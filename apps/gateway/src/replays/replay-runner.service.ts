@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { RequestClient } from '@stream-events/messaging';
 import { FailureLog, LOGGER, WorkerLoop, within, type Logger } from '@stream-events/service';
+import { ErasureWatch } from '../live/stream/erasure-watch.service.js';
 import { ReplayChannel } from './replay-channel.js';
 import { ReplayRun } from './replay-run.js';
 import type { Replay } from './replay.entity.js';
@@ -27,6 +28,7 @@ export class ReplayRunner {
     private readonly replays: ReplaysRepository,
     private readonly client: RequestClient,
     private readonly channel: ReplayChannel,
+    @Inject(ErasureWatch) private readonly erasures: Pick<ErasureWatch, 'isErased'>,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.failures = new FailureLog(logger);
@@ -71,14 +73,12 @@ export class ReplayRunner {
   }
 
   private run(replay: Replay): void {
-    const { replays, client, channel, failures } = this;
-    const run = new ReplayRun(replay, this.gateway, { replays, client, channel, failures });
+    const { replays, client, channel, failures, erasures } = this;
+    const parts = { replays, client, channel, failures, erasures };
+    const run = new ReplayRun(replay, this.gateway, parts);
     const running = run.run(this.stopping.signal).finally(() => {
       this.running.delete(replay.id);
-      this.logger.info(
-        { replay: replay.id, replayed: run.replayed },
-        'replay no longer runs in this gateway',
-      );
+      this.logger.info({ replay: replay.id, replayed: run.replayed }, 'stopped running the replay');
     });
     this.running.set(replay.id, running);
   }

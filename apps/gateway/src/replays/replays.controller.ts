@@ -2,6 +2,8 @@ import { Controller, Delete, Get, HttpCode, Post, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ServiceError } from '@stream-events/contracts';
 import type { FastifyReply } from 'fastify';
+import { AuditLog, type Actor } from '../audit-log/audit-log.service.js';
+import { AllowAccess } from '../http/allow-access.decorator.js';
 import {
   Accepts,
   Answers,
@@ -12,8 +14,7 @@ import {
 } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
-import type { Caller } from '../users/access-tokens.service.js';
-import { AllowAccess, CurrentUser } from '../users/access.guard.js';
+import { CurrentActor } from '../users/access.guard.js';
 import { ReplayRunner } from './replay-runner.service.js';
 import { ReplayBody, ReplayRecord, toReplayOrder, toReplayRecord } from './replays.dto.js';
 import { ReplaysRepository } from './replays.repository.js';
@@ -28,6 +29,7 @@ export class ReplaysController {
   constructor(
     private readonly replays: ReplaysRepository,
     private readonly runner: ReplayRunner,
+    private readonly audit: AuditLog,
   ) {}
 
   @Post()
@@ -48,10 +50,11 @@ export class ReplaysController {
   @RefusesWith({ ...badBody, ...forbidden, conflict: '10 replays are already running' })
   async begin(
     @JsonBody(ReplayBody) body: ReplayBody,
-    @CurrentUser() caller: Caller,
+    @CurrentActor() by: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ReplayRecord> {
-    const replay = await this.runner.begin(toReplayOrder(body, caller.username));
+    const replay = await this.runner.begin(toReplayOrder(body, by.username ?? ''));
+    this.audit.record({ action: 'replay.started', by, objectId: replay.id });
     reply.header('Location', `/api/v1/replays/${replay.id}`);
     return toReplayRecord(replay);
   }
@@ -97,8 +100,9 @@ export class ReplaysController {
   @Answers(204, 'Canceled or deleted')
   @RequiresToken()
   @RefusesWith(missing)
-  async remove(@Id() id: string): Promise<void> {
+  async remove(@Id() id: string, @CurrentActor() by: Actor): Promise<void> {
     if (!(await this.replays.cancelOrRemove(id))) throw unknownReplay(id);
+    this.audit.record({ action: 'replay.removed', by, objectId: id });
   }
 }
 

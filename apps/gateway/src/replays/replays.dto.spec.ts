@@ -40,6 +40,8 @@ describe(ReplayBody.name, () => {
   it('accepts the filters of the list, a range, a rate, and a connection name', () => {
     const body = {
       event_type: 'channel-raid',
+      event_types: 'channel-raid, raid',
+      channel_id: '47019283',
       raid_to: 'Mira',
       origin: 'platform',
       since: '2026-11-20T10:00:00+0200',
@@ -49,7 +51,13 @@ describe(ReplayBody.name, () => {
     };
 
     expect(toReplayOrder(parse(body), 'ada')).toEqual({
-      filters: { event_type: 'channel-raid', raid_to: 'Mira', origin: 'platform' },
+      filters: {
+        event_type: 'channel-raid',
+        raid_to: 'Mira',
+        origin: 'platform',
+        event_types: 'channel-raid, raid',
+        channel_id: '47019283',
+      },
       since: new Date('2026-11-20T08:00:00Z'),
       until: new Date('2026-11-20T09:00:00.500Z'),
       rate: 1_000,
@@ -97,6 +105,15 @@ describe(ReplayBody.name, () => {
     },
   );
 
+  it('rejects more event types than the list accepts', () => {
+    const types = (count: number): string => [...Array(count).keys()].join();
+
+    expect(errorsOf({ since, event_types: types(20) })).toBeUndefined();
+    expect(errorsOf({ since, event_types: types(21) })).toEqual({
+      event_types: ['must have at most 20 values, separated by commas'],
+    });
+  });
+
   it('reports at most ten unknown fields', () => {
     const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`f${i}`, i]));
 
@@ -128,7 +145,7 @@ describe(toReplayRecord.name, () => {
   const replay: Replay = {
     id: uuidV7(),
     status: 'running',
-    filters: { event_type: 'channel-raid' },
+    filters: { event_type: 'channel-raid', event_types: 'channel-raid, raid' },
     since: new Date('2026-11-20T00:00:00Z'),
     until: new Date('2026-11-21T00:00:00Z'),
     rate: 20,
@@ -148,6 +165,7 @@ describe(toReplayRecord.name, () => {
       id: replay.id,
       status: 'running',
       event_type: 'channel-raid',
+      event_types: 'channel-raid, raid',
       since: '2026-11-20T00:00:00+0000',
       until: '2026-11-21T00:00:00+0000',
       rate: 20,

@@ -241,7 +241,7 @@ function IsRate(): PropertyDecorator {
 function IsConnectionName(): PropertyDecorator {
   return satisfies(
     'isConnectionName',
-    `must be null or text of 1 to ${maxConnectionNameLength} characters (no NUL character, no half of a surrogate pair)`,
+    `must be null or text of 1 to ${maxConnectionNameLength} characters (no NUL character, no unpaired surrogate)`,
     (value) => value === null || isTextWithin(value, 1, maxConnectionNameLength),
   );
 }

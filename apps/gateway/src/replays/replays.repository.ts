@@ -39,7 +39,7 @@ export class ReplaysRepository {
       if ((await manager.countBy(Replay, { status: 'running' })) >= maxRunning)
         throw new ServiceError(
           'conflict',
-          `${maxRunning} replays are already running, the maximum. Cancel one or wait until one has finished.`,
+          `The maximum of ${maxRunning} running replays is reached. Cancel one, or wait until one has finished.`,
         );
       const id = uuidV7();
       const { filters, since, until, rate, connectionName, createdBy } = order;

@@ -1,6 +1,7 @@
 import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AuditLog, type Actor } from '../audit-log/audit-log.service.js';
 import {
   Accepts,
   Answers,
@@ -12,6 +13,7 @@ import {
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { WholeList } from '../paging/whole-list.js';
+import { CurrentActor } from '../users/access.guard.js';
 import type { Scope } from './scope.entity.js';
 import { ScopeBody, ScopeChangesBody, ScopeRecord, toScopeRecord } from './scopes.dto.js';
 import { ScopesService } from './scopes.service.js';
@@ -23,7 +25,10 @@ const missing = { not_found: 'The scope does not exist' };
 export class ScopesController {
   private readonly wholeList: WholeList<Scope>;
 
-  constructor(private readonly scopes: ScopesService) {
+  constructor(
+    private readonly scopes: ScopesService,
+    private readonly audit: AuditLog,
+  ) {
     this.wholeList = new WholeList(async (after) => {
       const page = await scopes.list(after);
       return { records: page.scopes.map(toScopeRecord), next: page.next };
@@ -116,7 +121,8 @@ export class ScopesController {
   @Answers(204, 'Deleted')
   @RequiresToken()
   @RefusesWith({ ...missing, conflict: 'API endpoints use the scope' })
-  async delete(@Id() id: string): Promise<void> {
+  async delete(@Id() id: string, @CurrentActor() by: Actor): Promise<void> {
     await this.scopes.delete(id);
+    this.audit.record({ action: 'scope.deleted', by, objectId: id });
   }
 }

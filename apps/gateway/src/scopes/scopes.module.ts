@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
+import { AuditLogModule } from '../audit-log/audit-log.module.js';
 import { ScopesController } from './scopes.controller.js';
 import { ScopesService } from './scopes.service.js';
 
-@Module({ controllers: [ScopesController], providers: [ScopesService] })
+@Module({ imports: [AuditLogModule], controllers: [ScopesController], providers: [ScopesService] })
 export class ScopesModule {}

@@ -3,8 +3,8 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { getRebuild, rebuildStreams } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyRequest } from 'fastify';
+import { AllowAccess } from '../http/allow-access.decorator.js';
 import { Answers, RefusesWith, RequiresToken } from '../http/api-decorators.js';
-import { AllowAccess } from '../users/access.guard.js';
 import { RebuildRecord, toRebuildRecord } from './rebuild.dto.js';
 
 const forbidden = { forbidden: 'The token does not belong to an owner' };

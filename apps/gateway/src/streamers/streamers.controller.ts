@@ -9,6 +9,7 @@ import {
 } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AuditLog, type Actor } from '../audit-log/audit-log.service.js';
 import {
   Accepts,
   Answers,
@@ -20,6 +21,7 @@ import {
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { WholeList } from '../paging/whole-list.js';
+import { CurrentActor } from '../users/access.guard.js';
 import { StreamerBody, StreamerChangesBody, StreamerRecord, toStreamerRecord } from './streamers.dto.js';
 
 const missing = { not_found: 'The streamer does not exist' };
@@ -35,7 +37,10 @@ const badName = {
 export class StreamersController {
   private readonly streamers: WholeList;
 
-  constructor(private readonly client: RequestClient) {
+  constructor(
+    private readonly client: RequestClient,
+    private readonly audit: AuditLog,
+  ) {
     this.streamers = new WholeList(async (after, correlationId) => {
       const page = await client.request(listStreamers, after === undefined ? {} : { after }, {
         correlationId,
@@ -151,8 +156,9 @@ export class StreamersController {
   @Answers(204, 'Deleted')
   @RequiresToken()
   @RefusesWith(missing)
-  async delete(@Id() id: string, @Req() request: FastifyRequest): Promise<void> {
+  async delete(@Id() id: string, @CurrentActor() by: Actor, @Req() request: FastifyRequest): Promise<void> {
     await this.client.request(deleteStreamer, { id }, { correlationId: request.id });
+    this.audit.record({ action: 'streamer.deleted', by, objectId: id });
   }
 }
 

@@ -3,7 +3,8 @@ import { Reflector } from '@nestjs/core';
 import { ServiceError } from '@stream-events/contracts';
 import fc from 'fast-check';
 import type { GatewayConfig } from '../gateway.config.js';
-import { AccessGuard, AllowAccess, readToken } from './access.guard.js';
+import { AllowAccess } from '../http/allow-access.decorator.js';
+import { AccessGuard, readToken } from './access.guard.js';
 import type { AccessTokens, Caller } from './access-tokens.service.js';
 
 const key = '9944b09199c62bcf9418ad846dd0e4bbdfc6ee4b';

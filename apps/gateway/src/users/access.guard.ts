@@ -2,27 +2,17 @@ import {
   createParamDecorator,
   Inject,
   Injectable,
-  SetMetadata,
   type CanActivate,
-  type CustomDecorator,
   type ExecutionContext,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ServiceError } from '@stream-events/contracts';
 import { CONFIG } from '@stream-events/service';
 import type { FastifyRequest } from 'fastify';
+import type { Actor } from '../audit-log/audit-log.service.js';
 import type { GatewayConfig } from '../gateway.config.js';
+import { accessKey, type Access } from '../http/allow-access.decorator.js';
 import { AccessTokens, hashToken, type Caller } from './access-tokens.service.js';
-
-/** Who may use a route: anybody, users (the default), owners, or those who may register users (see `REGISTRATION`). */
-type Access = 'public' | 'user' | 'owner' | 'registration';
-
-const accessKey = 'access';
-
-/** Declares who may use a route, or all routes of a controller. */
-export function AllowAccess(access: Access): CustomDecorator {
-  return SetMetadata(accessKey, access);
-}
 
 const callers = new WeakMap<object, Caller>();
 
@@ -31,6 +21,13 @@ export const CurrentUser = createParamDecorator((_: unknown, context: ExecutionC
   const caller = callers.get(context.switchToHttp().getRequest<FastifyRequest>());
   if (!caller) throw new Error('A public route has no current user.');
   return caller;
+});
+
+/** The user whose token the request carries, with the client's address, for the audit log. On a public route, the user is unknown. */
+export const CurrentActor = createParamDecorator((_: unknown, context: ExecutionContext): Actor => {
+  const request = context.switchToHttp().getRequest<FastifyRequest>();
+  const caller = callers.get(request);
+  return { id: caller?.id ?? null, username: caller?.username ?? null, address: request.ip };
 });
 
 /** The hash of the request's token (see `hashToken`). */

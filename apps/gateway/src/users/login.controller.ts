@@ -1,9 +1,9 @@
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import { ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import { AllowAccess } from '../http/allow-access.decorator.js';
 import { Accepts, Answers, RefusesWith } from '../http/api-decorators.js';
 import { AcceptsForms, FormOrJsonBody } from '../http/form-body.decorator.js';
-import { AllowAccess } from './access.guard.js';
 import { LoginBody, TokenReply } from './users.dto.js';
 import { UsersService } from './users.service.js';
 

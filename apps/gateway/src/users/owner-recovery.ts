@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { createLogger, Registry } from '@stream-events/service';
 import type { DataSource } from 'typeorm';
+import { AuditLogRepository } from '../audit-log/audit-log.repository.js';
+import { AuditLog } from '../audit-log/audit-log.service.js';
 import { AccessTokens } from './access-tokens.service.js';
 import { LoginFailures } from './login-failures.repository.js';
 import { User } from './user.entity.js';
@@ -15,13 +18,30 @@ export interface RecoveredOwner {
 /** Gives the oldest owner a new random password and token and enables the user. Creates the owner `admin` if there is none. */
 export async function recoverOwner(dataSource: DataSource, secretKeys: string[]): Promise<RecoveredOwner> {
   const tokens = new AccessTokens(dataSource, { SECRET_KEY: secretKeys });
-  const users = new UsersService(dataSource, tokens, new LoginFailures(dataSource));
+  const logger = createLogger('owner-reset', 'warn');
+  const audit = new AuditLog(new AuditLogRepository(dataSource), logger, new Registry());
+  const users = new UsersService(dataSource, tokens, new LoginFailures(dataSource), audit);
+  const recovered = await setNewPassword(dataSource, users);
+  audit.record({
+    action: 'user.recovered',
+    by: { id: null, username: null, address: null },
+    objectId: recovered.userId,
+  });
+  await audit.onApplicationShutdown();
+  return recovered.owner;
+}
+
+async function setNewPassword(
+  dataSource: DataSource,
+  users: UsersService,
+): Promise<{ userId: string; owner: RecoveredOwner }> {
   const password = randomBytes(15).toString('base64url');
   const owner = await dataSource.manager.findOne(User, { where: { role: 'owner' }, order: { id: 'ASC' } });
   if (!owner) {
-    const { token } = await users.register({ username: 'admin', password, role: 'owner' });
-    return { username: 'admin', password, token };
+    const { user, token } = await users.register({ username: 'admin', password, role: 'owner' });
+    return { userId: user.id, owner: { username: 'admin', password, token } };
   }
   await dataSource.manager.update(User, { id: owner.id }, { isDisabled: false });
-  return { username: owner.username, password, token: await users.setPassword(owner.id, password) };
+  const token = await users.setPassword(owner.id, password);
+  return { userId: owner.id, owner: { username: owner.username, password, token } };
 }

@@ -1,6 +1,8 @@
 import { Controller, Get, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AuditLog, type Actor } from '../audit-log/audit-log.service.js';
+import { AllowAccess } from '../http/allow-access.decorator.js';
 import {
   Accepts,
   Answers,
@@ -11,7 +13,7 @@ import {
 } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
-import { AllowAccess, CurrentUser } from './access.guard.js';
+import { CurrentActor, CurrentUser } from './access.guard.js';
 import { AccessTokens, type Caller } from './access-tokens.service.js';
 import {
   PasswordBody,
@@ -34,6 +36,7 @@ export class UsersController {
   constructor(
     private readonly users: UsersService,
     private readonly tokens: AccessTokens,
+    private readonly audit: AuditLog,
   ) {}
 
   @Post()
@@ -54,6 +57,7 @@ export class UsersController {
   })
   async register(
     @JsonBody(RegistrationBody) body: RegistrationBody,
+    @CurrentActor() by: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RegistrationReply> {
     const { user, token } = await this.users.register({
@@ -64,6 +68,7 @@ export class UsersController {
       lastName: body.last_name,
       email: body.email,
     });
+    this.audit.record({ action: 'user.created', by, objectId: user.id });
     reply.header('Location', `/api/v1/users/${user.id}`);
     return { ...toUserReply(user), auth_token: token };
   }
@@ -121,8 +126,10 @@ export class UsersController {
   })
   @Answers(200, 'The new token', { type: TokenReply })
   @RequiresToken()
-  async rotateToken(@CurrentUser() caller: Caller): Promise<TokenReply> {
-    return { token: await this.tokens.issue(caller.id) };
+  async rotateToken(@CurrentUser() caller: Caller, @CurrentActor() by: Actor): Promise<TokenReply> {
+    const token = await this.tokens.issue(caller.id);
+    this.audit.record({ action: 'token.rotated', by, objectId: caller.id });
+    return { token };
   }
 
   @Post('me/password')
@@ -139,10 +146,13 @@ export class UsersController {
   async changePassword(
     @CurrentUser() caller: Caller,
     @JsonBody(PasswordBody) body: PasswordBody,
+    @CurrentActor() by: Actor,
     @Req() request: FastifyRequest,
   ): Promise<TokenReply> {
     const change = { current: body.current_password, next: body.new_password, address: request.ip };
-    return { token: await this.users.changePassword(caller.id, change) };
+    const token = await this.users.changePassword(caller.id, change);
+    this.audit.record({ action: 'user.password_changed', by, objectId: caller.id });
+    return { token };
   }
 
   @Get(':id')
@@ -177,7 +187,10 @@ export class UsersController {
     @Id() id: string,
     @JsonBody(UserStateBody) body: UserStateBody,
     @CurrentUser() caller: Caller,
+    @CurrentActor() by: Actor,
   ): Promise<UserReply> {
-    return toUserReply(await this.users.setDisabled(id, body.disabled, caller.id));
+    const user = await this.users.setDisabled(id, body.disabled, caller.id);
+    this.audit.record({ action: body.disabled ? 'user.disabled' : 'user.enabled', by, objectId: id });
+    return toUserReply(user);
   }
 }

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
+import { AuditLogModule } from '../audit-log/audit-log.module.js';
 import { AccessGuard } from './access.guard.js';
 import { AccessTokens } from './access-tokens.service.js';
 import { LoginController } from './login.controller.js';
@@ -9,6 +10,7 @@ import { UsersController } from './users.controller.js';
 import { UsersService } from './users.service.js';
 
 @Module({
+  imports: [AuditLogModule],
   controllers: [LoginController, UsersController],
   providers: [
     { provide: APP_GUARD, useClass: AccessGuard },

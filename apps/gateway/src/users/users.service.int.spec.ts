@@ -1,6 +1,9 @@
+import { createLogger, Registry } from '@stream-events/service';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { connectGateway } from '../../test/connect-gateway.js';
+import { AuditLogRepository } from '../audit-log/audit-log.repository.js';
+import { AuditLog } from '../audit-log/audit-log.service.js';
 import { AccessTokens } from './access-tokens.service.js';
 import { LoginFailures } from './login-failures.repository.js';
 import { User } from './user.entity.js';
@@ -29,7 +32,9 @@ describe(UsersService.name, () => {
   /** The services of one gateway. Several gateways share the database. */
   function setup(secretKeys = ['a secret key of the tests, long enough']) {
     const tokens = new AccessTokens(dataSource, { SECRET_KEY: secretKeys });
-    return { tokens, users: new UsersService(dataSource, tokens, new LoginFailures(dataSource)) };
+    const logger = createLogger('test', 'silent');
+    const audit = new AuditLog(new AuditLogRepository(dataSource), logger, new Registry());
+    return { tokens, users: new UsersService(dataSource, tokens, new LoginFailures(dataSource), audit) };
   }
 
   const newName = (): string => `user-${(names += 1)}`;

@@ -3,6 +3,7 @@ import { ServiceError } from '@stream-events/contracts';
 import { sqlState } from '@stream-events/database';
 import { DataSource } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
+import { AuditLog } from '../audit-log/audit-log.service.js';
 import { AccessTokens } from './access-tokens.service.js';
 import { LoginFailures } from './login-failures.repository.js';
 import { hashPassword, verifyPassword } from './password.js';
@@ -25,6 +26,7 @@ export class UsersService {
     private readonly dataSource: DataSource,
     private readonly tokens: AccessTokens,
     private readonly failures: LoginFailures,
+    private readonly audit: AuditLog,
   ) {}
 
   /**
@@ -83,9 +85,13 @@ export class UsersService {
    */
   async logIn(login: { username: string; password: string; address: string }): Promise<string> {
     const user = await this.checkPassword(login);
-    if (!user || user.isDisabled)
+    if (!user || user.isDisabled) {
+      if (user) this.auditLogin('user.login_failed', user, login.address);
       throw new ServiceError('invalid', 'Unable to log in with provided credentials.');
-    return this.tokens.reveal(user.id);
+    }
+    const token = await this.tokens.reveal(user.id);
+    this.auditLogin('user.logged_in', user, login.address);
+    return token;
   }
 
   /** Changes a password. Ends all other sessions and returns a new token for the caller. */
@@ -163,9 +169,22 @@ export class UsersService {
       .addSelect('user.passwordHash')
       .where({ usernameKey: toUsernameKey(login.username) })
       .getOne();
-    if (!(await verifyPassword(login.password, user?.passwordHash, login.address)) || !user) return undefined;
+    if (!(await verifyPassword(login.password, user?.passwordHash, login.address)) || !user) {
+      this.auditLogin('user.login_failed', user ?? undefined, login.address);
+      return undefined;
+    }
     await this.failures.forget(login.address, login.username);
     return user;
+  }
+
+  /** Records a login. Never records a name that no user has: people type their password there by mistake. */
+  private auditLogin(
+    action: 'user.logged_in' | 'user.login_failed',
+    user: User | undefined,
+    address: string,
+  ): void {
+    const id = user?.id ?? null;
+    this.audit.record({ action, by: { id, username: user?.username ?? null, address }, objectId: id });
   }
 }
 

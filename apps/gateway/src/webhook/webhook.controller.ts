@@ -4,7 +4,7 @@ import { inbound } from '@stream-events/platforms';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AcceptsAnyObject, Answers, RefusesWith } from '../http/api-decorators.js';
 import { exampleData } from '../events/events.dto.js';
-import { AllowAccess } from '../users/access.guard.js';
+import { AllowAccess } from '../http/allow-access.decorator.js';
 import { WebhookService } from './webhook.service.js';
 
 type RawRequest = FastifyRequest<{ Body: Buffer | undefined }>;

@@ -124,7 +124,7 @@ export class PlatformClient implements PlatformCaller {
     if (report) {
       // Use the reply anyway. The next one reports the rate limit again.
       await this.budgets.correct(bucket, report).catch((error: unknown) => {
-        this.health.warn('cannot save the platform’s rate limit report', { err: error });
+        this.health.warn('cannot save the rate limit report of the platform', { err: error });
       });
     }
     if (!protocol.isRateLimited(answer)) return;

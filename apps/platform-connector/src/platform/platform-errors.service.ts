@@ -75,7 +75,9 @@ export class PlatformErrors implements OnModuleDestroy {
         [this.clientId, new Date(at), message],
       );
     } catch (error) {
-      this.failures.warn('cannot store the platform error for other instances', { err: error });
+      this.failures.warn('cannot save the last platform error, other instances will not show it', {
+        err: error,
+      });
     }
   }
 }

@@ -108,7 +108,7 @@ export class PlatformHealth {
       return read();
     } catch (error) {
       if (error instanceof PlatformUnavailableError)
-        this.noteError('cannot use the platform’s reply', error, { endpoint });
+        this.noteError('cannot use the reply of the platform', error, { endpoint });
       throw error;
     }
   }

@@ -19,4 +19,16 @@ describe('wantedSubscriptions', () => {
     expect(wanted.map(({ expectedCost }) => expectedCost)).toEqual([1, 1, 1, 0, 1, 1, 0]);
     expect(new Set(wanted.map(({ key }) => key)).size).toBe(7);
   });
+
+  it('lists a raid twice for each streamer: the raids on the channel, and the raids from it', () => {
+    const wanted = wantedSubscriptions(['2', '1'], [findEventType('channel.raid')!], { clientId: 'app' });
+
+    expect(wanted.map(({ condition }) => condition)).toEqual([
+      { to_broadcaster_user_id: '2' },
+      { from_broadcaster_user_id: '2' },
+      { to_broadcaster_user_id: '1' },
+      { from_broadcaster_user_id: '1' },
+    ]);
+    expect(new Set(wanted.map(({ key }) => key)).size).toBe(4);
+  });
 });

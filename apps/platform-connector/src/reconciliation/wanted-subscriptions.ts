@@ -1,5 +1,5 @@
 import {
-  conditionFor,
+  conditionsFor,
   isOfApplication,
   type Condition,
   type ConditionValues,
@@ -26,19 +26,16 @@ export function wantedSubscriptions(
   types: readonly EventType[],
   values: ConditionValues,
 ): WantedSubscription[] {
-  const toWanted = (type: EventType, streamerId: string): WantedSubscription => {
-    const wanted = {
-      type: type.type,
-      version: type.version,
-      condition: conditionFor(type, streamerId, values),
-    };
-    // A type that needs a user's consent costs 0. Any other costs 1, or 0 when the user has given any consent.
-    return { ...wanted, key: subscriptionKey(wanted), expectedCost: type.scopes.length > 0 ? 0 : 1 };
-  };
+  const toWanted = (type: EventType, streamerId: string): WantedSubscription[] =>
+    conditionsFor(type, streamerId, values).map((condition) => {
+      const wanted = { type: type.type, version: type.version, condition };
+      // A type that needs a user's consent costs 0. Any other costs 1, or 0 when the user has given any consent.
+      return { ...wanted, key: subscriptionKey(wanted), expectedCost: type.scopes.length > 0 ? 0 : 1 };
+    });
   const once = types.filter(isOfApplication);
   const perStreamer = types.filter((type) => !isOfApplication(type));
   return [
-    ...once.map((type) => toWanted(type, '')),
-    ...[...new Set(streamerIds)].flatMap((id) => perStreamer.map((type) => toWanted(type, id))),
+    ...once.flatMap((type) => toWanted(type, '')),
+    ...[...new Set(streamerIds)].flatMap((id) => perStreamer.flatMap((type) => toWanted(type, id))),
   ];
 }

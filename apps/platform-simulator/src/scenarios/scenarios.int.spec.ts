@@ -84,6 +84,27 @@ describe('scenarios', () => {
     }
   });
 
+  it('notifies both sides of a raid, with two messages about the same event', async () => {
+    for (const { id } of await broadcasters())
+      for (const side of ['from', 'to'])
+        await setup.subscribe({
+          type: 'channel.raid',
+          version: '1',
+          condition: { [`${side}_broadcaster_user_id`]: id },
+        });
+    await play({ name: 'raid', rate: 0 });
+
+    const [one, other] = await setup.receiver.waitFor(2, isNotification);
+
+    expect(one?.json.event).toEqual(other?.json.event);
+    const { from_broadcaster_user_id, to_broadcaster_user_id } = one?.json.event ?? {};
+    expect([one, other].map((received) => received?.json.subscription.condition)).toEqual(
+      expect.arrayContaining([{ from_broadcaster_user_id }, { to_broadcaster_user_id }]),
+    );
+    const ids = [one, other].map((received) => received?.headers['twitch-eventsub-message-id']);
+    expect(new Set(ids).size).toBe(2);
+  });
+
   it('gives the same people, ids, streams, and events for the same seed and calls', async () => {
     const run = async (seed: string): Promise<unknown> => {
       const other = await SimulatorSetup.start({ SIMULATOR_SEED: seed });

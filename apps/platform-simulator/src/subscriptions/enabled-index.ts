@@ -26,11 +26,15 @@ export class EnabledIndex implements Audience {
     if (found?.subscriptions.delete(channelOf(condition) ?? '', subscription)) found.sortedChannels = null;
   }
 
-  /** Finds the first subscription of a type, for the channel if one is given. */
+  /**
+   * Finds the first subscription of a type, for the channel if one is given. Prefers a raid on the channel to a raid from it,
+   * because applications subscribe to both in any order.
+   */
   findFirst(type: string, broadcasterId: string | undefined): Subscription | undefined {
     const subscriptions = this.types.get(type)?.subscriptions;
     const found = broadcasterId === undefined ? subscriptions?.first() : subscriptions?.get(broadcasterId);
-    return found?.values().next().value;
+    const all = [...(found ?? [])];
+    return all.find(({ view }) => view.condition.from_broadcaster_user_id === undefined) ?? all[0];
   }
 
   /** Finds the subscriptions that get this event. */

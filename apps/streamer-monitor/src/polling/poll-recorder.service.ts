@@ -108,7 +108,7 @@ export class PollRecorder {
     try {
       await this.recordPoll(poll.streamerId, poll);
     } catch (error) {
-      this.failureLog.warn('cannot record a poll, polling the streamer again when its claim expires', {
+      this.failureLog.warn('cannot record a poll, polling the streamer again within 30 s', {
         err: error,
         streamerId: poll.streamerId,
       });

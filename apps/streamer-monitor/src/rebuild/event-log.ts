@@ -10,10 +10,20 @@ import type { StreamEvent } from '../streams/stream-recorder.service.js';
 
 const pageSize = 100;
 
+// Below the id of every event.
+const lowestId = '00000000-0000-0000-0000-000000000000';
+
 /** Reads a streamer's stream events from the event store. */
 @Injectable()
 export class EventLog {
   constructor(private readonly client: RequestClient) {}
+
+  /** Returns the id of the oldest event in the store, of any streamer; undefined when the store is empty. */
+  async readOldestId(): Promise<string | undefined> {
+    const position: ListPosition = { direction: 'newer', id: lowestId, inclusive: true };
+    const page = await this.client.request(listEvents, { filters: {}, pageSize: 1, position });
+    return page.events[0]?.id;
+  }
 
   /** Returns all stream events of the streamer, in no order. Skips unreadable events, as the consumer does. */
   async read(platformId: string): Promise<StreamEvent[]> {

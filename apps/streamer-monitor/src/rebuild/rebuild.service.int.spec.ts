@@ -149,6 +149,41 @@ describe(RebuildService.name, () => {
     ]);
   });
 
+  it('keeps facts whose events retention removes while the log is being read', async () => {
+    const streamer = await store.addStreamer();
+    const said = [
+      old(online(streamer, 'first', 0)),
+      old(offline(streamer, 500 * second)),
+      old(online(streamer, 'second', 1_000 * second)),
+      old(offline(streamer, 1_500 * second)),
+    ];
+    for (const event of said) await store.recorder.recordEvent(event);
+    const before = await summarize(streamer);
+    log.events = said.map(toStoredEvent).reverse();
+    // The first page has both starts. Retention then removes the first stream's events, so its end is never read.
+    log.whileRead = () => {
+      log.events = said.slice(2).map(toStoredEvent).reverse();
+      return Promise.resolve();
+    };
+
+    expect(await rebuild()).toMatchObject({ state: 'done', streamsChanged: 0 });
+
+    expect(await summarize(streamer)).toEqual(before);
+  });
+
+  it('keeps all facts when retention has removed all their events', async () => {
+    const streamer = await store.addStreamer();
+    for (const event of [old(online(streamer, 'first', 0)), old(offline(streamer, 500 * second))])
+      await store.recorder.recordEvent(event);
+    const before = await summarize(streamer);
+    const other = await store.addStreamer();
+    log.events = [toStoredEvent(old(online(other, 'unrelated', 9_000 * second)))];
+
+    expect(await rebuild()).toMatchObject({ state: 'done', streamersDone: 2 });
+
+    expect(await summarize(streamer)).toEqual(before);
+  });
+
   it('fails when the event log cannot be read, and can be started again', async () => {
     await store.addStreamer();
     log.isAway = true;

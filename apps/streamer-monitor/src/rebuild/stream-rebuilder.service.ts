@@ -13,7 +13,8 @@ import { EventLog } from './event-log.js';
 
 /**
  * Replaces the facts that events have recorded about a streamer with the facts in the event log. Keeps facts from polls and facts
- * that are older than the log. Skips disabled streamers, because events about them do not count.
+ * that are older than the log, because retention removes the oldest events from the log. Skips disabled streamers, because events about
+ * them do not count.
  */
 @Injectable()
 export class StreamRebuilder {
@@ -31,9 +32,11 @@ export class StreamRebuilder {
     // arrive during the read.
     const recorded = await this.readRecorded(platformId);
     const events = await this.log.read(platformId);
+    // Read the beginning of the log last. Retention may remove events during the read, but none that are newer than this one.
+    const oldestId = await this.log.readOldestId();
     const online = events.flatMap((event) => (event.kind === 'online' ? [event.stream] : []));
     const offline = events.flatMap((event) => (event.kind === 'offline' ? [event.offline] : []));
-    const missingIds = findMissingFromLog(recorded, events);
+    const missingIds = findMissingFromLog(recorded, events, oldestId);
     return this.dataSource.transaction(async (transaction) => {
       const streamer = await this.streamers.lockByPlatformId(transaction, platformId);
       if (!streamer) return 0;
@@ -78,11 +81,20 @@ export class StreamRebuilder {
   }
 }
 
-/** The recorded events that are missing from the log although they are not older than its oldest event. */
-function findMissingFromLog(recorded: readonly string[], events: readonly StreamEvent[]): string[] {
+/**
+ * The recorded events that are missing from the log although they are not older than its oldest event about the streamer.
+ *
+ * @param oldestId the oldest event of the whole log; undefined when the log is empty, so that it contradicts nothing
+ */
+function findMissingFromLog(
+  recorded: readonly string[],
+  events: readonly StreamEvent[],
+  oldestId: string | undefined,
+): string[] {
   const logged = new Set(events.map(eventIdOf));
   const oldest = [...logged].reduce((least, id) => Math.min(least, receivedAt(id)), Infinity);
-  return recorded.filter((id) => receivedAt(id) >= oldest && !logged.has(id));
+  const begin = oldestId === undefined ? Infinity : Math.max(oldest, receivedAt(oldestId));
+  return recorded.filter((id) => receivedAt(id) >= begin && !logged.has(id));
 }
 
 function eventIdOf(event: StreamEvent): string {

@@ -2,12 +2,15 @@ import { Controller } from '@nestjs/common';
 import {
   createStreamer,
   deleteStreamer,
+  eraseStreamer,
   getStreamer,
   listMonitored,
   listStreamers,
   updateStreamer,
   type CreateStreamerRequest,
   type DeleteStreamerReply,
+  type EraseStreamerReply,
+  type EraseStreamerRequest,
   type ListMonitoredReply,
   type ListStreamersReply,
   type ListStreamersRequest,
@@ -54,6 +57,11 @@ export class StreamersController {
   async delete({ id }: StreamerRequest): Promise<DeleteStreamerReply> {
     await this.streamers.delete(id);
     return { id };
+  }
+
+  @Handles(eraseStreamer)
+  async erase({ platformUserId, isDryRun }: EraseStreamerRequest): Promise<EraseStreamerReply> {
+    return this.streamers.erase(platformUserId, isDryRun);
   }
 }
 

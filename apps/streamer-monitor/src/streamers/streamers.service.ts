@@ -5,6 +5,7 @@ import {
   ServiceError,
   updateStreamer,
   type CreateStreamerRequest,
+  type EraseStreamerReply,
   type UpdateStreamerRequest,
 } from '@stream-events/contracts';
 import { violatedConstraint } from '@stream-events/database';
@@ -135,6 +136,24 @@ export class StreamersService {
       await transaction.delete(Streamer, { id });
     });
     this.hint.send();
+  }
+
+  /** Deletes the streamer with this id on the platform, for an erasure. Returns what was found. */
+  async erase(platformUserId: string, isDryRun: boolean): Promise<EraseStreamerReply> {
+    const streamer = await this.dataSource.manager.findOneBy(Streamer, { platformId: platformUserId });
+    if (!streamer) return { streamers: 0, streams: 0, streamSamples: 0 };
+    const [found] = await this.dataSource.query<Omit<EraseStreamerReply, 'streamers'>[]>(
+      `SELECT count(*)::int AS streams, coalesce(sum(
+         (SELECT count(*) FROM stream_samples WHERE stream = streams.id)
+       ), 0)::int AS "streamSamples" FROM streams WHERE streamer_id = $1`,
+      [streamer.id],
+    );
+    if (!isDryRun)
+      await this.delete(streamer.id).catch((error: unknown) => {
+        // Deleted in the meantime.
+        if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
+      });
+    return { streamers: 1, streams: found?.streams ?? 0, streamSamples: found?.streamSamples ?? 0 };
   }
 
   private async confirmName(platformUsername: string, streamer: Streamer): Promise<void> {

@@ -1,7 +1,7 @@
 import { maxStreamSamples, type ListPosition } from '@stream-events/contracts';
 import { v7 as uuidV7 } from 'uuid';
 import { MonitorStore } from '../../test/monitor-store.js';
-import { online } from '../../test/facts.js';
+import { epoch, online } from '../../test/facts.js';
 import type { Streamer } from '../streamers/streamer.entity.js';
 import { StreamListRepository } from './stream-list.repository.js';
 
@@ -84,6 +84,52 @@ describe(StreamListRepository.name, () => {
       const [stream] = await store.streamsOf(streamer);
 
       expect(await store.list.readHistory(uuidV7(), stream!.id)).toBeNull();
+    });
+  });
+
+  describe('findWithViewers', () => {
+    const at = (seconds: number): Date => new Date(epoch + seconds * 1_000);
+
+    async function find(samples: [seconds: number, viewers: number][], ended?: number, seen?: number) {
+      const streamer = await store.addStreamer();
+      await store.recorder.recordEvent(online(streamer, 's1', 0));
+      const [stream] = await store.streamsOf(streamer);
+      const { id } = stream!;
+      await store.dataSource.query('UPDATE streams SET ended_at = $2, seen_at = $3 WHERE id = $1', [
+        id,
+        ...[ended, seen].map((seconds) => (seconds === undefined ? null : at(seconds))),
+      ]);
+      for (const [seconds, viewers] of samples)
+        await store.dataSource.query(`INSERT INTO stream_samples VALUES ($1, $2, $3, '', '', '')`, [
+          ...[id, at(seconds), viewers],
+        ]);
+      return { ...(await store.list.findWithViewers(streamer.id, id)), id };
+    }
+
+    it('weights each sample with the time until the next one, or until the end', async () => {
+      const { id, ...found } = await find([[0, 10], [60, 100], [90, 20]], 100); // prettier-ignore
+
+      expect(found).toMatchObject({ stream: { id, streamId: 's1', endedAt: at(100).getTime() }, peak: 100 });
+      expect(found.average).toBeCloseTo((10 * 60 + 100 * 30 + 20 * 10) / 100, 10);
+    });
+
+    it('counts the last sample of a running stream until the last poll', async () => {
+      expect((await find([[0, 10], [10, 40]], undefined, 30)).average).toBeCloseTo((10 * 10 + 40 * 20) / 30, 10); // prettier-ignore
+    });
+
+    it('ignores polls after the end', async () => {
+      expect(await find([[0, 10], [110, 500]], 100)).toMatchObject({ peak: 10, average: 10 }); // prettier-ignore
+    });
+
+    it('returns the only sample of a running stream, and nulls without samples', async () => {
+      expect(await find([[5, 7]])).toMatchObject({ peak: 7, average: 7 });
+      expect(await find([], 100)).toMatchObject({ peak: null, average: null });
+    });
+
+    it('returns null for the stream of another streamer', async () => {
+      const { id } = await find([]);
+
+      expect(await store.list.findWithViewers(uuidV7(), id)).toBeNull();
     });
   });
 });

@@ -7,6 +7,7 @@ import {
   type ListStreamsRequest,
   type StreamMessage,
   type StreamSampleMessage,
+  type StreamViewersReply,
 } from '@stream-events/contracts';
 import { DataSource } from 'typeorm';
 import { epochMilliseconds } from './streams.repository.js';
@@ -58,6 +59,29 @@ export class StreamListRepository {
        FROM chosen JOIN stream_samples USING (at) WHERE stream = $1 ORDER BY stream_samples.at`,
       [streamRow],
     );
+  }
+
+  /** Finds a stream with the peak and the average of its viewers. Null when the stream does not exist. */
+  async findWithViewers(streamerId: string, streamRow: string): Promise<StreamViewersReply | null> {
+    // A sample holds until the next one, the last one until the end. Polls can list a stream for minutes after its end.
+    const [row] = await this.dataSource.query<(StreamMessage & Omit<StreamViewersReply, 'stream'>)[]>(
+      `SELECT ${messageColumns}, peak, average FROM streams
+       CROSS JOIN LATERAL (
+         SELECT max(viewer_count) AS peak,
+           coalesce(sum(viewer_count * seconds) / nullif(sum(seconds), 0), avg(viewer_count))::float8 AS average
+         FROM (
+           SELECT viewer_count, extract(epoch FROM coalesce(
+             least(lead(at) OVER (ORDER BY at), streams.ended_at), greatest(streams.seen_at, at)
+           ) - at) AS seconds
+           FROM stream_samples WHERE stream = streams.id AND (streams.ended_at IS NULL OR at <= streams.ended_at)
+         ) AS samples (viewer_count, seconds)
+       ) AS viewers
+       WHERE streams.id = $1 AND streamer_id = $2`,
+      [streamRow, streamerId],
+    );
+    if (!row) return null;
+    const { peak, average, ...stream } = row;
+    return { stream, peak, average };
   }
 
   private async count(streamerId: string): Promise<number | null> {

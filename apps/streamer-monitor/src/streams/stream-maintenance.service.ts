@@ -4,12 +4,14 @@ import { DataSource } from 'typeorm';
 import { lateOfflineMs } from './stream-facts.js';
 
 const intervalMs = 10_000;
-// Offline events are kept for a week, so an extra hour does not matter.
+// Offline events are kept for a week and samples for over a year, so an extra hour does not matter.
 const forgetIntervalMs = 3_600_000;
+// A year and a month, so that two streams a year apart can be compared. An SQL expression.
+const samplesKeptFor = "interval '400 days'";
 // Keeps each statement short.
 const maxRows = 5_000;
 
-/** Removes the samples of deleted streams, and old offline events that no stream's end depends on. */
+/** Removes the samples of deleted streams, old samples, and old offline events that no stream's end depends on. */
 @Injectable()
 export class StreamMaintenance {
   private readonly failureLog: FailureLog;
@@ -46,6 +48,7 @@ export class StreamMaintenance {
       while (!this.isStopped && (await this.removeSamples()));
       if (performance.now() < this.forgottenAt + forgetIntervalMs) return;
       while (!this.isStopped && (await this.forgetOfflineEvents()) === maxRows);
+      while (!this.isStopped && (await this.forgetSamples()) === maxRows);
       this.forgottenAt = performance.now();
     } catch (error) {
       this.failureLog.warn('cannot remove old samples and offline events, retrying in 10 s', {
@@ -66,6 +69,16 @@ export class StreamMaintenance {
              AND (streams.stream_id = old.stream_id OR streams.ended_at = old.occurred_at
                OR old.occurred_at - streams.started_at BETWEEN interval '0' AND interval '${lateOfflineMs} milliseconds')
          ) LIMIT ${maxRows}
+       )`,
+    );
+    return count;
+  }
+
+  /** Streams keep their last title, category, and viewers when their samples are removed. */
+  private async forgetSamples(): Promise<number> {
+    const [, count] = await this.dataSource.query<[unknown, number]>(
+      `DELETE FROM stream_samples WHERE (stream, at) IN (
+         SELECT stream, at FROM stream_samples WHERE at < now() - ${samplesKeptFor} LIMIT ${maxRows}
        )`,
     );
     return count;

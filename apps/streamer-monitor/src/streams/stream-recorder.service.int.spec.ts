@@ -237,4 +237,19 @@ describe(StreamMaintenance.name, () => {
     await store.recorder.recordEvent(online(streamer, 's3', Date.now() - epoch));
     expect((await store.streamsOf(streamer))[1]?.endedAt?.getTime()).toBe(epoch + old + minute + 6 * second);
   });
+
+  it('removes samples that are older than 400 days, in batches, and keeps the stream', async () => {
+    const streamer = await store.addStreamer();
+    await store.recorder.recordEvent(online(streamer, 's1', 0));
+    await store.dataSource.query(
+      `INSERT INTO stream_samples SELECT id, at, 1, '', '', '' FROM streams, unnest(ARRAY(
+         SELECT now() - interval '400 days 1 minute' - n * interval '1 minute' FROM generate_series(1, 5001) AS n
+       ) || ARRAY[now() - interval '399 days 23 hours', now()]) AS at`,
+    );
+
+    await new StreamMaintenance(store.dataSource, createLogger('test', 'silent')).run();
+
+    expect(await store.count('stream_samples')).toBe(2);
+    expect(await store.streamsOf(streamer)).toHaveLength(1);
+  });
 });

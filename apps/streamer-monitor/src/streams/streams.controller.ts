@@ -2,6 +2,7 @@ import { Controller } from '@nestjs/common';
 import {
   getLatestStream,
   getStreamHistory,
+  getStreamViewers,
   listStreams,
   ServiceError,
   type ListStreamsReply,
@@ -10,6 +11,7 @@ import {
   type StreamHistoryReply,
   type StreamHistoryRequest,
   type StreamMessage,
+  type StreamViewersReply,
 } from '@stream-events/contracts';
 import { Handles } from '@stream-events/messaging';
 import { StreamListRepository } from './stream-list.repository.js';
@@ -37,5 +39,12 @@ export class StreamsController {
     const samples = await this.streams.readHistory(streamerId, streamId);
     if (!samples) throw new ServiceError('not_found', `Streamer ${streamerId} has no stream ${streamId}.`);
     return { samples };
+  }
+
+  @Handles(getStreamViewers)
+  async getViewers({ streamerId, streamId }: StreamHistoryRequest): Promise<StreamViewersReply> {
+    const found = await this.streams.findWithViewers(streamerId, streamId);
+    if (!found) throw new ServiceError('not_found', `Streamer ${streamerId} has no stream ${streamId}.`);
+    return found;
   }
 }

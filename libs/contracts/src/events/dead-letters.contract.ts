@@ -35,11 +35,11 @@ export class DeadLetterSummary {
   @IsIn(eventOrigins)
   origin!: EventOrigin;
 
-  /** PostgreSQL's error code (SQLSTATE) of the latest rejection. */
+  /** PostgreSQL's error code (SQLSTATE) of the latest rejection; empty when PostgreSQL did not reject the event. */
   @IsString()
   sqlState!: string;
 
-  /** PostgreSQL's error message of the latest rejection, in the language of the server. */
+  /** Why the event is not stored: PostgreSQL's error message in the language of the server, or the service's own reason. */
   @IsString()
   reason!: string;
 

@@ -7,6 +7,15 @@ const none = {
   rewardId: null,
   raidFrom: null,
   raidTo: null,
+  raidFromId: null,
+  raidToId: null,
+};
+
+const raid = {
+  from_broadcaster_user_id: 'F1',
+  from_broadcaster_user_name: 'From',
+  to_broadcaster_user_id: 'T1',
+  to_broadcaster_user_name: 'To',
 };
 
 function columnsOf(data: unknown, eventType = 'channel-follow') {
@@ -93,18 +102,22 @@ describe(readEventColumns.name, () => {
   it.each(['raid', 'channel-raid'])(
     'reads the raiding and the raided channel from the type %s',
     (eventType) => {
-      const data = { from_broadcaster_user_name: 'From', to_broadcaster_user_name: 'To' };
-
-      expect(columnsOf(data, eventType)).toMatchObject({ raidFrom: 'from', raidTo: 'to', userName: 'from' });
+      expect(columnsOf(raid, eventType)).toEqual({
+        ...none,
+        userId: 'f1',
+        userName: 'from',
+        raidFrom: 'from',
+        raidTo: 'to',
+        raidFromId: 'F1',
+        raidToId: 'T1',
+      });
     },
   );
 
   it.each(['Raid', 'channel.raid', 'channel-raid-x', 'channel-follow'])(
     'reads no raid from the type %s',
     (eventType) => {
-      const data = { from_broadcaster_user_name: 'From', to_broadcaster_user_name: 'To' };
-
-      expect(columnsOf(data, eventType)).toMatchObject({ raidFrom: null, raidTo: null });
+      expect(columnsOf(raid, eventType)).toEqual({ ...none, userId: 'f1', userName: 'from' });
     },
   );
 
@@ -126,13 +139,15 @@ describe(readEventColumns.name, () => {
         user_name: value,
         broadcaster_user_id: value,
         reward: { id: value },
+        from_broadcaster_user_id: value,
         from_broadcaster_user_name: value,
+        to_broadcaster_user_id: value,
         to_broadcaster_user_name: value,
       },
       'raid',
     );
 
-    expect(Object.values(columns)).toEqual(Array(6).fill(expected));
+    expect(Object.values(columns)).toEqual(Array(8).fill(expected));
   });
 
   it.each(['', '{', 'null', '7', '"text"', '[]', '[{"user_id":"1"}]', '{"user_id":"1"'])(

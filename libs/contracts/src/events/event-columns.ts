@@ -1,13 +1,20 @@
 import { isJsonObject, type JsonObject } from '../json-object.js';
 import { parseJson } from '../parse-json.js';
 import { foldCase, isTextWithin } from '../text.js';
-import { derivedFilters, type DerivedFilter, type EventColumns } from './event-filters.js';
+import { derivedColumns, type DerivedColumn, type EventColumns } from './filter-columns.js';
 
 // A longer value is stored with the event, but filters do not match it.
 const maxCharacters = 255;
 
+// Services of two versions may work together. Increase this number whenever another version would derive another value for a column,
+// so that a service does not take over the values of a sender with other rules.
+const rulesVersion = 1;
+
+/** Identifies the derived columns and the rules for their values. */
+export const columnRules = [rulesVersion, ...derivedColumns.map(({ name }) => name)].join(' ');
+
 /** The keys that can hold the acting user, in order. The broadcaster is the actor only when no other user is named. */
-const actorPlaces: readonly { path: readonly string[]; prefix: string }[] = [
+const actorPlaces = [
   { path: [], prefix: 'user' },
   { path: [], prefix: 'chatter_user' },
   { path: ['data', 'message'], prefix: 'user' },
@@ -15,7 +22,12 @@ const actorPlaces: readonly { path: readonly string[]; prefix: string }[] = [
   { path: [], prefix: 'from_broadcaster_user' },
   { path: [], prefix: 'from_user' },
   { path: [], prefix: 'broadcaster_user' },
-];
+].map(({ path, prefix }) => ({
+  path,
+  id: `${prefix}_id`,
+  login: `${prefix}_login`,
+  name: `${prefix}_name`,
+}));
 
 interface Actor {
   id: unknown;
@@ -24,7 +36,7 @@ interface Actor {
 
 type ReadColumn = (eventType: string, data: JsonObject, actor: Actor) => string | null;
 
-const columns = derivedFilters.map((filter) => ({ field: filter.field, read: compileReader(filter) }));
+const columns = derivedColumns.map((column) => ({ field: column.field, read: compileReader(column) }));
 
 /** Reads the filterable values from the text of an event's data. Text that is not a JSON object has no such values. */
 export function readEventColumns(eventType: string, eventData: string): EventColumns {
@@ -39,7 +51,7 @@ export function pickEventColumns(eventType: string, data: JsonObject): EventColu
   return values as EventColumns; // Safe cast: every column has a reader.
 }
 
-function compileReader({ source, match }: DerivedFilter): ReadColumn {
+function compileReader({ source, match }: DerivedColumn): ReadColumn {
   const print = match === 'folded' ? folded : filterable;
   if ('actor' in source) {
     const { actor: key } = source;
@@ -56,12 +68,11 @@ function compileReader({ source, match }: DerivedFilter): ReadColumn {
 }
 
 function findActor(data: JsonObject): Actor {
-  for (const { path, prefix } of actorPlaces) {
+  for (const { path, id, login, name } of actorPlaces) {
     const place = objectAt(data, path);
     // A null value counts as present: an anonymous cheer has no actor, and the broadcaster is not its actor.
-    const isPresent =
-      place && ['id', 'login', 'name'].some((suffix) => Object.hasOwn(place, `${prefix}_${suffix}`));
-    if (isPresent) return { id: place[`${prefix}_id`], name: place[`${prefix}_name`] };
+    if (place && (Object.hasOwn(place, id) || Object.hasOwn(place, login) || Object.hasOwn(place, name)))
+      return { id: place[id], name: place[name] };
   }
   return { id: null, name: null };
 }

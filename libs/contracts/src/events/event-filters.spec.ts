@@ -1,6 +1,15 @@
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
-import { eventFilters, textFilters, timeFilters } from './event-filters.js';
+import { ServiceError } from '../errors.js';
+import {
+  eventFilters,
+  parseTextFilter,
+  textFilters,
+  timeFilters,
+  toConditions,
+  type TextFilterName,
+} from './event-filters.js';
+import { filterColumns } from './filter-columns.js';
 import { EventFilters } from './read-events.contract.js';
 
 function faultsOf(filters: object): string[] {
@@ -14,20 +23,87 @@ describe('eventFilters', () => {
   it('consists of text filters and time filters', () => {
     const names = [...textFilters, ...timeFilters].map(({ name }) => name);
 
-    expect(names).toEqual(Object.keys(eventFilters));
+    expect(names.sort()).toEqual(Object.keys(eventFilters).sort());
   });
 
-  it('gives each filter its own field and each text filter its own rank', () => {
+  it('gives each filter its own field', () => {
     expect(new Set(all.map(({ field }) => field)).size).toBe(all.length);
-    expect(new Set(textFilters.map(({ rank }) => rank)).size).toBe(textFilters.length);
+  });
+
+  it.each(textFilters)('compares $name in the same way with all of its columns', ({ columns }) => {
+    expect(new Set(columns.map((column) => filterColumns[column].match)).size).toBe(1);
+  });
+});
+
+describe(parseTextFilter.name, () => {
+  const faultsIn = (name: TextFilterName, text: string): unknown => {
+    try {
+      return parseTextFilter(name, text);
+    } catch (error) {
+      return error instanceof ServiceError ? error.errors : error;
+    }
+  };
+  const types = (count: number): string[] => Array.from({ length: count }, (_, index) => `type-${index}`);
+
+  it.each<[TextFilterName, string, object]>([
+    ['user_id', ' A,b ', { userId: ' A,b ' }],
+    ['user_id', '', {}],
+    ['channel_id', '47019283', { channelId: '47019283' }],
+    ['event_types', 'raid', { eventTypes: ['raid'] }],
+    ['event_types', ' a b ,, c\t,\n a b', { eventTypes: ['a b', 'c'] }],
+    ['event_types', ' , ,', {}],
+    ['event_types', '', {}],
+    ['event_types', types(20).join(), { eventTypes: types(20) }],
+    ['event_types', `${types(20).join()},,type-0`, { eventTypes: types(20) }],
+  ])('parses %s=%j', (name, text, expected) => {
+    expect(parseTextFilter(name, text)).toEqual(expected);
+  });
+
+  it('rejects more values than a list may have', () => {
+    expect(faultsIn('event_types', types(21).join())).toEqual({
+      event_types: ['must have at most 20 values, separated by commas'],
+    });
+  });
+});
+
+describe(toConditions.name, () => {
+  const printed = (filters: EventFilters): unknown[] =>
+    toConditions(filters).map(({ columns, values }) => [columns.map(({ name }) => name), values]);
+
+  it('returns one condition for each filter with a value, in the order of the table', () => {
+    expect(
+      printed({ channelId: 'C1', eventTypes: ['B', 'a', ''], userName: 'ÄB', origin: '', since: 1 }),
+    ).toEqual([
+      [['user_name'], ['äb']],
+      [['event_type'], ['B', 'a']],
+      [['broadcaster_user_id', 'raid_from_id', 'raid_to_id'], ['C1']],
+    ]);
+  });
+
+  it('returns nothing for empty values', () => {
+    expect(printed({ eventTypes: [], channelId: '', eventType: '' })).toEqual([]);
   });
 });
 
 describe(EventFilters.name, () => {
-  it.each(textFilters)('accepts only text for $field', ({ field }) => {
+  const isList = ({ maxValues }: { maxValues?: number }): boolean => maxValues !== undefined;
+
+  it.each(textFilters.filter((filter) => !isList(filter)))('accepts only text for $field', ({ field }) => {
     expect(faultsOf({ [field]: 'x' })).toEqual([]);
     expect(faultsOf({ [field]: 1 })).toEqual([field]);
+    expect(faultsOf({ [field]: ['x'] })).toEqual([field]);
   });
+
+  it.each(textFilters.filter(isList))(
+    'accepts only a list of texts for $field',
+    ({ field, maxValues = 0 }) => {
+      expect(faultsOf({ [field]: [] })).toEqual([]);
+      expect(faultsOf({ [field]: Array(maxValues).fill('x') })).toEqual([]);
+      expect(faultsOf({ [field]: Array(maxValues + 1).fill('x') })).toEqual([field]);
+      expect(faultsOf({ [field]: 'x' })).toEqual([field]);
+      expect(faultsOf({ [field]: ['x', 1] })).toEqual([field]);
+    },
+  );
 
   it.each(timeFilters)('accepts only milliseconds for $field', ({ field }) => {
     expect(faultsOf({ [field]: 1 })).toEqual([]);

@@ -1,28 +1,18 @@
-/** Where `event_data` holds the value of a filter. The store keeps each such value in its own column. */
-export type EventDataSource =
-  /** A value of the acting user; see `findActor`. */
-  | { actor: 'id' | 'name' }
-  /** The path of keys to the value, and the event types that have it (default: all types). */
-  | { path: readonly string[]; types?: readonly string[] };
+import { ServiceError } from '../errors.js';
+import { foldCase } from '../text.js';
+import { filterColumns, type FilterColumnField, type FilterColumnName } from './filter-columns.js';
 
-/** A text filter. Its name is the query parameter, the field of a replay, and the column of the table `events`. */
+/** A text filter. Its name is the query parameter and the field of a replay. */
 export interface TextFilter {
-  /** The field of `EventFilters`, and of the values that live delivery compares. */
+  /** The field of `EventFilters`. */
   field: string;
-  /** Whether matching is case-sensitive (`exact`) or not (`folded`). */
-  match: 'exact' | 'folded';
+  /** The columns that the filter reads. An event matches when any of them has the value. All of them match in the same way. */
+  columns: readonly FilterColumnName[];
+  /** Set for a filter whose parameter is a list, separated by commas: the maximum number of its values. */
+  maxValues?: number;
   /** Shown in the API description and in docs/live.md. */
   description: string;
   example: string;
-  /** Without a source, the value is the field of this name in the event record. */
-  source?: EventDataSource;
-  /**
-   * When several filters are given, the index of the lowest rank drives the scan. The column needs an index on
-   * (column, id), and with `hasTypeIndex` also one on (event_type, column, id). The migration that adds the column creates
-   * them.
-   */
-  rank: number;
-  hasTypeIndex?: true;
 }
 
 /** A filter on the time of receipt, which the event's id contains. */
@@ -34,95 +24,73 @@ export interface TimeFilter {
   example: string;
 }
 
-const raidTypes = ['raid', 'channel-raid'];
-
 /**
- * The filters of events, declared once. The contract, the columns of the store, its SQL conditions, the query parameters of
- * the event list and of live delivery, the filters of replays, the API description, and the list in docs/live.md derive from
- * this table. A new filter needs one row here, and one migration of the events service for its column and indexes. The filter
- * matches only events that are stored after the upgrade, unless the migration also fills the column of stored events.
+ * The filters of events, declared once. The contract, the SQL conditions of the store, the query parameters of the event list and
+ * of live delivery, the filters of replays, the API description, and the list in docs/live.md derive from this table. A new filter
+ * needs one row here, and a row in `filterColumns` if it reads a new column.
  *
  * Cursors contain the values of the filters in this order: append new rows at the end, or the upgrade invalidates cursors.
  */
 export const eventFilters = {
   event_type: {
     field: 'eventType',
-    match: 'exact',
+    columns: ['event_type'],
     description: 'Event type; exact match',
     example: 'channel-raid',
-    rank: 8,
   },
   user_id: {
     field: 'userId',
-    match: 'folded',
+    columns: ['user_id'],
     description: 'Id of the acting user; ignores case',
     example: '12826',
-    source: { actor: 'id' },
-    rank: 5,
-    hasTypeIndex: true,
   },
   user_name: {
     field: 'userName',
-    match: 'folded',
+    columns: ['user_name'],
     description: 'Name of the acting user; ignores case',
     example: 'some_viewer',
-    source: { actor: 'name' },
-    rank: 6,
-    hasTypeIndex: true,
   },
   reward_id: {
     field: 'rewardId',
-    match: 'folded',
+    columns: ['reward_id'],
     description: 'Id of the redeemed reward; ignores case',
     example: '92af127c-7326-4483-a52b-b0da0be61c01',
-    source: { path: ['reward', 'id'] },
-    rank: 2,
   },
   raid_from: {
     field: 'raidFrom',
-    match: 'folded',
+    columns: ['raid_from'],
     description: 'Name of the raiding channel; ignores case, matches raids only',
     example: 'raider',
-    source: { path: ['from_broadcaster_user_name'], types: raidTypes },
-    rank: 3,
   },
   raid_to: {
     field: 'raidTo',
-    match: 'folded',
+    columns: ['raid_to'],
     description: 'Name of the raided channel; ignores case, matches raids only',
     example: 'mira_plays',
-    source: { path: ['to_broadcaster_user_name'], types: raidTypes },
-    rank: 4,
   },
   broadcaster_user_id: {
     field: 'broadcasterUserId',
-    match: 'exact',
+    columns: ['broadcaster_user_id'],
     description: 'Id of the channel; exact match. Does not match raids, which name two channels',
     example: '47019283',
-    source: { path: ['broadcaster_user_id'] },
-    rank: 7,
-    hasTypeIndex: true,
   },
   origin: {
     field: 'origin',
-    match: 'exact',
+    columns: ['origin'],
     description: '`platform` or `test`; live events can also have `replay`',
     example: 'platform',
-    rank: 10,
   },
   event_source: {
     field: 'eventSource',
-    match: 'exact',
+    columns: ['event_source'],
     description: 'Event source; exact match',
     example: 'PlatformSub',
-    rank: 9,
   },
   event_id: {
     field: 'eventId',
-    match: 'exact',
+    columns: ['event_id'],
     description: 'The platform’s message id, or the `event_id` of a test event; exact match',
     example: 'f8a34c0f-53b5-4f1d-9d6f-0c8d1f3c2b10',
-    rank: 1,
   },
   since: {
     field: 'since',
@@ -135,6 +103,20 @@ export const eventFilters = {
     match: 'until',
     description: 'Events created before this ISO 8601 time',
     example: '2026-11-22T00:00:00Z',
+  },
+  event_types: {
+    field: 'eventTypes',
+    columns: ['event_type'],
+    maxValues: 20,
+    description: 'Event types, separated by commas, at most 20; matches any of them exactly',
+    example: 'channel-raid,channel-cheer',
+  },
+  channel_id: {
+    field: 'channelId',
+    columns: ['broadcaster_user_id', 'raid_from_id', 'raid_to_id'],
+    description:
+      'Id of a channel; exact match. Matches everything about the channel, including raids from it and to it',
+    example: '47019283',
   },
 } as const satisfies Record<string, TextFilter | TimeFilter>;
 
@@ -153,16 +135,10 @@ type TimeFilterName = Exclude<EventFilterName, TextFilterName>;
 type FieldOf<Name extends EventFilterName> = Filters[Name]['field'];
 
 /** The values of filters by field. Times are milliseconds since 1970. */
-export type EventFilterValues = { [Name in TextFilterName as FieldOf<Name>]?: string } & {
+export type EventFilterValues = {
+  [Name in TextFilterName as FieldOf<Name>]?: Filters[Name] extends { maxValues: number } ? string[] : string;
+} & {
   [Name in TimeFilterName as FieldOf<Name>]?: number;
-};
-
-/**
- * The values that the store derives from `event_data`, by field. Null: the event has no such value, or none that filters can use.
- */
-export type EventColumns = {
-  [Name in TextFilterName as Filters[Name] extends { source: EventDataSource } ? FieldOf<Name> : never]:
-    string | null;
 };
 
 /** A text filter with its name. */
@@ -171,25 +147,65 @@ export interface NamedTextFilter extends TextFilter {
   field: FieldOf<TextFilterName>;
 }
 
-/** A filter whose value the store derives from `event_data`. `name` is the column. */
-export interface DerivedFilter extends TextFilter {
-  name: TextFilterName;
-  field: keyof EventColumns;
-  source: EventDataSource;
-}
-
 const namedFilters = Object.entries(eventFilters).map(([name, filter]) => ({ name, ...filter }));
 
 /** The text filters, in the order of the table. */
-export const textFilters = namedFilters.filter((filter) => 'rank' in filter) as readonly NamedTextFilter[]; // Safe cast: names and fields come from the table.
+export const textFilters = namedFilters.filter((filter) => 'columns' in filter) as readonly NamedTextFilter[]; // Safe cast: names and fields come from the table.
 
 /** The time filters, in the order of the table. */
-export const timeFilters = namedFilters.filter((filter) => !('rank' in filter)) as readonly {
+export const timeFilters = namedFilters.filter((filter) => !('columns' in filter)) as readonly {
   name: TimeFilterName;
   field: FieldOf<TimeFilterName>;
-}[]; // Safe cast: the rows without a rank are the time filters.
+}[]; // Safe cast: the rows without columns are the time filters.
 
-/** The filters whose values are columns derived from `event_data`, in the order of the table. */
-export const derivedFilters = textFilters.filter(
-  (filter): filter is DerivedFilter => filter.source !== undefined, // Safe: EventColumns has the fields of these rows.
-);
+/**
+ * Parses the parameter of a text filter. An empty value is no filter.
+ *
+ * @throws ServiceError `invalid` for a list with too many values
+ */
+export function parseTextFilter(name: TextFilterName, text: string): EventFilterValues {
+  const { field, maxValues }: TextFilter = eventFilters[name];
+  if (maxValues === undefined) return text === '' ? {} : { [field]: text };
+  const values = splitFilterList(text);
+  if (values.length > maxValues) throw ServiceError.onField(name, filterListFault(maxValues));
+  return values.length === 0 ? {} : { [field]: values };
+}
+
+/** Splits the parameter of a list filter. Trims the values, and drops empty and repeated ones. */
+export function splitFilterList(text: string): string[] {
+  const values = text.split(',').map((value) => value.trim());
+  return [...new Set(values)].filter((value) => value !== '');
+}
+
+/** The error of a list filter with too many values. */
+export function filterListFault(maxValues: number): string {
+  return `must have at most ${maxValues} values, separated by commas`;
+}
+
+/** A condition on an event: any of the columns has any of the values. */
+export interface FilterCondition {
+  filter: NamedTextFilter;
+  columns: readonly { name: FilterColumnName; field: FilterColumnField }[];
+  /** In the spelling of the column: folded if the column ignores case. */
+  values: readonly string[];
+}
+
+/** Values of text filters by field: one value, or a list of which the event must have any. */
+export type TextFilterValues = Readonly<
+  Partial<Record<FieldOf<TextFilterName>, string | readonly string[] | undefined>>
+>;
+
+const compiledFilters = textFilters.map((filter) => ({
+  filter,
+  columns: filter.columns.map((name) => ({ name, field: filterColumns[name].field })),
+  isFolded: filter.columns.every((name) => filterColumns[name].match === 'folded'),
+}));
+
+/** Returns the conditions of text filters, in the order of the table. An event must meet all of them. An empty value is no filter. */
+export function toConditions(filters: TextFilterValues): FilterCondition[] {
+  return compiledFilters.flatMap(({ filter, columns, isFolded }) => {
+    const values = [filters[filter.field] ?? []].flat().filter((value) => value !== '');
+    if (values.length === 0) return [];
+    return [{ filter, columns, values: isFolded ? values.map(foldCase) : values }];
+  });
+}

@@ -1,15 +1,14 @@
 import { occurredAtHeader, printEventRecord, type StoredEvent } from './event-record.js';
-import { eventSubject } from './event-subject.js';
+import { eventSubject, subjectChannel } from './event-subject.js';
+import type { EventColumns } from './filter-columns.js';
 
-/** A stored event with the broadcaster that its subject names. */
-export interface PublishableEvent extends StoredEvent {
-  broadcasterUserId: string | null;
-}
+/** A stored event with the columns that its subject needs. */
+export interface PublishableEvent extends StoredEvent, Pick<EventColumns, 'broadcasterUserId' | 'raidToId'> {}
 
 /** An event as a message of the EVENTS stream. The message id is the event's id: subscribers deduplicate by it. */
 export function toEventMessage(event: PublishableEvent) {
   return {
-    subject: eventSubject(event.origin, event.eventType, event.broadcasterUserId),
+    subject: eventSubject(event.origin, event.eventType, subjectChannel(event)),
     messageId: event.id,
     payload: printEventRecord(event),
     ...(event.occurredAt != null && {

@@ -62,7 +62,8 @@ export function firstIdAt(milliseconds: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`;
 }
 
-function printCreated(event: StoredEvent): string {
+/** Prints the time of receipt as the event record does. */
+export function printCreated(event: StoredEvent): string {
   const iso = new Date(receivedAt(event.id)).toISOString();
   // The contract: events to the second with +0000, test events to the microsecond with +00:00.
   return event.origin === 'test' ? `${iso.slice(0, 23)}000+00:00` : `${iso.slice(0, 19)}+0000`;

@@ -1,6 +1,6 @@
 import { anyCharacter } from '@stream-events/testing';
 import fc from 'fast-check';
-import { eventSubject } from './event-subject.js';
+import { eventSubject, subjectChannel } from './event-subject.js';
 
 describe(eventSubject.name, () => {
   it.each([
@@ -67,5 +67,16 @@ describe(eventSubject.name, () => {
         expect(eventSubject('test', one, null) === eventSubject('test', other, null)).toBe(one === other);
       }),
     );
+  });
+});
+
+describe(subjectChannel.name, () => {
+  it.each([
+    ['the broadcaster', '1', null, '1'],
+    ['the raided channel of a raid', null, '2', '2'],
+    ['the broadcaster of a raid that has one', '1', '2', '1'],
+    ['no channel', null, null, null],
+  ])('returns %s', (_, broadcasterUserId, raidToId, expected) => {
+    expect(subjectChannel({ broadcasterUserId, raidToId })).toBe(expected);
   });
 });

@@ -1,4 +1,5 @@
 import type { EventOrigin } from './event-record.js';
+import type { EventColumns } from './filter-columns.js';
 
 /** The JetStream stream that carries every stored event. */
 export const eventsStreamName = 'EVENTS';
@@ -12,37 +13,60 @@ export const eventsStreamSubjects = 'events.>';
 // A NATS protocol line holds 4 KiB. With 512 bytes for the type, there is room for everything else on the line.
 const maxEncodedTypeBytes = 512;
 
+/** Returns the channel that the subject of an event names: its broadcaster, or the raided channel of a raid. */
+export function subjectChannel({
+  broadcasterUserId,
+  raidToId,
+}: Pick<EventColumns, 'broadcasterUserId' | 'raidToId'>): string | null {
+  return broadcasterUserId ?? raidToId;
+}
+
 /**
- * Returns the subject of an event. A type of more than 512 encoded bytes becomes `_long`, and a broadcaster id other than 1 to
+ * Returns the subject of an event. A type of more than 512 encoded bytes becomes `_long`, and a channel id other than 1 to
  * 64 letters, digits, `_` and `-` becomes `_`: the broker closes the connection when a subject is too long.
+ *
+ * @param channelId see `subjectChannel`
  */
-export function eventSubject(
-  origin: EventOrigin,
-  eventType: string,
-  broadcasterUserId: string | null,
-): string {
-  return `events.${origin}.${eventTokens(eventType, broadcasterUserId)}`;
+export function eventSubject(origin: EventOrigin, eventType: string, channelId: string | null): string {
+  return `events.${origin}.${eventTokens(eventType, channelId)}`;
 }
 
 /** The subjects of replays on core NATS: current subscribers get a replay, and nothing stores it. */
 export const replaySubjects = 'live.replay.>';
 
-/** Returns the subject of a replayed event: `live.replay.<event_type>.<broadcaster_user_id or _>`. */
-export function replaySubject(eventType: string, broadcasterUserId: string | null): string {
-  return `live.replay.${eventTokens(eventType, broadcasterUserId)}`;
+/**
+ * Returns the subject of a replayed event: `live.replay.<event_type>.<broadcaster_user_id or _>`.
+ *
+ * @param channelId see `subjectChannel`
+ */
+export function replaySubject(eventType: string, channelId: string | null): string {
+  return `live.replay.${eventTokens(eventType, channelId)}`;
 }
 
 /** The NATS header of a replay for live connections with one name only. Its value is the name, percent-encoded. */
 export const connectionNameHeader = 'Connection-Name';
 
 /** Returns the last two tokens of a subject: `<event_type>.<broadcaster_user_id or _>`. */
-function eventTokens(eventType: string, broadcasterUserId: string | null): string {
+function eventTokens(eventType: string, channelId: string | null): string {
   const type = encodeToken(eventType);
-  const isOrdinary = broadcasterUserId !== null && /^[\w-]{1,64}$/.test(broadcasterUserId);
-  return `${type.length > maxEncodedTypeBytes ? '_long' : type}.${isOrdinary ? broadcasterUserId : '_'}`;
+  const isOrdinary = channelId !== null && /^[\w-]{1,64}$/.test(channelId);
+  return `${type.length > maxEncodedTypeBytes ? '_long' : type}.${isOrdinary ? channelId : '_'}`;
 }
 
+// There are few types, but clients may invent any number of them.
+const maxRememberedTokens = 1_000;
+const rememberedTokens = new Map<string, string>();
+
 function encodeToken(text: string): string {
+  const remembered = rememberedTokens.get(text);
+  if (remembered !== undefined) return remembered;
+  if (rememberedTokens.size >= maxRememberedTokens) rememberedTokens.clear();
+  const token = printToken(text);
+  rememberedTokens.set(text, token);
+  return token;
+}
+
+function printToken(text: string): string {
   // encodeURIComponent does not encode . ! ' ( ) * ~. The dot and the star are special in NATS subjects.
   return encodeURIComponent(text).replace(
     /[.!'()*~]/g,

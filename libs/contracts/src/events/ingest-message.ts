@@ -1,3 +1,4 @@
+import { withoutColumns } from './store-event-batch.contract.js';
 import { parseNewEvent, type NewEvent } from './store-events.contract.js';
 
 /** The JetStream work queue of platform messages that were accepted but could not be stored immediately. */
@@ -12,9 +13,12 @@ export const intakeStreamName = 'INTAKE';
 /** The subject on which gateways of version 0.1.0 publish, while gateways of both versions run. */
 export const intakeSubject = 'intake.events';
 
-/** Prints the payload of a message on the INGEST stream. Version 0.1.0 printed the same on INTAKE. */
+/**
+ * Prints the payload of a message on the INGEST stream. Version 0.1.0 printed the same on INTAKE. Without the columns, because
+ * another version may store the message later.
+ */
 export function printIngestMessage(event: NewEvent): string {
-  return JSON.stringify(event);
+  return JSON.stringify(withoutColumns(event));
 }
 
 /**

@@ -1,6 +1,8 @@
 import { Type } from 'class-transformer';
 import {
+  ArrayMaxSize,
   IsArray,
+  IsBoolean,
   IsIn,
   IsInt,
   IsObject,
@@ -14,14 +16,17 @@ import { PageReply, PageRequest } from '../list-page.js';
 import { IsText } from '../text.js';
 import { textFilters, timeFilters, type EventFilterValues } from './event-filters.js';
 import { eventOrigins, type EventOrigin, type StoredEvent } from './event-record.js';
+import { listEventsFormat } from './list-events-format.js';
 
 const FilterFields: new () => EventFilterValues = class {};
-for (const { field } of textFilters) declareField(field, IsString());
+for (const { field, maxValues } of textFilters)
+  if (maxValues === undefined) declareField(field, IsString());
+  else declareField(field, IsArray(), ArrayMaxSize(maxValues), IsString({ each: true }));
 for (const { field } of timeFilters) declareField(field, IsInt());
 
-function declareField(field: string, isValid: PropertyDecorator): void {
-  IsOptional()(FilterFields.prototype as object, field); // Safe cast: every class has a prototype.
-  isValid(FilterFields.prototype as object, field);
+function declareField(field: string, ...rules: PropertyDecorator[]): void {
+  // Safe cast: every class has a prototype.
+  for (const rule of [IsOptional(), ...rules]) rule(FilterFields.prototype as object, field);
 }
 
 /** The filters of the event list. An event must match all of them. Times are milliseconds since 1970. */
@@ -32,6 +37,11 @@ export class ListEventsRequest extends PageRequest {
   @ValidateNested()
   @Type(() => EventFilters)
   filters!: EventFilters;
+
+  /** Asks for records instead of events. A service of version 0.1.0 replies with events. */
+  @IsOptional()
+  @IsBoolean()
+  records?: boolean;
 }
 
 export class StoredEventMessage implements StoredEvent {
@@ -66,6 +76,9 @@ export class ListEventsReply extends PageReply {
   @ValidateNested({ each: true })
   @Type(() => StoredEventMessage)
   events!: StoredEventMessage[];
+
+  /** The JSON text of an array with the records of the page, when the request asks for records. `events` is then empty. */
+  records?: Uint8Array;
 }
 
 /** Lists one page of events. */
@@ -75,6 +88,7 @@ export const listEvents = defineContract({
   reply: ListEventsReply,
   errors: [],
   timeoutMs: 5_000,
+  rawReply: listEventsFormat,
 });
 
 export class GetEventRequest {

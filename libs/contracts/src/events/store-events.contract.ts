@@ -19,6 +19,7 @@ import { ServiceError } from '../errors.js';
 import { isJsonObject } from '../json-object.js';
 import { IsText, isTextWithin } from '../text.js';
 import { eventOrigins, lastMillisecond, type EventOrigin, type StoredEvent } from './event-record.js';
+import { derivedColumns, type EventColumns } from './filter-columns.js';
 
 /** The maximum number of events in one request. */
 export const maxBatchEvents = 256;
@@ -29,8 +30,8 @@ export const maxBatchEvents = 256;
  */
 export const maxBatchBytes = 1000 * 1024;
 
-/** Returns an upper bound of the bytes that an event takes in a request. */
-export function estimateEventBytes(event: NewEvent): number {
+/** Returns an upper bound of the bytes that an event takes in a request, with its columns and without. */
+export function estimateEventBytes(event: NewEvent & { columns?: EventColumns | undefined }): number {
   const names =
     event.eventType.length +
     event.eventSource.length +
@@ -38,7 +39,13 @@ export function estimateEventBytes(event: NewEvent): number {
     (event.idempotencyKey?.length ?? 0);
   // A UTF-16 code unit of event data becomes at most 3 bytes: 3 of UTF-8, or an escape of 2 (JSON text contains no control
   // characters except line breaks and tabs). In names, it can become 6: \u0001.
-  return 3 * event.eventData.length + 6 * names + 200;
+  return 3 * event.eventData.length + 6 * names + 3 * lengthOf(event.columns) + 200;
+}
+
+function lengthOf(columns: EventColumns | undefined): number {
+  let length = 0;
+  if (columns) for (const { field } of derivedColumns) length += columns[field]?.length ?? 0;
+  return length;
 }
 
 /** A received event to store. The receiver generates the `id`, so that a retry is the same event. */
@@ -110,7 +117,10 @@ export class StoreEventsReply {
   outcomes!: StoreOutcome[];
 }
 
-/** Stores a batch. When the reply arrives, every event is on disk: stored, known, or kept as a dead letter. */
+/**
+ * Stores a batch. When the reply arrives, every event is on disk: stored, known, or kept as a dead letter. For gateways and events
+ * services of version 0.1.0, which do not know `storeEventBatch`.
+ */
 export const storeEvents = defineContract({
   subject: 'request.events.store',
   request: StoreEventsRequest,
@@ -139,18 +149,19 @@ export function parseStoreEventsRequest(message: unknown): StoreEventsRequest {
 export function parseStoreEventsReply(message: unknown): StoreEventsReply {
   const outcomes = isJsonObject(message) ? message.outcomes : undefined;
   if (!Array.isArray(outcomes)) throw ServiceError.onField('outcomes', 'must be a list');
-  return { outcomes: outcomes.map(parseOutcome) };
+  return { outcomes: outcomes.map((outcome, index) => parseOutcome(outcome, `outcomes.${index}`)) };
 }
 
-function parseOutcome(value: unknown, index: number): StoreOutcome {
+/** The hand-written equivalent of `StoreOutcome`'s decorators. `path` is the prefix of the fields in errors. */
+export function parseOutcome(value: unknown, path: string): StoreOutcome {
   if (!isJsonObject(value) || typeof value.id !== 'string' || !uuidPattern.test(value.id)) {
-    throw ServiceError.onField(`outcomes.${index}.id`, 'must be a UUID');
+    throw fault(path, 'id', 'must be a UUID');
   }
   // Events services of version 0.1.0 call this outcome `parked`.
   const received = value.outcome === 'parked' ? 'dead_lettered' : value.outcome;
   const outcome = storeOutcomes.find((known) => known === received);
   if (!outcome) {
-    throw ServiceError.onField(`outcomes.${index}.outcome`, `must be one of ${storeOutcomes.join(', ')}`);
+    throw fault(path, 'outcome', `must be one of ${storeOutcomes.join(', ')}`);
   }
   return { id: value.id, outcome };
 }

@@ -15,6 +15,7 @@ import {
 import { defineContract } from '../contract.js';
 import { ServiceError } from '../errors.js';
 import { isJsonObject } from '../json-object.js';
+import { IsText } from '../text.js';
 
 /** The rule for user names on the platform: 1 to 64 letters, digits and underscores. */
 export const platformUsername = {
@@ -197,6 +198,36 @@ export const deleteStreamer = defineContract({
   reply: DeleteStreamerReply,
   errors: ['not_found'],
   timeoutMs: 5_000,
+});
+
+export class EraseStreamerRequest {
+  @IsText(1, 255)
+  platformUserId!: string;
+
+  /** Only count. */
+  @IsBoolean()
+  isDryRun!: boolean;
+}
+
+/** The number of rows about the user. All are 0 when the user is not monitored. */
+export class EraseStreamerReply {
+  @IsInt()
+  streamers!: number;
+
+  @IsInt()
+  streams!: number;
+
+  @IsInt()
+  streamSamples!: number;
+}
+
+/** Stops monitoring a user and deletes the user's streams and samples, for an erasure. */
+export const eraseStreamer = defineContract({
+  subject: 'request.streamer-monitor.erase-streamer',
+  request: EraseStreamerRequest,
+  reply: EraseStreamerReply,
+  errors: [],
+  timeoutMs: 10_000,
 });
 
 /** The maximum number of users on one page of `listMonitored`. */

@@ -1,5 +1,5 @@
 import { eventTypes, findEventType } from './catalogue/event-types.js';
-import { byPriority, conditionFor, findByAnyName, unsupportedReason } from './event-type-rules.js';
+import { byPriority, conditionsFor, findByAnyName, unsupportedReason } from './event-type-rules.js';
 
 const values = { clientId: 'app' };
 const typeNamed = (type: string) => findEventType(type)!;
@@ -19,24 +19,33 @@ describe('findByAnyName', () => {
   });
 });
 
-describe('conditionFor', () => {
+describe('conditionsFor', () => {
   it.each([
     ['stream.online', { broadcaster_user_id: '7' }],
     ['channel.follow', { broadcaster_user_id: '7', moderator_user_id: '7' }],
     ['channel.chat.message', { broadcaster_user_id: '7', user_id: '7' }],
-    ['channel.raid', { to_broadcaster_user_id: '7' }],
     ['user.update', { user_id: '7' }],
     ['user.authorization.revoke', { client_id: 'app' }],
   ])('makes the condition of %s', (type, condition) => {
-    expect(conditionFor(typeNamed(type), '7', values)).toEqual(condition);
+    expect(conditionsFor(typeNamed(type), '7', values)).toEqual([condition]);
+  });
+
+  it('makes one condition for each side of a raid, the raided channel first', () => {
+    expect(conditionsFor(typeNamed('channel.raid'), '7', values)).toEqual([
+      { to_broadcaster_user_id: '7' },
+      { from_broadcaster_user_id: '7' },
+    ]);
   });
 
   it('has the keys that the platform requires, for every supported type', () => {
     for (const row of eventTypes.filter((each) => unsupportedReason(each, values) === null)) {
-      const keys = Object.keys(conditionFor(row, '7', values));
-      expect(keys).toEqual(expect.arrayContaining(row.condition));
-      const oneOf = keys.filter((key) => row.condition_exactly_one_of.includes(key));
-      expect(oneOf).toHaveLength(row.condition_exactly_one_of.length > 0 ? 1 : 0);
+      const conditions = conditionsFor(row, '7', values).map(Object.keys);
+      for (const keys of conditions) expect(keys).toEqual(expect.arrayContaining(row.condition));
+      const sides = conditions.map((keys) =>
+        keys.filter((key) => row.condition_exactly_one_of.includes(key)),
+      );
+      const expected = row.condition_exactly_one_of.map((key) => [key]);
+      expect(sides.sort()).toEqual(expected.length > 0 ? expected.sort() : [[]]);
     }
   });
 });

@@ -10,8 +10,6 @@ export interface ConditionValues {
 
 /** Keys whose value is the streamer's id: the streamer is the broadcaster, the moderator, and the chat user at once. */
 const streamerKeys = ['broadcaster_user_id', 'moderator_user_id', 'user_id'];
-// For raids, the streamer is the channel that is raided.
-const exactlyOneKey = 'to_broadcaster_user_id';
 
 /** The newest version of a type, by the platform's name (`stream.online`) or by the name in events (`stream-online`). */
 export function findByAnyName(name: string): EventType | undefined {
@@ -36,10 +34,25 @@ export function unsupportedReason(type: EventType, { clientId }: ConditionValues
   return null;
 }
 
-/** The condition of a subscription to a supported type: the streamer in every role, or the application. */
-export function conditionFor(type: EventType, streamerId: string, { clientId }: ConditionValues): Condition {
-  const keys = type.condition_exactly_one_of.length > 0 ? [...type.condition, exactlyOneKey] : type.condition;
-  return Object.fromEntries(keys.map((key) => [key, key === 'client_id' ? (clientId ?? '') : streamerId]));
+/**
+ * The conditions of the subscriptions to a supported type: the streamer in every role, or the application. A type with two
+ * sides has one subscription for each: the raids on the streamer's channel, then the raids from it.
+ */
+export function conditionsFor(
+  type: EventType,
+  streamerId: string,
+  { clientId }: ConditionValues,
+): Condition[] {
+  const sides = type.condition_exactly_one_of.toSorted(incomingFirst);
+  return (sides.length > 0 ? sides : [[]]).map((side) => {
+    const keys = type.condition.concat(side);
+    return Object.fromEntries(keys.map((key) => [key, key === 'client_id' ? (clientId ?? '') : streamerId]));
+  });
+}
+
+/** Under the platform's subscription limit, what happens to the streamer's channel comes first. */
+function incomingFirst(one: string, other: string): number {
+  return Number(other.startsWith('to_')) - Number(one.startsWith('to_'));
 }
 
 // Without these types, only polling would notice that a streamer goes live.

@@ -48,6 +48,7 @@ describe(readMessage.name, () => {
       kind: 'notification',
       eventType: 'stream-offline',
       eventData: event,
+      data: JSON.parse(event) as object,
     });
   });
 
@@ -60,6 +61,7 @@ describe(readMessage.name, () => {
       kind: 'notification',
       eventType: 'drop-entitlement-grant',
       eventData: `{"events":${events}}`,
+      data: { events: JSON.parse(events) as object },
     });
   });
 
@@ -94,6 +96,7 @@ describe(readMessage.name, () => {
       kind: 'revocation',
       eventType: 'stream-offline',
       eventData: subscription,
+      data: JSON.parse(subscription) as object,
     });
   });
 
@@ -151,7 +154,7 @@ describe(readMessage.name, () => {
         try {
           const message = readMessage(type, bytes);
           if (message.kind === 'notification' || message.kind === 'revocation') {
-            expect(JSON.parse(message.eventData)).toEqual(expect.any(Object));
+            expect(message.data).toEqual(JSON.parse(message.eventData));
             expect(message.eventData).toMatch(/^\{/);
             expect(message.eventType).not.toContain('.');
           }

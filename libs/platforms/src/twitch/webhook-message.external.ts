@@ -3,6 +3,7 @@ import {
   isTextWithin,
   readJsonObject,
   ServiceError,
+  type JsonObject,
   type JsonObjectText,
 } from '@stream-events/contracts';
 import type { MessageHeaders, PlatformMessage } from '../inbound-platform.js';
@@ -53,12 +54,13 @@ export function readMessage(type: string, body: Uint8Array): PlatformMessage {
         eventType: readSubscriptionType(json) ?? '',
       };
     case 'notification':
-      return { kind: 'notification', eventType: readEventType(json), eventData: readEventData(json) };
+      return { kind: 'notification', eventType: readEventType(json), ...readEventData(json) };
     case 'revocation':
       return {
         kind: 'revocation',
         eventType: readEventType(json),
         eventData: json.memberText('subscription') ?? '{}',
+        data: isJsonObject(json.value.subscription) ? json.value.subscription : {},
       };
     default:
       return { kind: 'other' };
@@ -81,10 +83,11 @@ function readSubscriptionType({ value: { subscription } }: JsonObjectText): stri
 }
 
 /** The event exactly as sent. For a batched message, an object with all of its events. */
-function readEventData(json: JsonObjectText): string {
+function readEventData(json: JsonObjectText): { eventData: string; data: JsonObject } {
   const { event, events } = json.value;
-  if (isJsonObject(event)) return json.memberText('event') ?? '{}';
-  if (Array.isArray(events)) return `{"events":${json.memberText('events') ?? '[]'}}`;
+  if (isJsonObject(event)) return { eventData: json.memberText('event') ?? '{}', data: event };
+  if (Array.isArray(events))
+    return { eventData: `{"events":${json.memberText('events') ?? '[]'}}`, data: { events } };
   throw ServiceError.onField('event', 'must be an object');
 }
 

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { anyCharacter } from '@stream-events/testing';
 import fc from 'fast-check';
 import type { SignedMessage } from '../inbound-platform.js';
@@ -25,6 +26,36 @@ describe(isSignatureValid.name, () => {
     };
 
     expect(isSignatureValid(published, toSigningKeys(['Jefe']))).toBe(true);
+  });
+
+  it.each([1, 63, 64, 65, 1_000])('signs like node:crypto with a secret of %d characters', (length) => {
+    const longSecret = 'é'.repeat(length);
+    const signature = createHmac('sha256', longSecret)
+      .update(message.messageId + message.timestamp)
+      .update(message.body)
+      .digest('hex');
+
+    const signed = { ...message, signature: `sha256=${signature}` };
+    expect(isSignatureValid(signed, toSigningKeys([longSecret]))).toBe(true);
+    expect(isSignatureValid(signed, toSigningKeys([`${longSecret}.`]))).toBe(false);
+  });
+
+  it('signs any text like node:crypto', () => {
+    const parts = fc.record({
+      messageId: fc.string(),
+      timestamp: fc.string({ unit: anyCharacter }),
+      body: fc.uint8Array(),
+    });
+    fc.assert(
+      fc.property(parts, (any) => {
+        const hmac = createHmac('sha256', secret)
+          .update(any.messageId)
+          .update(any.timestamp)
+          .update(any.body);
+        const signed = { ...any, signature: `sha256=${hmac.digest('hex')}` };
+        expect(isSignatureValid(signed, toSigningKeys([otherSecret, secret]))).toBe(true);
+      }),
+    );
   });
 
   it('accepts a message signed with the secret', () => {

@@ -1,30 +1,57 @@
-import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
-import type { SignedMessage } from '../inbound-platform.js';
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { SignedMessage, SigningKey } from '../inbound-platform.js';
 
 // Older messages are replay attacks (docs/platform-facts.md §1.3). The same limit applies to clocks that run ahead.
 const maxAgeMs = 10 * 60_000;
 
+// The block of SHA-256. RFC 2104: HMAC(key, text) = hash(key ^ outer pad, hash(key ^ inner pad, text)).
+const blockBytes = 64;
+const digestBytes = 32;
+const innerPad = 0x36;
+const outerPad = 0x5c;
+
 /** Makes the keys of the secrets. */
-export function toSigningKeys(secrets: readonly string[]): KeyObject[] {
-  return secrets.map((secret) => createSecretKey(secret, 'utf8'));
+export function toSigningKeys(secrets: readonly string[]): SigningKey[] {
+  return secrets.map((secret) => {
+    const bytes = Buffer.from(secret);
+    const key = Buffer.alloc(blockBytes);
+    (bytes.length > blockBytes ? hash('sha256', bytes, 'buffer') : bytes).copy(key);
+    return { inner: key.map((byte) => byte ^ innerPad), outer: key.map((byte) => byte ^ outerPad) };
+  });
 }
 
 /**
  * Whether a message was signed with one of the keys. The signature is `sha256=` and the lower-case hexadecimal HMAC-SHA256
  * over message id, timestamp, and body, joined without a separator.
  */
-export function isSignatureValid(message: SignedMessage, keys: readonly KeyObject[]): boolean {
+export function isSignatureValid(message: SignedMessage, keys: readonly SigningKey[]): boolean {
   const given = Buffer.from(message.signature);
+  const signed = joinAfterBlock(message);
   let isValid = false;
   for (const key of keys) {
-    const hmac = createHmac('sha256', key)
-      .update(message.messageId)
-      .update(message.timestamp)
-      .update(message.body);
-    const expected = Buffer.from(`sha256=${hmac.digest('hex')}`);
+    const expected = Buffer.from(`sha256=${signWith(key, signed)}`);
     if (given.length === expected.length && timingSafeEqual(given, expected)) isValid = true;
   }
   return isValid;
+}
+
+/** The signed text, after room for a block of the key. */
+function joinAfterBlock({ messageId, timestamp, body }: SignedMessage): Buffer {
+  const head = messageId + timestamp;
+  const headBytes = Buffer.byteLength(head);
+  const joined = Buffer.allocUnsafe(blockBytes + headBytes + body.length);
+  joined.write(head, blockBytes);
+  joined.set(body, blockBytes + headBytes);
+  return joined;
+}
+
+/** Two one-shot hashes take half the time of `createHmac`, which makes an object and a stream for each message. */
+function signWith({ inner, outer }: SigningKey, signed: Buffer): string {
+  signed.set(inner);
+  const outerText = Buffer.allocUnsafe(blockBytes + digestBytes);
+  outerText.set(outer);
+  outerText.write(hash('sha256', signed, 'hex'), blockBytes, 'hex');
+  return hash('sha256', outerText, 'hex');
 }
 
 /** Whether a timestamp (RFC 3339, up to nanoseconds) is within 10 minutes of now. */

@@ -18,8 +18,12 @@ beforeEach(() => {
 });
 
 function publish(broadcaster = '1', padding = ''): LiveEvent {
+  return publishData({ broadcaster_user_id: broadcaster, padding });
+}
+
+function publishData(event_data: object): LiveEvent {
   sequence += 1;
-  const record = { sequence, event_type: 'raid', event_data: { broadcaster_user_id: broadcaster, padding } };
+  const record = { sequence, event_type: 'raid', event_data };
   const id = `019aa3c1-7f5e-7cc2-9d5c-${String(sequence).padStart(12, '0')}`;
   const event = new LiveEvent(id, Buffer.from(JSON.stringify(record)), epoch, sequence);
   sut.publish(event);
@@ -74,7 +78,7 @@ describe(FanOut.name, () => {
   it('delivers to each member the events that pass its filter, including filters on a broadcaster', async () => {
     const all = new Listener();
     const [one, two] = [new Listener({ broadcasterUserId: '1' }), new Listener({ broadcasterUserId: '2' })];
-    const none = new Listener({ broadcasterUserId: '1', eventTypes: ['x'] });
+    const none = new Listener({ broadcasterUserId: '1', eventType: ['x'] });
     publish('1');
     publish('2');
     publish('3');
@@ -84,6 +88,27 @@ describe(FanOut.name, () => {
     expect(one.writes).toEqual([[1]]);
     expect(two.writes).toEqual([[2]]);
     expect(none.writes).toEqual([]);
+  });
+
+  it('delivers a raid once to the members of each of its channels, even if a channel raids itself', async () => {
+    const [one, two] = [new Listener({ channelId: '1' }), new Listener({ channelId: '2' })];
+    const narrow = new Listener({ channelId: '1', broadcasterUserId: '2' });
+    const raid = (from: string, to: string): object => ({ from_broadcaster_user_id: from, to_broadcaster_user_id: to }); // prettier-ignore
+    publishData(raid('1', '2'));
+    publishData(raid('1', '1'));
+    publishData(raid('3', '1'));
+    publishData({ broadcaster_user_id: '1' });
+    publishData({ broadcaster_user_id: '2', ...raid('1', '3') });
+    await nextTurn();
+
+    expect(one.writes).toEqual([[1, 2, 3, 4, 5]]);
+    expect(two.writes).toEqual([[1, 5]]);
+    expect(narrow.writes).toEqual([[5]]);
+
+    for (const listener of [one, two, narrow]) sut.leave(listener);
+    publishData(raid('1', '2'));
+    await nextTurn();
+    expect(two.writes).toEqual([[1, 5]]);
   });
 
   it('parses no record when no member has a filter', async () => {

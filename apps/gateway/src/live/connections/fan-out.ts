@@ -1,3 +1,4 @@
+import { eventFilters, filterColumns } from '@stream-events/contracts';
 import { frameOf, type FrameFormat } from './frames.js';
 import type { LiveEvent } from '../stream/live-event.js';
 import { compileFilter, describeFilter, type LiveFilter } from './live-filter.js';
@@ -74,8 +75,8 @@ class Audience {
 /** Delivers each event to the members whose filters it passes. Evaluates each distinct filter once, and makes each frame once. */
 export class FanOut {
   private readonly audiences = new Map<string, Audience>();
-  /** The audiences by the broadcaster that they filter by (null: any), so that an event is tested only against a few of them. */
-  private readonly byBroadcaster = new Map<string | null, Set<Audience>>();
+  /** The audiences by the channel that they filter by (null: any), so that an event is tested only against a few of them. */
+  private readonly byChannel = new Map<string | null, Set<Audience>>();
   private readonly dirty = new Set<Audience>();
   private flushing: NodeJS.Immediate | undefined;
 
@@ -83,10 +84,9 @@ export class FanOut {
 
   /** Takes an event, and sends it together with all other events of this event-loop turn. */
   publish(event: LiveEvent): void {
-    this.offer(event, this.byBroadcaster.get(null));
-    const hasOthers = this.byBroadcaster.size > (this.byBroadcaster.has(null) ? 1 : 0);
-    const broadcaster = hasOthers ? event.fields.broadcasterUserId : null;
-    if (broadcaster !== null) this.offer(event, this.byBroadcaster.get(broadcaster));
+    this.offer(event, this.byChannel.get(null));
+    const hasOthers = this.byChannel.size > (this.byChannel.has(null) ? 1 : 0);
+    if (hasOthers) for (const channel of channelsOf(event)) this.offer(event, this.byChannel.get(channel));
     if (this.dirty.size > 0) this.flushing ??= setImmediate(() => this.flush());
   }
 
@@ -126,19 +126,31 @@ export class FanOut {
 
   private addAudience(key: string, filter: LiveFilter): Audience {
     const audience = new Audience(key, filter);
-    const broadcaster = filter.broadcasterUserId || null;
-    const group = this.byBroadcaster.get(broadcaster) ?? new Set();
-    this.byBroadcaster.set(broadcaster, group.add(audience));
+    const channel = channelIn(filter);
+    const group = this.byChannel.get(channel) ?? new Set();
+    this.byChannel.set(channel, group.add(audience));
     this.audiences.set(key, audience);
     return audience;
   }
 
   private removeAudience(audience: Audience): void {
-    const broadcaster = audience.filter.broadcasterUserId || null;
-    const group = this.byBroadcaster.get(broadcaster);
+    const channel = channelIn(audience.filter);
+    const group = this.byChannel.get(channel);
     group?.delete(audience);
-    if (group?.size === 0) this.byBroadcaster.delete(broadcaster);
+    if (group?.size === 0) this.byChannel.delete(channel);
     this.audiences.delete(audience.key);
     this.dirty.delete(audience);
   }
+}
+
+/** The channel of the events that can pass a filter; null: any. */
+function channelIn({ broadcasterUserId, channelId }: LiveFilter): string | null {
+  return broadcasterUserId || channelId || null;
+}
+
+const channelFields = eventFilters.channel_id.columns.map((name) => filterColumns[name].field);
+
+/** The channels that an event concerns, each once, because an audience must not get the event twice. */
+function channelsOf({ fields }: LiveEvent): Set<string> {
+  return new Set(channelFields.flatMap((field) => fields[field] ?? []));
 }

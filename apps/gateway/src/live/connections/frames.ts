@@ -20,6 +20,7 @@ export type FrameFormat = 'plain' | 'positioned' | 'server_sent';
 
 /** Returns the frame of an event in a format. Each frame is made once, for all clients. */
 export function frameOf(event: LiveEvent, format: FrameFormat): Buffer {
+  event.frames ??= new Map();
   const made = event.frames.get(format);
   if (made) return made;
   const frame = makeFrame(event, format);

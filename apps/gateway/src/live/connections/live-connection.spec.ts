@@ -101,7 +101,7 @@ describe(LiveConnection.name, () => {
 
   it('resumes with a filter, and from the start of the stream', async () => {
     publish(10);
-    const sink = connect({ after: `${epoch}-0-00000000`, filter: { eventTypes: ['a'] } });
+    const sink = connect({ after: `${epoch}-0-00000000`, filter: { eventType: ['a'] } });
     await untilReady(sink);
 
     expect(sink.sequences).toEqual([3, 6, 9]);
@@ -257,7 +257,7 @@ describe(LiveConnection.name, () => {
   it('sends keep-alives with positions to a client whose filter passes nothing while it catches up', async () => {
     publish(200);
     feed.forgetRingBuffer();
-    const sink = connect({ after: after(2), filter: { eventTypes: ['none'] }, keepAlive: true });
+    const sink = connect({ after: after(2), filter: { eventType: ['none'] }, keepAlive: true });
     await tellUntil(() => sink.received.length > 0);
 
     expect(sink.received[0]).toMatchObject({ event: 'keep_alive' });
@@ -267,7 +267,7 @@ describe(LiveConnection.name, () => {
   it('sends no position of a replaced stream to a client that catches up', async () => {
     publish(200);
     feed.forgetRingBuffer();
-    const sink = connect({ after: after(2), filter: { eventTypes: ['none'] }, keepAlive: true });
+    const sink = connect({ after: after(2), filter: { eventType: ['none'] }, keepAlive: true });
     await tellUntil(() => sink.received.length > 0);
     feed.interrupt('ffffffff', 3);
     await tellUntil(() => sink.received.some((message) => 'event' in message && message.event === 'ready'));
@@ -282,7 +282,7 @@ describe(LiveConnection.name, () => {
     publish(2);
     feed.publishText('no JSON');
     publish(3);
-    const sink = connect({ after: after(1), filter: { eventTypes: ['a', 'b', 'c'] } });
+    const sink = connect({ after: after(1), filter: { eventType: ['a', 'b', 'c'] } });
     await untilReady(sink);
     feed.publishText('{"event_data":');
     publish(1);
@@ -291,7 +291,7 @@ describe(LiveConnection.name, () => {
   });
 
   it('sends a replay without a position to clients whose filters it passes', async () => {
-    const [all, some] = [connect(), connect({ filter: { eventTypes: ['b'] } })];
+    const [all, some] = [connect(), connect({ filter: { eventType: ['b'] } })];
     await Promise.all([untilReady(all), untilReady(some)]);
     const { id, record } = makeEvent(epoch, 3);
     const results = connections.map((connection) => connection.replay(new LiveEvent(id, record, '', 0)));
@@ -338,7 +338,7 @@ describe(LiveConnection.name, () => {
           if (step.act === 'stall') clients.at(-1)?.sink.stall();
           if (step.act === 'read') clients.forEach(({ sink }) => sink.read());
           const type = clients.length % 2 === 0 ? undefined : 'b';
-          const request = type ? { filter: { eventTypes: [type] } } : {};
+          const request = type ? { filter: { eventType: [type] } } : {};
           if (step.act === 'connect')
             clients.push({ sink: connect(request), first: feed.nextSequence, ...(type && { type }) });
           if (step.act === 'resume' && feed.nextSequence > 1) {

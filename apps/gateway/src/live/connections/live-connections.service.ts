@@ -127,7 +127,7 @@ export class LiveConnections {
     if ((this.perToken.get(tokenHash) ?? 0) < perToken) return;
     throw new ServiceError(
       'too_many_requests',
-      `This token already has ${perToken} live connections, the maximum. Close a connection or use another token.`,
+      `This token has reached the maximum of ${perToken} live connections. Close a connection or use another token.`,
       { retryAfterSeconds: 10 },
     );
   }

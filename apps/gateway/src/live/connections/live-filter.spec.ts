@@ -24,18 +24,26 @@ function eventOf(record: Record = {}): LiveEvent {
   return new LiveEvent(firstIdAt(receivedAt), Buffer.from(JSON.stringify(whole)), '1a2b3c4d', 1);
 }
 
-const raid = { event_type: 'channel-raid', event_data: { from_broadcaster_user_name: 'Ann', to_broadcaster_user_name: 'Bob' } }; // prettier-ignore
+const raid = {
+  event_type: 'channel-raid',
+  event_data: {
+    from_broadcaster_user_id: 'a1',
+    from_broadcaster_user_name: 'Ann',
+    to_broadcaster_user_id: 'b1',
+    to_broadcaster_user_name: 'Bob',
+  },
+};
 
 const passes = (filter: LiveFilter, event = eventOf()): boolean => compileFilter(filter)?.(event) ?? true;
 
 describe(compileFilter.name, () => {
-  it.each<LiveFilter>([{}, { eventTypes: [] }, { userName: '' }])('is undefined for %j', (filter) => {
+  it.each<LiveFilter>([{}, { eventType: [] }, { userName: '' }])('is undefined for %j', (filter) => {
     expect(compileFilter(filter)).toBeUndefined();
   });
 
   it.each<[LiveFilter, LiveFilter]>([
-    [{ eventTypes: ['channel-follow'] }, { eventTypes: ['channel-raid'] }],
-    [{ eventTypes: ['x', 'channel-follow'] }, { eventTypes: ['Channel-Follow'] }],
+    [{ eventType: ['channel-follow'] }, { eventType: ['channel-raid'] }],
+    [{ eventType: ['x', 'channel-follow'] }, { eventType: ['Channel-Follow'] }],
     [{ userId: '7' }, { userId: '42' }],
     [{ userName: 'aNN' }, { userName: 'An' }],
     [{ broadcasterUserId: '42' }, { broadcasterUserId: '7' }],
@@ -45,9 +53,15 @@ describe(compileFilter.name, () => {
     [{ since: receivedAt }, { since: receivedAt + 1 }],
     [{ until: receivedAt + 1 }, { until: receivedAt }],
     [
-      { userId: '7', eventTypes: ['channel-follow'] },
-      { userId: '7', eventTypes: ['channel-raid'] },
+      { userId: '7', eventType: ['channel-follow'] },
+      { userId: '7', eventType: ['channel-raid'] },
     ],
+    [{ eventTypes: ['x', 'channel-follow'] }, { eventTypes: ['Channel-Follow'] }],
+    [
+      { eventTypes: ['channel-follow'], eventType: ['channel-follow', 'channel-raid'] },
+      { eventTypes: ['channel-follow'], eventType: ['channel-raid'] },
+    ],
+    [{ channelId: '42' }, { channelId: '7' }],
     [{ since: 0 }, { raidFrom: 'Ann' }],
     [{ until: Number.MAX_SAFE_INTEGER }, { rewardId: 'x' }],
   ])('lets the event pass for %j, and not for %j', (wanted, other) => {
@@ -60,6 +74,13 @@ describe(compileFilter.name, () => {
     expect(passes({ raidFrom: 'ann' }, eventOf({ ...raid, event_type: 'channel-follow' }))).toBe(false);
   });
 
+  it('matches a raid by the id of either of its channels', () => {
+    for (const channelId of ['a1', 'b1']) expect(passes({ channelId }, eventOf(raid))).toBe(true);
+    for (const channelId of ['A1', 'Ann', '42']) expect(passes({ channelId }, eventOf(raid))).toBe(false);
+    expect(passes({ channelId: 'a1' }, eventOf({ ...raid, event_type: 'channel-follow' }))).toBe(false);
+    expect(passes({ broadcasterUserId: 'b1' }, eventOf(raid))).toBe(false);
+  });
+
   it('does not match when the data lacks the field of a filter', () => {
     expect(passes({ userId: '7' }, eventOf({ event_data: {} }))).toBe(false);
     expect(passes({ eventId: 'null' }, eventOf({ event_id: null }))).toBe(false);
@@ -68,13 +89,14 @@ describe(compileFilter.name, () => {
 
 describe(describeFilter.name, () => {
   it('is equal for the same filter in another order', () => {
-    expect(describeFilter({ userId: '1', origin: 'test', eventTypes: ['b', 'a', 'b'] })).toBe(
-      describeFilter({ eventTypes: ['a', 'b'], origin: 'test', userId: '1' }),
+    expect(describeFilter({ userId: '1', origin: 'test', eventType: ['b', 'a', 'b'] })).toBe(
+      describeFilter({ eventType: ['a', 'b'], origin: 'test', userId: '1' }),
     );
   });
 
   it('differs for different filters', () => {
     expect(describeFilter({ userId: '1' })).not.toBe(describeFilter({ userName: '1' }));
-    expect(describeFilter({ eventTypes: ['a,b'] })).not.toBe(describeFilter({ eventTypes: ['a', 'b'] }));
+    expect(describeFilter({ eventType: ['a'] })).not.toBe(describeFilter({ eventTypes: ['a'] }));
+    expect(describeFilter({ eventType: ['a,b'] })).not.toBe(describeFilter({ eventType: ['a', 'b'] }));
   });
 });

@@ -48,7 +48,12 @@ class Listening {
 
   static async start(): Promise<Listening> {
     const metrics = new Registry();
-    const feed = new EventFeed(await broker.connectGateway(), createLogger('test', 'silent'), metrics);
+    const feed = new EventFeed(
+      await broker.connectGateway(),
+      createLogger('test', 'silent'),
+      metrics,
+      broker.erased,
+    );
     const listening = new Listening(feed, metrics);
     feeds.push(feed);
     feed.start();

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { FailureLog, LOGGER, Registry, type Logger, pause, within } from '@stream-events/service';
+import { ErasedMessages } from './erased-messages.js';
 import type { EventRingBuffer } from './event-ring-buffer.js';
 import { EventsStreamClient, type StreamMessage, type StreamState } from './events-stream-client.js';
 import { FeedHealth } from './feed-health.js';
@@ -74,6 +75,7 @@ export class EventFeed {
     private readonly stream: EventsStreamClient,
     @Inject(LOGGER) private readonly logger: Logger,
     registry: Registry,
+    @Inject(ErasedMessages) private readonly erased: Pick<ErasedMessages, 'wereErased'>,
   ) {
     this.failureLog = new FailureLog(logger);
     this.health = new FeedHealth(logger, this.failureLog);
@@ -143,7 +145,7 @@ export class EventFeed {
   /** Reads until a disturbance. Returns the reason why reading ended or could not start. */
   private async readUntilDisturbed(): Promise<string> {
     if (!this.stream.isConnected) return 'NATS is unavailable';
-    const plan = planReading(this.track, await this.stream.find());
+    const plan = await this.plan();
     if (plan.kind === 'wait') return plan.cause;
     const track = plan.kind === 'continue' ? plan.track : new FeedTrack(plan.epoch, plan.from, this.track);
     track.noteLook();
@@ -162,6 +164,17 @@ export class EventFeed {
     } finally {
       clearInterval(checking);
     }
+  }
+
+  /** Plans how to continue. Messages at the start of the stream that were erased before they were read are no interruption. */
+  private async plan(): Promise<ReadingPlan> {
+    const found = await this.stream.find();
+    const { track } = this;
+    const plan = planReading(track, found);
+    if (!track || plan.kind !== 'begin' || plan.reason !== 'expired') return plan;
+    if (!(await this.erased.wereErased(plan.epoch, track.nextSequence, plan.from - 1))) return plan;
+    track.passTo(plan.from - 1);
+    return planReading(track, found);
   }
 
   private onMessage(track: FeedTrack, message: StreamMessage, plan: Reading): void {

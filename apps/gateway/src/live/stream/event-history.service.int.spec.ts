@@ -19,7 +19,7 @@ beforeEach(async () => {
   logged = [];
   const logger = createLogger('test', 'silent');
   logger.info = logger.warn = (...line: unknown[]) => void logged.push(line);
-  history = new EventHistory(await broker.connectGateway(), logger, metrics);
+  history = new EventHistory(await broker.connectGateway(), logger, metrics, broker.erased);
   await broker.createStream(epoch);
 });
 afterEach(() => broker.deleteStream().catch(() => undefined)); // some tests delete it themselves

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Counter, FailureLog, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { ErasedMessages } from './erased-messages.js';
 import { EventsStreamClient, type StreamMessage } from './events-stream-client.js';
 import { LiveEvent } from './live-event.js';
 import { PageCache, type EventPage } from './page-cache.js';
@@ -47,11 +48,14 @@ export class EventHistory {
   private readonly readers: PageReaders;
   private readonly pagesTotal: Counter<'source'>;
   private readonly failures: FailureLog;
+  /** Number of calls of `forget`. Pages that were requested before the latest one are not cached. */
+  private generation = 0;
 
   constructor(
     private readonly stream: EventsStreamClient,
     @Inject(LOGGER) logger: Logger,
     metrics: Registry,
+    @Inject(ErasedMessages) private readonly erased: Pick<ErasedMessages, 'wereErased'>,
   ) {
     this.failures = new FailureLog(logger);
     this.readers = new PageReaders(stream);
@@ -64,11 +68,26 @@ export class EventHistory {
   }
 
   /**
-   * Reads up to a page of events from `from` on, never beyond `until`.
+   * Reads up to a page of events from `from` on, never beyond `until`. Skips messages at the start of the stream that were erased: they
+   * have not expired, although the stream begins after them.
    *
    * @throws if NATS does not respond; the signal's reason
    */
   async read(place: Place, signal: AbortSignal): Promise<HistoryPage> {
+    const page = await this.readStream(place, signal);
+    if (page.kind !== 'expired') return page;
+    const { epoch, from } = place;
+    const wereErased = await this.erased.wereErased(epoch, from, page.firstSequence - 1);
+    return wereErased ? { kind: 'events', events: [], next: page.firstSequence } : page;
+  }
+
+  /** Forgets all pages, because they may have events of an erased user. */
+  forget(): void {
+    this.generation += 1;
+    this.cache.clear();
+  }
+
+  private async readStream(place: Place, signal: AbortSignal): Promise<HistoryPage> {
     const { epoch, from } = place;
     const start = from - ((from - 1) % pageLength);
     const last = Math.min(start + pageLength - 1, place.until);
@@ -105,6 +124,7 @@ export class EventHistory {
 
   private async readPage(place: Place, signal: AbortSignal): Promise<EventPage | undefined> {
     if (!this.stream.isConnected) throw new Error('NATS is unavailable');
+    const { generation } = this;
     return this.readers.use(place.from, signal, async (reader) => {
       const found = await reader.read(place.from + pageLength - 1);
       // Check after reading: if the stream was replaced in the meantime, these can be messages of the new one.
@@ -117,7 +137,7 @@ export class EventHistory {
         streamBegins: state.firstSequence,
         before: this.idsBefore(place),
       });
-      this.keep(place, page);
+      if (generation === this.generation) this.keep(place, page);
       return page;
     });
   }

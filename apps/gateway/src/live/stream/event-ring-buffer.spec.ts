@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { EventRingBuffer } from './event-ring-buffer.js';
 import { LiveEvent } from './live-event.js';
+import { maxRingBufferBytes } from '../live-limits.js';
 
 function eventAt(sequence: number, record: Buffer = Buffer.from('{}')): LiveEvent {
   return new LiveEvent(String(sequence), record, '0ddba115', sequence);
@@ -53,6 +54,28 @@ describe(EventRingBuffer.name, () => {
         expect(ringBuffer.at(from)?.sequence).toBe(sequences.find((each) => each === from));
       }),
     );
+  });
+
+  it('removes events, and keeps its first sequence', () => {
+    const ringBuffer = new EventRingBuffer('0ddba115', 0);
+    fill(ringBuffer, range(1, 10));
+    ringBuffer.remove(new Set([1, 5, 10, 99]));
+
+    expect(sequencesOf(ringBuffer.slice(1, 100))).toEqual([2, 3, 4, 6, 7, 8, 9]);
+    expect(ringBuffer.at(5)).toBeUndefined();
+    expect(ringBuffer.firstSequence).toBe(1);
+    fill(ringBuffer, [11]);
+    expect(ringBuffer.last?.sequence).toBe(11);
+  });
+
+  it('counts the bytes of removed events as free', () => {
+    const record = Buffer.alloc(maxRingBufferBytes / 4);
+    const ringBuffer = new EventRingBuffer('0ddba115', 0);
+    fill(ringBuffer, range(1, 4), record);
+    ringBuffer.remove(new Set([1, 2]));
+    fill(ringBuffer, [5, 6], record);
+
+    expect(sequencesOf(ringBuffer.slice(1, 10))).toEqual([3, 4, 5, 6]);
   });
 
   it('keeps the newest 20,000 events, and returns its first sequence', () => {

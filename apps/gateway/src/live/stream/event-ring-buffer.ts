@@ -2,7 +2,8 @@ import type { LiveEvent } from './live-event.js';
 import { maxRingBufferBytes, maxRingBufferEvents } from '../live-limits.js';
 
 /**
- * The newest events of one epoch of the EVENTS stream, in order and without holes, except where an event repeated an earlier one.
+ * The newest events of one epoch of the EVENTS stream, in order and without holes, except where an event repeated an earlier one or was
+ * erased.
  */
 export class EventRingBuffer {
   private events: LiveEvent[] = [];
@@ -36,6 +37,14 @@ export class EventRingBuffer {
     this.bytes += event.record.length;
     while (this.events.length - this.oldest > maxRingBufferEvents || this.bytes > maxRingBufferBytes)
       this.dropOldest();
+  }
+
+  /** Removes the events with these sequences, for an erasure. Positions at their places stay valid. */
+  remove(sequences: ReadonlySet<number>): void {
+    if (sequences.size === 0) return;
+    this.events = this.events.slice(this.oldest).filter(({ sequence }) => !sequences.has(sequence));
+    this.oldest = 0;
+    this.bytes = this.events.reduce((sum, { record }) => sum + record.length, 0);
   }
 
   /** Returns up to `limit` events from this sequence on. */

@@ -3,6 +3,7 @@ import type { StreamMessage } from './events-stream-client.js';
 import { LiveEvent } from './live-event.js';
 import { checkOfStart, positionOf, type Position } from './position.js';
 import { RecentIds } from './recent-ids.js';
+import { RecordMemory } from './record-memory.js';
 import { maxRingBufferEvents } from '../live-limits.js';
 
 // After an epoch change, the events service republishes every event that may be missing on the stream. After a restored backup,
@@ -12,6 +13,7 @@ const repetitionMs = 60_000;
 /** Tracks what was read from one epoch of the stream, and up to where. */
 export class FeedTrack {
   readonly ringBuffer: EventRingBuffer;
+  private readonly records = new RecordMemory();
   /** The ids of delivered events, including those of earlier epochs, because the events service publishes some events again. */
   private readonly ids: RecentIds;
   /** The oldest id that was known when the epoch began. Until `repetitionsUntil`, events with older ids count as repetitions. */
@@ -81,7 +83,7 @@ export class FeedTrack {
     this.lastId = id;
     if (this.ids.has(id) || this.isRepetition(id)) return undefined;
     this.ids.add(id);
-    const event = new LiveEvent(id, copy(data), this.epoch, sequence);
+    const event = new LiveEvent(id, this.records.copy(data), this.epoch, sequence);
     this.ringBuffer.add(event);
     return event;
   }
@@ -97,11 +99,4 @@ export class FeedTrack {
     this.repetitionsUntil = this.now() + repetitionMs;
     return true;
   }
-}
-
-/** Copies data into its own memory. A slice of a shared pool would keep the whole pool in memory. */
-function copy(data: Uint8Array): Buffer {
-  const own = Buffer.allocUnsafeSlow(data.length);
-  own.set(data);
-  return own;
 }

@@ -17,8 +17,8 @@ export interface RecordFields extends EventColumns {
 
 /** An event on its way to clients. Its record is parsed only if a filter needs it, and only once. */
 export class LiveEvent {
-  /** The frames of this event that were made so far, by format. */
-  readonly frames = new Map<string, Buffer>();
+  /** The frames of this event that were made so far, by format. Undefined for the many events that nobody receives. */
+  frames: Map<string, Buffer> | undefined;
   private readFields: RecordFields | undefined;
 
   constructor(

@@ -47,6 +47,11 @@ export class PageCache {
     }
   }
 
+  clear(): void {
+    this.pages.clear();
+    this.bytes = 0;
+  }
+
   private delete(key: string): void {
     const page = this.pages.get(key);
     if (!page) return;

@@ -19,10 +19,12 @@ beforeAll(async () => {
   await broker.remove(40);
   await broker.remove(300);
   await broker.expire(21);
+  // The stream begins at 24 now.
+  for (const sequence of [21, 22, 23]) await broker.erase(sequence);
   const stream = await broker.connectGateway();
   const logger = createLogger('test', 'silent');
-  history = new EventHistory(stream, logger, new Registry());
-  feed = new EventFeed(stream, logger, new Registry());
+  history = new EventHistory(stream, logger, new Registry(), broker.erased);
+  feed = new EventFeed(stream, logger, new Registry(), broker.erased);
   feed.start();
   await feed.untilCurrent(AbortSignal.timeout(50_000));
 });
@@ -47,8 +49,10 @@ describe(findResumeSequence.name, () => {
     ['the newest event', at(5_200), 5_201],
     ['an event in the ring buffer', at(4_000), 4_001],
     ['an event before the ring buffer', at(150), 151],
-    ['the oldest event', at(21), 22],
-    ['an event that has left the stream when the next one has not', at(20), 21],
+    ['an erased event at the start of the stream', at(21), 22],
+    ['the last erased event at the start of the stream', at(23), 24],
+    ['the oldest event', at(24), 25],
+    ['an event that has left the stream when the events after it were erased', at(20), 21],
     ['a removed event before the ring buffer', at(40), 41],
     ['a removed event within the ring buffer', at(300), 301],
   ])('resumes after %s', async (_, after, expected) => {

@@ -16,7 +16,7 @@ export interface EventReaders {
  * position                                             │ result
  * not valid; beyond the end; the check does not match  │ unknown_position
  * of another epoch                                     │ other_epoch
- * the events after it have left the stream             │ expired
+ * the events after it have left the stream             │ expired, unless they were erased
  * otherwise                                            │ its sequence + 1
  * ```
  *
@@ -40,7 +40,12 @@ export async function findResumeSequence(
   if (known) return positionOf(known).check === check ? sequence + 1 : 'unknown_position';
   const page = await history.read({ epoch, from: sequence, until: sequence }, signal);
   if (page.kind === 'other_epoch') return 'other_epoch';
-  if (page.kind === 'expired') return page.firstSequence === sequence + 1 ? sequence + 1 : 'expired';
+  if (page.kind === 'expired') {
+    if (page.firstSequence === sequence + 1) return sequence + 1;
+    // The event at the position has expired. The events after it may all have been erased.
+    const following = await history.read({ epoch, from: sequence + 1, until: sequence + 1 }, signal);
+    return following.kind === 'events' ? sequence + 1 : following.kind;
+  }
   const [found] = page.events;
   const isContradicted = found?.sequence === sequence && positionOf(found).check !== check;
   return isContradicted ? 'unknown_position' : sequence + 1;

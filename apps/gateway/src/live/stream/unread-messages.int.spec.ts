@@ -50,7 +50,8 @@ describe('messages that leave the stream before they are read', () => {
     delivered = [];
     interruptions = [];
     await broker.createStream('0ddba115');
-    feed = new EventFeed(await broker.connectGateway(), createLogger('test', 'silent'), new Registry());
+    const logger = createLogger('test', 'silent');
+    feed = new EventFeed(await broker.connectGateway(), logger, new Registry(), broker.erased);
     feed.listen({
       onEvent: ({ id }) => delivered.push(id),
       onInterrupted: (interruption) => {
@@ -79,6 +80,18 @@ describe('messages that leave the stream before they are read', () => {
 
     await untilCurrent();
     expect(interruptions).toEqual([{ reason: 'expired', nextSequence: 900 }]);
+    const readBefore = delivered.length - 101;
+    expect(readBefore).toBeLessThan(899);
+    expect(delivered).toEqual([...ids.slice(0, readBefore), ...ids.slice(899)]);
+  });
+
+  it('cause no gap if they were erased, although the stream begins after them', async () => {
+    const removed = Array.from({ length: 889 }, (_, index) => alreadyRead + 1 + index);
+    broker.noteErased(removed);
+    publishElsewhere(broker, { ids: ids.slice(alreadyRead), firstSequence: alreadyRead + 1, removed });
+
+    await untilCurrent();
+    expect(interruptions).toEqual([]);
     const readBefore = delivered.length - 101;
     expect(readBefore).toBeLessThan(899);
     expect(delivered).toEqual([...ids.slice(0, readBefore), ...ids.slice(899)]);

@@ -69,13 +69,16 @@ describe(parseLiveFields.name, () => {
     });
   });
 
-  it.each(
-    textFilters.map(({ name, field }) => [name, field] as const).filter(([name]) => name !== 'event_type'),
-  )('passes %s on unchanged', (name, field) => {
-    const value = ' Ünï\0code " ';
+  it.each(textFilters.filter(({ name }) => name !== 'event_type'))(
+    'passes $name on unchanged, and a list without spaces',
+    ({ name, field, maxValues }) => {
+      const value = ' Ünï\0code " ';
 
-    expect(parseLiveFields({ [name]: value }).request.filter).toEqual({ [field]: value });
-  });
+      expect(parseLiveFields({ [name]: value }).request.filter).toEqual({
+        [field]: maxValues === undefined ? value : [value.trim()],
+      });
+    },
+  );
 
   it.each([
     ['a', ['a']],
@@ -85,8 +88,8 @@ describe(parseLiveFields.name, () => {
       ['a', 'b'],
     ],
     [Array.from({ length: maxEventTypes }, String), Array.from({ length: maxEventTypes }, String)],
-  ])('accepts the event types %j', (given, eventTypes) => {
-    expect(parseLiveFields({ event_type: given }).request.filter).toEqual({ eventTypes });
+  ])('accepts the event types %j', (given, eventType) => {
+    expect(parseLiveFields({ event_type: given }).request.filter).toEqual({ eventType });
   });
 
   it('reads times, positions and flags', () => {
@@ -136,6 +139,8 @@ describe(parseLiveFields.name, () => {
     expect(
       errorsOf({
         event_type: ['a', 1],
+        event_types: [...Array(21).keys()].join(),
+        channel_id: ['47019283'],
         user_id: 1,
         origin: ['platform'],
         since: 1_763_700_000_000,
@@ -146,7 +151,9 @@ describe(parseLiveFields.name, () => {
         keep_alive: 1,
       }),
     ).toEqual({
-      event_type: ['must be text or a list of texts'],
+      event_type: ['must be text or a list of text values'],
+      event_types: ['must have at most 20 values, separated by commas'],
+      channel_id: ['must be text'],
       user_id: ['must be text'],
       origin: ['must be text'],
       since: [time],
@@ -159,7 +166,9 @@ describe(parseLiveFields.name, () => {
   });
 
   it.each([[{}], [[['a']]], [7], [true]])('rejects %j as event types', (value) => {
-    expect(errorsOf({ event_type: value })).toEqual({ event_type: ['must be text or a list of texts'] });
+    expect(errorsOf({ event_type: value })).toEqual({
+      event_type: ['must be text or a list of text values'],
+    });
   });
 
   it('rejects too many event types', () => {

@@ -2,10 +2,10 @@ import {
   isJsonObject,
   isTextWithin,
   parseJson,
+  parseTextFilter,
   ServiceError,
   textFilters,
   timeFilters,
-  type EventFilters,
 } from '@stream-events/contracts';
 import { queryOf } from '../../http/paths.js';
 import { parseTime } from '../../http/time.js';
@@ -40,7 +40,7 @@ export function readLiveQuery(url: string): LiveFields {
   if (query.has('token'))
     throw new ServiceError(
       'unauthenticated',
-      'The service does not accept a token in the URL, because URLs are logged. Send it in the `Authorization` header.',
+      'The service does not accept a token in the URL, because URLs are logged. Send it in the `Authorization` header or, on a WebSocket, as `token` in the first message.',
     );
   const fields: Record<string, unknown> = Object.fromEntries(query);
   if (query.has('event_type')) fields.event_type = query.getAll('event_type');
@@ -77,14 +77,16 @@ export function parseLiveFields(fields: LiveFields): LiveOptions {
 }
 
 function parseFilter(fields: LiveFields, faults: ParameterFaults): LiveFilter {
-  const filter: LiveFilter & Pick<EventFilters, 'eventType'> = {};
-  for (const { name, field } of textFilters) {
-    if (field === 'eventType') continue;
-    const value = faults.attempt(() => readText(fields, name));
-    if (value !== undefined) filter[field] = value;
+  const filter: LiveFilter = {};
+  for (const { name } of textFilters) {
+    if (name === 'event_type') continue;
+    Object.assign(
+      filter,
+      faults.attempt(() => parseTextFilter(name, readText(fields, name) ?? '')),
+    );
   }
-  const eventTypes = faults.attempt(() => readEventTypes(fields.event_type)) ?? [];
-  if (eventTypes.length > 0) filter.eventTypes = eventTypes;
+  const eventType = faults.attempt(() => readEventTypes(fields.event_type)) ?? [];
+  if (eventType.length > 0) filter.eventType = eventType;
   for (const { name, field } of timeFilters) {
     const time = faults.attempt(() => readTime(fields, name));
     if (time !== undefined) filter[field] = time;
@@ -95,7 +97,7 @@ function parseFilter(fields: LiveFields, faults: ParameterFaults): LiveFilter {
 function readEventTypes(value: unknown): string[] {
   const types: unknown[] = [value].flat().filter((type) => !isEmpty(type));
   if (!types.every((type) => typeof type === 'string'))
-    throw ServiceError.onField('event_type', 'must be text or a list of texts');
+    throw ServiceError.onField('event_type', 'must be text or a list of text values');
   if (types.length > maxEventTypes)
     throw ServiceError.onField('event_type', `must have at most ${maxEventTypes} event types`);
   return types;

@@ -1,0 +1,228 @@
+import { randomInt } from 'node:crypto';
+import { eventually } from '@stream-events/testing';
+import { eventBody, eventsPath, newEvent, uniqueType, type EventPage, type EventRecord } from './api.js';
+import { LiveSocket } from './live-clients.js';
+import { SimulatedPlatform } from './simulated-platform.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+import { monitorStreamer, streamersPath } from './streamer-records.js';
+
+/** An erasure in the API's form. */
+interface Erasure {
+  id: string;
+  platform_user_id: string | null;
+  user_hash: string;
+  dry_run: boolean;
+  status: string;
+  stage: string;
+  progress: number;
+  counts: Record<string, { total: number; fields: Record<string, number> } | undefined>;
+  created: string;
+  ended: string | null;
+  error: string | null;
+}
+
+const path = '/api/v1/erasures';
+const unknownId = '01999999-9999-7999-8999-999999999999';
+// An erasure waits 27 s in all for other processes, and 20 s for the lease of a killed one.
+const limitMs = 120_000;
+
+describe('erasures', () => {
+  let stack: Stack;
+  let platform: SimulatedPlatform;
+
+  beforeAll(async () => {
+    stack = await startStack({ platform: true, killable: ['events'] });
+    platform = new SimulatedPlatform(stack);
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  /** An id that occurs nowhere else. */
+  const newUser = (): string => `8${randomInt(1e12).toString().padStart(12, '0')}`;
+
+  const create = async (body: object): Promise<Erasure> => {
+    const answer = await stack.request<Erasure>('POST', path, { body });
+    if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`);
+    expect(answer.headers.get('location')).toBe(`${path}/${answer.json.id}`);
+    return answer.json;
+  };
+
+  const untilDone = (id: string): Promise<Erasure> =>
+    eventually(
+      async () => {
+        const { json, text } = await stack.request<Erasure>('GET', `${path}/${id}`);
+        if (json.status !== 'done') throw new Error(`not done: ${text}`);
+        return json;
+      },
+      { timeoutMs: limitMs, intervalMs: 250 },
+    );
+
+  const add = async (type: string, data: object): Promise<EventRecord> => {
+    const body = eventBody({ event_type: type, event_data: data });
+    return (await stack.request<EventRecord>('POST', eventsPath, { body })).json;
+  };
+
+  /** The tables that have a text, in any column of any schema. */
+  const tablesWith = async (text: string): Promise<string[]> => {
+    const tables = await stack.query<{ name: string }>(
+      `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables
+       WHERE table_schema IN ('events', 'gateway', 'streamer_monitor', 'platform_connector') AND table_type = 'BASE TABLE'`,
+    );
+    const found: string[] = [];
+    for (const { name } of tables) {
+      // A bytea is printed in hexadecimal digits.
+      const rows = await stack.query(
+        `SELECT 1 FROM ${name} AS row WHERE row::text LIKE $1 OR row::text LIKE $2 LIMIT 1`,
+        [`%${text}%`, `%${Buffer.from(text).toString('hex')}%`],
+      );
+      if (rows.length > 0) found.push(name);
+    }
+    return found;
+  };
+
+  const connect = (first: object, gateway: string): Promise<LiveSocket> =>
+    LiveSocket.ready(gateway, { token: stack.ownerToken, ...first });
+
+  it('erase a user everywhere, also when the events service is killed, and leave no gap', async () => {
+    const user = newUser();
+    const type = uniqueType();
+    const socket = await connect({ event_type: type }, stack.url);
+    // The first messages on the stream, so that the stream begins after them when they are erased.
+    const named = [
+      await add(type, { user_id: user, broadcaster_user_id: '1' }),
+      await add(type, { broadcaster_user_id: '1', message: { fragments: [{ mention: { user_id: user } }] } }),
+      await add(type, { user_id: '2', moderator_user_id: user }),
+    ];
+    const other = await add(type, { user_id: '2', broadcaster_user_id: '1' });
+    await eventually(() => expect(socket.events).toHaveLength(4));
+    await stack.waitUntilPublished();
+    const [first] = socket.events;
+    const deadLetter = newEvent({ eventType: type, eventData: `{"user_id":"${user}", not JSON` });
+    const message = newEvent({
+      eventType: type,
+      eventId: uniqueType('message'),
+      eventData: `{"user_id":"${user}"}`,
+    });
+    await stack.storeEvents([deadLetter, message]);
+
+    const dryRun = await untilDone((await create({ platform_user_id: user, dry_run: true })).id);
+    expect(dryRun).toMatchObject({ dry_run: true, platform_user_id: null, stage: 'done', error: null });
+    expect(dryRun.counts.events).toEqual({
+      total: 4,
+      fields: { user_id: 2, moderator_user_id: 1, 'message.fragments.mention.user_id': 1 },
+    });
+    expect(dryRun.counts.dead_letters).toEqual({ total: 1, fields: { user_id: 1 } });
+    expect(dryRun.counts.event_stream_messages?.total).toBe(4);
+    expect(await tablesWith(user)).not.toEqual([]);
+
+    const begun = await create({ platform_user_id: user });
+    expect(begun).toMatchObject({ status: 'running', dry_run: false, platform_user_id: user, ended: null });
+    // One of the two instances runs it, and the other one continues.
+    await stack.events[0]?.kill('SIGKILL');
+    await stack.events[0]?.start();
+    const erased = await untilDone(begun.id);
+    expect(erased).toMatchObject({ platform_user_id: null, progress: 1, error: null });
+    expect(erased.counts.events).toEqual(dryRun.counts.events);
+    expect(erased.counts.dead_letters).toEqual(dryRun.counts.dead_letters);
+
+    expect(await tablesWith(user)).toEqual([]);
+    const listed = await stack.request<EventPage>('GET', `${eventsPath}?event_type=${type}`);
+    expect(listed.json.results.map(({ id }) => id)).toEqual([other.id]);
+    for (const { id } of named)
+      expect(await stack.request('GET', `${eventsPath}/${id}`)).toMatchObject({ status: 404 });
+    expect((await stack.readStream()).filter(({ text }) => text.includes(user))).toEqual([]);
+
+    // The gateways that had the events in memory, and a new one, which knows only the stream.
+    const gateway = await stack.startGateway();
+    for (const url of [...stack.urls, gateway.url]) {
+      const resumed = await connect({ event_type: type, after: first?.position }, url);
+      await eventually(() => expect(resumed.events.map(({ id }) => id)).toEqual([other.id]));
+      expect(resumed.controls.map(({ event }) => event)).toEqual(['ready']);
+      await resumed.close();
+    }
+    expect(socket.controls.map(({ event }) => event)).toEqual(['ready']);
+    await socket.close();
+
+    // Late and repeated deliveries of what was erased.
+    const redelivered = { ...message, id: newEvent().id };
+    await stack.storeEvents([
+      message,
+      redelivered,
+      newEvent({ ...deadLetter, eventData: `{"user_id":"${user}"}` }),
+    ]);
+    expect(await tablesWith(user)).toEqual([]);
+    // Events of the same user that are received after the erasure.
+    const later = await add(type, { user_id: user });
+    expect(await stack.request('GET', `${eventsPath}/${later.id}`)).toMatchObject({ status: 200 });
+
+    const audit = await stack.request<{ results: { action: string; object_id: string }[] }>(
+      'GET',
+      '/api/v1/audit-log',
+    );
+    expect(audit.json.results).toContainEqual(
+      expect.objectContaining({ action: 'erasure.started', object_id: begun.id }),
+    );
+    expect(audit.text).not.toContain(user);
+  }, 300_000);
+
+  it('can be repeated by the hash, after a restored backup has brought events back', async () => {
+    const user = newUser();
+    const { user_hash, id } = await create({ platform_user_id: user, dry_run: true });
+    expect((await untilDone(id)).user_hash).toBe(user_hash);
+    await add(uniqueType(), { gifter_user_id: user });
+    const repeated = await untilDone((await create({ user_hash, dry_run: true })).id);
+
+    expect(repeated.counts.events).toEqual({ total: 1, fields: { gifter_user_id: 1 } });
+  }, 120_000);
+
+  it('stop monitoring the user, and delete the streams', async () => {
+    const { id, login } = await platform.addUser();
+    const streamer = await monitorStreamer(stack, login);
+    const other = await monitorStreamer(stack, (await platform.addUser()).login);
+    const dryRun = await untilDone((await create({ platform_user_id: id, dry_run: true })).id);
+    expect(dryRun.counts.streamers).toEqual({ total: 1, fields: {} });
+    expect(await stack.request('GET', `${streamersPath}/${streamer.id}`)).toMatchObject({ status: 200 });
+
+    await untilDone((await create({ platform_user_id: id })).id);
+    expect(await stack.request('GET', `${streamersPath}/${streamer.id}`)).toMatchObject({ status: 404 });
+    expect(await stack.request('GET', `${streamersPath}/${other.id}`)).toMatchObject({ status: 200 });
+  }, 180_000);
+
+  it.each([
+    ['POST', path],
+    ['GET', path],
+    ['GET', `${path}/${unknownId}`],
+  ])('are for owners only: %s %s', async (method, route) => {
+    const body = { username: uniqueType('user'), password: 'a password of some length' };
+    const user = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', { body });
+    const erasure = { platform_user_id: '1', dry_run: true };
+    const options = method === 'POST' ? { body: erasure } : {};
+    expect(await stack.request(method, route, { ...options, token: null })).toMatchObject({ status: 401 });
+    expect(await stack.request(method, route, { ...options, token: user.json.auth_token })).toMatchObject({
+      status: 403,
+    });
+  });
+
+  it.each([
+    [{}, 'platform_user_id'],
+    [{ platform_user_id: '' }, 'platform_user_id'],
+    [{ platform_user_id: '1', user_hash: 'a'.repeat(64), dry_run: true }, 'platform_user_id'],
+    [{ user_hash: 'not a hash', dry_run: true }, 'user_hash'],
+    [{ platform_user_id: 12826 }, 'platform_user_id'],
+    [{ platform_user_id: '1', dry_run: 'yes' }, 'dry_run'],
+    // A misspelled field would erase.
+    [{ platform_user_id: '1', dryrun: true }, 'dryrun'],
+  ])('reject %j', async (body, field) => {
+    const answer = await stack.request('POST', path, { body });
+    expect(answer).toMatchObject({ status: 400, json: { errors: { [field]: expect.any(Array) } } });
+  });
+
+  it('are listed, newest first, and 404 otherwise', async () => {
+    const { id } = await create({ platform_user_id: newUser(), dry_run: true });
+    const list = await stack.request<Erasure[]>('GET', path);
+    expect(list.json[0]?.id).toBe(id);
+    expect(await stack.request('GET', `${path}/${unknownId}`)).toMatchObject({ status: 404 });
+    expect(await stack.request('GET', `${path}/not-an-id`)).toMatchObject({ status: 404 });
+    expect(await stack.request('DELETE', `${path}/${id}`)).toMatchObject({ status: 405 });
+  });
+});

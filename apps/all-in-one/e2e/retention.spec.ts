@@ -1,0 +1,54 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { eventually } from '@stream-events/testing';
+import { v7 } from 'uuid';
+import { eventsPath, newEvent, uniqueType, type EventPage, type Problem } from './api.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+
+const day = 24 * 3_600_000;
+
+describe('RETENTION_DAYS', () => {
+  let stack: Stack;
+
+  beforeAll(async () => {
+    stack = await startStack({ gateways: 1, events: 1 });
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  it('deletes the events of a store that kept them forever, and limits the stream', async () => {
+    const eventType = uniqueType();
+    const received = (daysAgo: number) =>
+      newEvent({ id: v7({ msecs: Date.now() - daysAgo * day }), eventType, eventSource: 'retention' });
+    const [ancient, old, recent] = [received(400), received(9), received(6)];
+    await stack.storeEvents([ancient, old, recent]);
+    const keepsForever = stack.eventsService;
+
+    await stack.startEvents({ RETENTION_DAYS: '7' });
+    await keepsForever.stop();
+
+    await eventually(async () => {
+      const page = await stack.request<EventPage>('GET', `${eventsPath}?event_type=${eventType}`);
+      expect(page.json.results.map(({ id }) => id)).toEqual([recent.id]);
+    });
+    for (const { id } of [ancient, old])
+      expect(await stack.request('GET', `${eventsPath}/${id}`)).toMatchObject({ status: 404 });
+    const { streams } = await jetstreamManager(stack.subscriber, { checkAPI: false });
+    expect((await streams.info('EVENTS')).config.max_age).toBe((7 * day - 3_600_000) * 1e6);
+  });
+
+  it('makes a dead letter of an event that is expired when it arrives', async () => {
+    const expired = newEvent({ id: v7({ msecs: Date.now() - 9 * day }) });
+
+    expect(await stack.storeEvents([expired])).toEqual([{ id: expired.id, outcome: 'dead_lettered' }]);
+
+    const path = `/api/v1/dead-letters/${expired.id}`;
+    expect((await stack.request('GET', path)).json).toMatchObject({
+      sql_state: '',
+      reason: expect.stringContaining('before the retention period'),
+    });
+    expect(await stack.request<Problem>('POST', `${path}/retry`)).toMatchObject({
+      status: 409,
+      json: { detail: expect.stringContaining('raise RETENTION_DAYS') },
+    });
+  });
+});

@@ -1,0 +1,21 @@
+import { Injectable } from '@nestjs/common';
+import type { ErasureStep, Stage } from './erasure-step.js';
+import type { RunningErasure } from './erasures.repository.js';
+
+// Gateways ask every second, and need at most a second to remove the events.
+const settledMs = 4_000;
+const intervalMs = 250;
+
+/**
+ * Waits until the gateways have removed the events from their memory. A gateway that cannot ask now removes them as soon as it can ask
+ * again, before it serves them to a client that resumes.
+ */
+@Injectable()
+export class CachesStage implements Stage {
+  readonly name = 'caches';
+
+  run({ stageAgeMs }: RunningErasure): Promise<ErasureStep> {
+    const progress = Math.min(1, stageAgeMs / settledMs);
+    return Promise.resolve({ isComplete: stageAgeMs > settledMs, progress, pauseMs: intervalMs });
+  }
+}

@@ -1,0 +1,14 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** A message that an erasure has removed from the EVENTS stream. A client that resumes there has missed nothing. */
+@Entity({ name: 'erased_messages' })
+export class ErasedMessage {
+  @PrimaryColumn('text')
+  epoch!: string;
+
+  @PrimaryColumn('bigint')
+  sequence!: string;
+
+  @Column('timestamptz', { name: 'erased_at', default: () => 'now()' })
+  erasedAt!: Date;
+}

@@ -1,0 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+
+/** The messages that erasures removed from the EVENTS stream. A client that resumes at one of them has missed nothing. */
+@Injectable()
+export class ErasedMessagesRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async add(epoch: string, sequences: readonly number[]): Promise<void> {
+    await this.dataSource.query(
+      `INSERT INTO erased_messages (epoch, sequence) SELECT $1, unnest($2::bigint[]) ON CONFLICT DO NOTHING`,
+      [epoch, sequences],
+    );
+  }
+
+  /** Whether all sequences of a range (both ends inclusive) were erased. */
+  async hasAll(epoch: string, from: number, to: number): Promise<boolean> {
+    const [row] = await this.dataSource.query<{ count: number }[]>(
+      `SELECT count(*)::float8 AS count FROM erased_messages WHERE epoch = $1 AND sequence BETWEEN $2 AND $3`,
+      [epoch, from, to],
+    );
+    return row?.count === to - from + 1;
+  }
+
+  /** Forgets the messages of other epochs, and those that would have expired by now, with their neighbors. */
+  async forgetOld(transaction: EntityManager, epoch: string, maxAgeMs: number): Promise<void> {
+    await transaction.query(
+      `DELETE FROM erased_messages WHERE epoch <> $1 OR erased_at < now() - $2 * interval '1 millisecond'`,
+      [epoch, maxAgeMs],
+    );
+  }
+}

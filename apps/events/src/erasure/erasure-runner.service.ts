@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { erasureStages, type ErasureStage } from '@stream-events/contracts';
+import { Lease } from '@stream-events/database';
+import { LOGGER, pause, UserHasher, WorkerLoop, type Logger } from '@stream-events/service';
+import { isUser } from '../store/erased-users.service.js';
+import { ERASURE_STAGES } from './erasure-stages.js';
+import type { SoughtUser, Stage } from './erasure-step.js';
+import type { Erasure } from './erasure.entity.js';
+import {
+  erasureLease,
+  ErasuresRepository,
+  LeaseLostError,
+  type RunningErasure,
+} from './erasures.repository.js';
+
+const idleMs = 1_000;
+const maxBackoffMs = 30_000;
+const maxRemembered = 10_000;
+// A dry run changes nothing, so it need not wait for other processes.
+const skippedInDryRun: readonly ErasureStage[] = ['announcing', 'summaries', 'caches'];
+
+/**
+ * Runs erasures in the background, the oldest first, one at a time over all instances.
+ *
+ * ```
+ * announcing ─▶ store ─▶ summaries ─▶ dead_letters ─▶ ingest ─▶ streamers ─▶ event_stream ─▶ caches ─▶ done
+ *      │
+ *      └ each stage: small pieces of work, each recorded with the position where the stage continues
+ *
+ *  a part of the service is unavailable: the same piece again after 0.5 s … 30 s
+ *  crash: another instance continues at the recorded position after 20 s, and repeats at most one piece
+ * ```
+ *
+ * The order matters. Events leave the store before EVENTS, because a relay publishes what the store has. Nothing of the user is stored
+ * from `announcing` on, so no stage needs to look back.
+ */
+@Injectable()
+export class ErasureRunner {
+  private readonly loop: WorkerLoop;
+  private readonly stages: ReadonlyMap<ErasureStage, Stage>;
+
+  constructor(
+    private readonly erasures: ErasuresRepository,
+    @Inject(ERASURE_STAGES) stages: readonly Stage[],
+    private readonly hasher: UserHasher,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.stages = new Map(stages.map((stage) => [stage.name, stage]));
+    this.loop = new WorkerLoop({
+      work: (stopping) => this.runNext(stopping),
+      idleMs,
+      maxBackoffMs,
+      onFailure: (err) => this.logger.warn({ err }, 'cannot continue an erasure, retrying'),
+    });
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  /** Stops after the current piece of work. Another instance, or the next start, continues. */
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  /** Runs the oldest erasure that has not ended, up to its end. Returns false when there is none. */
+  private async runNext(stopping: AbortSignal): Promise<boolean> {
+    const holder = randomUUID();
+    const erasure = await this.erasures.claim(holder);
+    if (!erasure) return false;
+    const lease = new Lease(erasureLease.seconds, () => this.erasures.renew(holder));
+    try {
+      await this.run(erasure, AbortSignal.any([stopping, lease.lost]));
+    } catch (error) {
+      // If this fails too, the lease expires.
+      await this.erasures.fail(holder, describe(error)).catch(() => undefined);
+      throw error;
+    } finally {
+      lease.end();
+      // If this fails, the lease expires.
+      if (stopping.aborted) await this.erasures.release(holder).catch(() => undefined);
+    }
+    return true;
+  }
+
+  private async run(claimed: RunningErasure, signal: AbortSignal): Promise<void> {
+    const { id, isDryRun } = claimed;
+    const holder = claimed.leasedBy ?? '';
+    const user = this.seek(claimed);
+    this.logger.info({ erasure: id, isDryRun, stage: claimed.stage }, 'running an erasure');
+    let erasure: RunningErasure | undefined = claimed;
+    while (erasure && !signal.aborted) {
+      const stage = this.stages.get(erasure.stage);
+      if (!stage) throw new Error(`the erasure ${id} is in the unknown stage ${erasure.stage}`);
+      const step = await stage.run(erasure, user);
+      const next = step.isComplete ? stageAfter(erasure) : erasure.stage;
+      await this.erasures.advance(
+        erasure,
+        {
+          stage: next,
+          position: step.isComplete ? null : (step.position ?? erasure.position),
+          progress: step.isComplete ? Number(next === 'done') : (step.progress ?? erasure.progress),
+          counts: step.counts ?? erasure.counts,
+        },
+        step.apply,
+      );
+      if (next === 'done') {
+        this.logger.info(
+          { erasure: id, isDryRun, counts: step.counts ?? erasure.counts },
+          'erasure completed',
+        );
+        return;
+      }
+      if (!step.isComplete) await pause(step.pauseMs ?? 0, signal);
+      erasure = await this.erasures.readHeld(holder);
+    }
+    if (!erasure) throw new LeaseLostError(id);
+  }
+
+  /** Compares ids with the user's id, or, when only its hash is known, remembers the results: the same ids occur again and again. */
+  private seek({ platformUserId, userHash }: Erasure): SoughtUser {
+    if (platformUserId !== null) return { id: platformUserId, isUser: (id) => id === platformUserId };
+    const known = new Map<string, boolean>();
+    return {
+      id: null,
+      isUser: (id) => {
+        const found = known.get(id) ?? isUser({ platformUserId, userHash }, id, this.hasher);
+        if (known.size >= maxRemembered) known.clear();
+        known.set(id, found);
+        return found;
+      },
+    };
+  }
+}
+
+function stageAfter({ stage, isDryRun }: Erasure): ErasureStage {
+  const later = erasureStages.slice(erasureStages.indexOf(stage) + 1);
+  return later.find((name) => !isDryRun || !skippedInDryRun.includes(name)) ?? 'done';
+}
+
+function describe(error: unknown): string {
+  // Not `instanceof Error`: under Jest, Node's errors come from another realm.
+  return typeof error === 'object' && error !== null && 'message' in error
+    ? String(error.message)
+    : String(error);
+}

@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import { eventsStreamName, parseStreamDescription, receivedAt } from '@stream-events/contracts';
+import { validate as isUuid } from 'uuid';
+import { EventsStream } from '../relay/events-stream.js';
+import { ErasedMessagesRepository } from './erased-messages.repository.js';
+import { addCounts, fieldsNaming, type ErasureStep, type SoughtUser, type Stage } from './erasure-step.js';
+import type { RunningErasure } from './erasures.repository.js';
+import { StreamMessages, type StoredMessage } from './stream-messages.js';
+
+interface Position {
+  /** The sequences of another epoch are unrelated. */
+  epoch: string;
+  next: number;
+}
+
+// Messages have up to 256 KiB each.
+const maxRead = 200;
+/**
+ * A relay publishes a batch that it holds in memory within 10 s (see `RelayQueue`), and waits 5 s for the acknowledgement. Batches that
+ * were read before the events left the store have arrived after this time.
+ */
+const inFlightMs = 16_000;
+const intervalMs = 500;
+const minPauseMs = 1;
+const prefix = 'event_data.';
+
+/**
+ * Erases the messages of the user from the EVENTS stream: reads the whole stream, and then what the relays still publish from memory.
+ * Records the sequence of each message first, so that a client that resumes there does not get a gap.
+ */
+@Injectable()
+export class EventStreamStage implements Stage {
+  readonly name = 'event_stream';
+  private readonly messages: StreamMessages;
+
+  constructor(
+    private readonly stream: EventsStream,
+    private readonly erasedMessages: ErasedMessagesRepository,
+  ) {
+    this.messages = new StreamMessages(stream.connection, eventsStreamName);
+  }
+
+  async run(erasure: RunningErasure, user: SoughtUser): Promise<ErasureStep> {
+    const beganAt = performance.now();
+    const extent = await this.messages.find();
+    const epoch = extent && parseStreamDescription(extent.description)?.epoch;
+    // The events service is about to create the stream, or to set its epoch.
+    if (!extent || epoch === undefined) return { isComplete: false, position: null, pauseMs: intervalMs };
+    const position = erasure.position as Position | null; // Safe cast: this stage wrote the position.
+    const next = Math.max(position?.epoch === epoch ? position.next : 1, extent.firstSequence);
+    // Ask for the age before the end of the stream: the stage is complete if nothing is in flight at that time.
+    const isSettled = erasure.isDryRun || erasure.stageAgeMs > inFlightMs;
+    if (next > extent.lastSequence)
+      return {
+        isComplete: isSettled,
+        position: { epoch, next } satisfies Position,
+        pauseMs: intervalMs,
+        ...(isSettled && {
+          apply: (transaction) => this.erasedMessages.forgetOld(transaction, epoch, this.stream.maxAgeMs),
+        }),
+      };
+    const messages = await this.messages.read(next, maxRead);
+    const found = messages
+      .map((message) => ({ message, fields: fieldsOf(message, user, erasure.erasesUntil.getTime()) }))
+      .filter(({ fields }) => fields.length > 0);
+    const sequences = found.map(({ message }) => message.sequence);
+    if (!erasure.isDryRun && sequences.length > 0) {
+      await this.erasedMessages.add(epoch, sequences);
+      await this.messages.erase(sequences);
+    }
+    const reached = (messages.at(-1)?.sequence ?? extent.lastSequence) + 1;
+    return {
+      isComplete: false,
+      position: { epoch, next: reached } satisfies Position,
+      progress: Math.min(
+        1,
+        (reached - extent.firstSequence) / (extent.lastSequence - extent.firstSequence + 1),
+      ),
+      counts: addCounts(
+        erasure.counts,
+        'event_stream_messages',
+        found.map(({ fields }) => fields),
+      ),
+      pauseMs: Math.max(performance.now() - beganAt, minPauseMs),
+    };
+  }
+}
+
+function fieldsOf({ messageId, data }: StoredMessage, user: SoughtUser, until: number): string[] {
+  if (isUuid(messageId) && receivedAt(messageId) > until) return [];
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  // Most messages name other users, and need not be read as text. An escape can spell any text.
+  if (user.id !== null && !bytes.includes(user.id) && !bytes.includes('\\u00')) return [];
+  return fieldsNaming(user, bytes.toString()).map((field) =>
+    field.startsWith(prefix) ? field.slice(prefix.length) : field,
+  );
+}

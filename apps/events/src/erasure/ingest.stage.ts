@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import { receivedAt } from '@stream-events/contracts';
+import { unwrapText, readOrWrap } from '../dead-letters/unreadable-message.js';
+import { IngestStream } from '../ingest/ingest-stream.js';
+import { IntakeStream } from '../ingest/intake-stream.js';
+import { EventsRepository } from '../store/events.repository.js';
+import { receivedMessageKey } from '../store/received-message-key.js';
+import { addCounts, fieldsNaming, type ErasureStep, type SoughtUser, type Stage } from './erasure-step.js';
+import type { RunningErasure } from './erasures.repository.js';
+import { StreamMessages, type StoredMessage } from './stream-messages.js';
+
+/** The next sequence to read of one of the two streams. */
+interface Position {
+  stream: 0 | 1;
+  next: number;
+}
+
+const maxRead = 500;
+
+/**
+ * Erases the messages of the user that wait on INGEST (and on INTAKE, which version 0.1.0 left). The drain stores the messages that it
+ * has taken already through `EventsRepository`, which recognizes the user.
+ */
+@Injectable()
+export class IngestStage implements Stage {
+  readonly name = 'ingest';
+  private readonly streams: readonly [StreamMessages, StreamMessages];
+
+  constructor(
+    ingest: IngestStream,
+    intake: IntakeStream,
+    private readonly events: EventsRepository,
+  ) {
+    this.streams = [
+      new StreamMessages(ingest.connection, ingest.name),
+      new StreamMessages(intake.connection, intake.name),
+    ];
+  }
+
+  async run(erasure: RunningErasure, user: SoughtUser): Promise<ErasureStep> {
+    // Safe cast: this stage wrote the position.
+    const { stream, next } = (erasure.position as Position | null) ?? { stream: 0, next: 1 };
+    const messages = this.streams[stream];
+    const extent = await messages.find();
+    const from = Math.max(next, extent?.firstSequence ?? next);
+    const count = Math.min(maxRead, (extent?.lastSequence ?? 0) - from + 1);
+    if (!extent || count <= 0)
+      return { isComplete: stream === 1, position: { stream: 1, next: 1 } satisfies Position };
+    const found = (await messages.readEach(Array.from({ length: count }, (_, index) => from + index)))
+      .map((message) => ({ message, ...inspect(message, user, erasure.erasesUntil.getTime()) }))
+      .filter(({ fields }) => fields.length > 0);
+    if (!erasure.isDryRun && found.length > 0) {
+      // Keep the keys: the platform may still redeliver the messages.
+      await this.events.rememberReceived(found.map(({ key, eventId }) => ({ key, eventId })));
+      await messages.erase(found.map(({ message }) => message.sequence));
+    }
+    return {
+      isComplete: false,
+      position: { stream, next: from + count } satisfies Position,
+      counts: addCounts(
+        erasure.counts,
+        'ingest_messages',
+        found.map(({ fields }) => fields),
+      ),
+      progress: Math.min(1, (from + count) / (extent.lastSequence + 1)),
+    };
+  }
+}
+
+/** Reads the event of a message, and the fields that name the user, if the event was received in time. */
+function inspect({ data }: StoredMessage, user: SoughtUser, until: number) {
+  const { event, fault } = readOrWrap(data);
+  // A message that cannot be read has no time of receipt. It gets the current time, and it waits already.
+  const isInTime = fault !== undefined || receivedAt(event.id) <= until;
+  const fields = isInTime ? fieldsNaming(user, unwrapText(event)) : [];
+  return { key: receivedMessageKey(event), eventId: event.id, fields };
+}

@@ -1,0 +1,96 @@
+import { Injectable } from '@nestjs/common';
+import { firstIdAt, receivedAt } from '@stream-events/contracts';
+import { DataSource } from 'typeorm';
+import { addCounts, fieldsNaming, type ErasureStep, type SoughtUser, type Stage } from './erasure-step.js';
+import type { RunningErasure } from './erasures.repository.js';
+
+/** The part of the store that was searched: from the first event to `after`. */
+interface Position {
+  first: string;
+  after: string;
+}
+
+// One statement looks at this many events, and returns at most this many of them, which have up to 256 KiB each.
+const maxSearched = 5_000;
+const maxFound = 200;
+// Between the statements, other requests have the database for as long as the last one took.
+const minPauseMs = 5;
+const maxPauseMs = 250;
+const lowestId = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Erases the events of the user from the store: searches the whole table, oldest first. The indexed columns do not help, because the
+ * user can be named in any field: as a moderator, a gifter, or the target of a ban. PostgreSQL looks for the id in the text, and only
+ * the events with that text are parsed.
+ */
+@Injectable()
+export class StoreStage implements Stage {
+  readonly name = 'store';
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  async run(erasure: RunningErasure, user: SoughtUser): Promise<ErasureStep> {
+    const beganAt = performance.now();
+    // Safe cast: this stage wrote the position.
+    const position = (erasure.position as Position | null) ?? (await this.begin());
+    const end = firstIdAt(erasure.erasesUntil.getTime() + 1);
+    const boundary = await this.findBoundary(position.after, end);
+    const candidates = await this.search(position.after, boundary ?? end, user);
+    const found = candidates
+      .map(({ id, data }) => ({ id, fields: fieldsNaming(user, data) }))
+      .filter(({ fields }) => fields.length > 0);
+    // If there were more candidates, continue after the last one.
+    const isFull = candidates.length === maxFound;
+    const after = (isFull ? candidates.at(-1)?.id : boundary) ?? end;
+    const ids = found.map(({ id }) => id);
+    return {
+      isComplete: !isFull && boundary === undefined,
+      position: { ...position, after },
+      progress: progressOf(position.first, after, end),
+      counts: addCounts(
+        erasure.counts,
+        'events',
+        found.map(({ fields }) => fields),
+      ),
+      pauseMs: Math.min(Math.max(performance.now() - beganAt, minPauseMs), maxPauseMs),
+      ...(ids.length > 0 &&
+        !erasure.isDryRun && {
+          apply: async (transaction) => {
+            await transaction.query('DELETE FROM events WHERE id = ANY($1::uuid[])', [ids]);
+          },
+        }),
+    };
+  }
+
+  private async begin(): Promise<Position> {
+    const [row] = await this.dataSource.query<{ id: string }[]>('SELECT id FROM events ORDER BY id LIMIT 1');
+    return { first: row?.id ?? lowestId, after: lowestId };
+  }
+
+  /** Returns the last of the next events to search. Undefined when fewer are left. */
+  private async findBoundary(after: string, end: string): Promise<string | undefined> {
+    const [row] = await this.dataSource.query<{ id: string }[]>(
+      `SELECT id FROM events WHERE id > $1 AND id < $2 ORDER BY id OFFSET ${maxSearched - 1} LIMIT 1`,
+      [after, end],
+    );
+    return row?.id;
+  }
+
+  /** Returns the events up to `last` that may name the user. */
+  private search(after: string, last: string, { id }: SoughtUser): Promise<{ id: string; data: string }[]> {
+    return this.dataSource.query(
+      `SELECT id, data FROM (
+         SELECT id, event_data::text AS data FROM events WHERE id > $1 AND id <= $2
+       ) AS event
+       -- An escape can spell any text.
+       WHERE strpos(data, $3) > 0 OR strpos(data, '\\u00') > 0
+       ORDER BY id LIMIT ${maxFound}`,
+      [after, last, id ?? 'user_id'],
+    );
+  }
+}
+
+function progressOf(first: string, after: string, end: string): number {
+  const [from, at, to] = [receivedAt(first), receivedAt(after), receivedAt(end)];
+  return to <= from ? 1 : Math.min(1, Math.max(0, (at - from) / (to - from)));
+}

@@ -1,0 +1,132 @@
+import {
+  AckPolicy,
+  DeliverPolicy,
+  jetstream,
+  JetStreamApiError,
+  jetstreamManager,
+  type JetStreamManager,
+} from '@nats-io/jetstream';
+import { nanos, nuid, type NatsConnection } from '@nats-io/transport-node';
+import { isStreamNotFound } from '@stream-events/messaging';
+
+/** A message of a stream. */
+export interface StoredMessage {
+  sequence: number;
+  /** The `Nats-Msg-Id`; empty when the message has none. */
+  messageId: string;
+  data: Uint8Array;
+}
+
+/** The messages that a stream holds, and its description. */
+export interface StreamExtent {
+  description: string;
+  firstSequence: number;
+  lastSequence: number;
+}
+
+const requestLimitMs = 5_000;
+const fetchMs = 5_000;
+const heartbeatMs = 1_000;
+// More requests in flight would only wait inside the broker.
+const concurrency = 32;
+
+/** Reads the messages of one stream by their sequences, and erases them. */
+export class StreamMessages {
+  constructor(
+    private readonly connection: NatsConnection,
+    private readonly stream: string,
+  ) {}
+
+  /** Undefined when the stream does not exist. @throws when the broker does not respond */
+  async find(): Promise<StreamExtent | undefined> {
+    const { streams } = await this.manage();
+    try {
+      const { config, state } = await streams.info(this.stream);
+      const { first_seq: firstSequence, last_seq: lastSequence } = state;
+      return { description: config.description ?? '', firstSequence, lastSequence };
+    } catch (error) {
+      if (isStreamNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Reads up to `limit` messages from a sequence on, in order, with its own consumer. Not for work queues, which allow one consumer.
+   *
+   * @throws when the broker does not respond
+   */
+  async read(from: number, limit: number): Promise<StoredMessage[]> {
+    const { consumers } = await this.manage();
+    const info = await consumers.add(this.stream, {
+      name: `erasure-${nuid.next()}`,
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: from,
+      ack_policy: AckPolicy.None,
+      inactive_threshold: nanos(30_000),
+      mem_storage: true,
+      num_replicas: 1,
+    });
+    const consumer = jetstream(this.connection, { timeout: requestLimitMs }).consumers.getConsumerFromInfo(
+      info,
+    );
+    try {
+      const messages: StoredMessage[] = [];
+      const wanted = Math.min(limit, info.num_pending);
+      if (wanted === 0) return messages;
+      const fetching = await consumer.fetch({
+        max_messages: wanted,
+        expires: fetchMs,
+        idle_heartbeat: heartbeatMs,
+      });
+      for await (const { info: delivery, headers, data } of fetching) {
+        const messageId = headers?.get('Nats-Msg-Id') ?? '';
+        messages.push({ sequence: delivery.streamSequence, messageId, data });
+        if (messages.length === wanted || delivery.pending === 0) break;
+      }
+      return messages;
+    } finally {
+      // If this fails, the consumer expires.
+      await consumer.delete().catch(() => false);
+    }
+  }
+
+  /** Reads the messages with these sequences. Skips those that the stream does not have. */
+  async readEach(sequences: readonly number[]): Promise<StoredMessage[]> {
+    const { streams } = await this.manage();
+    const found = await mapConcurrently(sequences, async (sequence): Promise<StoredMessage[]> => {
+      const message = await streams.getMessage(this.stream, { seq: sequence });
+      return message ? [{ sequence, messageId: message.header.get('Nats-Msg-Id'), data: message.data }] : [];
+    });
+    return found.flat();
+  }
+
+  /**
+   * Erases messages: the broker overwrites their bytes. Ignores messages that the stream no longer has.
+   *
+   * @throws when the broker does not respond
+   */
+  async erase(sequences: readonly number[]): Promise<void> {
+    const { streams } = await this.manage();
+    await mapConcurrently(sequences, async (sequence) => {
+      try {
+        await streams.deleteMessage(this.stream, sequence, true);
+      } catch (error) {
+        const isGone =
+          error instanceof JetStreamApiError &&
+          (await streams.getMessage(this.stream, { seq: sequence })) === null;
+        if (!isGone) throw error;
+      }
+    });
+  }
+
+  private manage(): Promise<JetStreamManager> {
+    return jetstreamManager(this.connection, { checkAPI: false, timeout: requestLimitMs });
+  }
+}
+
+async function mapConcurrently<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let start = 0; start < items.length; start += concurrency)
+    results.push(...(await Promise.all(items.slice(start, start + concurrency).map(work))));
+  return results;
+}

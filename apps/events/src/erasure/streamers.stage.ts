@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { eraseStreamer, listStreamers, type ErasedKind } from '@stream-events/contracts';
+import { RequestClient } from '@stream-events/messaging';
+import type { ErasureStep, SoughtUser, Stage } from './erasure-step.js';
+import type { RunningErasure } from './erasures.repository.js';
+
+/**
+ * Erases the streams of the user, if the user is a monitored streamer, and stops monitoring: otherwise the service would collect the
+ * same data again.
+ */
+@Injectable()
+export class StreamersStage implements Stage {
+  readonly name = 'streamers';
+
+  constructor(private readonly client: RequestClient) {}
+
+  async run({ counts, isDryRun }: RunningErasure, user: SoughtUser): Promise<ErasureStep> {
+    const platformUserId = user.id ?? (await this.findStreamer(user));
+    if (platformUserId === undefined) return { isComplete: true };
+    const reply = await this.client.request(eraseStreamer, { platformUserId, isDryRun });
+    const totals: [ErasedKind, number][] = [
+      ['streamers', reply.streamers],
+      ['streams', reply.streams],
+      ['stream_samples', reply.streamSamples],
+    ];
+    const found = totals.filter(([, total]) => total > 0);
+    const erased = Object.fromEntries(found.map(([kind, total]) => [kind, { total, fields: {} }]));
+    return { isComplete: true, counts: { ...counts, ...erased } };
+  }
+
+  /** Finds the user among the monitored streamers, when only the hash of the id is known. */
+  private async findStreamer(user: SoughtUser): Promise<string | undefined> {
+    let after: string | undefined;
+    do {
+      const page = await this.client.request(listStreamers, after === undefined ? {} : { after });
+      const streamer = page.streamers.find(({ platformId }) => user.isUser(platformId));
+      if (streamer) return streamer.platformId;
+      after = page.next ?? undefined;
+    } while (after !== undefined);
+    return undefined;
+  }
+}

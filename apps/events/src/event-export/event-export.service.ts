@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import {
+  maxExportPageBytes,
+  type ExportEventsReply,
+  type ExportEventsRequest,
+  type StoredEvent,
+} from '@stream-events/contracts';
+import { ConcurrencyLimit } from '@stream-events/service';
+import { NIL } from 'uuid';
+import { EventListRepository } from '../event-list/event-list.repository.js';
+import { exportPrinters } from './export-formats.js';
+
+// Larger pages than the list's: the cost of a request is shared by more events.
+const pageSize = 1_000;
+
+// An export reads without pause. More reads at a time would take the database connections that lists need.
+const readLimit = {
+  running: 2,
+  waiting: 64,
+  refusal: 'Too many exports are running. Retry after the time in `Retry-After`.',
+};
+
+/** Reads exports page by page, oldest event first. */
+@Injectable()
+export class EventExportService {
+  private readonly limit = new ConcurrencyLimit(readLimit);
+
+  constructor(private readonly events: EventListRepository) {}
+
+  /** Reads the page after an event, or the first page. */
+  async read({ filters, format, after }: ExportEventsRequest): Promise<ExportEventsReply> {
+    const position =
+      after === undefined
+        ? { direction: 'newer' as const, id: NIL, inclusive: true }
+        : { direction: 'newer' as const, id: after, inclusive: false };
+    const page = await this.limit.run(() => this.events.list({ filters, pageSize, position }));
+    const printer = exportPrinters[format];
+    const head = after === undefined ? printer.head : '';
+    // The list sorts every page newest first, so the following, newer page is the `previous` one.
+    const lines = printWithinBudget(page.events.reverse(), printer.printEvent);
+    const last = lines.length < page.events.length ? page.events[lines.length - 1] : undefined;
+    return {
+      bytes: Buffer.from(head + lines.join('')),
+      count: lines.length,
+      next: last?.id ?? page.previous?.id ?? null,
+    };
+  }
+}
+
+/** Prints events until the page is full, but at least one. */
+function printWithinBudget(events: readonly StoredEvent[], print: (event: StoredEvent) => string): string[] {
+  const lines: string[] = [];
+  let bytes = 0;
+  for (const event of events) {
+    const line = print(event);
+    bytes += Buffer.byteLength(line);
+    if (bytes > maxExportPageBytes && lines.length > 0) break;
+    lines.push(line);
+  }
+  return lines;
+}

@@ -1,0 +1,84 @@
+import { firstIdAt, receivedAt, type ListEventsRequest } from '@stream-events/contracts';
+
+/** A range of ids, with both ends. */
+export interface IdRange {
+  from: string;
+  to: string;
+}
+
+const lowestId = '00000000-0000-0000-0000-000000000000';
+const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** Returns the ids that a page may contain: from its position to the end of the list, within the time filters. Null: none. */
+export function rangeOf({
+  filters,
+  position,
+}: Pick<ListEventsRequest, 'filters' | 'position'>): IdRange | null {
+  const { since, until } = filters;
+  const range: IdRange = {
+    from: since === undefined ? lowestId : firstIdAt(since),
+    to: until === undefined ? highestId : idBefore(firstIdAt(until)),
+  };
+  if (until !== undefined && until <= 0) return null;
+  if (!position) return orNull(range);
+  const id = position.id.toLowerCase();
+  if (position.direction === 'older')
+    return position.inclusive ? orNull({ ...range, to: min(range.to, id) }) : rangeBelow(range, id);
+  return position.inclusive ? orNull({ ...range, from: max(range.from, id) }) : rangeAbove(range, id);
+}
+
+/** Returns the ids of a range that are lower than this one. Null: none. */
+export function rangeBelow(range: IdRange, id: string): IdRange | null {
+  return id === lowestId ? null : orNull({ from: range.from, to: min(range.to, idBefore(id)) });
+}
+
+/** Returns the ids of a range that are higher than this one. Null: none. */
+export function rangeAbove(range: IdRange, id: string): IdRange | null {
+  return id === highestId ? null : orNull({ from: max(range.from, idAfter(id)), to: range.to });
+}
+
+/** Returns the ids that two ranges share. Null: none. */
+export function intersect(one: IdRange, other: IdRange): IdRange | null {
+  return orNull({ from: max(one.from, other.from), to: min(one.to, other.to) });
+}
+
+/**
+ * Returns an id that divides the ids of events below `boundary`, the first id of a millisecond, from the ids from there on. The
+ * next page goes on after it, and the boundary's partition on the side that was read has no id after it. The boundary itself would
+ * do, but it is no valid UUID, and services of version 0.1.0 reject it. Events have ids of version 7: one of version 8 is higher than all of
+ * its millisecond, one of version 1 is lower.
+ */
+export function positionAt(boundary: string, isOlder: boolean): string {
+  return isOlder
+    ? `${firstIdAt(receivedAt(boundary) - 1).slice(0, 14)}8000-8000-000000000000`
+    : `${boundary.slice(0, 14)}1000-8000-000000000000`;
+}
+
+function idBefore(id: string): string {
+  return printId(parseId(id) - 1n);
+}
+
+function idAfter(id: string): string {
+  return printId(parseId(id) + 1n);
+}
+
+function parseId(id: string): bigint {
+  return BigInt(`0x${id.replaceAll('-', '')}`);
+}
+
+function printId(number: bigint): string {
+  const hex = (number < 0n ? 0n : number).toString(16).padStart(32, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+function orNull(range: IdRange): IdRange | null {
+  return range.from <= range.to ? range : null;
+}
+
+function min(one: string, other: string): string {
+  return one < other ? one : other;
+}
+
+function max(one: string, other: string): string {
+  return one > other ? one : other;
+}

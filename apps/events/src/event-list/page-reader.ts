@@ -1,0 +1,144 @@
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { isDroppedTableError } from '@stream-events/database';
+import { ChunkSize } from './chunk-size.js';
+import { positionAt, rangeAbove, rangeBelow, type IdRange } from './id-range.js';
+import { PageBuilder, type EventPage } from './page-builder.js';
+import type { StatementShape } from './page-statement.js';
+import { PartitionCatalog, type Catalog } from './partition-catalog.js';
+import { findSpan, type Span } from './partition-span.js';
+import type { ScanPlan } from './scan-plan.js';
+import { StatementRunner, type ParameterValues, type StatementResult } from './statement-runner.js';
+
+/** What a page contains at most. */
+export interface PageLimits {
+  range: IdRange;
+  /** Whether the page goes from newer to older events. */
+  isOlder: boolean;
+  pageSize: number;
+  /** Maximum size of the data of all events. The first event is always returned. */
+  bytes: number;
+}
+
+/** Injection token of the clock that pages are timed with, in milliseconds. */
+export const PAGE_CLOCK = Symbol('PAGE_CLOCK');
+
+// A page that checks rows and takes longer ends and has a `next`, so that a list with rare matches does not keep the others waiting.
+const checkingBudgetMs = 30;
+
+// A page whose rows all match takes a few statements, so it ends early only when the database is overloaded.
+const matchingBudgetMs = 1_000;
+
+// Most pages are full after one partition, or after two at the beginning of a month. After that, each statement reads twice as many.
+const singlePartitions = 2;
+
+// Partitions are attached or dropped a few times a day.
+const maxAttempts = 5;
+
+/** Reads a page from partition to partition, until it is full, its time is over, or the list ends. */
+@Injectable()
+export class PageReader {
+  constructor(
+    private readonly catalog: PartitionCatalog,
+    private readonly statements: StatementRunner,
+    @Optional() @Inject(PAGE_CLOCK) private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  /** @throws the database's error when the database is unavailable */
+  async read(plan: ScanPlan, limits: PageLimits): Promise<EventPage> {
+    for (let attempt = 1; ; attempt += 1) {
+      const catalog = await this.catalog.read();
+      try {
+        const page = await this.walk(catalog, plan, limits);
+        if (page) return page;
+      } catch (error) {
+        if (!isDroppedTableError(error) || attempt >= maxAttempts) throw error;
+      }
+      if (attempt >= maxAttempts)
+        throw new Error('the partitions of events change faster than a page is read');
+      await this.catalog.discard(catalog);
+    }
+  }
+
+  /** Returns null if the catalog is stale. */
+  private async walk(catalog: Catalog, plan: ScanPlan, limits: PageLimits): Promise<EventPage | null> {
+    const { isOlder } = limits;
+    const budgetMs = plan.rest.length > 0 ? checkingBudgetMs : matchingBudgetMs;
+    const startedAt = this.now();
+    const page = new PageBuilder(limits);
+    const chunk = new ChunkSize(limits.pageSize / plan.restShare);
+    let range: IdRange | null = limits.range;
+    let reached: string | null = null;
+    // A hash index is read as a whole.
+    let width = plan.sources.some(({ index }) => index.method === 'hash') ? Infinity : 1;
+    for (let step = 1; range; step += 1) {
+      const span = findSpan(catalog.partitions, range, { isOlder, width });
+      if (!span) return step > 1 || (await this.catalog.isCurrent(catalog)) ? page.end(null) : null;
+      const askedAt = this.now();
+      if (step > 1 && askedAt - startedAt >= budgetMs) return page.end(reached);
+      const result = await this.query(plan, { catalog, span, range, isOlder, page, chunk: chunk.rows });
+      // Later statements may miss partitions that were attached in the meantime, because their events are newer than the request.
+      if (step === 1 && result.catalogVersion !== catalog.version) return null;
+      page.add(result);
+      if (page.isFull) break;
+      const { chunkEnd } = result;
+      range =
+        chunkEnd === null ? rangeAfterSpan(range, span, isOlder) : rangeAfterId(range, chunkEnd, isOlder);
+      reached = chunkEnd ?? positionAt(isOlder ? span.from : span.to, isOlder);
+      const endedAt = this.now();
+      chunk.adapt({ tookMs: endedAt - askedAt, leftMs: budgetMs - (endedAt - startedAt) });
+      if (step >= singlePartitions) width *= 2;
+      if (chunkEnd !== null) width = 1;
+    }
+    return page.end(null);
+  }
+
+  private query(
+    { sources, values, types, rest }: ScanPlan,
+    {
+      catalog,
+      span,
+      range,
+      isOlder,
+      page,
+      chunk,
+    }: { catalog: Catalog; span: Span; range: IdRange; isOlder: boolean; page: PageBuilder; chunk: number },
+  ): Promise<StatementResult> {
+    const isOneRange =
+      sources.length === 0 || (sources.length === 1 && values.length <= 1 && types?.length === 1);
+    const shape: StatementShape = {
+      sources,
+      hasTypes: types !== null,
+      isOneRange,
+      rest: rest.map(({ filter, values: wanted }) => ({ name: filter.name, isList: wanted.length > 1 })),
+      isOlder,
+      partition: span.partition,
+    };
+    const parameters: ParameterValues = {
+      ...range,
+      spanFrom: span.from,
+      spanTo: span.to,
+      rows: page.missingRows,
+      bytes: page.missingBytes,
+      chunk,
+      values,
+      types,
+      emptyPartitions: catalog.emptyPartitions,
+      ...Object.fromEntries(
+        rest.map(({ filter, values: wanted }) => [
+          `rest ${filter.name}`,
+          wanted.length > 1 ? wanted : wanted[0],
+        ]),
+      ),
+    };
+    return this.statements.run(shape, parameters);
+  }
+}
+
+function rangeAfterSpan(range: IdRange, { from, to }: Span, isOlder: boolean): IdRange | null {
+  if (isOlder) return rangeBelow(range, from);
+  return to > range.to ? null : { from: to, to: range.to };
+}
+
+function rangeAfterId(range: IdRange, id: string, isOlder: boolean): IdRange | null {
+  return isOlder ? rangeBelow(range, id) : rangeAbove(range, id);
+}

@@ -1,0 +1,31 @@
+import type { Partition } from '../store/partitions.js';
+import type { IdRange } from './id-range.js';
+
+/** Neighboring partitions that one statement reads. */
+export interface Span {
+  /** Name of the partition. Null: there are several. */
+  partition: string | null;
+  /** The first id of the lowest partition. */
+  from: string;
+  /** The first id after the highest partition. */
+  to: string;
+}
+
+/**
+ * Returns the next partitions with ids of the range, in the order of travel. Undefined: no partition has such ids.
+ *
+ * @param partitions newest first
+ * @param width the number of partitions
+ */
+export function findSpan(
+  partitions: readonly Partition[],
+  range: IdRange,
+  { isOlder, width }: { isOlder: boolean; width: number },
+): Span | undefined {
+  const overlapping = partitions.filter(({ from, to }) => from <= range.to && to > range.from);
+  const next = isOlder ? overlapping.slice(0, width) : overlapping.slice(-width);
+  const highest = next[0];
+  const lowest = next.at(-1);
+  if (!highest || !lowest) return undefined;
+  return { partition: next.length === 1 ? highest.name : null, from: lowest.from, to: highest.to };
+}

@@ -1,0 +1,89 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { EventOrigin, StoredEvent } from '@stream-events/contracts';
+import type { Pool } from 'pg';
+import { LIST_POOL } from './list-pool.js';
+import { buildStatement, type ParameterName, type Statement, type StatementShape } from './page-statement.js';
+
+/** The values of a statement's parameters. */
+export type ParameterValues = Readonly<Partial<Record<ParameterName, unknown>>>;
+
+/** The result of a statement of a page. */
+export interface StatementResult {
+  /** In the order of travel. Ends before the event that would exceed the byte budget. */
+  events: StoredEvent[];
+  /** Whether there are more rows that did not fit into the byte budget. */
+  isCut: boolean;
+  /** The last id of a full chunk: there may be more rows after it. Null: the statement has read its whole range. */
+  chunkEnd: string | null;
+  /** The version of the partition catalog. */
+  catalogVersion: string;
+}
+
+type Row = [
+  id: string | null,
+  eventId: string | null,
+  eventType: string,
+  eventSource: string,
+  origin: EventOrigin,
+  eventData: string | null,
+  occurredAt: string | null,
+  mark: string | null,
+];
+
+// A driving filter and one more. There are too many combinations of three filters and more to keep a plan for each; they check so
+// many rows that planning hardly counts.
+const maxPlannedFilters = 1;
+
+// Each takes a few kilobytes. Old partitions and unusual filters leave statements behind.
+const maxStatements = 1_000;
+
+// Text as PostgreSQL sends it: parsing each cell would cost more than all other work on a row.
+const asText = { getTypeParser: () => (text: string) => text };
+
+/** Runs the statements of pages. */
+@Injectable()
+export class StatementRunner {
+  private readonly statements = new Map<string, Statement>();
+
+  constructor(@Inject(LIST_POOL) private readonly pool: Pool) {}
+
+  async run(shape: StatementShape, values: ParameterValues): Promise<StatementResult> {
+    const { name, text, parameters } = this.statementOf(shape);
+    const { rows } = await this.pool.query<Row>({
+      // Each connection plans a statement with a name only once, and keeps its plan.
+      ...(shape.rest.length <= maxPlannedFilters && { name }),
+      text,
+      values: parameters.map((parameter) => values[parameter] ?? null),
+      rowMode: 'array',
+      types: asText,
+    });
+    return toResult(rows);
+  }
+
+  private statementOf(shape: StatementShape): Statement {
+    const { sources, rest, ...others } = shape;
+    const key = JSON.stringify([others, sources.map(({ index }) => index.name), rest]);
+    let statement = this.statements.get(key);
+    if (!statement) {
+      if (this.statements.size >= maxStatements) this.statements.clear();
+      this.statements.set(key, (statement = buildStatement(shape)));
+    }
+    return statement;
+  }
+}
+
+function toResult(rows: readonly Row[]): StatementResult {
+  const result: StatementResult = { events: [], isCut: false, chunkEnd: null, catalogVersion: '' };
+  for (const [id, eventId, eventType, eventSource, origin, eventData, occurredAt, mark] of rows) {
+    if (id === null) {
+      result.catalogVersion = mark ?? '';
+      continue;
+    }
+    if (mark !== null) result.chunkEnd = id;
+    if (mark === 'end') continue;
+    if (eventData === null) result.isCut = true;
+    else if (!result.isCut)
+      result.events.push({ id, eventId, eventType, eventSource, origin, eventData, occurredAt: occurredAt === null ? null : Number(occurredAt) }); // prettier-ignore
+  }
+  return result;
+}

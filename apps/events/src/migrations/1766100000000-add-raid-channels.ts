@@ -1,0 +1,13 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Adds the ids of the two channels of a raid. Events that are already stored have null until they are backfilled. */
+export class AddRaidChannels1766100000000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    // Without defaults, so that PostgreSQL rewrites no row. In one statement, so that the table is locked once.
+    await queryRunner.query('ALTER TABLE events ADD COLUMN raid_from_id text, ADD COLUMN raid_to_id text');
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only: restore a backup instead.'));
+  }
+}

@@ -1,0 +1,29 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { createIndexesOfEmptyStore } from '../store/empty-store.js';
+
+/**
+ * Replaces the indexes of `events`, at once when the store has no partitions. A store with partitions stays in use: its indexes
+ * are built by `EventIndexBuilder`, and its raids get their channel ids from `RaidChannelBackfill`.
+ */
+export class ReplaceEventIndexes1766150000000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(createBackfills);
+    if (!(await createIndexesOfEmptyStore(queryRunner))) await queryRunner.query(startBackfill);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only: restore a backup instead.'));
+  }
+}
+
+const createBackfills = `CREATE TABLE backfills (
+  name text NOT NULL,
+  after_id uuid NOT NULL,
+  resume_at timestamptz NOT NULL,
+  ends_at timestamptz NOT NULL,
+  CONSTRAINT backfills_pkey PRIMARY KEY (name)
+)`;
+
+// Within a day, all instances of the earlier version are replaced.
+const startBackfill = `INSERT INTO backfills (name, after_id, resume_at, ends_at)
+  VALUES ('raid-channels', '00000000-0000-0000-0000-000000000000', now(), now() + interval '1 day')`;

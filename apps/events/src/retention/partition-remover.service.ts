@@ -1,0 +1,127 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { firstIdAt } from '@stream-events/contracts';
+import type { MaintenanceSession } from '@stream-events/database';
+import { Counter, Gauge, LOGGER, pause, Registry, type Logger } from '@stream-events/service';
+import { PartitionsRepository } from '../store/partitions.repository.js';
+import { deleteBelow, detach, drop, finalizeDetach, readState } from './partition-statements.js';
+import { RetentionRepository } from './retention.repository.js';
+
+/** The session that removes events, and the signal on which it must stop. */
+export interface Removal {
+  session: MaintenanceSession;
+  stopping: AbortSignal;
+}
+
+// A batch takes some ten milliseconds. Ingest gets the database for at least as long between two batches.
+const rowsPerBatch = 2_000;
+const minPauseMs = 10;
+
+/**
+ * Removes expired events: whole partitions, and the expired rows of the partition that expires in part.
+ *
+ * ```
+ * attached ──detach: rows no longer visible──▶ detaching ──all readers have ended──▶ detached ──drop──▶ gone
+ *
+ * crash in    │ the next pass, on any instance, knows the partition from the record and
+ * attached    │ decides again, because RETENTION_DAYS may have changed
+ * detaching   │ completes the detachment (FINALIZE), and drops the table
+ * detached    │ drops the table
+ * ```
+ *
+ * The session holds the lock `partitionMaintenance`, so that one instance at a time removes partitions.
+ */
+@Injectable()
+export class PartitionRemover {
+  private readonly partitionsTotal: Counter;
+  private readonly rowsTotal: Counter;
+
+  constructor(
+    private readonly partitions: PartitionsRepository,
+    private readonly records: RetentionRepository,
+    @Inject(LOGGER) private readonly logger: Logger,
+    metrics: Registry,
+  ) {
+    this.partitionsTotal = new Counter({
+      name: 'events_retention_partitions_total',
+      help: 'Expired partitions that were dropped',
+      registers: [metrics],
+    });
+    this.rowsTotal = new Counter({
+      name: 'events_retention_rows_total',
+      help: 'Expired events that were deleted one by one from a partition that is still in use',
+      registers: [metrics],
+    });
+    measureOverdue(partitions, metrics);
+  }
+
+  /**
+   * Completes an interrupted removal, then removes the events received before the cutoff.
+   *
+   * @param cutoff milliseconds since 1970; undefined keeps all events
+   * @throws the database's error, for example 55P03 when a long transaction still reads the partition. A later run continues
+   */
+  async run(removal: Removal, cutoff: number | undefined): Promise<void> {
+    const interrupted = await this.records.readRemoving();
+    if (interrupted !== null) await this.resume(removal, interrupted);
+    if (cutoff !== undefined) await this.removeBefore(removal, cutoff);
+  }
+
+  private async resume({ session }: Removal, partition: string): Promise<void> {
+    const state = await readState(session, partition);
+    if (state === 'detaching') await finalizeDetach(session, partition);
+    if (state === 'detaching' || state === 'detached') await this.drop(session, partition);
+    await this.records.saveRemoving(null);
+  }
+
+  private async removeBefore(removal: Removal, cutoff: number): Promise<void> {
+    const firstKept = firstIdAt(cutoff);
+    const partitions = await this.partitions.readCatalog();
+    const affected = partitions.filter(({ from, isDetaching }) => from < firstKept && !isDetaching);
+    if (affected.length > 0) await this.records.saveRemovedBefore(cutoff);
+    for (const { name, to } of affected.reverse()) {
+      if (removal.stopping.aborted) return;
+      if (to > firstKept) await this.deleteRows(removal, { partition: name, firstKept });
+      else await this.remove(removal, name);
+    }
+  }
+
+  private async remove({ session }: Removal, partition: string): Promise<void> {
+    await this.records.saveRemoving(partition);
+    await detach(session, partition);
+    await this.drop(session, partition);
+    await this.records.saveRemoving(null);
+  }
+
+  private async drop(session: MaintenanceSession, partition: string): Promise<void> {
+    await drop(session, partition);
+    this.partitionsTotal.inc();
+    this.logger.info({ partition }, 'dropped a partition whose events have all expired');
+  }
+
+  private async deleteRows(
+    { session, stopping }: Removal,
+    { partition, firstKept }: { partition: string; firstKept: string },
+  ): Promise<void> {
+    let rows = 0;
+    for (let count = rowsPerBatch; count === rowsPerBatch && !stopping.aborted;) {
+      const begunAt = performance.now();
+      count = await deleteBelow(session, partition, { id: firstKept, limit: rowsPerBatch });
+      rows += count;
+      this.rowsTotal.inc(count);
+      if (count === rowsPerBatch) await pause(Math.max(performance.now() - begunAt, minPauseMs), stopping);
+    }
+    if (rows > 0) this.logger.info({ partition, rows }, 'deleted the expired events of a partition in use');
+  }
+}
+
+/** Measures how late the removal is. The gauge is NaN while the database is unavailable. */
+function measureOverdue(partitions: PartitionsRepository, metrics: Registry): void {
+  new Gauge({
+    name: 'events_retention_overdue_seconds',
+    help: 'Seconds for which the oldest partition has been due for removal; more than an hour means that removing fails',
+    registers: [metrics],
+    async collect() {
+      this.set(await partitions.readOverdueSeconds().catch(() => Number.NaN));
+    },
+  });
+}

@@ -1,0 +1,65 @@
+import type { MaintenanceSession } from '@stream-events/database';
+
+/** How far the removal of a partition has come. */
+export type RemovalState = 'attached' | 'detaching' | 'detached' | 'gone';
+
+// Detaching waits for this long for each transaction that reads `events`, and for autovacuum, which PostgreSQL cancels after one
+// second. While it waits for the lock on the partition, no other partition can be attached.
+const lockLimitMs = 3_000;
+// FINALIZE locks the partition before it waits for older transactions. If one of these wants to read the partition, the two deadlock,
+// and the one that notices it first (after one second, by default) fails. With a shorter limit, it is never the reader.
+const finalizeLockLimitMs = 500;
+
+/** Returns how far the removal of a partition has come. */
+export async function readState(session: MaintenanceSession, partition: string): Promise<RemovalState> {
+  const [row] = await session.query<{ state: RemovalState }>(
+    `SELECT CASE WHEN found.oid IS NULL THEN 'gone' WHEN inhdetachpending THEN 'detaching'
+                 WHEN inhrelid IS NULL THEN 'detached' ELSE 'attached' END AS state
+     FROM (SELECT to_regclass($1)::oid AS oid) AS found
+     LEFT JOIN pg_inherits ON inhrelid = found.oid AND inhparent = 'events'::regclass`,
+    [partition],
+  );
+  return row?.state ?? 'gone';
+}
+
+/**
+ * Detaches a partition while other sessions read and write `events`. Interrupted, it leaves the partition in the state `detaching`.
+ *
+ * @throws SQLSTATE 55P03 when another transaction holds its locks for too long. The same holds for the other statements
+ */
+export async function detach(session: MaintenanceSession, partition: string): Promise<void> {
+  await limitLocks(session, lockLimitMs);
+  await session.query(`ALTER TABLE events DETACH PARTITION ${partition} CONCURRENTLY`);
+}
+
+/** Completes an interrupted `detach`. */
+export async function finalizeDetach(session: MaintenanceSession, partition: string): Promise<void> {
+  await limitLocks(session, finalizeLockLimitMs);
+  await session.query(`ALTER TABLE events DETACH PARTITION ${partition} FINALIZE`);
+}
+
+/** Drops a detached partition. */
+export async function drop(session: MaintenanceSession, partition: string): Promise<void> {
+  await limitLocks(session, lockLimitMs);
+  await session.query(`DROP TABLE IF EXISTS ${partition}`);
+}
+
+/** Deletes the oldest rows of a partition below an id, at most `limit`. Returns their number. */
+export async function deleteBelow(
+  session: MaintenanceSession,
+  partition: string,
+  { id, limit }: { id: string; limit: number },
+): Promise<number> {
+  await limitLocks(session, lockLimitMs);
+  const [row] = await session.query<{ count: number }>(
+    `WITH deleted AS (
+       DELETE FROM ${partition} WHERE id IN (SELECT id FROM ${partition} WHERE id < $1 ORDER BY id LIMIT $2) RETURNING 1
+     ) SELECT count(*)::int AS count FROM deleted`,
+    [id, limit],
+  );
+  return row?.count ?? 0;
+}
+
+async function limitLocks(session: MaintenanceSession, milliseconds: number): Promise<void> {
+  await session.query(`SET lock_timeout = ${milliseconds}`);
+}

@@ -1,0 +1,76 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { MaintenanceSessions, type MaintenanceSession } from '@stream-events/database';
+import { FailureLog, LOGGER, WorkerLoop, type Logger } from '@stream-events/service';
+import { DeadLettersRepository } from '../store/dead-letters.repository.js';
+import { RetentionPolicy } from '../store/retention-policy.js';
+import { PartitionRemover } from './partition-remover.service.js';
+
+// Events expire at the end of a day (UTC), and are removed within this time.
+const intervalMs = 60_000;
+// A transaction that reads the events for hours (a backup, for example) delays the removal for as long.
+const maxBackoffMs = 60_000;
+
+/**
+ * Removes expired events and dead letters, on one instance at a time. Waits while the indexes of partitions are built: building an index
+ * and detaching a partition would wait for each other.
+ */
+@Injectable()
+export class Retention {
+  private readonly loop: WorkerLoop;
+
+  constructor(
+    private readonly policy: RetentionPolicy,
+    private readonly sessions: MaintenanceSessions,
+    private readonly remover: PartitionRemover,
+    private readonly deadLetters: DeadLettersRepository,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    const failures = new FailureLog(logger);
+    this.loop = new WorkerLoop({
+      work: async (stopping) => {
+        await this.run(stopping);
+        return false;
+      },
+      idleMs: intervalMs,
+      maxBackoffMs,
+      onFailure: (err) => failures.warn('cannot remove expired events, retrying within a minute', { err }),
+    });
+  }
+
+  /** Removes what has expired, now and every minute. */
+  start(): void {
+    this.loop.start();
+  }
+
+  /** Interrupts the statement in progress. The next pass, on any instance, continues the removal. */
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  /**
+   * Removes everything that has expired. Returns false when another session works on the partitions.
+   *
+   * @throws the database's error
+   */
+  async run(stopping: AbortSignal): Promise<boolean> {
+    const session = await this.sessions.open('partitionMaintenance', stopping);
+    if (!session) return false;
+    try {
+      const now = await readTime(session);
+      await this.remover.run({ session, stopping }, this.policy.cutoff(now));
+      const cutoff = this.policy.deadLetterCutoff(now);
+      if (cutoff !== undefined) await this.deadLetters.removeFailedBefore(cutoff);
+      return true;
+    } finally {
+      await session.close();
+    }
+  }
+}
+
+/** Reads the time. If the clock of this machine or of the database is ahead, the other one protects the events. */
+async function readTime(session: MaintenanceSession): Promise<number> {
+  const [row] = await session.query<{ now: number }>(
+    'SELECT (extract(epoch FROM now()) * 1000)::float8 AS now',
+  );
+  return Math.min(Date.now(), row?.now ?? 0);
+}

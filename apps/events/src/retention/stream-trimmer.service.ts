@@ -1,0 +1,78 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { firstIdAt } from '@stream-events/contracts';
+import { FailureLog, LOGGER, WorkerLoop, type Logger } from '@stream-events/service';
+import { validate as isUuid } from 'uuid';
+import { EventsStream } from '../relay/events-stream.js';
+import { StreamRecordRepository } from '../relay/stream-record.repository.js';
+import { RetentionRepository } from './retention.repository.js';
+
+const intervalMs = 60_000;
+const maxBackoffMs = 60_000;
+// Without their data, these messages take less than a megabyte.
+const pageSize = 2_000;
+
+/**
+ * Deletes events from the EVENTS stream that the store no longer has. The stream itself drops nearly all of them earlier, by its maximum
+ * age, which is less than RETENTION_DAYS. It counts the age from the publishing, so it keeps events too long that were published late: after
+ * an outage, after a loss of the stream, or from a dead letter. The relay records up to which sequence the stream has such events. Only if
+ * there are any, the trimmer reads the stream up to there, each time when retention has removed another day.
+ */
+@Injectable()
+export class StreamTrimmer {
+  private readonly loop: WorkerLoop;
+  /** The time before which the events on the stream have been deleted. */
+  private trimmedBefore: number | null = null;
+
+  constructor(
+    private readonly stream: EventsStream,
+    private readonly streamRecords: StreamRecordRepository,
+    private readonly retentionRecords: RetentionRepository,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    const failures = new FailureLog(logger);
+    this.loop = new WorkerLoop({
+      work: async (stopping) => {
+        await this.run(stopping);
+        return false;
+      },
+      idleMs: intervalMs,
+      maxBackoffMs,
+      onFailure: (err) =>
+        failures.warn('cannot delete expired events from the EVENTS stream, retrying within a minute', {
+          err,
+        }),
+    });
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  /** Stops after the current page. */
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  /**
+   * Deletes the events that retention has removed from the store since the last run.
+   *
+   * @throws when the broker or the database does not respond
+   */
+  async run(stopping: AbortSignal): Promise<void> {
+    const removedBefore = await this.retentionRecords.readRemovedBefore();
+    if (removedBefore === null || removedBefore === this.trimmedBefore) return;
+    const firstKept = firstIdAt(removedBefore);
+    const end = await this.streamRecords.readLateSequence();
+    let deleted = 0;
+    for (let next = 1; next <= end;) {
+      if (stopping.aborted) return;
+      const messages = await this.stream.readMessageIds(next, pageSize);
+      const expired = messages.filter(({ eventId }) => isUuid(eventId) && eventId < firstKept);
+      for (const { sequence } of expired) await this.stream.deleteMessage(sequence);
+      deleted += expired.length;
+      next = (messages.at(-1)?.sequence ?? end) + 1;
+    }
+    if (deleted > 0) this.logger.info({ events: deleted }, 'deleted expired events from the EVENTS stream');
+    this.trimmedBefore = removedBefore;
+  }
+}

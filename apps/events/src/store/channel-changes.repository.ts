@@ -1,0 +1,101 @@
+import { Injectable } from '@nestjs/common';
+import { receivedAt } from '@stream-events/contracts';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { EventRow } from './write-batch.js';
+
+/** A period of a channel. Times are milliseconds since 1970. */
+export interface ChannelPeriod {
+  channelId: string;
+  from: number;
+  to: number;
+}
+
+type Queries = Pick<EntityManager, 'query'>;
+
+// A summary is saved a minute after its stream has ended, so an event younger than this is not missing from any saved summary. Half a
+// minute is left for clocks that differ.
+const lateAfterMs = 30_000;
+
+/**
+ * Counts changes to the past of channels: events that are stored late, and erased events. A saved summary remembers the count, and
+ * is outdated when the count differs.
+ *
+ * Read the count BEFORE the events, and note a change AFTER it is committed. A change that the reader missed then always
+ * changes the count after the reader read it.
+ */
+@Injectable()
+export class ChannelChanges {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /**
+   * Notes the late events among these, which must be committed. Repeat the call with the same rows when a write is retried: the first
+   * attempt may have failed between the commit and this call.
+   */
+  async noteLate(rows: readonly EventRow[]): Promise<void> {
+    const latest = Date.now() - lateAfterMs;
+    const late = rows.filter((row) => row.origin !== 'test' && timeOf(row) < latest);
+    const days = new Map(late.flatMap(toDays).map((day) => [JSON.stringify(day), day]));
+    // Sorted, so that two batches with common days do not deadlock.
+    const sorted = [...days.entries()].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, day]) => day);
+    if (sorted.length === 0) return;
+    await this.dataSource.query(
+      `INSERT INTO channel_changes (channel_id, day, changes)
+       SELECT channel_id, day, 1 FROM unnest($1::text[], $2::date[]) AS change (channel_id, day)
+       ON CONFLICT ON CONSTRAINT channel_changes_pkey DO UPDATE SET changes = channel_changes.changes + 1`,
+      [sorted.map(([channelId]) => channelId), sorted.map(([, day]) => day)],
+    );
+  }
+
+  /** Notes a change of all days of these channels. */
+  async noteAll(channelIds: readonly string[] | 'all', queries: Queries): Promise<void> {
+    const ids = channelIds === 'all' ? ['*'] : [...new Set(channelIds)].sort();
+    await queries.query(
+      `INSERT INTO channel_changes (channel_id, day, changes)
+       SELECT channel_id, '-infinity', 1 FROM unnest($1::text[]) AS channel_id
+       ON CONFLICT ON CONSTRAINT channel_changes_pkey DO UPDATE SET changes = channel_changes.changes + 1`,
+      [ids],
+    );
+  }
+
+  /** Returns the number of changes. It never decreases, until `forget` removes days of the period. */
+  async count(
+    { channelId, from, to }: ChannelPeriod,
+    queries: Queries = this.dataSource.manager,
+  ): Promise<number> {
+    const [row] = await queries.query<{ changes: number }[]>(
+      `SELECT coalesce(sum(changes), 0)::float8 AS changes FROM channel_changes
+       WHERE channel_id IN ($1, '*') AND (day = '-infinity' OR day BETWEEN $2::date AND $3::date)`,
+      [channelId, dayOf(from), dayOf(to)],
+    );
+    return row?.changes ?? 0;
+  }
+
+  /** Removes the changes of days before the day of this time, whose events retention has removed. */
+  async forget(before: number): Promise<void> {
+    await this.dataSource.query(`DELETE FROM channel_changes WHERE day < $1::date AND day > '-infinity'`, [
+      dayOf(before),
+    ]);
+  }
+}
+
+/** The time when an event happened. Without the platform's time, the time of receipt. */
+function timeOf({ id, occurredAt }: EventRow): number {
+  return occurredAt ?? receivedAt(id);
+}
+
+/** The day of an event, for each channel that it concerns. */
+function toDays(row: EventRow): (readonly [channelId: string, day: string])[] {
+  const { broadcasterUserId, raidFromId, raidToId } = row.columns;
+  const day = dayOf(timeOf(row));
+  return [broadcasterUserId, raidFromId, raidToId].flatMap((channelId) =>
+    channelId == null ? [] : [[channelId, day] as const],
+  );
+}
+
+/** The day in UTC: `2026-11-21`. Times that no event has are clamped. */
+function dayOf(time: number): string {
+  return new Date(Math.min(Math.max(time, 0), lastDay)).toISOString().slice(0, 10);
+}
+
+// Later days have years of five digits, which need another notation.
+const lastDay = Date.UTC(9999, 11, 31);

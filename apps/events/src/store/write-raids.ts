@@ -1,0 +1,143 @@
+import { firstIdAt, isJsonObject, parseJson, receivedAt, type StoredEvent } from '@stream-events/contracts';
+import { sqlState, takeKeyedAdvisoryLocks } from '@stream-events/database';
+import type { Pool, PoolClient } from 'pg';
+import { writeBatch, type EventRow, type WrittenBatch } from './write-batch.js';
+
+/** A raid in the store, as far as it identifies the raid. */
+type StoredRaid = Pick<StoredEvent, 'id' | 'occurredAt' | 'eventData'>;
+
+// The platform sends both messages about a raid at the same time.
+const sameMomentMs = 10_000;
+// The platform may send a message that it could not deliver again, with a later time. Another raid between the same channels in
+// these minutes has another number of viewers.
+const sameRaidMs = 5 * 60_000;
+// The second message can arrive much later than the first one, because the platform retries the delivery of each for minutes.
+const searchMs = 60 * 60_000;
+
+/**
+ * Whether the platform may report this raid twice: one message for the subscription of the raiding channel, and another one, with
+ * another message id, for the subscription of the raided channel.
+ */
+export function isPlatformRaid({ origin, eventId, columns }: EventRow): boolean {
+  return (
+    columns.raidFromId !== null && columns.raidToId !== null && origin === 'platform' && eventId !== null
+  );
+}
+
+/**
+ * Writes raids of the platform in one transaction, except those of which the other message is stored already: their messages
+ * become known as the stored event. Idempotent by message key, like `writeBatch`.
+ *
+ * Concurrent writers of raids between the same channels wait for each other: both messages often arrive in the same millisecond,
+ * at different instances. A writer takes all its locks at once, before it touches a row, so that two writers do not deadlock.
+ *
+ * @param raids sorted by key and without repeated keys
+ */
+export async function writeRaids(pool: Pool, raids: readonly EventRow[]): Promise<WrittenBatch> {
+  return inTransaction(pool, async (client) => {
+    await takeKeyedAdvisoryLocks(client, 'raidChannels', raids.map(printChannels));
+    // Statements of their own, because their snapshots must be newer than the locks.
+    const received = await findReceivedKeys(client, raids);
+    const fresh: EventRow[] = [];
+    const repeated: { key: string; id: string }[] = [];
+    for (const raid of raids.filter(({ key }) => !received.has(key))) {
+      const others = fresh.filter((other) => printChannels(other) === printChannels(raid));
+      const same = [...(await findNearby(client, raid)), ...others].find((other) => isSameRaid(raid, other));
+      if (same) repeated.push({ key: raid.key, id: same.id });
+      else fresh.push(raid);
+    }
+    if (repeated.length > 0) await rememberKeys(client, repeated);
+    return fresh.length > 0 ? writeBatch(client, fresh) : { outboxId: null, stored: [] };
+  });
+}
+
+/** The same text for raids of the same type between the same channels. */
+function printChannels({ eventType, columns }: EventRow): string {
+  return JSON.stringify([eventType, columns.raidFromId, columns.raidToId]);
+}
+
+async function findReceivedKeys(client: PoolClient, raids: readonly EventRow[]): Promise<Set<string>> {
+  const { rows } = await client.query<{ key: string }>(
+    'SELECT key FROM received_messages WHERE key = ANY($1::uuid[])',
+    [raids.map(({ key }) => key)],
+  );
+  return new Set(rows.map(({ key }) => key));
+}
+
+async function rememberKeys(
+  client: PoolClient,
+  messages: readonly { key: string; id: string }[],
+): Promise<void> {
+  await client.query(
+    `INSERT INTO received_messages (key, event_id) SELECT * FROM unnest($1::uuid[], $2::uuid[])
+     ON CONFLICT (key) DO NOTHING`,
+    [messages.map(({ key }) => key), messages.map(({ id }) => id)],
+  );
+}
+
+/** Finds the raids of the platform between the same channels that were received within an hour of this one. */
+async function findNearby(client: PoolClient, { id, eventType, columns }: EventRow): Promise<StoredRaid[]> {
+  const time = receivedAt(id);
+  const { rows } = await client.query<StoredRaid>(
+    `SELECT id, event_data::text AS "eventData", (extract(epoch FROM occurred_at) * 1000)::float8 AS "occurredAt"
+     FROM events
+     WHERE raid_from_id = $1 AND event_type = $2 AND raid_to_id = $3 AND id BETWEEN $4 AND $5
+       AND origin = 'platform' AND event_id IS NOT NULL
+     ORDER BY id LIMIT 100`,
+    [columns.raidFromId, eventType, columns.raidToId, firstIdAt(time - searchMs), firstIdAt(time + searchMs)],
+  );
+  return rows;
+}
+
+function isSameRaid(one: StoredRaid, other: StoredRaid): boolean {
+  const apartMs = Math.abs(timeBetween(one, other));
+  return apartMs <= sameMomentMs || (apartMs <= sameRaidMs && viewersOf(one) === viewersOf(other));
+}
+
+/** Compares the times of two raids by the platform's clock, or by their receipt if the platform did not report one of them. */
+function timeBetween(one: StoredRaid, other: StoredRaid): number {
+  return one.occurredAt != null && other.occurredAt != null
+    ? one.occurredAt - other.occurredAt
+    : receivedAt(one.id) - receivedAt(other.id);
+}
+
+/** Not in SQL, because PostgreSQL's JSON functions reject a document that contains an escaped NUL anywhere. */
+function viewersOf({ eventData }: StoredRaid): unknown {
+  try {
+    const data = parseJson(eventData);
+    return isJsonObject(data) ? data.viewers : undefined;
+  } catch {
+    // The database rejects the event with a better message.
+    return undefined;
+  }
+}
+
+async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  // When the connection breaks between two queries, the next one fails. Without a listener, the process would end.
+  const ignore = (): void => undefined;
+  client.on('error', ignore);
+  let isUsable = true;
+  try {
+    await client.query('BEGIN');
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    isUsable = sqlState(error) !== undefined && (await rollBack(client));
+    throw error;
+  } finally {
+    client.off('error', ignore);
+    client.release(!isUsable);
+  }
+}
+
+/** Ends the transaction. False if the connection is broken. */
+async function rollBack(client: PoolClient): Promise<boolean> {
+  try {
+    await client.query('ROLLBACK');
+    return true;
+  } catch {
+    return false;
+  }
+}

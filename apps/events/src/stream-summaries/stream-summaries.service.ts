@@ -1,0 +1,107 @@
+import { Injectable } from '@nestjs/common';
+import type { StreamSummaryMessage, SummarizeStreamRequest } from '@stream-events/contracts';
+import { ConcurrencyLimit } from '@stream-events/service';
+import { ChannelChanges } from '../store/channel-changes.repository.js';
+import type { Partition } from '../store/partitions.js';
+import { KeptEvents } from './kept-events.js';
+import { SavedSummaries, type SummaryKey } from './saved-summaries.repository.js';
+import { maxReceiptGapMs, SummariesRepository } from './summaries.repository.js';
+import type { SummaryPeriod } from './summary-period.js';
+
+// Events of the last seconds of a stream arrive after its end. A summary that is saved earlier would be outdated at once.
+export const saveAfterMs = 60_000;
+
+// The summary of a large stream keeps one core busy. More at a time would take the connections that lists need.
+const computingLimit = {
+  running: 2,
+  waiting: 32,
+  refusal: 'Too many stream summaries are being computed. Retry after the time in `Retry-After`.',
+};
+
+/**
+ * Summarizes streams. Saves the summaries of streams that ended at least a minute ago, and computes them again when something
+ * that they depend on has changed: the times of the stream, late or erased events (see `ChannelChanges`), retention.
+ */
+@Injectable()
+export class StreamSummaries {
+  /** The computations that run or wait, so that requests for the same summary share one. */
+  private readonly computing = new Map<string, Promise<StreamSummaryMessage>>();
+  private readonly limit = new ConcurrencyLimit(computingLimit);
+
+  constructor(
+    private readonly summaries: SummariesRepository,
+    private readonly saved: SavedSummaries,
+    private readonly changes: ChannelChanges,
+    private readonly kept: KeptEvents,
+  ) {}
+
+  /**
+   * Returns the summary of a stream.
+   *
+   * @throws ServiceError `unavailable` when too many summaries are being computed
+   */
+  async summarize(request: SummarizeStreamRequest): Promise<StreamSummaryMessage> {
+    const { partitions, from } = await this.kept.read();
+    const { streamId, endedAt } = request;
+    const period = toPeriod(request, from);
+    if (endedAt === null || endedAt > Date.now() - saveAfterMs)
+      return this.computeOnce(JSON.stringify([streamId, request.startedAt, endedAt]), () =>
+        this.summaries.compute(period, partitions),
+      );
+    // Read the changes first; see `ChannelChanges`.
+    const key = { streamId, ...period, changes: await this.changes.count(period) };
+    const summary = await this.saved.find(key);
+    return summary ?? this.computeOnce(JSON.stringify(key), () => this.computeAndSave(key, partitions));
+  }
+
+  /**
+   * Deletes the saved summaries of these channels. Call this after events have been erased: no summary that still counts them is
+   * saved from then on.
+   *
+   * @returns the number of deleted summaries
+   */
+  async invalidate(channelIds: readonly string[] | 'all'): Promise<number> {
+    return this.saved.remove(channelIds);
+  }
+
+  /** Deletes what belongs to streams whose events retention has removed. */
+  async removeOld(): Promise<void> {
+    const { from } = await this.kept.read();
+    if (from === null) return;
+    while ((await this.saved.removeOld(from)) > 0);
+    await this.changes.forget(from);
+  }
+
+  private async computeAndSave(
+    key: SummaryKey,
+    partitions: readonly Partition[],
+  ): Promise<StreamSummaryMessage> {
+    const summary = await this.summaries.compute(key, partitions);
+    await this.saved.save(key, summary);
+    return summary;
+  }
+
+  private async computeOnce(
+    name: string,
+    compute: () => Promise<StreamSummaryMessage>,
+  ): Promise<StreamSummaryMessage> {
+    const known = this.computing.get(name);
+    if (known) return known;
+    const computed = this.limit.run(compute);
+    this.computing.set(name, computed);
+    try {
+      return await computed;
+    } finally {
+      this.computing.delete(name);
+    }
+  }
+}
+
+/** The period of a stream. A running stream lasts until now, by any clock. */
+function toPeriod(
+  { channelId, startedAt, endedAt }: SummarizeStreamRequest,
+  oldest: number | null,
+): SummaryPeriod {
+  const keptFrom = oldest !== null && startedAt < oldest ? oldest : null;
+  return { channelId, from: startedAt, to: endedAt ?? Date.now() + maxReceiptGapMs, keptFrom };
+}

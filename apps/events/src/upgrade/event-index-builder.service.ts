@@ -1,0 +1,127 @@
+import { once } from 'node:events';
+import { Inject, Injectable } from '@nestjs/common';
+import { MaintenanceSessions, sqlState, type MaintenanceSession } from '@stream-events/database';
+import { Gauge, LOGGER, Registry, WorkerLoop, type Logger } from '@stream-events/service';
+import { DataSource } from 'typeorm';
+import type { IndexReadiness } from '../store/event-indexes.js';
+import { isUnderMaintenance, readIndexCatalog } from './index-catalog.js';
+import { isConcurrent, planIndexes, toStatement, type IndexStep } from './index-plan.js';
+
+// How often an instance looks whether another one has built the indexes.
+const waitingMs = 5_000;
+const maxBackoffMs = 30_000;
+
+// A step that locks out readers or writers gives up and tries again later when it does not get its lock within this time: all
+// statements behind it wait too. Shorter than PostgreSQL's deadlock_timeout (1 s), so that a deadlock never ends a statement
+// of another session.
+const lockTimeoutMs = 500;
+const lockNotAvailable = '55P03';
+
+/**
+ * Brings the indexes of a store with events to the declared list while the store is in use; see `planIndexes` for the order. A
+ * store without partitions gets its indexes from the migrations.
+ *
+ * One instance builds: its session holds an advisory lock. The catalog is the only state. After a crash, the next instance
+ * drops what an interrupted build has left and continues.
+ */
+@Injectable()
+export class EventIndexBuilder implements IndexReadiness {
+  private readonly loop: WorkerLoop;
+  private readonly remainingSteps: Gauge;
+  private ready: ReadonlySet<string> = new Set();
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly sessions: MaintenanceSessions,
+    @Inject(LOGGER) private readonly logger: Logger,
+    metrics: Registry,
+  ) {
+    this.remainingSteps = new Gauge({
+      name: 'events_index_steps_remaining',
+      help: 'Steps until the indexes of stored events are complete: indexes of partitions to build, indexes of earlier versions to drop',
+      labelNames: ['kind'],
+      registers: [metrics],
+    });
+    this.loop = new WorkerLoop({
+      work: (stopping) => this.work(stopping),
+      idleMs: waitingMs,
+      maxBackoffMs,
+      onFailure: (error) => this.reportFailure(error),
+    });
+  }
+
+  /** Whether an index exists on every partition. */
+  isReady(indexName: string): boolean {
+    return this.ready.has(indexName);
+  }
+
+  /** Reads which indexes exist, then builds the missing ones in the background. */
+  async start(): Promise<void> {
+    await this.readSteps();
+    this.loop.start();
+  }
+
+  /** Stops after the current step, or interrupts it when it builds an index. */
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  private async work(stopping: AbortSignal): Promise<boolean> {
+    if ((await this.readSteps()).length === 0) {
+      if (!stopping.aborted) await once(stopping, 'abort');
+      return false;
+    }
+    const session = await this.sessions.open('partitionMaintenance', stopping);
+    if (!session) return false; // another instance builds the indexes
+    try {
+      // One core builds, the others serve.
+      await session.query('SET max_parallel_maintenance_workers = 0');
+      await this.runSteps(session, stopping);
+      return true;
+    } finally {
+      await session.close();
+    }
+  }
+
+  private async runSteps(session: MaintenanceSession, stopping: AbortSignal): Promise<void> {
+    for (;;) {
+      const [step, ...later] = await this.readSteps();
+      if (!step || stopping.aborted) return;
+      if (step.kind === 'drop' && (await isUnderMaintenance(this.dataSource))) throw new TableBusyError();
+      const startedAt = performance.now();
+      await session.query(`SET lock_timeout = ${isConcurrent(step) ? 0 : lockTimeoutMs}`);
+      await session.query(toStatement(step));
+      const durationMs = Math.round(performance.now() - startedAt);
+      this.logger.info({ ...describe(step), durationMs, remaining: later.length }, 'event index step done');
+    }
+  }
+
+  /** Reads what remains to do. Updates the ready indexes and the metric. */
+  private async readSteps(): Promise<readonly IndexStep[]> {
+    const { ready, steps } = planIndexes(await readIndexCatalog(this.dataSource));
+    const drops = steps.filter(({ kind }) => kind === 'drop').length;
+    this.remainingSteps.set({ kind: 'drop' }, drops);
+    this.remainingSteps.set({ kind: 'build' }, steps.length - drops);
+    this.ready = ready;
+    return steps;
+  }
+
+  private reportFailure(error: unknown): void {
+    if (error instanceof TableBusyError || sqlState(error) === lockNotAvailable)
+      this.logger.info({}, 'the events table is busy, trying the event index step again later');
+    else this.logger.warn({ err: error }, 'cannot build the indexes of events, retrying');
+  }
+}
+
+/** A vacuum or other maintenance of the table must end before the step. */
+class TableBusyError extends Error {}
+
+/** The fields of a step's log line. */
+function describe(step: IndexStep): Record<string, string> {
+  if (step.kind === 'drop') return { step: step.kind, index: step.name };
+  return {
+    step: step.kind,
+    index: step.index.name,
+    ...('partition' in step && { partition: step.partition }),
+  };
+}

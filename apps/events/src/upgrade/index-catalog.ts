@@ -1,0 +1,57 @@
+import type { DataSource } from 'typeorm';
+import { primaryKey } from '../store/event-indexes.js';
+
+/** An index of `events` or of one of its partitions. Names are quoted for SQL where necessary. */
+export interface CatalogIndex {
+  table: string;
+  name: string;
+  /** The part of its definition after the name of the table. */
+  definition: string;
+  /** False while the index is being built, and after a build that was interrupted. */
+  isValid: boolean;
+  /** The index of `events` that this index is attached to; null for the indexes of `events`. */
+  parent: string | null;
+}
+
+/** The indexes that exist. */
+export interface IndexCatalog {
+  /** Newest first. */
+  partitions: readonly string[];
+  indexes: readonly CatalogIndex[];
+}
+
+/** Reads the indexes of `events` and its partitions. Leaves out a partition that is being detached. */
+export async function readIndexCatalog(dataSource: DataSource): Promise<IndexCatalog> {
+  const indexes = await dataSource.query<CatalogIndex[]>(
+    `SELECT quote_ident(tables.relname) AS "table", quote_ident(indexes.relname) AS name, indisvalid AS "isValid",
+            substring(pg_get_indexdef(indexrelid) FROM ' (USING .*)$') AS definition, parents.relname AS parent
+     FROM pg_index
+       JOIN pg_class AS tables ON tables.oid = indrelid
+       JOIN pg_class AS indexes ON indexes.oid = indexrelid
+       LEFT JOIN pg_inherits AS attached ON attached.inhrelid = indexrelid
+       LEFT JOIN pg_class AS parents ON parents.oid = attached.inhparent
+     WHERE indrelid = 'events'::regclass OR indrelid IN (
+       SELECT inhrelid FROM pg_inherits WHERE inhparent = 'events'::regclass AND NOT inhdetachpending)
+     -- The range of a partition starts with the time of its first id.
+     ORDER BY pg_get_expr(tables.relpartbound, tables.oid) DESC NULLS LAST, indexes.relname`,
+  );
+  // Every partition has the primary key from the start.
+  const partitions = indexes.filter(({ parent }) => parent === primaryKey.name).map(({ table }) => table);
+  return { partitions, indexes };
+}
+
+/**
+ * Whether another session holds a lock of a vacuum or of other maintenance on `events` or a partition. Such a session can take
+ * minutes. A statement that locks the table would wait for it, and all readers and writers would wait behind that statement.
+ */
+export async function isUnderMaintenance(dataSource: DataSource): Promise<boolean> {
+  const rows = await dataSource.query<unknown[]>(
+    `SELECT FROM pg_locks
+     WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())
+       AND granted AND mode NOT IN ('AccessShareLock', 'RowShareLock', 'RowExclusiveLock')
+       AND (relation = 'events'::regclass
+         OR relation IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'events'::regclass))
+     LIMIT 1`,
+  );
+  return rows.length > 0;
+}

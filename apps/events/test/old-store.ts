@@ -1,0 +1,26 @@
+import { connectDatabase } from '@stream-events/database';
+import type { TestDatabase } from '@stream-events/testing';
+import type { DataSource } from 'typeorm';
+import { schema } from '../src/events.database.js';
+import { ReplaceEventIndexes1766150000000 } from '../src/migrations/1766150000000-replace-event-indexes.js';
+import { PartitionsRepository } from '../src/store/partitions.repository.js';
+
+/**
+ * Prepares a database as versions before the index builder left it: the tables and indexes of their migrations, and a partition
+ * for each of these times.
+ */
+export function asOldStore(
+  times: readonly number[],
+  fill: (old: DataSource) => Promise<unknown> = () => Promise.resolve(),
+): (database: TestDatabase) => Promise<void> {
+  const { entities } = schema;
+  const migrations = schema.migrations.slice(0, schema.migrations.indexOf(ReplaceEventIndexes1766150000000));
+  return async ({ url }) => {
+    const pool = { url, schema: schema.name, applicationName: 'old-events', poolSize: 1 };
+    const old = await connectDatabase({ ...pool, entities, migrations });
+    const partitions = new PartitionsRepository(old);
+    for (const time of times) await partitions.ensureAhead(time);
+    await fill(old);
+    await old.destroy();
+  };
+}

@@ -1,0 +1,32 @@
+/** The actions in the audit log. The part before the dot is the kind of the object. The values describe them for the API. */
+export const auditActions = {
+  'user.logged_in': 'a user logged in',
+  'user.login_failed':
+    'a login or a password change was refused because of the password, or because the user is disabled',
+  'user.created': 'a user was registered',
+  'user.enabled': 'a user was enabled',
+  'user.disabled': 'a user was disabled',
+  'user.password_changed': 'a user changed the password',
+  'user.recovered': 'an owner got a new password by `npm run owner:reset`',
+  'token.rotated': 'a user rotated the access token',
+  'streamer.deleted': 'a streamer and its streams were deleted',
+  'scope.deleted': 'a scope was deleted',
+  'api_endpoint.deleted': 'an API endpoint was deleted',
+  'event_type.activated': 'an event type was activated',
+  'event_type.deactivated': 'an event type was deactivated',
+  'dead_letter.retried': 'a dead letter was stored',
+  'dead_letter.discarded': 'a dead letter was discarded',
+  'replay.started': 'the replay of a range was started',
+  'erasure.started': 'the erasure of a platform user was started',
+  'erasure.dry_run_started': 'the dry run of an erasure was started',
+  'replay.removed': 'the replay of a range was canceled or deleted',
+} as const;
+
+export type AuditAction = keyof typeof auditActions;
+
+/** The actions with their descriptions, as a Markdown list. */
+export function printAuditActions(): string {
+  return Object.entries(auditActions)
+    .map(([action, description]) => `- \`${action}\`: ${description}`)
+    .join('\n');
+}

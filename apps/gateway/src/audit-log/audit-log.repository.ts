@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { findNeighbours, firstIdAt, type PageReply, type PageRequest } from '@stream-events/contracts';
+import { DataSource } from 'typeorm';
+import { AuditEntry } from './audit-entry.entity.js';
+
+const keptDays = 400;
+const dayMs = 24 * 3_600_000;
+// Keeps each statement short.
+const maxPruned = 5_000;
+
+/** One page of the audit log. */
+export interface AuditLogPage extends PageReply {
+  /** Newest first. */
+  entries: AuditEntry[];
+}
+
+/** The table of the audit log. */
+@Injectable()
+export class AuditLogRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Adds entries in one statement. Idempotent by id, because a failed attempt may have added them. */
+  async add(entries: readonly AuditEntry[]): Promise<void> {
+    await this.dataSource
+      .createQueryBuilder()
+      .insert()
+      .into(AuditEntry)
+      .values([...entries])
+      .orIgnore()
+      .updateEntity(false)
+      .execute();
+  }
+
+  async list({ pageSize, position }: PageRequest): Promise<AuditLogPage> {
+    const query = this.dataSource
+      .createQueryBuilder(AuditEntry, 'entry')
+      .orderBy('entry.id', position?.direction === 'newer' ? 'ASC' : 'DESC')
+      .limit(pageSize + 1);
+    if (position) {
+      const comparison = (position.direction === 'newer' ? '>' : '<') + (position.inclusive ? '=' : '');
+      query.where(`entry.id ${comparison} :id`, { id: position.id });
+    }
+    const rows = await query.getMany();
+    const entries = rows.slice(0, pageSize);
+    const neighbours = findNeighbours(position, {
+      firstId: entries[0]?.id,
+      continueAfter: rows.length > pageSize ? (entries.at(-1)?.id ?? null) : null,
+    });
+    return { ...neighbours, entries: position?.direction === 'newer' ? entries.reverse() : entries };
+  }
+
+  /** Deletes a batch of entries that are over 400 days old. Returns false when none are left. */
+  async prune(now: number): Promise<boolean> {
+    const [, count] = await this.dataSource.query<[unknown, number]>(
+      `DELETE FROM audit_log WHERE id = ANY(ARRAY(
+         SELECT id FROM audit_log WHERE id < $1 ORDER BY id LIMIT ${maxPruned}
+       ))`,
+      [firstIdAt(now - keptDays * dayMs)],
+    );
+    return count === maxPruned;
+  }
+}

@@ -1,0 +1,141 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { isContentError } from '@stream-events/database';
+import { Counter, FailureLog, LOGGER, pause, Registry, within, type Logger } from '@stream-events/service';
+import { v7 as uuidV7 } from 'uuid';
+import type { AuditAction } from './audit-actions.js';
+import type { AuditEntry } from './audit-entry.entity.js';
+import { AuditLogRepository } from './audit-log.repository.js';
+import { FailedLoginLimit } from './failed-login-limit.js';
+
+/** A user, and the address from which the user acts. */
+export interface Actor {
+  /** Null when the user is unknown. */
+  id: string | null;
+  username: string | null;
+  /** Null on the machine itself. */
+  address: string | null;
+}
+
+/** An action that has just succeeded, or a login that has just failed. */
+export interface AuditedAction {
+  action: AuditAction;
+  by: Actor;
+  objectId: string | null;
+}
+
+// Hours of ordinary use while the database is unavailable, in about 5 MiB.
+const maxWaiting = 10_000;
+const maxBatch = 500;
+const minBackoffMs = 250;
+const maxBackoffMs = 5_000;
+// The database takes a batch within milliseconds. Other parts of the service stop after this one.
+const stopLimitMs = 3_000;
+const suppressedIntervalMs = 60_000;
+// No IP address is longer (IPv6 with a zone), but a proxy may pass on longer text.
+const maxAddressLength = 64;
+
+/**
+ * Writes the audit log in the background, so that requests do not wait for it.
+ *
+ * ```
+ * record ──▶ waiting ──batch──▶ audit_log
+ *              │  ▲      │ database unavailable: 0.25 s … 5 s later
+ *              │  └──────┘
+ *              └ 10,000 wait, the database rejects the entry, or the service stops: counted, and logged as an error with the entry
+ * ```
+ *
+ * An entry is in the table within milliseconds. A crash (`kill -9`, power failure) loses the entries of these last milliseconds.
+ */
+@Injectable()
+export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly waiting: AuditEntry[] = [];
+  private readonly failedLogins = new FailedLoginLimit();
+  private readonly stopping = new AbortController();
+  private readonly failureLog: FailureLog;
+  private readonly lostTotal: Counter;
+  private writing: Promise<void> | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly repository: AuditLogRepository,
+    @Inject(LOGGER) private readonly logger: Logger,
+    metrics: Registry,
+  ) {
+    this.failureLog = new FailureLog(logger);
+    this.lostTotal = new Counter({
+      name: 'gateway_audit_entries_lost_total',
+      help: 'Entries of the audit log that could not be written; the error log has them',
+      registers: [metrics],
+    });
+  }
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => this.recordSuppressed(), suppressedIntervalMs);
+  }
+
+  /** Writes the waiting entries, within 3 s. Runs when the last request has ended. */
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    this.recordSuppressed();
+    await within(stopLimitMs, this.flushed());
+    this.stopping.abort();
+    await this.flushed();
+    this.lose(this.waiting.splice(0), stopped());
+  }
+
+  /** Adds an entry soon. Never fails. */
+  record({ action, by, objectId }: AuditedAction): void {
+    if (action === 'user.login_failed' && !this.failedLogins.admit()) return;
+    const address = by.address?.slice(0, maxAddressLength) ?? null;
+    this.add({ id: uuidV7(), action, userId: by.id, username: by.username, objectId, address, count: 1 });
+  }
+
+  /** Resolves when no entry waits any more. */
+  async flushed(): Promise<void> {
+    await this.writing;
+  }
+
+  private recordSuppressed(): void {
+    const count = this.failedLogins.takeSuppressed();
+    if (count === 0) return;
+    const nobody = { userId: null, username: null, objectId: null, address: null };
+    this.add({ id: uuidV7(), action: 'user.login_failed', ...nobody, count });
+  }
+
+  private add(entry: AuditEntry): void {
+    if (this.stopping.signal.aborted) return this.lose([entry], stopped());
+    if (this.waiting.length >= maxWaiting) return this.lose([entry], new Error('too many entries wait'));
+    this.waiting.push(entry);
+    this.writing ??= this.write().finally(() => {
+      this.writing = undefined;
+    });
+  }
+
+  private async write(): Promise<void> {
+    let backoffMs = minBackoffMs;
+    while (this.waiting.length > 0 && !this.stopping.signal.aborted) {
+      const batch = this.waiting.slice(0, maxBatch);
+      try {
+        await this.repository.add(batch);
+        this.waiting.splice(0, batch.length);
+        backoffMs = minBackoffMs;
+      } catch (err) {
+        // The same entries would be rejected again, and keep all later ones waiting.
+        if (isContentError(err)) this.lose(this.waiting.splice(0, batch.length), err);
+        else
+          this.failureLog.warn('cannot write the audit log, retrying', { err, waiting: this.waiting.length });
+        await pause(backoffMs, this.stopping.signal);
+        backoffMs = Math.min(2 * backoffMs, maxBackoffMs);
+      }
+    }
+  }
+
+  private lose(entries: readonly AuditEntry[], err: unknown): void {
+    this.lostTotal.inc(entries.length);
+    for (const entry of entries) this.logger.error({ err, entry }, 'an entry is missing from the audit log');
+  }
+}
+
+function stopped(): Error {
+  return new Error('the service stopped before it could write the entry');
+}

@@ -1,0 +1,109 @@
+import { Controller, Get, Post, Req, Res } from '@nestjs/common';
+import { ApiExtraModels, ApiOperation, ApiTags } from '@nestjs/swagger';
+import {
+  createErasure,
+  getErasure,
+  listErasures,
+  maxListedErasures,
+  ServiceError,
+  type CreateErasureRequest,
+} from '@stream-events/contracts';
+import { RequestClient } from '@stream-events/messaging';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AuditLog, type Actor } from '../audit-log/audit-log.service.js';
+import { AllowAccess } from '../http/allow-access.decorator.js';
+import {
+  Accepts,
+  Answers,
+  badBody,
+  DescribesId,
+  RefusesWith,
+  RequiresToken,
+} from '../http/api-decorators.js';
+import { Id } from '../http/id.decorator.js';
+import { JsonBody } from '../http/json-body.decorator.js';
+import { CurrentActor } from '../users/access.guard.js';
+import { ErasureBody, ErasureCountRecord, ErasureRecord, toErasureRecord } from './erasures.dto.js';
+
+/** The user of a new erasure. */
+type CreatedFor = Pick<CreateErasureRequest, 'platformUserId' | 'userHash'>;
+
+const forbidden = { forbidden: 'The token does not belong to an owner' };
+
+@ApiTags('Erasures')
+@AllowAccess('owner')
+@ApiExtraModels(ErasureCountRecord)
+@Controller('api/v1/erasures')
+export class ErasuresController {
+  constructor(
+    private readonly client: RequestClient,
+    private readonly audit: AuditLog,
+  ) {}
+
+  @Post()
+  @ApiOperation({
+    operationId: 'createErasure',
+    summary: 'Erase a platform user',
+    description:
+      'Owners only. Erases everything that names the user and was received until 5 s after the request: events, dead letters, ' +
+      'messages on the streams, and, if the user is a monitored streamer, the streamer with all streams. Runs in the background; ' +
+      '`Location` shows the progress. Cannot be undone or canceled: start with a dry run. Copies that clients have received ' +
+      'already, and backups, are out of reach.',
+  })
+  @Accepts(ErasureBody)
+  @Answers(201, 'The erasure is running', { type: ErasureRecord, location: true })
+  @RequiresToken()
+  @RefusesWith({ ...badBody, ...forbidden, conflict: 'Too many erasures wait already' })
+  async create(
+    @JsonBody(ErasureBody) { platform_user_id, user_hash, dry_run = false }: ErasureBody,
+    @CurrentActor() by: Actor,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ErasureRecord> {
+    const erasure = await this.client.request(
+      createErasure,
+      { ...toUser(platform_user_id, user_hash), isDryRun: dry_run },
+      { correlationId: request.id },
+    );
+    // Without the user's id, which the audit log would keep for 400 days.
+    const action = dry_run ? 'erasure.dry_run_started' : 'erasure.started';
+    this.audit.record({ action, by, objectId: erasure.id });
+    reply.header('Location', `/api/v1/erasures/${erasure.id}`);
+    return toErasureRecord(erasure);
+  }
+
+  @Get()
+  @ApiOperation({
+    operationId: 'listErasures',
+    summary: 'List erasures',
+    description: `Owners only. Lists the last ${maxListedErasures} erasures and dry runs, newest first.`,
+  })
+  @Answers(200, 'The erasures', { type: ErasureRecord, isArray: true })
+  @RequiresToken()
+  @RefusesWith(forbidden)
+  async list(@Req() request: FastifyRequest): Promise<ErasureRecord[]> {
+    const { erasures } = await this.client.request(listErasures, {}, { correlationId: request.id });
+    return erasures.map(toErasureRecord);
+  }
+
+  @Get(':id')
+  @ApiOperation({
+    operationId: 'getErasure',
+    summary: 'Get an erasure',
+    description: 'Owners only. Shows the progress and the counts.',
+  })
+  @DescribesId('The id of the erasure')
+  @Answers(200, 'The erasure', { type: ErasureRecord })
+  @RequiresToken()
+  @RefusesWith({ ...forbidden, not_found: 'The erasure does not exist' })
+  async show(@Id() id: string, @Req() request: FastifyRequest): Promise<ErasureRecord> {
+    return toErasureRecord(await this.client.request(getErasure, { id }, { correlationId: request.id }));
+  }
+}
+
+/** @throws ServiceError `invalid` unless the body has exactly one of the two fields */
+function toUser(platformUserId: string | undefined, userHash: string | undefined): CreatedFor {
+  if (platformUserId !== undefined && userHash === undefined) return { platformUserId };
+  if (userHash !== undefined && platformUserId === undefined) return { userHash };
+  throw ServiceError.onField('platform_user_id', 'send either platform_user_id or user_hash');
+}

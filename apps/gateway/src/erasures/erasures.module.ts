@@ -1,0 +1,6 @@
+import { Module } from '@nestjs/common';
+import { AuditLogModule } from '../audit-log/audit-log.module.js';
+import { ErasuresController } from './erasures.controller.js';
+
+@Module({ imports: [AuditLogModule], controllers: [ErasuresController] })
+export class ErasuresModule {}

@@ -1,0 +1,130 @@
+import type { ServerResponse } from 'node:http';
+import { applyDecorators, Controller, Get, Query, Req, Res } from '@nestjs/common';
+import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { exportFormats, ServiceError, type ExportFormat } from '@stream-events/contracts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DescribesText, filterParameters } from '../events/event-filter-parameters.js';
+import { EventsService } from '../events/events.service.js';
+import { RefusesWith, RequiresToken } from '../http/api-decorators.js';
+import { CurrentTokenHash } from '../users/access.guard.js';
+import { isEventId, parseEventExportQuery } from './event-export.query.js';
+import { EventExports } from './event-exports.service.js';
+import { exportLimits } from './export-limits.js';
+
+const mediaTypes: Readonly<Record<ExportFormat, string>> = {
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv',
+};
+
+const example: Readonly<Record<ExportFormat, string>> = {
+  ndjson:
+    '{"id":"019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11","event_id":null,"event_type":"stream-offline","event_source":"PlatformSub",' +
+    '"event_data":{"broadcaster_user_id":"47019283"},"created":"2025-11-21T00:12:38+0000","origin":"platform"}\n',
+  csv:
+    'id,event_id,event_type,event_source,created,origin,event_data\r\n' +
+    '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11,,stream-offline,PlatformSub,2025-11-21T00:12:38+0000,platform,' +
+    '"{""broadcaster_user_id"":""47019283""}"\r\n',
+};
+
+@ApiTags('Events')
+@Controller('api/v1/platform-events/export')
+export class EventExportController {
+  constructor(
+    private readonly exports: EventExports,
+    private readonly events: EventsService,
+  ) {}
+
+  @Get()
+  @ApiOperation({
+    operationId: 'exportEvents',
+    summary: 'Export events, oldest first',
+    description:
+      'Streams all matching events that the service had received when the request arrived, as newline-delimited JSON (one event ' +
+      'record per line) or as CSV. The export is complete only when the response ends normally. After an incomplete ' +
+      'response, drop the last line if it has no line end, and continue with `after`. CSV starts with a line of column names, unless ' +
+      "`after` is given. In CSV, text that a spreadsheet would run as a formula has an apostrophe (`'`) before it; NDJSON has " +
+      `every text as it was sent. Each token can run ${exportLimits.perToken} exports at a time.`,
+  })
+  @ExportParameters()
+  @ApiResponse({
+    status: 200,
+    description: 'The events',
+    content: Object.fromEntries(
+      exportFormats.map((format) => [
+        mediaTypes[format],
+        { schema: { type: 'string' as const }, example: example[format] },
+      ]),
+    ),
+  })
+  @RequiresToken()
+  @RefusesWith({
+    invalid: 'A filter, `format`, or `after` is invalid',
+    too_many_requests: 'The token has too many exports running',
+  })
+  async export(
+    @Query() parameters: Record<string, string>,
+    @CurrentTokenHash() tokenHash: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { filters, format, after } = parseEventExportQuery(parameters);
+    const exported = {
+      format,
+      // Otherwise, an export that is slower than ingest would never end.
+      filters: { ...filters, until: Math.min(filters.until ?? Infinity, Date.now() + 1) },
+      ...(after !== undefined && { after: await this.findPosition(after, request.id) }),
+    };
+    // The client left meanwhile.
+    if (reply.raw.destroyed) return void reply.hijack();
+    if (request.method === 'HEAD') return void beginResponse(reply, format).end();
+    await this.exports.send(exported, {
+      tokenHash,
+      requestId: request.id,
+      begin: () => beginResponse(reply, format),
+    });
+  }
+
+  /** The `id` of the event after which the export continues. */
+  private async findPosition(after: string, requestId: string): Promise<string> {
+    if (isEventId(after)) return after.toLowerCase();
+    try {
+      return (await this.events.get(after, requestId)).id;
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
+      throw ServiceError.onField('after', 'must be the `id` or the `event_id` of an event');
+    }
+  }
+}
+
+function ExportParameters(): MethodDecorator {
+  const format = {
+    name: 'format',
+    description: 'The format of the export',
+    required: false,
+    schema: { type: 'string' as const, enum: [...exportFormats], default: 'ndjson' },
+  };
+  const after = {
+    name: 'after',
+    description:
+      'Continues after this event: the `id` of the last event that you have, or its `event_id` if its `id` is null (a test event)',
+    example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
+  };
+  return applyDecorators(...filterParameters.map(DescribesText), ApiQuery(format), DescribesText(after));
+}
+
+/** Starts the response, with the headers that the reply already has. */
+function beginResponse(reply: FastifyReply, format: ExportFormat): ServerResponse {
+  reply.headers({
+    'content-type': `${mediaTypes[format]}; charset=utf-8`,
+    'content-disposition': `attachment; filename="events.${format}"`,
+    'cache-control': 'no-store',
+    // Without this header, nginx buffers the response.
+    'x-accel-buffering': 'no',
+  });
+  reply.hijack();
+  const { raw: response } = reply;
+  for (const [name, value] of Object.entries(reply.getHeaders()))
+    if (value !== undefined) response.setHeader(name, value);
+  response.flushHeaders();
+  return response;
+}

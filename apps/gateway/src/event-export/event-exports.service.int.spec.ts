@@ -1,0 +1,210 @@
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ServiceError, type ExportEventsReply, type ExportEventsRequest } from '@stream-events/contracts';
+import type { RequestClient } from '@stream-events/messaging';
+import { createLogger, Registry } from '@stream-events/service';
+import { eventually } from '@stream-events/testing';
+import type { AccessTokens } from '../users/access-tokens.service.js';
+import { EventExports } from './event-exports.service.js';
+import type { ExportLimits } from './export-limits.js';
+
+const pageBytes = 512 * 1024;
+
+/** Pages of an events service in memory: each has the byte of its number. */
+class Pages {
+  readonly requests: (string | undefined)[] = [];
+  /** Rejects this many requests, from the second page on. */
+  failures = 0;
+
+  constructor(private readonly count: number) {}
+
+  request(_contract: unknown, { after }: ExportEventsRequest): Promise<ExportEventsReply> {
+    this.requests.push(after);
+    if (after !== undefined && this.failures > 0) {
+      this.failures -= 1;
+      return Promise.reject(new ServiceError('unavailable', 'away'));
+    }
+    const page = Number(after ?? 0);
+    const next = page + 1 < this.count ? String(page + 1) : null;
+    return Promise.resolve({ bytes: Buffer.alloc(pageBytes, page), count: 2, next });
+  }
+}
+
+const request: ExportEventsRequest = { filters: {}, format: 'ndjson' };
+const limits: ExportLimits = {
+  ...{ exports: 3, perToken: 2, eventsPerSecond: Infinity, outageMs: 5_000, stallMs: 60_000 },
+};
+
+let server: Server | undefined;
+let revoked: string[] = [];
+afterEach(() => {
+  revoked = [];
+  server?.closeAllConnections();
+  server?.close();
+});
+
+/** A server whose responses are exports. The path names the token. */
+async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
+  const tokens: Pick<AccessTokens, 'findEnded'> = {
+    findEnded: (hashes) => Promise.resolve(hashes.filter((hash) => revoked.includes(hash))),
+  };
+  const metrics = new Registry();
+  const exports = new EventExports(
+    pages as unknown as RequestClient, // holds: exports only send requests
+    tokens as AccessTokens, // holds: exports only check tokens
+    createLogger('test', 'silent'),
+    metrics,
+    { ...limits, ...overrides },
+  );
+  const sent: Promise<void>[] = [];
+  server = createServer((incoming, response) => {
+    const client = { tokenHash: incoming.url ?? '', requestId: '1', begin: () => response };
+    sent.push(
+      exports.send(request, client).catch((error: unknown) => {
+        response.writeHead(error instanceof ServiceError && error.code === 'unavailable' ? 503 : 429).end();
+      }),
+    );
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // holds: the server listens on a port
+  /** Requests an export, and reads nothing of it yet. */
+  const open = async (token = 'a'): Promise<IncomingMessage> => {
+    const [response] = (await once(get(`http://127.0.0.1:${port}/${token}`), 'response')) as [
+      IncomingMessage,
+    ];
+    response.on('error', () => undefined);
+    return response;
+  };
+  const metric = async (name: string): Promise<number | undefined> =>
+    (await metrics.getSingleMetric(name)?.get())?.values[0]?.value;
+  return { exports, open, sent, metric };
+}
+
+async function read(response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+describe(EventExports.name, () => {
+  it('sends all pages in order and counts their events', async () => {
+    const pages = new Pages(5);
+    const { open, metric } = await serve(pages);
+
+    const body = await read(await open());
+
+    expect(body.equals(Buffer.concat([0, 1, 2, 3, 4].map((page) => Buffer.alloc(pageBytes, page))))).toBe(
+      true,
+    );
+    expect(pages.requests).toEqual([undefined, '1', '2', '3', '4']);
+    expect(await metric('gateway_exported_events_total')).toBe(10);
+    await eventually(async () => expect(await metric('gateway_exports')).toBe(0));
+  });
+
+  it('reads at the pace of the client', async () => {
+    const pages = new Pages(1_000);
+    const { open } = await serve(pages);
+    const response = await open();
+    // The buffers of the operating system take some megabytes.
+    await eventually(() => expect(pages.requests.length).toBeGreaterThan(1));
+    const untilStill = async (): Promise<number> => {
+      for (let before = -1; ;) {
+        const now = pages.requests.length;
+        if (now === before) return now;
+        before = now;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+    };
+    expect(await untilStill()).toBeLessThan(100);
+
+    response.resume();
+
+    await eventually(() => expect(pages.requests).toHaveLength(1_000));
+  });
+
+  it('reads no faster than its limit', async () => {
+    const { open } = await serve(new Pages(6), { eventsPerSecond: 40 });
+    const begunAt = performance.now();
+
+    await read(await open());
+
+    // Five pages follow the first one, each 50 ms after the page before it, which has two events.
+    expect(performance.now() - begunAt).toBeGreaterThan(240);
+  });
+
+  it('ends its reads when the client leaves', async () => {
+    const pages = new Pages(100_000);
+    const { open, sent, metric } = await serve(pages);
+    const response = await open();
+
+    response.destroy();
+
+    await sent[0];
+    const requests = pages.requests.length;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(pages.requests).toHaveLength(requests);
+    expect(await metric('gateway_exports')).toBe(0);
+  });
+
+  it('continues after an outage of the events service', async () => {
+    const pages = new Pages(3);
+    pages.failures = 2;
+    const { open } = await serve(pages);
+
+    expect(await read(await open())).toHaveLength(3 * pageBytes);
+    expect(pages.requests).toEqual([undefined, '1', '1', '1', '2']);
+  });
+
+  it('cuts the response when the outage lasts too long', async () => {
+    const pages = new Pages(3);
+    pages.failures = Infinity;
+    const { open, sent } = await serve(pages, { outageMs: 300 });
+
+    await expect(read(await open())).rejects.toThrow('aborted');
+    await sent[0];
+  });
+
+  it('rejects exports above its limits until others have ended', async () => {
+    const { open, sent } = await serve(new Pages(100_000));
+    const first = await open('a');
+    await open('a');
+    expect((await open('a')).statusCode).toBe(429);
+    await open('b');
+    expect((await open('c')).statusCode).toBe(503);
+
+    first.destroy();
+    await sent[0];
+
+    expect((await open('a')).statusCode).toBe(200);
+  });
+
+  it('cuts its responses when it stops, and rejects further exports', async () => {
+    const { exports, open, sent } = await serve(new Pages(100_000));
+    const response = await open();
+
+    exports.stop();
+
+    await expect(read(response)).rejects.toThrow('aborted');
+    await sent[0];
+    expect((await open()).statusCode).toBe(503);
+  });
+
+  it('cuts the response when the token is revoked', async () => {
+    const { open, sent } = await serve(new Pages(100_000));
+    const [response, other] = [await open('a'), await open('b')];
+
+    revoked = ['/a'];
+
+    await sent[0];
+    await expect(read(response)).rejects.toThrow('aborted');
+    expect(other.destroyed).toBe(false);
+  });
+
+  it('cuts the response when the client reads nothing for long', async () => {
+    const { open, sent } = await serve(new Pages(100_000), { stallMs: 300 });
+    await open();
+
+    await expect(sent[0]).resolves.toBeUndefined();
+  });
+});

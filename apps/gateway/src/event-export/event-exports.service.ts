@@ -1,0 +1,147 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { ServiceError, type ExportEventsRequest } from '@stream-events/contracts';
+import { RequestClient } from '@stream-events/messaging';
+import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { AccessTokens } from '../users/access-tokens.service.js';
+import { exportLimits, type ExportLimits } from './export-limits.js';
+import { beginExport } from './export-pages.js';
+
+// The next page is read as soon as less than this waits for the client.
+const bufferBytes = 64 * 1024;
+
+// The export of a rotated token or a disabled user ends within a second, because a check takes milliseconds.
+const tokenCheckMs = 800;
+
+/** The client of an export. */
+export interface ExportClient {
+  /** SHA-256 of the client's token, in hexadecimal digits. */
+  tokenHash: string;
+  /** The id of the HTTP request. */
+  requestId: string;
+  /** Starts the response, once the first page is there. */
+  begin(): ServerResponse;
+}
+
+/** The exports of this process. An export reads at the pace of its client, and at most one page ahead. */
+@Injectable()
+export class EventExports {
+  private readonly running = new Map<AbortController, string>();
+  private readonly exportedTotal: Counter;
+  private readonly failures: FailureLog;
+  private isStopped = false;
+
+  constructor(
+    private readonly client: RequestClient,
+    private readonly tokens: AccessTokens,
+    @Inject(LOGGER) logger: Logger,
+    metrics: Registry,
+    @Optional() private readonly limits: ExportLimits = exportLimits,
+  ) {
+    const { running } = this;
+    this.failures = new FailureLog(logger);
+    this.exportedTotal = new Counter({
+      name: 'gateway_exported_events_total',
+      help: 'Events that were sent in exports',
+      registers: [metrics],
+    });
+    new Gauge({
+      name: 'gateway_exports',
+      help: 'Running exports',
+      registers: [metrics],
+      collect() {
+        this.set(running.size);
+      },
+    });
+  }
+
+  /**
+   * Sends an export. Returns when the response has ended: after the last event, or earlier when the client leaves, its token is
+   * revoked, the gateway stops, or the events service is unavailable for too long. The client then sees an incomplete response.
+   *
+   * @throws ServiceError before the response begins: `too_many_requests`, or `unavailable`
+   */
+  async send(request: ExportEventsRequest, client: ExportClient): Promise<void> {
+    this.refuseTooMany(client.tokenHash);
+    const ending = new AbortController();
+    this.running.set(ending, client.tokenHash);
+    const tokenWatch = setInterval(() => void this.endIfRevoked(client.tokenHash, ending), tokenCheckMs);
+    try {
+      const pages = await beginExport({
+        client: this.client,
+        request,
+        correlationId: client.requestId,
+        eventsPerSecond: this.limits.eventsPerSecond,
+        outageMs: this.limits.outageMs,
+        signal: ending.signal,
+        onPage: ({ count }) => this.exportedTotal.inc(count),
+      });
+      await this.stream(pages, client, ending);
+    } finally {
+      clearInterval(tokenWatch);
+      ending.abort();
+      this.running.delete(ending);
+    }
+  }
+
+  /** Ends all exports and rejects new ones. */
+  stop(): void {
+    this.isStopped = true;
+    for (const ending of this.running.keys()) ending.abort();
+  }
+
+  private async stream(
+    pages: AsyncGenerator<Uint8Array>,
+    client: ExportClient,
+    ending: AbortController,
+  ): Promise<void> {
+    const response = client.begin();
+    if (response.destroyed) return;
+    // Also ends retries while the events service is unavailable.
+    response.once('close', () => ending.abort());
+    response.setTimeout(this.limits.stallMs, () => {
+      if (response.writableLength > 0) ending.abort();
+    });
+    const source = Readable.from(pages, { objectMode: false, highWaterMark: bufferBytes });
+    try {
+      await pipeline(source, response, { signal: ending.signal });
+    } catch (error) {
+      // Ended on purpose, or the client has left.
+      if (ending.signal.aborted) return;
+      const details = { err: error, requestId: client.requestId };
+      this.failures.warn('cannot continue an export, the client has an incomplete response', details);
+    }
+  }
+
+  private async endIfRevoked(tokenHash: string, ending: AbortController): Promise<void> {
+    try {
+      if ((await this.tokens.findEnded([tokenHash])).length > 0) ending.abort();
+    } catch (err) {
+      this.failures.warn('cannot check the token of an export, retrying in 0.8 s', { err });
+    }
+  }
+
+  private refuseTooMany(tokenHash: string): void {
+    if (this.isStopped)
+      throw new ServiceError(
+        'unavailable',
+        'This gateway is shutting down. Retry after the time in `Retry-After`.',
+      );
+    const { exports, perToken } = this.limits;
+    if (this.running.size >= exports)
+      throw new ServiceError(
+        'unavailable',
+        'This gateway is running too many exports. Retry after the time in `Retry-After`.',
+        { retryAfterSeconds: 10 },
+      );
+    const own = [...this.running.values()].filter((hash) => hash === tokenHash).length;
+    if (own < perToken) return;
+    throw new ServiceError(
+      'too_many_requests',
+      `This token already has ${perToken} exports running, the maximum. Retry when one of them has ended.`,
+      { retryAfterSeconds: 10 },
+    );
+  }
+}

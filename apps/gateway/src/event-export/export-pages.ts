@@ -1,0 +1,80 @@
+import {
+  exportEvents,
+  ServiceError,
+  type ExportEventsReply,
+  type ExportEventsRequest,
+} from '@stream-events/contracts';
+import type { RequestClient } from '@stream-events/messaging';
+import { pause } from '@stream-events/service';
+
+const minBackoffMs = 250;
+const maxBackoffMs = 2_000;
+
+// After a slow page, an export may catch up by this much.
+const maxLagMs = 1_000;
+
+/** How the pages of an export are read. */
+export interface ExportReading {
+  client: RequestClient;
+  request: ExportEventsRequest;
+  /** The id of the HTTP request. */
+  correlationId: string;
+  /** The maximum number of events per second. */
+  eventsPerSecond: number;
+  /** How long to retry while the events service is unavailable, in milliseconds. */
+  outageMs: number;
+  /** Aborts when the export ends early. */
+  signal: AbortSignal;
+  onPage: (page: ExportEventsReply) => void;
+}
+
+/** Reads the first page, once. The others follow when the first one is taken from the iterator. */
+export async function beginExport(reading: ExportReading): Promise<AsyncGenerator<Uint8Array>> {
+  return readPages(reading, await readOnce(reading, reading.request.after));
+}
+
+/** Reads every next page while the client takes the one before, but no further ahead. */
+async function* readPages(reading: ExportReading, first: ExportEventsReply): AsyncGenerator<Uint8Array> {
+  let dueAt = performance.now();
+  for (let page = first; ;) {
+    dueAt = Math.max(dueAt, performance.now() - maxLagMs) + (page.count / reading.eventsPerSecond) * 1_000;
+    const next = page.next === null ? undefined : readWhenDue(reading, page.next, dueAt);
+    // The client may leave before the page is awaited.
+    next?.catch(() => undefined);
+    if (page.bytes.length > 0) yield page.bytes;
+    reading.onPage(page);
+    if (!next) return;
+    page = await next;
+  }
+}
+
+async function readWhenDue(reading: ExportReading, after: string, dueAt: number): Promise<ExportEventsReply> {
+  const waitMs = dueAt - performance.now();
+  if (waitMs > 0) await pause(waitMs, reading.signal);
+  reading.signal.throwIfAborted();
+  return readWithRetries(reading, after);
+}
+
+async function readWithRetries(reading: ExportReading, after: string): Promise<ExportEventsReply> {
+  const deadline = performance.now() + reading.outageMs;
+  for (let backoffMs = minBackoffMs; ; backoffMs = Math.min(2 * backoffMs, maxBackoffMs)) {
+    try {
+      return await readOnce(reading, after);
+    } catch (error) {
+      const isAway = error instanceof ServiceError && error.code === 'unavailable';
+      if (!isAway || reading.signal.aborted || performance.now() + backoffMs > deadline) throw error;
+      await pause(backoffMs, reading.signal);
+    }
+  }
+}
+
+function readOnce(
+  { client, request, correlationId }: ExportReading,
+  after: string | undefined,
+): Promise<ExportEventsReply> {
+  return client.request(
+    exportEvents,
+    { ...request, ...(after !== undefined && { after }) },
+    { correlationId },
+  );
+}

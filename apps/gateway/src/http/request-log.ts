@@ -1,0 +1,28 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { errorCatalogue, type ServiceError } from '@stream-events/contracts';
+import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
+
+/** What the log says about a request. `route` is the pattern of its path; undefined when there is none. */
+export interface LoggedRequest {
+  id: string;
+  method: string;
+  route: string | undefined;
+}
+
+/** Logs failed requests. */
+@Injectable()
+export class RequestLog {
+  private readonly refusals: FailureLog;
+
+  constructor(@Inject(LOGGER) private readonly logger: Logger) {
+    this.refusals = new FailureLog(logger);
+  }
+
+  noteFailure(error: ServiceError, { id, method, route }: LoggedRequest): void {
+    const { logLevel, status } = errorCatalogue[error.code];
+    const details = { requestId: id, method, route, status, err: error.cause ?? error };
+    // In an outage, thousands of requests per second fail for one reason.
+    if (error.code === 'unavailable') this.refusals.warn('requests failed with 503', details);
+    else this.logger[logLevel](details, 'request failed');
+  }
+}

@@ -1,0 +1,108 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  findNamedUsers,
+  listErasedUsers,
+  receivedAt,
+  type ErasedUserMessage,
+} from '@stream-events/contracts';
+import { RequestClient } from '@stream-events/messaging';
+import { FailureLog, LOGGER, UserHasher, WorkerLoop, type Logger } from '@stream-events/service';
+import { EventFeed } from './event-feed.service.js';
+import { EventHistory } from './event-history.service.js';
+
+// An erasure waits for four times as long until it ends.
+const intervalMs = 1_000;
+// After a failure, ask again within this time.
+const maxBackoffMs = 2_000;
+// Ask again for erasures that ended this long before the last reply, in case one was committed late.
+const overlapMs = 60_000;
+// Takes a few milliseconds, so that live delivery does not stop.
+const sliceLength = 250;
+const maxRemembered = 10_000;
+
+/**
+ * Removes the events of erased users from the memory of this process: from the ring buffer, and from the pages of older events. Asks
+ * the events service every second. Removes the events when it first sees an erasure, and again when the store and the streams no longer
+ * have them, because it may have read some in between.
+ */
+@Injectable()
+export class ErasureWatch {
+  private readonly loop: WorkerLoop;
+  private readonly failures: FailureLog;
+  /** The users of the erasures that were seen since the start. */
+  private readonly users = new Map<string, ErasedUserMessage>();
+  private readonly hashes = new Map<string, readonly string[]>();
+  private endedSince: number | undefined;
+
+  constructor(
+    private readonly client: RequestClient,
+    private readonly feed: EventFeed,
+    private readonly history: EventHistory,
+    private readonly hasher: UserHasher,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    this.failures = new FailureLog(logger);
+    this.loop = new WorkerLoop({
+      work: () => this.look(),
+      idleMs: intervalMs,
+      maxBackoffMs,
+      onFailure: (err) => this.failures.warn('cannot ask for erased users, retrying', { err }),
+    });
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  /** Whether an event is being erased, or was erased since the start. @param text its data, or its record */
+  isErased(id: string, text: string): boolean {
+    if (this.users.size === 0) return false;
+    const users = [...this.users.values()].filter(({ until }) => receivedAt(id) <= until);
+    return users.length > 0 && names(text, (userId) => this.isOneOf(users, userId));
+  }
+
+  private async look(): Promise<boolean> {
+    const { endedSince } = this;
+    const reply = await this.client.request(listErasedUsers, endedSince === undefined ? {} : { endedSince });
+    const news = reply.users.filter(({ id, isGone }) => this.users.get(id)?.isGone !== isGone);
+    for (const user of news) this.users.set(user.id, user);
+    if (news.length > 0) await this.removeFromMemory(news);
+    this.endedSince = reply.now - overlapMs;
+    return false;
+  }
+
+  private async removeFromMemory(users: readonly ErasedUserMessage[]): Promise<void> {
+    const { ringBuffer } = this.feed;
+    const latest = Math.max(...users.map(({ until }) => until));
+    let from = ringBuffer?.firstSequence ?? 0;
+    const sequences = new Set<number>();
+    for (;;) {
+      const slice = ringBuffer?.slice(from, sliceLength) ?? [];
+      for (const { id, record, sequence } of slice)
+        if (receivedAt(id) <= latest && names(record.toString(), (userId) => this.isOneOf(users, userId)))
+          sequences.add(sequence);
+      const last = slice.at(-1);
+      if (!last) break;
+      from = last.sequence + 1;
+      await nextTurn();
+    }
+    ringBuffer?.remove(sequences);
+    this.history.forget();
+  }
+
+  private isOneOf(users: readonly ErasedUserMessage[], userId: string): boolean {
+    const hashes = this.hashes.get(userId) ?? this.hasher.hashes(userId);
+    if (this.hashes.size >= maxRemembered) this.hashes.clear();
+    this.hashes.set(userId, hashes);
+    return users.some(({ userHash }) => hashes.includes(userHash));
+  }
+}
+
+function names(text: string, isErased: (userId: string) => boolean): boolean {
+  return findNamedUsers(text).some(({ id }) => isErased(id));
+}

@@ -1,0 +1,30 @@
+// Room for about a hundred records.
+const blockBytes = 64 * 1024;
+// A larger record gets its own memory, so that a block is never left half empty.
+const maxSharedBytes = blockBytes / 8;
+
+/**
+ * Copies records of the network buffer into blocks of memory. Memory for each record alone would take longer to get and to collect. A
+ * block stays in memory as long as one of its records does: the ring buffer drops records in the order in which they came, so at most
+ * one of its blocks is kept for a part of its records.
+ */
+export class RecordMemory {
+  private block = Buffer.alloc(0);
+  private used = 0;
+
+  copy(record: Uint8Array): Buffer {
+    const own = this.take(record.length);
+    own.set(record);
+    return own;
+  }
+
+  private take(bytes: number): Buffer {
+    if (bytes > maxSharedBytes) return Buffer.allocUnsafeSlow(bytes);
+    if (this.used + bytes > this.block.length) {
+      this.block = Buffer.allocUnsafeSlow(blockBytes);
+      this.used = 0;
+    }
+    this.used += bytes;
+    return this.block.subarray(this.used - bytes, this.used);
+  }
+}

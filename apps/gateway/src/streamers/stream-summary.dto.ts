@@ -1,0 +1,277 @@
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  maxSummaryTops,
+  maxSummaryTypes,
+  type GivenTotal,
+  type RaidTotal,
+  type StreamSummaryMessage,
+  type StreamViewersReply,
+} from '@stream-events/contracts';
+import { exampleTime, printTime, printTimeOrNull } from '../http/time.js';
+
+/** The events of a stream. */
+export class SummaryEvents {
+  @ApiProperty({ type: 'integer', description: 'Number of events of all types', example: 5214 })
+  total!: number;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'integer' },
+    description: `Number of events by type. Contains the ${maxSummaryTypes} types with the most events`,
+    example: { 'channel-chat-message': 5100, 'channel-follow': 114 },
+  })
+  by_type!: Record<string, number>;
+}
+
+/** The subscriptions of one tier. */
+export class SummaryTier {
+  @ApiProperty({ description: 'The tier, as the platform names it', example: '1000' })
+  tier!: string;
+
+  @ApiProperty({ type: 'integer', description: 'New subscriptions that the subscriber paid', example: 4 })
+  new!: number;
+
+  @ApiProperty({ type: 'integer', description: 'New subscriptions that were gifts', example: 10 })
+  gifted!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Renewed subscriptions that subscribers shared', example: 7 })
+  renewed!: number;
+}
+
+/** The subscriptions during a stream. */
+export class SummarySubscriptions {
+  @ApiProperty({ type: 'integer', description: 'Number of subscriptions of all tiers', example: 21 })
+  total!: number;
+
+  @ApiProperty({ type: [SummaryTier], description: 'The tiers, the one with the most subscriptions first' })
+  by_tier!: SummaryTier[];
+}
+
+/** A user and what the user gave. */
+export class SummaryUser {
+  @ApiProperty({ description: 'The platform’s id of the user', example: '12826' })
+  user_id!: string;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The display name in the user’s latest event',
+    example: 'Some_Viewer',
+  })
+  user_name!: string | null;
+
+  @ApiProperty({ type: 'integer', description: 'What the user gave during the stream', example: 10 })
+  total!: number;
+}
+
+/** The gifted subscriptions of a stream. */
+export class SummaryGifts {
+  @ApiProperty({ type: 'integer', description: 'Number of gifted subscriptions', example: 15 })
+  total!: number;
+
+  @ApiProperty({ type: 'integer', description: 'The part of `total` from anonymous givers', example: 5 })
+  anonymous!: number;
+
+  @ApiProperty({ type: [SummaryUser], description: `The ${maxSummaryTops} users who gave most` })
+  top_givers!: SummaryUser[];
+}
+
+/** The bits of a stream. */
+export class SummaryBits {
+  @ApiProperty({ type: 'integer', description: 'Number of bits', example: 2300 })
+  total!: number;
+
+  @ApiProperty({ type: 'integer', description: 'The part of `total` from anonymous cheerers', example: 100 })
+  anonymous!: number;
+
+  @ApiProperty({ type: [SummaryUser], description: `The ${maxSummaryTops} users who cheered most` })
+  top_cheerers!: SummaryUser[];
+}
+
+/** A raid. */
+export class SummaryRaid {
+  @ApiProperty({ description: 'Time of the raid, UTC, to the second', example: exampleTime })
+  at!: string;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The platform’s id of the other channel',
+    example: '83710',
+  })
+  user_id!: string | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The name of the other channel',
+    example: 'Raider',
+  })
+  user_name!: string | null;
+
+  @ApiProperty({ type: 'integer', description: 'Number of viewers who took part', example: 52 })
+  viewers!: number;
+}
+
+/** The raids of one direction. */
+export class SummaryRaids {
+  @ApiProperty({ type: 'integer', description: 'Number of raids', example: 1 })
+  count!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Number of viewers of all raids', example: 52 })
+  viewers!: number;
+
+  @ApiProperty({ type: [SummaryRaid], description: `The ${maxSummaryTops} raids with the most viewers` })
+  top!: SummaryRaid[];
+}
+
+/** The raids of a stream. */
+export class SummaryRaidDirections {
+  @ApiProperty({ type: SummaryRaids, description: 'Raids that arrived at the channel' })
+  incoming!: SummaryRaids;
+
+  @ApiProperty({ type: SummaryRaids, description: 'Raids from the channel to others' })
+  outgoing!: SummaryRaids;
+}
+
+/** The viewers of a stream. */
+export class SummaryViewers {
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'The most viewers at a time. Null until the platform has listed the stream',
+    example: 312,
+  })
+  peak!: number | null;
+
+  @ApiProperty({
+    type: Number,
+    nullable: true,
+    description: 'The average over the time of the stream. Null until the platform has listed the stream',
+    example: 201.5,
+  })
+  average!: number | null;
+}
+
+/** The chat of a stream. */
+export class SummaryChat {
+  @ApiProperty({ type: 'integer', description: 'Number of chat messages', example: 5100 })
+  messages!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Number of users who wrote the messages', example: 180 })
+  chatters!: number;
+}
+
+/** The summary of a stream in the API. */
+export class StreamSummary {
+  @ApiProperty({
+    format: 'uuid',
+    description: 'The id of the stream',
+    example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
+  })
+  id!: string;
+
+  @ApiProperty({ description: 'The platform’s id of the stream', example: '41375541868' })
+  stream_id!: string;
+
+  @ApiProperty({ description: 'Start time, UTC, to the second', example: exampleTime })
+  started_at!: string;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'End time, UTC, to the second. Null while the stream is live',
+    example: null,
+  })
+  ended_at!: string | null;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'Duration of the stream in seconds; until now while the stream is live',
+    example: 14400,
+  })
+  duration_seconds!: number;
+
+  @ApiProperty({
+    description:
+      'Whether retention has removed events of the stream, so that they are missing in the numbers',
+    example: false,
+  })
+  partial!: boolean;
+
+  @ApiProperty({ type: SummaryEvents })
+  events!: SummaryEvents;
+
+  @ApiProperty({ type: 'integer', description: 'Number of new followers', example: 114 })
+  followers!: number;
+
+  @ApiProperty({ type: SummarySubscriptions })
+  subscriptions!: SummarySubscriptions;
+
+  @ApiProperty({ type: SummaryGifts })
+  gifts!: SummaryGifts;
+
+  @ApiProperty({ type: SummaryBits })
+  bits!: SummaryBits;
+
+  @ApiProperty({ type: SummaryRaidDirections })
+  raids!: SummaryRaidDirections;
+
+  @ApiProperty({ type: SummaryViewers })
+  viewers!: SummaryViewers;
+
+  @ApiProperty({ type: SummaryChat })
+  chat!: SummaryChat;
+}
+
+/** Combines what the monitor and the event store know about a stream. */
+export function toStreamSummary(
+  { stream, peak, average }: StreamViewersReply,
+  summary: StreamSummaryMessage,
+): StreamSummary {
+  const { id, streamId, startedAt, endedAt } = stream;
+  const { eventTypes, tiers } = summary;
+  return {
+    id,
+    stream_id: streamId,
+    started_at: printTime(startedAt),
+    ended_at: printTimeOrNull(endedAt),
+    duration_seconds: Math.max(Math.round(((endedAt ?? Date.now()) - startedAt) / 1_000), 0),
+    partial: summary.isPartial,
+    events: {
+      total: summary.events,
+      by_type: Object.fromEntries(eventTypes.map(({ eventType, count }) => [eventType, count])),
+    },
+    followers: summary.followers,
+    subscriptions: {
+      total: tiers.reduce((sum, tier) => sum + tier.new + tier.gifted + tier.renewed, 0),
+      by_tier: tiers,
+    },
+    gifts: { ...toTotals(summary.gifts), top_givers: toUsers(summary.gifts) },
+    bits: { ...toTotals(summary.bits), top_cheerers: toUsers(summary.bits) },
+    raids: { incoming: toRaids(summary.incomingRaids), outgoing: toRaids(summary.outgoingRaids) },
+    viewers: { peak, average: average === null ? null : Math.round(average * 10) / 10 },
+    chat: { messages: summary.chatMessages, chatters: summary.chatters },
+  };
+}
+
+function toTotals({ total, anonymous }: GivenTotal): { total: number; anonymous: number } {
+  return { total, anonymous };
+}
+
+function toUsers({ top }: GivenTotal): SummaryUser[] {
+  return top.map(({ userId, userName, total }) => ({ user_id: userId, user_name: userName, total }));
+}
+
+function toRaids({ count, viewers, top }: RaidTotal): SummaryRaids {
+  return {
+    count,
+    viewers,
+    top: top.map((raid) => ({
+      at: printTime(raid.at),
+      user_id: raid.channelId,
+      user_name: raid.channelName,
+      viewers: raid.viewers,
+    })),
+  };
+}

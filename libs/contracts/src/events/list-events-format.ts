@@ -1,0 +1,84 @@
+import type { RawFormat } from '../contract.js';
+import { ServiceError } from '../errors.js';
+import { isJsonObject, type JsonObject } from '../json-object.js';
+import type { ListPosition } from '../list-page.js';
+import type { ListEventsReply, StoredEventMessage } from './read-events.contract.js';
+
+const lengthBytes = 4;
+
+/**
+ * A page as bytes: the length of the head (32 bits, big endian), the head as JSON, and the records as JSON text. The records go
+ * from the events service to the client of the API as they are.
+ */
+export const listEventsFormat: RawFormat<ListEventsReply> = {
+  print({ records, ...head }) {
+    const text = JSON.stringify(head);
+    const headBytes = Buffer.byteLength(text);
+    const bytes = Buffer.allocUnsafe(lengthBytes + headBytes + (records?.length ?? 0));
+    bytes.writeUInt32BE(headBytes);
+    bytes.write(text, lengthBytes);
+    if (records) bytes.set(records, lengthBytes + headBytes);
+    return bytes;
+  },
+
+  parse(bytes) {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const end = buffer.length < lengthBytes ? Infinity : lengthBytes + buffer.readUInt32BE();
+    if (end > buffer.length) throw malformed();
+    const head = parseHead(buffer.toString('utf8', lengthBytes, end));
+    return {
+      events: head.events.map(parseEvent),
+      next: parsePosition(head.next),
+      previous: parsePosition(head.previous),
+      ...(end < buffer.length && { records: buffer.subarray(end) }),
+    };
+  },
+};
+
+function parseHead(text: string): JsonObject & { events: unknown[] } {
+  const head = parseJson(text);
+  if (!isJsonObject(head) || !Array.isArray(head.events)) throw malformed();
+  return { ...head, events: head.events };
+}
+
+// Our services escape no names, so JSON.parse reads the names correctly (see `parseJson`).
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw malformed();
+  }
+}
+
+function parsePosition(value: unknown): ListPosition | null {
+  if (value === null) return null;
+  if (!isJsonObject(value)) throw malformed();
+  const { direction, id, inclusive } = value;
+  if (
+    (direction !== 'older' && direction !== 'newer') ||
+    typeof id !== 'string' ||
+    typeof inclusive !== 'boolean'
+  )
+    throw malformed();
+  return { direction, id, inclusive };
+}
+
+function parseEvent(value: unknown): StoredEventMessage {
+  if (!isJsonObject(value)) throw malformed();
+  const { id, eventId, eventType, eventSource, origin, eventData, occurredAt = null } = value;
+  if (
+    typeof id !== 'string' ||
+    (eventId !== null && typeof eventId !== 'string') ||
+    typeof eventType !== 'string' ||
+    typeof eventSource !== 'string' ||
+    (origin !== 'platform' && origin !== 'test') ||
+    typeof eventData !== 'string' ||
+    (occurredAt !== null && typeof occurredAt !== 'number')
+  )
+    throw malformed();
+  return { id, eventId, eventType, eventSource, origin, eventData, occurredAt };
+}
+
+function malformed(): ServiceError {
+  return new ServiceError('invalid', 'The page is malformed.');
+}

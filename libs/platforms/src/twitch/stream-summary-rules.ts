@@ -1,0 +1,33 @@
+import type { RaidRule, StreamSummaryRules } from '../stream-summary-rules.js';
+
+const user = { userId: 'user_id', userName: 'user_name' };
+const cheerer = { ...user, isAnonymous: 'is_anonymous' };
+const bitsUse = { eventType: 'channel-bits-use', adds: 'bits', amount: 'bits', ...user } as const;
+const cheers = { key: 'type', value: 'cheer' };
+
+const raid: RaidRule = {
+  eventType: 'channel-raid',
+  fromName: 'from_broadcaster_user_name',
+  toName: 'to_broadcaster_user_name',
+  viewers: 'viewers',
+};
+
+/**
+ * What Twitch's events add to the summary of a stream (docs/platform-facts.md §5). `channel-chat-notification` repeats
+ * subscriptions, gifts, and raids, so it adds nothing.
+ */
+export const streamSummaryRules: StreamSummaryRules = {
+  follower: 'channel-follow',
+  chatMessage: 'channel-chat-message',
+  rules: [
+    { eventType: 'channel-subscribe', adds: 'subscription', tier: 'tier', isGift: 'is_gift' },
+    { eventType: 'channel-subscription-message', adds: 'renewal', tier: 'tier' },
+    { eventType: 'channel-subscription-gift', adds: 'gifts', amount: 'total', ...cheerer },
+    { eventType: 'channel-cheer', adds: 'bits', amount: 'bits', ...cheerer },
+    // `channel-bits-use` reports cheers, too. Both types arrive when both are active.
+    { ...bitsUse, only: cheers, unless: 'channel-cheer' },
+    { ...bitsUse, except: cheers },
+  ],
+  // `raid` is the type that clients use when they add raids.
+  raids: [raid, { ...raid, eventType: 'raid' }],
+};
