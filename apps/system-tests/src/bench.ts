@@ -108,7 +108,7 @@ class Benchmark {
     nodeOptions: readonly string[],
     work: (subject: Subject) => Promise<T>,
   ): Promise<T> {
-    const subject = await startSubject(name, this.servers, await this.createStore(), nodeOptions);
+    const subject = await startSubject(name, this.servers, await this.createStore(), { nodeOptions });
     try {
       return await work(subject);
     } finally {

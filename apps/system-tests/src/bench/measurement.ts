@@ -1,13 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LoadKind } from '../load/request-maker.js';
+import type { LoadKind, LoadPopulation } from '../load/request-maker.js';
 import { startLoad, type Load } from '../load/load.js';
-import type { LoadCounts } from '../load/load-generator.js';
-import {
-  cpuSeconds,
-  cpuSecondsOfFamily,
-  memoryMegabytes,
-  memoryMegabytesOfFamily,
-} from '../measure/processes.js';
+import type { LoadCounts } from '../load/response-counter.js';
+import { cpuMicrosecondsPer, cpuReader } from '../measure/cpu-by-role.js';
+import { memoryMegabytes, memoryMegabytesOfFamily } from '../measure/processes.js';
 import type { Servers } from '../system/servers.js';
 import type { Subject } from './subject.js';
 
@@ -15,6 +11,8 @@ import type { Subject } from './subject.js';
 export interface MeasurementOptions {
   kind: LoadKind;
   connections: number;
+  /** Whose events the load sends. Default: one busy channel. */
+  population?: LoadPopulation | undefined;
   warmUpSeconds: number;
   seconds: number;
 }
@@ -39,7 +37,7 @@ export async function measure(
 ): Promise<Measurement> {
   const load = startSubjectLoad(subject, options);
   await wait(options.warmUpSeconds * 1_000);
-  const readCpu = cpuReader(subject, servers, load);
+  const readCpu = cpuReader({ pids: subject.pids, servers, load });
   await load.takeCounts();
   const [cpuBefore, publishedBefore] = [readCpu(), await subject.countPublished?.()];
   await wait(options.seconds * 1_000);
@@ -54,12 +52,7 @@ export async function measure(
         : (publishedAfter - publishedBefore) / counts.seconds,
     latencyMs: counts.latencyMs,
     failed: counts.failed,
-    cpuMicroseconds: Object.fromEntries(
-      Object.entries(cpuAfter).map(([name, seconds]) => [
-        name,
-        ((seconds - (cpuBefore[name] ?? 0)) / counts.succeeded) * 1e6,
-      ]),
-    ),
+    cpuMicroseconds: cpuMicrosecondsPer(counts.succeeded, cpuBefore, cpuAfter),
   };
 }
 
@@ -96,18 +89,9 @@ export async function watchMemory(
   return samples;
 }
 
-function startSubjectLoad(subject: Subject, { kind, connections }: MeasurementOptions): Load {
+function startSubjectLoad(subject: Subject, { kind, connections, population }: MeasurementOptions): Load {
   const { ports, webhookSecret, token } = subject;
-  return startLoad({ kind, connections, ports, webhookSecret, token });
-}
-
-function cpuReader(subject: Subject, servers: Servers, load: Load): () => Record<string, number> {
-  return () => ({
-    ...mapValues(subject.pids, (pids) => sum(pids.map(cpuSeconds))),
-    NATS: cpuSeconds(servers.nats.pid),
-    PostgreSQL: cpuSecondsOfFamily(servers.postgres.pid),
-    load: cpuSeconds(load.pid),
-  });
+  return startLoad({ kind, connections, population, ports, webhookSecret, token });
 }
 
 function readMemory(subject: Subject, servers: Servers): Record<string, number> {

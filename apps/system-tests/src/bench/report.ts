@@ -46,7 +46,7 @@ function printMethod({ connections, filledEvents }: BenchmarkResults): Section {
   return {
     title: 'What is measured',
     paragraphs: [
-      `Signed notifications (channel follows, 575 bytes) over ${connections} connections, each with one request in flight. A response counts when it is 204: the event is then committed with fsync. "Published" counts the events that the EVENTS stream acknowledged in the same time. The event store holds ${formatCount(filledEvents)} events before each run. Runs of the subjects alternate, and the figures are medians; on a shared machine they vary from day to day, so compare ratios.`,
+      `Signed notifications (channel follows, about 575 bytes) over ${connections} connections, each with one request in flight. A response counts when it is 204: the event is then committed with fsync. "Published" counts the events that the EVENTS stream acknowledged in the same time. The event store holds ${formatCount(filledEvents)} events before each run. Runs of the subjects alternate, and the figures are medians; on a shared machine they vary from day to day, so compare ratios.`,
       'The **ceiling** is one process of plain node:http that checks the same signature and writes with the same statement into the same tables and indexes. It has no framework and no NATS, and publishes nothing.',
     ],
     promises: [],

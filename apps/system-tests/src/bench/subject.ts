@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { ServiceProcessOptions } from '@stream-events/testing';
 import type { Credentials } from '../load/request-maker.js';
 import { forkServer } from '../system/forked-server.js';
 import type { Servers } from '../system/servers.js';
@@ -20,14 +21,14 @@ export async function startSubject(
   name: SubjectName,
   servers: Servers,
   databaseUrl: string,
-  nodeOptions: readonly string[] = [],
+  options: ServiceProcessOptions = {},
 ): Promise<Subject> {
   if (name === 'ceiling') return startCeilingSubject(databaseUrl);
   const instances = name === '1 + 1' ? 1 : 2;
   const system = await startSystem(servers, databaseUrl, {
     gateways: instances,
     events: instances,
-    nodeOptions,
+    ...options,
   });
   return {
     webhookSecret: system.webhookSecret,

@@ -72,7 +72,7 @@ export async function measureStalledReaders(bed: LiveBed): Promise<StalledReader
   const [usual, ...otherGateways] = bed.system.gateways;
   if (!usual) throw new Error('the bed has no gateway');
   await usual.stop();
-  const gateway = new ServiceProcess('gateway', usual.environment, collectOnSignal);
+  const gateway = new ServiceProcess('gateway', usual.environment, { nodeOptions: collectOnSignal });
   await gateway.start();
   try {
     // Requests go to the other gateway, because they cost memory too.

@@ -12,8 +12,21 @@ export interface Credentials {
   token: string;
 }
 
-// The number of viewers. The filters' indexes get repeated and new values, as on a busy channel.
-const viewers = 5_000;
+/** Channels and viewers whose events a load sends. Ids and names end in a rank that counts from 0. */
+export interface LoadPopulation {
+  firstChannelId: number;
+  channels: number;
+  firstViewerId: number;
+  viewers: number;
+}
+
+// The filters' indexes get repeated and new values, as on a busy channel.
+const busyChannel: LoadPopulation = {
+  firstChannelId: 4_711,
+  channels: 1,
+  firstViewerId: 100_000,
+  viewers: 5_000,
+};
 
 const subscription = {
   id: '3b7a1f0c-11aa-4f1d-9d6f-0c8d1f3c2b10',
@@ -26,16 +39,20 @@ const subscription = {
   created_at: '2026-11-21T07:00:00.123456789Z',
 };
 
-export function requestMaker(kind: LoadKind, credentials: Credentials): RequestMaker {
+export function requestMaker(
+  kind: LoadKind,
+  credentials: Credentials,
+  population = busyChannel,
+): RequestMaker {
   return kind === 'notifications'
-    ? notificationMaker(credentials.webhookSecret)
-    : postMaker(credentials.token);
+    ? notificationMaker(credentials.webhookSecret, population)
+    : postMaker(credentials.token, population);
 }
 
 /** The status of a successful response. */
 export const successStatus: Record<LoadKind, string> = { notifications: '204', posts: '201' };
 
-function notificationMaker(secret: string): RequestMaker {
+function notificationMaker(secret: string, population: LoadPopulation): RequestMaker {
   // The load shares two cores with the system under test, so ids must be cheap: a prefix of this process and a number.
   const prefix = randomBytes(8).toString('hex');
   const beginning = `{"subscription":${JSON.stringify(subscription)},"event":`;
@@ -44,7 +61,7 @@ function notificationMaker(secret: string): RequestMaker {
     count += 1;
     const messageId = `${prefix}-${count}`;
     const timestamp = new Date().toISOString();
-    const body = `${beginning}${followEvent(count, timestamp)}}`;
+    const body = `${beginning}${followEvent(count, timestamp, population)}}`;
     const signature = createHmac('sha256', secret)
       .update(messageId + timestamp + body)
       .digest('hex');
@@ -59,11 +76,11 @@ function notificationMaker(secret: string): RequestMaker {
   };
 }
 
-function postMaker(token: string): RequestMaker {
+function postMaker(token: string, population: LoadPopulation): RequestMaker {
   let count = 0;
   return () => {
     count += 1;
-    const data = followEvent(count, new Date().toISOString());
+    const data = followEvent(count, new Date().toISOString(), population);
     const body = `{"event_type":"channel-follow","event_source":"PlatformSub","event_data":${data}}`;
     return (
       'POST /api/v1/platform-events HTTP/1.1\r\nHost: events.example.org\r\nContent-Type: application/json\r\n' +
@@ -73,12 +90,14 @@ function postMaker(token: string): RequestMaker {
 }
 
 /** ASCII only, so that its length is its size in bytes. */
-function followEvent(count: number, followedAt: string): string {
-  // A step coprime to the number of viewers visits all of them in an irregular order.
+function followEvent(count: number, followedAt: string, population: LoadPopulation): string {
+  const { firstChannelId, channels, firstViewerId, viewers } = population;
+  // Steps coprime to the numbers of viewers and channels visit all of them in an irregular order.
   const viewer = (count * 1_237) % viewers;
+  const channel = (count * 619) % channels;
   return (
-    `{"user_id":"${100_000 + viewer}","user_login":"viewer_${viewer}","user_name":"Viewer_${viewer}",` +
-    '"broadcaster_user_id":"4711","broadcaster_user_login":"mira_plays","broadcaster_user_name":"Mira_Plays",' +
-    `"followed_at":"${followedAt}"}`
+    `{"user_id":"${firstViewerId + viewer}","user_login":"viewer_${viewer}","user_name":"Viewer_${viewer}",` +
+    `"broadcaster_user_id":"${firstChannelId + channel}","broadcaster_user_login":"channel_${channel}",` +
+    `"broadcaster_user_name":"Channel_${channel}","followed_at":"${followedAt}"}`
   );
 }

@@ -44,5 +44,6 @@ function toPublishable({ marker, kind, eventType, eventData }: SentEvent): Publi
     origin: kind === 'test event' ? 'test' : 'platform',
     eventData,
     broadcasterUserId: typeof broadcaster === 'string' ? broadcaster : null,
+    raidToId: null,
   };
 }

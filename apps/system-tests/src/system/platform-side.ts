@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { freePort, ServiceProcess, type AppName } from '@stream-events/testing';
+import { freePort, ServiceProcess, type AppName, type ServiceProcessOptions } from '@stream-events/testing';
 import { PlatformTap } from './platform-tap.js';
 import type { Servers } from './servers.js';
 import type { System } from './system.js';
@@ -42,8 +42,7 @@ export async function startPlatformSide(
       PLATFORM_WEBHOOK_SECRET: system.webhookSecret,
       PUBLIC_URL: system.gateways[0]?.url ?? '',
     });
-  const createMonitor = async (): Promise<ServiceProcess> =>
-    new ServiceProcess('streamer-monitor', await environmentOf('streamer-monitor', servers, databaseUrl));
+  const createMonitor = (): Promise<ServiceProcess> => createStreamerMonitor(servers, databaseUrl);
   const connectors = [await createConnector(), await createConnector()];
   const monitors = [await createMonitor(), await createMonitor()];
   const services = [...connectors, ...monitors];
@@ -59,6 +58,16 @@ export async function startPlatformSide(
     throw error;
   }
   return { simulator, connectors, monitors, tap, application, stop };
+}
+
+/** Creates a streamer monitor, which the caller starts. */
+export async function createStreamerMonitor(
+  servers: Servers,
+  databaseUrl: string,
+  options: ServiceProcessOptions = {},
+): Promise<ServiceProcess> {
+  const environment = await environmentOf('streamer-monitor', servers, databaseUrl);
+  return new ServiceProcess('streamer-monitor', environment, options);
 }
 
 async function createSimulator(application: Application): Promise<ServiceProcess> {

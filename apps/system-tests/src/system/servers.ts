@@ -12,7 +12,15 @@ import {
 import pg from 'pg';
 import { RestartableServer } from './restartable-server.js';
 
-/** PostgreSQL and NATS with the durable settings of `npm start`, in a new folder. */
+/** Options of `startServers`. */
+export interface ServersOptions {
+  /** Keeps the data of PostgreSQL in this folder. Default: a new folder, which `stop` deletes. */
+  postgresDirectory?: string | undefined;
+  /** Settings of PostgreSQL. Default: those of `npm start`. */
+  postgresSettings?: Readonly<Record<string, string>>;
+}
+
+/** PostgreSQL and NATS with the durable settings of `npm start`. */
 export interface Servers {
   readonly postgres: EmbeddedPostgres;
   readonly nats: EmbeddedNats;
@@ -23,18 +31,31 @@ export interface Servers {
   };
   /** Creates an empty database and keeps the earlier databases of the run. */
   createDatabase(name: string): Promise<string>;
-  /** Stops both and deletes their data. */
+  /** Stops both and deletes their data, except in a folder that was given. */
   stop(): Promise<void>;
 }
 
 // On disk, unlike the temporary folder of some systems, because the tests measure durable storage.
 const parentDirectory = '/var/tmp';
 
-export async function startServers(): Promise<Servers> {
+// The servers run in their own session, which Ctrl-C does not reach.
+const running = new Set<() => Promise<void>>();
+const stopRunning = (): void =>
+  void Promise.all([...running].map((stop) => stop())).finally(() => process.exit(130));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stopRunning);
+
+/** Starts both servers. */
+export async function startServers(options: ServersOptions = {}): Promise<Servers> {
+  const { postgresDirectory, postgresSettings = {} } = options;
   const directory = await mkdtemp(join(parentDirectory, 'stream-events-system-test-'));
   const log = (): void => undefined;
   const postgres = await RestartableServer.start((port) =>
-    startEmbeddedPostgres({ directory, log, ...(port !== undefined && { port }) }),
+    startEmbeddedPostgres({
+      directory: postgresDirectory ?? directory,
+      log,
+      settings: postgresSettings,
+      ...(port !== undefined && { port }),
+    }),
   );
   const binary = await findNatsServer({ cacheDirectory: 'node_modules/.cache/stream-events', log });
   // Chosen here, so that a restarted server has the same passwords.
@@ -47,11 +68,10 @@ export async function startServers(): Promise<Servers> {
     await postgres.stop();
     await rm(directory, { recursive: true, force: true });
     // Under root, PostgreSQL runs as another user and keeps its data in a folder that this user can enter.
-    await rm(postgres.current.dataHome, { recursive: true, force: true });
+    if (postgresDirectory === undefined)
+      await rm(postgres.current.dataHome, { recursive: true, force: true });
   };
-  const stopOnSignal = (): void => void stop().finally(() => process.exit(130));
-  // The servers run in their own session, which Ctrl-C does not reach.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stopOnSignal);
+  running.add(stop);
   return {
     get postgres() {
       return postgres.current;
@@ -61,7 +81,10 @@ export async function startServers(): Promise<Servers> {
     },
     restartable: { postgres, nats },
     createDatabase: (name) => createDatabase(postgres.current.url, name),
-    stop,
+    stop: async () => {
+      running.delete(stop);
+      await stop();
+    },
   };
 }
 

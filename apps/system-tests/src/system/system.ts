@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { freePort, ServiceProcess } from '@stream-events/testing';
+import { freePort, ServiceProcess, type ServiceProcessOptions } from '@stream-events/testing';
 import type { Servers } from './servers.js';
 
-/** The number of processes per service, and additional options for Node, for example for profiling. */
-export interface SystemSize {
+/** The number of processes per service, and how they are started. */
+export interface SystemSize extends ServiceProcessOptions {
   gateways: number;
   events: number;
-  nodeOptions?: readonly string[];
   environment?: Readonly<Record<string, string>>;
 }
 
@@ -21,7 +20,9 @@ export interface System {
   stop(): Promise<void>;
 }
 
+// The same for all systems of a run, so that a database can be used by one after the other.
 const owner = { username: 'owner', password: randomBytes(12).toString('hex') };
+const secretKey = randomBytes(32).toString('hex');
 
 /** Starts the services on one database and NATS server. */
 export async function startSystem(servers: Servers, databaseUrl: string, size: SystemSize): Promise<System> {
@@ -34,11 +35,15 @@ export async function startSystem(servers: Servers, databaseUrl: string, size: S
     LOG_LEVEL: 'warn',
     ...size.environment,
   });
-  const secretKey = randomBytes(32).toString('hex');
   const events = await Promise.all(
     Array.from({ length: size.events }, async () => {
-      const environment = { ...(await shared('events')), PLATFORM: 'simulator', EVENTS_MAX_GB: '8' };
-      return new ServiceProcess('events', environment, size.nodeOptions);
+      const environment = {
+        ...(await shared('events')),
+        SECRET_KEY: secretKey,
+        PLATFORM: 'simulator',
+        EVENTS_MAX_GB: '8',
+      };
+      return new ServiceProcess('events', environment, size);
     }),
   );
   const gateways = await Promise.all(
@@ -51,7 +56,7 @@ export async function startSystem(servers: Servers, databaseUrl: string, size: S
         OWNER_USERNAME: owner.username,
         OWNER_PASSWORD: owner.password,
       };
-      return new ServiceProcess('gateway', environment, size.nodeOptions);
+      return new ServiceProcess('gateway', environment, size);
     }),
   );
   const processes = [...events, ...gateways];

@@ -1,0 +1,50 @@
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+
+/** Responses since the last count. */
+export interface LoadCounts {
+  seconds: number;
+  succeeded: number;
+  /** Unexpected responses by status; broken connections count as `broken`. */
+  failed: Record<string, number>;
+  latencyMs: { p50: number; p99: number; max: number };
+}
+
+/** Counts the responses of a load and their latencies. */
+export class ResponseCounter {
+  private latencies: RecordableHistogram = createHistogram();
+  private succeeded = 0;
+  private failed: Record<string, number> = {};
+  private markedAt = performance.now();
+
+  noteLatency(milliseconds: number): void {
+    this.latencies.record(Math.max(1, Math.round(milliseconds * 1e6)));
+  }
+
+  noteSuccess(): void {
+    this.succeeded += 1;
+  }
+
+  noteFailure(what: string): void {
+    this.failed[what] = (this.failed[what] ?? 0) + 1;
+  }
+
+  /** Returns the counts since the last call. */
+  take(): LoadCounts {
+    const { latencies, succeeded, failed, markedAt } = this;
+    this.latencies = createHistogram();
+    this.succeeded = 0;
+    this.failed = {};
+    this.markedAt = performance.now();
+    const milliseconds = (nanoseconds: number): number => nanoseconds / 1e6;
+    return {
+      seconds: (this.markedAt - markedAt) / 1_000,
+      succeeded,
+      failed,
+      latencyMs: {
+        p50: milliseconds(latencies.percentile(50)),
+        p99: milliseconds(latencies.percentile(99)),
+        max: milliseconds(latencies.max),
+      },
+    };
+  }
+}

@@ -1,0 +1,48 @@
+/** A response of HTTP/1.1. */
+export interface HttpResponse {
+  status: number;
+  body: Buffer;
+}
+
+const endOfHead = Buffer.from('\r\n\r\n');
+const statusesWithoutBody = [204, 304];
+
+/** Reads one response from the chunks of a socket. */
+export class ResponseReader {
+  private received: Buffer = Buffer.alloc(0);
+  private chunks: Buffer[] = [];
+  private head: { status: number; bytes: number; length: number } | undefined;
+  private size = 0;
+
+  /**
+   * Adds a chunk. Returns the response once it is whole.
+   *
+   * @throws when the response has no length: requests to the service's own routes always get one
+   */
+  add(chunk: Buffer): HttpResponse | undefined {
+    this.chunks.push(chunk);
+    this.size += chunk.length;
+    this.head ??= this.readHead();
+    if (!this.head || this.size < this.head.bytes + this.head.length) return undefined;
+    const { status, bytes, length } = this.head;
+    return { status, body: this.join().subarray(bytes, bytes + length) };
+  }
+
+  private readHead(): ResponseReader['head'] {
+    const received = this.join();
+    const end = received.indexOf(endOfHead);
+    if (end < 0) return undefined;
+    const text = received.toString('latin1', 0, end);
+    const status = Number(text.slice(9, 12));
+    const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
+    if (length === undefined && !statusesWithoutBody.includes(status))
+      throw new Error(`cannot read a response without Content-Length: ${text}`);
+    return { status, bytes: end + endOfHead.length, length: Number(length ?? 0) };
+  }
+
+  private join(): Buffer {
+    this.received = this.chunks.length === 1 ? (this.chunks[0] ?? this.received) : Buffer.concat(this.chunks);
+    this.chunks = [this.received];
+    return this.received;
+  }
+}

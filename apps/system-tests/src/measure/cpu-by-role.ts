@@ -1,0 +1,31 @@
+import { cpuSeconds, cpuSecondsOfFamily } from './processes.js';
+
+/** The processes of a measurement: Node processes by role, the servers, and the load. */
+export interface MeasuredProcesses {
+  pids: Record<string, readonly number[]>;
+  servers: { nats: { pid: number }; postgres: { pid: number } };
+  load: { pid: number };
+}
+
+/** Returns a function that reads the seconds of CPU that each role has used so far. */
+export function cpuReader({ pids, servers, load }: MeasuredProcesses): () => Record<string, number> {
+  return () => ({
+    ...Object.fromEntries(
+      Object.entries(pids).map(([role, ids]) => [role, ids.reduce((sum, id) => sum + cpuSeconds(id), 0)]),
+    ),
+    NATS: cpuSeconds(servers.nats.pid),
+    PostgreSQL: cpuSecondsOfFamily(servers.postgres.pid),
+    load: cpuSeconds(load.pid),
+  });
+}
+
+/** The CPU that each role used between two readings, in microseconds per unit of work. */
+export function cpuMicrosecondsPer(
+  count: number,
+  before: Record<string, number>,
+  after: Record<string, number>,
+): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(after).map(([role, seconds]) => [role, ((seconds - (before[role] ?? 0)) / count) * 1e6]),
+  );
+}

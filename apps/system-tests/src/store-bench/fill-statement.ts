@@ -1,0 +1,181 @@
+import {
+  firstIds,
+  rewardsPerChannel,
+  tailExponents,
+  typeShares,
+  viewerGroups,
+  type EventForm,
+  type EventRange,
+  type Population,
+} from './population.js';
+
+// Changing the seed or any expression changes the rows.
+const seed = 20_261_122;
+
+const forms: readonly EventForm[] = ['chat', 'viewer', 'reward', 'cheer', 'raid', 'broadcaster'];
+const formNumber = (form: EventForm): number => forms.indexOf(form) + 1;
+
+const sentences = [
+  'gg',
+  'hello from Lisbon',
+  'that was close!',
+  'LUL',
+  'what is the song?',
+  'first time chatter, love the stream',
+  'can you show the map again?',
+  'how long have you been playing this?',
+  'nice shot, I have tried that jump for three hours yesterday and never made it',
+  'the audio is much better today',
+  'welcome to all the new viewers, grab a seat and enjoy the run',
+  'no way',
+  'who is winning?',
+  'PogChamp PogChamp PogChamp',
+  'I will be back after dinner, save some fun for me',
+  'did you read the patch notes? they changed the whole crafting system',
+];
+
+/**
+ * One statement that fills a table with a range of events. Values are hashes of the event's number, so every store with the same
+ * population has the same rows. Subqueries end in OFFSET 0, so that PostgreSQL computes each value once.
+ *
+ * @param columns the columns that the table has; columns that the statement does not know stay null
+ */
+export function fillStatement(
+  table: string,
+  columns: readonly string[],
+  population: Population,
+  ranges: readonly EventRange[],
+): string {
+  const known = Object.entries(columnValues).filter(([name]) => columns.includes(name));
+  const select = known.map(([name, value]) => `${value} AS ${name}`).join(',\n');
+  const rows = ranges.map((range) => `SELECT ${select} FROM (${describedRows(population, range)}) AS row`);
+  const inOrder = rows.length > 1 ? 'ORDER BY id' : '';
+  return `INSERT INTO ${table} (${known.map(([name]) => name).join(', ')}) ${rows.join('\nUNION ALL\n')} ${inOrder}`;
+}
+
+const isForm = (form: EventForm): string => `form = ${formNumber(form)}`;
+const isAnonymous = `(${isForm('cheer')} AND words & 7 = 0)`;
+const hasViewer = `form <= ${formNumber('cheer')}`;
+
+/** The columns of `events`, from the values of `describedRows`. They agree with what the service derives from the data. */
+const columnValues: Readonly<Record<string, string>> = {
+  id: 'id',
+  event_id: `CASE WHEN source <> 'MyBot' THEN message_id END`,
+  event_type: 'type',
+  event_source: 'source',
+  origin: `CASE WHEN source = 'TestCall' THEN 'test' ELSE 'platform' END`,
+  event_data: `(CASE form ${forms.map((form) => `WHEN ${formNumber(form)} THEN ${dataOf(form)}`).join('\n')} END)::json`,
+  broadcaster_user_id: `CASE WHEN NOT ${isForm('raid')} THEN channel_id END`,
+  user_id: `CASE WHEN NOT ${hasViewer} THEN channel_id WHEN NOT ${isAnonymous} THEN viewer_id END`,
+  user_name: `CASE WHEN NOT ${hasViewer} THEN channel_login WHEN NOT ${isAnonymous} THEN viewer_login END`,
+  reward_id: `CASE WHEN ${isForm('reward')} THEN reward_id END`,
+  raid_from: `CASE WHEN ${isForm('raid')} THEN channel_login END`,
+  raid_to: `CASE WHEN ${isForm('raid')} THEN 'channel_' || raided END`,
+  raid_from_id: `CASE WHEN ${isForm('raid')} THEN channel_id END`,
+  raid_to_id: `CASE WHEN ${isForm('raid')} THEN (${firstIds.channel} + raided)::text END`,
+  occurred_at: `CASE WHEN source = 'PlatformSub' THEN to_timestamp(received_at / 1000.0) END`,
+};
+
+/** The data of an event as JSON text, in the shape that the platform sends. */
+function dataOf(form: EventForm): string {
+  const channel = userKeys('broadcaster_user', 'channel_id', 'channel_login', "'Channel_' || channel");
+  const viewer = userKeys('user', 'viewer_id', 'viewer_login', "'Viewer_' || viewer");
+  const chatter = userKeys('chatter_user', 'viewer_id', 'viewer_login', "'Viewer_' || viewer");
+  const nobody = `'"user_id":null,"user_login":null,"user_name":null'`;
+  const at = `'"' || to_char(to_timestamp(received_at / 1000.0), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"'`;
+  switch (form) {
+    case 'chat':
+      return `'{' || ${channel} || ',' || ${chatter} || ',"message_id":"' || message_id || '","message":{"text":"' || message
+        || '"},"color":"#9146FF"}'`;
+    case 'viewer':
+      return `'{' || ${viewer} || ',' || ${channel} || ',"tier":"1000","message":"' || message || '","at":' || ${at} || '}'`;
+    case 'reward':
+      return `'{"id":"' || message_id || '",' || ${viewer} || ',' || ${channel} || ',"user_input":"","status":"unfulfilled","reward":{"id":"'
+        || reward_id || '","title":"Hydrate","cost":500,"prompt":"Take a sip"},"redeemed_at":' || ${at} || '}'`;
+    case 'cheer':
+      return `'{"is_anonymous":' || (${isAnonymous})::text || ',' || CASE WHEN ${isAnonymous} THEN ${nobody} ELSE ${viewer} END
+        || ',' || ${channel} || ',"message":"' || message || '","bits":' || 1 + (words & 511) || '}'`;
+    case 'raid':
+      return `'{' || ${userKeys('from_broadcaster_user', 'channel_id', 'channel_login', "'Channel_' || channel")} || ','
+        || ${userKeys('to_broadcaster_user', `(${firstIds.channel} + raided)::text`, "'channel_' || raided", "'Channel_' || raided")}
+        || ',"viewers":' || 1 + (words & 1023) || '}'`;
+    case 'broadcaster':
+      return `'{"id":"' || message_id || '",' || ${channel} || ',"title":"' || message || '","language":"en","at":' || ${at} || '}'`;
+  }
+}
+
+function userKeys(prefix: string, id: string, login: string, name: string): string {
+  return `'"${prefix}_id":"' || ${id} || '","${prefix}_login":"' || ${login} || '","${prefix}_name":"' || ${name} || '"'`;
+}
+
+/** The events of a range with the values from which their columns and data are made. */
+function describedRows(population: Population, { first, count, ...range }: EventRange): string {
+  const { channels, viewers } = population;
+  const { steady } = range;
+  const form =
+    range.form === undefined ? undefined : typeShares.findIndex((share) => share.form === range.form);
+  const tail = (size: number, hash: string, exponent: number): string =>
+    `floor(${size} * power(${fraction(hash)}, ${exponent}))::int`;
+  const numbers = `
+    SELECT n,
+      hashint8extended(n, ${seed}) AS a, hashint8extended(n, ${seed + 1}) AS b, hashint8extended(n, ${seed + 2}) AS c,
+      hashint8extended(n, ${seed + 3}) AS d,
+      ${steady.from} + ((n - ${steady.first}) * ${steady.to - steady.from}) / ${steady.count} AS received_at
+    FROM generate_series(${first}::bigint, ${first + count - 1}) AS n OFFSET 0`;
+  const choices = `
+    SELECT *,
+      1 + ${form ?? `width_bucket(${fraction('a')}, ${typeBounds()})`} AS kind,
+      ${range.channel ?? tail(channels, 'b', tailExponents.channels)} AS channel
+    FROM (${numbers}) AS numbers OFFSET 0`;
+  const people = `
+    SELECT *,
+      (${array(
+        typeShares.map((share) => String(formNumber(share.form))),
+        'int',
+      )})[kind] AS form,
+      ${range.viewer ?? `${tail(viewers / viewerGroups, 'c', tailExponents.viewers)} * ${viewerGroups} + channel % ${viewerGroups}`} AS viewer,
+      (channel + 1 + ${tail(channels - 1, 'd', tailExponents.channels)}) % ${channels} AS raided,
+      (d & 65535)::int AS words
+    FROM (${choices}) AS choices OFFSET 0`;
+  return `
+    SELECT *,
+      (lpad(to_hex(received_at), 12, '0') || '7' || lpad(to_hex(a & 4095), 3, '0') || '8' || lpad(to_hex(n), 15, '0'))::uuid AS id,
+      (${array(
+        typeShares.map(({ type }) => `'${type}'`),
+        'text',
+      )})[kind] AS type,
+      (${array(
+        typeShares.map(({ source = 'PlatformSub' }) => `'${source}'`),
+        'text',
+      )})[kind] AS source,
+      md5('message ' || n)::uuid::text AS message_id,
+      (${firstIds.channel} + channel)::text AS channel_id, 'channel_' || channel AS channel_login,
+      (${firstIds.viewer} + viewer)::text AS viewer_id, 'viewer_' || viewer AS viewer_login,
+      lpad(to_hex(channel), 8, '0') || '-0000-4000-8000-' || lpad(to_hex(words % ${rewardsPerChannel}), 12, '0') AS reward_id,
+      (${array(
+        sentences.map((sentence) => `'${sentence}'`),
+        'text',
+      )})[1 + (words & 15)] || ' '
+        || (${array(
+          sentences.map((sentence) => `'${sentence}'`),
+          'text',
+        )})[1 + ((words >> 4) & 15)] AS message
+    FROM (${people}) AS people OFFSET 0`;
+}
+
+/** A number from 0 to 1 from 52 bits of a hash. */
+function fraction(hash: string): string {
+  return `(((${hash} >> 12) & 4503599627370495) / 4503599627370496.0::float8)`;
+}
+
+/** The shares of the types, added up, without the last one: bounds for `width_bucket`. */
+function typeBounds(): string {
+  const total = typeShares.reduce((sum, { weight }) => sum + weight, 0);
+  let sum = 0;
+  const bounds = typeShares.slice(0, -1).map(({ weight }) => String((sum += weight / total)));
+  return array(bounds, 'float8');
+}
+
+function array(values: readonly string[], type: string): string {
+  return `ARRAY[${values.join(', ')}]::${type}[]`;
+}

@@ -1,0 +1,123 @@
+import { derivedColumns, readEventColumns } from '@stream-events/contracts';
+import { connectDatabase } from '@stream-events/database';
+import { PartitionsRepository, schema } from '@stream-events/events/benchmark';
+import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import type { DataSource } from 'typeorm';
+import { fillStore } from './fill-store.js';
+import { choosePopulation, messageId, monthsOf, oldestOnly, rewardId, streamChannel } from './population.js';
+
+const population = choosePopulation(5_000, 3, Date.UTC(2026, 10, 22, 12));
+
+interface Row extends Record<string, unknown> {
+  event_type: string;
+  data: string;
+}
+
+/** A store of the events service in a database of its own, filled with the population. */
+class FilledStore {
+  private constructor(
+    private readonly database: TestDatabase,
+    readonly dataSource: DataSource,
+  ) {}
+
+  static async create(): Promise<FilledStore> {
+    const database = await createTestDatabase();
+    const { entities, migrations, name } = schema;
+    const dataSource = await connectDatabase({
+      url: database.url,
+      schema: name,
+      applicationName: 'fill-test',
+      entities,
+      migrations,
+      poolSize: 2,
+    });
+    // The service creates these partitions at its start.
+    await new PartitionsRepository(dataSource).ensureAhead(population.until);
+    await fillStore(database.url, population, () => undefined);
+    return new FilledStore(database, dataSource);
+  }
+
+  async drop(): Promise<void> {
+    await this.dataSource.destroy();
+    await this.database.drop();
+  }
+
+  query<T extends object>(sql: string, values: unknown[] = []): Promise<T[]> {
+    return this.dataSource.query<T[]>(sql, values);
+  }
+}
+
+describe(fillStore.name, () => {
+  let store: FilledStore;
+  let rows: Row[];
+
+  beforeAll(async () => {
+    store = await FilledStore.create();
+    rows = await store.query('SELECT *, event_data::text AS data FROM events ORDER BY id');
+  });
+
+  afterAll(() => store.drop());
+
+  it('writes the number of events of the population', () => {
+    expect(rows).toHaveLength(population.events);
+  });
+
+  it('writes the columns that the service derives from the data', () => {
+    for (const row of rows) {
+      const columns = readEventColumns(row.event_type, row.data);
+      for (const { name, field } of derivedColumns) expect([name, row[name]]).toEqual([name, columns[field]]);
+    }
+  });
+
+  it('creates the partitions that the service would create, with all indexes of the partitioned table', async () => {
+    const months = monthsOf(population).map(({ name }) => name);
+    const partitions = `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'events'::regclass`;
+    const before = await store.query<{ name: string }>(partitions);
+    await new PartitionsRepository(store.dataSource).ensureFor(rows.map(({ id }) => String(id)));
+
+    expect(before.map(({ name }) => name)).toEqual(expect.arrayContaining(months));
+    expect(await store.query(partitions)).toEqual(before);
+    const missing = await store.query(
+      `SELECT indexrelid::regclass FROM pg_index WHERE indrelid = 'events'::regclass
+       AND ($1 <> (SELECT count(*) FROM pg_inherits WHERE inhparent = indexrelid) OR NOT indisvalid)`,
+      [before.length],
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('writes the same rows into another store', async () => {
+    const digest = 'SELECT md5(string_agg(events::text, chr(10) ORDER BY id)) AS digest FROM events';
+    const other = await FilledStore.create();
+    try {
+      expect(await other.query(digest)).toEqual(await store.query(digest));
+    } finally {
+      await other.drop();
+    }
+  });
+
+  it('gives the oldest event values that no other event has', async () => {
+    const { channel } = oldestOnly(population);
+    const found = await store.query<Row>(
+      'SELECT id, event_id, reward_id FROM events WHERE broadcaster_user_id = $1',
+      [String(20_000_000 + channel)],
+    );
+
+    expect(found).toEqual([
+      {
+        id: rows[0]?.id,
+        event_id: messageId(1),
+        reward_id: expect.stringContaining(rewardId(channel, 0).slice(0, 35)),
+      },
+    ]);
+  });
+
+  it('writes one stream with 2 % of the events', async () => {
+    const [found] = await store.query<{ events: string }>(
+      `SELECT count(*) AS events FROM events WHERE broadcaster_user_id = $1
+       AND occurred_at >= '2026-10-15T12:00:00Z' AND occurred_at < '2026-10-15T20:00:00Z'`,
+      [String(20_000_000 + streamChannel)],
+    );
+    // Raids and events of clients and tests have no channel or no time of occurrence.
+    expect(Number(found?.events)).toBeGreaterThan(population.events * 0.02 * 0.95);
+  });
+});

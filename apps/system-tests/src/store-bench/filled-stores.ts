@@ -1,0 +1,165 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { say } from '../measure/progress.js';
+import { runSql, startServers, type Servers } from '../system/servers.js';
+import { startSystem } from '../system/system.js';
+import { fillStore } from './fill-store.js';
+import { choosePopulation, type Population } from './population.js';
+
+/** The stores that the benchmark reads: the main one, and smaller ones that differ only in their number of partitions. */
+export const storeNames = ['filled', 'months_2', 'months_60'] as const;
+export type StoreName = (typeof storeNames)[number];
+
+/** The sizes of the stores, and the checkout whose services create them. */
+export interface StoresPlan {
+  events: number;
+  months: number;
+  /** Keeps the stores in this folder, and uses the stores that it already has. Default: a new folder, deleted at the end. */
+  directory: string | undefined;
+  /** A built checkout. Default: this one. */
+  checkout: string | undefined;
+}
+
+/** What is written beside the stores of a kept folder. */
+interface Manifest {
+  events: number;
+  months: number;
+  populations: Record<StoreName, Population>;
+}
+
+// Nothing is lost when the fill crashes: it starts again with a new folder.
+const fillSettings = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  synchronous_commit: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '16GB',
+  checkpoint_timeout: '1h',
+  shared_buffers: '1GB',
+  maintenance_work_mem: '1GB',
+  work_mem: '256MB',
+  // Two connections fill partitions at the same time.
+  max_parallel_maintenance_workers: '0',
+  autovacuum: 'off',
+};
+
+const smallShare = 0.1;
+const parentDirectory = '/var/tmp';
+
+/** PostgreSQL with filled stores, and an empty NATS. */
+export class FilledStores {
+  private readonly copies = new Map<StoreName, string>();
+  private readonly emptyDatabases: string[] = [];
+
+  private constructor(
+    readonly servers: Servers,
+    readonly checkout: string | undefined,
+    private readonly directory: string,
+    private readonly isKept: boolean,
+    private readonly manifest: Manifest,
+  ) {}
+
+  /** Starts the servers. Fills the stores first unless the folder already has them. */
+  static async open(plan: StoresPlan): Promise<FilledStores> {
+    const directory = plan.directory ?? (await mkdtemp(join(parentDirectory, 'stream-events-store-')));
+    await mkdir(directory, { recursive: true });
+    const manifest = (await readManifest(directory)) ?? (await fill(resolve(directory), plan));
+    const { events, months } = manifest;
+    if (events !== plan.events || months !== plan.months)
+      throw new Error(
+        `${directory} has stores with ${events} events in ${months} months. Give these numbers, or another folder.`,
+      );
+    const servers = await startServers({ postgresDirectory: directory });
+    return new FilledStores(servers, plan.checkout, directory, plan.directory !== undefined, manifest);
+  }
+
+  populationOf(name: StoreName): Population {
+    return this.manifest.populations[name];
+  }
+
+  /** Returns the database of a store for measurements, which change it. Stores in a kept folder are copied once per run. */
+  async databaseOf(name: StoreName): Promise<string> {
+    const url = new URL(this.servers.postgres.url);
+    url.pathname = `/${name}`;
+    if (!this.isKept) return url.href;
+    const copy = this.copies.get(name) ?? `measured_${name}`;
+    if (!this.copies.has(name)) {
+      say(`copying the store ${name}`);
+      await this.drop(copy);
+      await runSql(
+        this.servers.postgres.url,
+        `CREATE DATABASE ${copy} TEMPLATE ${name} STRATEGY file_copy`,
+        'CHECKPOINT',
+      );
+      this.copies.set(name, copy);
+    }
+    url.pathname = `/${copy}`;
+    return url.href;
+  }
+
+  /** Creates an empty database. */
+  async createEmptyDatabase(): Promise<string> {
+    const name = `empty_${this.emptyDatabases.length + 1}`;
+    this.emptyDatabases.push(name);
+    await this.drop(name);
+    return this.servers.createDatabase(name);
+  }
+
+  /** Stops the servers; deletes the stores, or in a kept folder the databases that the measurements have changed. */
+  async stop(): Promise<void> {
+    if (this.isKept)
+      for (const name of [...this.copies.values(), ...this.emptyDatabases]) await this.drop(name);
+    const { dataHome } = this.servers.postgres;
+    await this.servers.stop();
+    if (this.isKept) return;
+    await rm(this.directory, { recursive: true, force: true });
+    await rm(dataHome, { recursive: true, force: true });
+  }
+
+  private async drop(name: string): Promise<void> {
+    await runSql(this.servers.postgres.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  }
+}
+
+async function readManifest(directory: string): Promise<Manifest | undefined> {
+  const text = await readFile(manifestPath(directory), 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : (JSON.parse(text) as Manifest); // holds: `fill` wrote it
+}
+
+async function fill(directory: string, { events, months, checkout }: StoresPlan): Promise<Manifest> {
+  const now = Date.now();
+  const small = Math.round(events * smallShare);
+  const populations: Manifest['populations'] = {
+    filled: choosePopulation(events, months, now),
+    months_2: choosePopulation(small, 2, now),
+    months_60: choosePopulation(small, 60, now),
+  };
+  const servers = await startServers({ postgresDirectory: directory, postgresSettings: fillSettings });
+  try {
+    for (const name of storeNames) {
+      const startedAt = performance.now();
+      await runSql(servers.postgres.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      const url = await servers.createDatabase(name);
+      // The service creates the schema.
+      const system = await startSystem(servers, url, { gateways: 0, events: 1, checkout });
+      await system.stop();
+      await fillStore(url, populations[name], say);
+      const seconds = Math.round((performance.now() - startedAt) / 1_000);
+      say(`filled ${name} with ${populations[name].events} events in ${seconds} s`);
+    }
+  } finally {
+    await servers.stop();
+  }
+  // The fill left gigabytes in the cache of the system. Writing them now keeps the disk free for the measurements.
+  await promisify(execFile)('sync');
+  const manifest = { events, months, populations };
+  await writeFile(manifestPath(directory), JSON.stringify(manifest, undefined, 2));
+  return manifest;
+}
+
+function manifestPath(directory: string): string {
+  return join(directory, 'store.json');
+}

@@ -1,0 +1,119 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { measure, type Measurement } from '../bench/measurement.js';
+import { startSubject, type Subject } from '../bench/subject.js';
+import { startOpenLoop } from '../load/load.js';
+import type { OpenLoopCounts } from '../load/open-loop-generator.js';
+import { say } from '../measure/progress.js';
+import type { Section } from '../measure/report.js';
+import type { BenchBed, Version } from './bench-bed.js';
+import { printIngest } from './ingest-report.js';
+import { medianRun } from './page-run.js';
+import { loadPopulationOf } from './population.js';
+
+/** Whether events arrive at an empty store or at the main one. */
+export type StoreState = 'empty' | 'full';
+
+/** The runs of one version in one state of the store. */
+export interface IngestRuns {
+  version: Version['name'];
+  state: StoreState;
+  runs: Measurement[];
+}
+
+/** A run at a fixed rate. */
+export interface OpenLoopRun {
+  version: Version['name'];
+  /** The rate, as a share of the maximum of this version with the full store. */
+  share: number;
+  perSecond: number;
+  counts: OpenLoopCounts;
+}
+
+const connections = 64;
+const shares = [0.25, 0.5, 0.75];
+// Far more than the rate times the latency, so that a stall does not become a queue in the generator.
+const openLoopConnections = 1_024;
+
+/** Measures ingest: as fast as 64 connections get it done, and at fixed rates. */
+export async function measureIngest(bed: BenchBed): Promise<Section> {
+  const closed = await compare(bed);
+  const maximum = closed.find(({ version, state }) => version === 'this version' && state === 'full');
+  const rate = maximum ? medianRun(maximum.runs).perSecond : 0;
+  const open: OpenLoopRun[] = [];
+  for (const version of bed.versions) open.push(...(await measureFixedRates(version, rate, bed.isQuick)));
+  return printIngest(closed, open, {
+    connections,
+    events: bed.versions[0]?.stores.populationOf('filled').events ?? 0,
+  });
+}
+
+/** Runs versions and states of the store in alternation, so that other load on the machine affects all of them. */
+async function compare({ versions, isQuick }: BenchBed): Promise<IngestRuns[]> {
+  const results = versions.flatMap(({ name }) =>
+    (['empty', 'full'] as const).map((state): IngestRuns => ({ version: name, state, runs: [] })),
+  );
+  for (let round = 1; round <= (isQuick ? 1 : 3); round += 1)
+    for (const { version: name, state, runs } of results) {
+      const version = versions.find((one) => one.name === name);
+      if (!version) continue;
+      const run = await withSubject(version, state, (subject) =>
+        measure(subject, version.stores.servers, {
+          kind: 'notifications',
+          connections,
+          population: loadPopulationOf(version.stores.populationOf('filled')),
+          warmUpSeconds: isQuick ? 4 : 10,
+          seconds: isQuick ? 5 : 15,
+        }),
+      );
+      runs.push(run);
+      say(
+        `ingest, ${name}, ${state} store: ${run.perSecond.toFixed(0)}/s, p99 ${run.latencyMs.p99.toFixed(1)} ms`,
+      );
+    }
+  return results;
+}
+
+async function measureFixedRates(
+  version: Version,
+  maximum: number,
+  isQuick: boolean,
+): Promise<OpenLoopRun[]> {
+  return withSubject(version, 'full', async (subject) => {
+    const results: OpenLoopRun[] = [];
+    for (const share of shares) {
+      const perSecond = Math.round(maximum * share);
+      const { ports, webhookSecret, token } = subject;
+      const load = startOpenLoop({
+        kind: 'notifications',
+        ports,
+        webhookSecret,
+        token,
+        connections: openLoopConnections,
+        perSecond,
+        population: loadPopulationOf(version.stores.populationOf('filled')),
+      });
+      await wait(isQuick ? 3_000 : 8_000);
+      await load.takeCounts();
+      await wait(isQuick ? 4_000 : 20_000);
+      const counts = await load.takeCounts();
+      await load.stop();
+      results.push({ version: version.name, share, perSecond, counts });
+      say(`open loop, ${version.name}, ${perSecond}/s: p99 ${counts.latencyMs.p99.toFixed(1)} ms`);
+    }
+    return results;
+  });
+}
+
+async function withSubject<T>(
+  { stores }: Version,
+  state: StoreState,
+  work: (subject: Subject) => Promise<T>,
+): Promise<T> {
+  const url = state === 'full' ? await stores.databaseOf('filled') : await stores.createEmptyDatabase();
+  const subject = await startSubject('1 + 1', stores.servers, url, { checkout: stores.checkout });
+  try {
+    return await work(subject);
+  } finally {
+    await subject.stop();
+  }
+}

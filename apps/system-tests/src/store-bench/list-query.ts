@@ -1,0 +1,59 @@
+import {
+  channelId,
+  channelName,
+  chatType,
+  clientSource,
+  rewardId,
+  rewardType,
+  viewerId,
+  viewerName,
+} from './population.js';
+import type { Population } from './population.js';
+
+/** Query parameters of the event list. */
+export type ListQuery = Readonly<Record<string, string>>;
+
+/** The path of a page of the event list. */
+export function pathOf(query: ListQuery): string {
+  const parameters = new URLSearchParams(query).toString();
+  return `/api/v1/platform-events${parameters === '' ? '' : `?${parameters}`}`;
+}
+
+/** A GET request as HTTP/1.1 text. */
+export function printGet(path: string, token: string): string {
+  return `GET ${path} HTTP/1.1\r\nHost: events.example.org\r\nAuthorization: Token ${token}\r\n\r\n`;
+}
+
+/** 64 different queries, as dashboards, overlays, and bots send them: most of them on values with many events. */
+export function commonQueries({ viewers }: Population): ListQuery[] {
+  const chat = { event_type: chatType };
+  const follow = { event_type: 'channel-follow' };
+  const types = [
+    'channel-subscribe',
+    'channel-cheer',
+    'channel-raid',
+    'stream-online',
+    'channel-ban',
+    rewardType,
+  ];
+  const someViewers = [0, 1, 5, 40, 400, 1_000, Math.floor(viewers / 2), viewers - 1];
+  const channels = [0, 1, 2, 5, 10, 50, 200, 700];
+  const channel = (rank: number): ListQuery => ({ broadcaster_user_id: channelId(rank) });
+  return [
+    ...Array.from({ length: 4 }, (_, index) => ({ page_size: String(50 - index) })),
+    ...[chat, follow, ...types.map((event_type) => ({ event_type }))],
+    ...channels.map(channel),
+    ...[0, 1, 2, 5, 10].flatMap((rank) => [
+      { ...channel(rank), ...chat },
+      { ...channel(rank), ...follow },
+    ]),
+    ...someViewers.map((rank) => ({ user_id: viewerId(rank) })),
+    ...someViewers.slice(0, 6).map((rank) => ({ user_name: viewerName(rank) })),
+    ...someViewers.slice(0, 6).map((rank) => ({ user_id: viewerId(rank), ...chat })),
+    ...someViewers.slice(0, 2).map((rank) => ({ user_name: viewerName(rank), ...follow })),
+    ...[0, 1, 2, 3].map((rank) => ({ reward_id: rewardId(rank, rank) })),
+    ...[0, 1].flatMap((rank) => [{ raid_from: channelName(rank) }, { raid_to: channelName(rank) }]),
+    ...[{ origin: 'test' }, { event_source: 'PlatformSub' }],
+    ...[{ event_source: clientSource }, { event_source: 'TestCall' }],
+  ];
+}

@@ -1,0 +1,97 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { startLoadProcess, type Load } from '../load/load.js';
+import type { LoadCounts } from '../load/response-counter.js';
+import { cpuMicrosecondsPer, cpuReader } from '../measure/cpu-by-role.js';
+import { median } from '../measure/quantile.js';
+import type { Servers } from '../system/servers.js';
+import type { System } from '../system/system.js';
+import { portOf } from './bench-bed.js';
+import type { PageLoadCounts, PageLoadOptions } from './page-load-generator.js';
+import type { Population } from './population.js';
+
+/** Events that arrive per second while pages are read. */
+export const arrivalsPerSecond = 500;
+
+/** First pages under load: the result of one run. */
+export interface PageRun {
+  perSecond: number;
+  latencyMs: LoadCounts['latencyMs'];
+  /** Microseconds of CPU per page by process, including the work on the arriving events. */
+  cpuMicroseconds: Record<string, number>;
+  failed: number;
+  checked: number;
+  outdated: number;
+  arrivals: { perSecond: number; p99Ms: number; failed: number };
+}
+
+/** Starts connections that read first pages of 64 queries, while events arrive. */
+export function startPageLoad(
+  system: System,
+  { connections, population }: { connections: number; population: Population },
+): Load<PageLoadCounts> {
+  return startLoadProcess(new URL('page-load-generator.js', import.meta.url), {
+    port: portOf(system),
+    token: system.token,
+    connections,
+    population,
+    arrivalsPerSecond,
+  } satisfies PageLoadOptions);
+}
+
+/** Reads first pages of 64 queries over some connections, and checks that they contain all acknowledged events. */
+export async function measurePages(
+  system: System,
+  servers: Servers,
+  options: { connections: number; population: Population; isQuick: boolean },
+): Promise<PageRun> {
+  const { connections, population, isQuick } = options;
+  const [gateway, events] = [system.gateways, system.events].map((processes) =>
+    processes.map(({ pid }) => pid),
+  );
+  const load = startPageLoad(system, { connections, population });
+  // V8 compiles hot code within a few seconds under load.
+  await wait(isQuick ? 3_000 : 6_000);
+  const readCpu = cpuReader({ pids: { gateway: gateway ?? [], events: events ?? [] }, servers, load });
+  await load.takeCounts();
+  const cpuBefore = readCpu();
+  await wait(isQuick ? 5_000 : 15_000);
+  const { pages, arrivals, checked, outdated } = await load.takeCounts();
+  const cpuAfter = readCpu();
+  await load.stop();
+  return {
+    perSecond: pages.succeeded / pages.seconds,
+    latencyMs: pages.latencyMs,
+    cpuMicroseconds: cpuMicrosecondsPer(pages.succeeded, cpuBefore, cpuAfter),
+    failed: countFailed(pages),
+    checked,
+    outdated,
+    arrivals: {
+      perSecond: arrivals.succeeded / arrivals.seconds,
+      p99Ms: arrivals.latencyMs.p99,
+      failed: countFailed(arrivals),
+    },
+  };
+}
+
+/** The median run by speed, so that all its figures belong together. */
+export function medianRun<Run extends { perSecond: number }>(runs: readonly Run[]): Run {
+  const middle = median(runs.map(({ perSecond }) => perSecond));
+  const run = runs.find(({ perSecond }) => perSecond === middle);
+  if (!run) throw new Error('cannot take the median of zero runs');
+  return run;
+}
+
+/** The median of the ratios of runs that alternated. */
+export function medianRatio(runs: readonly number[], others: readonly number[]): number {
+  return median(runs.map((value, index) => value / (others[index] ?? Number.NaN)));
+}
+
+/** CPU of the service and its servers per unit of work; the load generator is not part of them. */
+export function serviceCpu({ cpuMicroseconds }: { cpuMicroseconds: Record<string, number> }): number {
+  return Object.entries(cpuMicroseconds).reduce((sum, [role, cpu]) => sum + (role === 'load' ? 0 : cpu), 0);
+}
+
+/** The number of requests that failed, for any reason. */
+export function countFailed({ failed }: LoadCounts): number {
+  return Object.values(failed).reduce((sum, count) => sum + count, 0);
+}

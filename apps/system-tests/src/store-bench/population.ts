@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto';
+import type { LoadPopulation } from '../load/request-maker.js';
+
+/** The number of events in a filled store, their time range, and the numbers of channels and viewers. */
+export interface Population {
+  events: number;
+  /** Monthly partitions; the last one contains the end. */
+  months: number;
+  /** Milliseconds since 1970; exclusive. */
+  until: number;
+  channels: number;
+  viewers: number;
+}
+
+/** What the data of an event looks like. */
+export type EventForm = 'chat' | 'viewer' | 'reward' | 'cheer' | 'raid' | 'broadcaster';
+
+/** A type of events in the store, and its share of all events. */
+export interface TypeShare {
+  type: string;
+  form: EventForm;
+  weight: number;
+  source?: 'TestCall' | 'MyBot';
+}
+
+export const chatType = 'channel-chat-message';
+export const rewardType = 'channel-channel_points_custom_reward_redemption-add';
+export const clientSource = 'MyBot';
+
+/** The types by share. The weights add up to about 1,000. */
+export const typeShares: readonly TypeShare[] = [
+  { type: chatType, form: 'chat', weight: 800 },
+  { type: 'channel-follow', form: 'viewer', weight: 45 },
+  { type: rewardType, form: 'reward', weight: 40 },
+  { type: 'channel-subscribe', form: 'viewer', weight: 20 },
+  { type: 'channel-subscription-message', form: 'viewer', weight: 15 },
+  { type: 'channel-cheer', form: 'cheer', weight: 12 },
+  { type: 'channel-subscription-gift', form: 'viewer', weight: 8 },
+  { type: 'channel-update', form: 'broadcaster', weight: 6 },
+  { type: 'channel-hype_train-progress', form: 'broadcaster', weight: 6 },
+  { type: 'channel-poll-progress', form: 'broadcaster', weight: 6 },
+  { type: 'channel-raid', form: 'raid', weight: 5 },
+  { type: 'channel-ban', form: 'viewer', weight: 5 },
+  { type: 'channel-chat-notification', form: 'chat', weight: 5 },
+  { type: 'stream-online', form: 'broadcaster', weight: 4 },
+  { type: 'stream-offline', form: 'broadcaster', weight: 4 },
+  { type: 'channel-prediction-progress', form: 'broadcaster', weight: 4 },
+  { type: 'channel-ad_break-begin', form: 'broadcaster', weight: 3 },
+  { type: 'bot-command', form: 'viewer', weight: 3, source: clientSource },
+  { type: 'channel-goal-progress', form: 'broadcaster', weight: 1.5 },
+  { type: 'channel-suspicious_user-message', form: 'viewer', weight: 1 },
+  { type: 'channel-vip-add', form: 'viewer', weight: 0.5 },
+  { type: 'channel-moderator-add', form: 'viewer', weight: 0.5 },
+  { type: 'channel-shoutout-create', form: 'broadcaster', weight: 0.5 },
+  { type: 'channel-charity_campaign-donate', form: 'viewer', weight: 0.5 },
+  { type: 'channel-warning-send', form: 'viewer', weight: 0.5 },
+  { type: 'channel-unban_request-create', form: 'viewer', weight: 0.5 },
+  { type: 'channel-follow', form: 'viewer', weight: 2, source: 'TestCall' },
+  { type: 'channel-cheer', form: 'cheer', weight: 1.5, source: 'TestCall' },
+  { type: 'channel-raid', form: 'raid', weight: 0.5, source: 'TestCall' },
+];
+
+/**
+ * Channels and viewers have ranks: the share of the ranks below r is (r / count) ^ (1 / exponent). Of 1,000 channels, the first has
+ * 10 % of the events, and the last 0.03 %. Of 300,000 viewers, the first has 1 %, and the last about ten events in 10,000,000.
+ */
+export const tailExponents = { channels: 3, viewers: 3.4 };
+
+/** A viewer is only in the channels whose rank has the same remainder, so that some pairs of common values never occur. */
+export const viewerGroups = 4;
+
+/** Each channel has this many rewards. */
+export const rewardsPerChannel = 20;
+
+/** Share of the events that belong to one stream of `streamChannel`. */
+export const streamShare = 0.02;
+export const streamChannel = 3;
+const streamHours = 8;
+
+const firstChannelId = 20_000_000;
+const firstViewerId = 100_000;
+
+/** The numbers from which texts are made, in the store and in Node alike. */
+export const firstIds = { channel: firstChannelId, viewer: firstViewerId };
+
+/** The population of a store with this many events, which ends at the start of this UTC day. */
+export function choosePopulation(events: number, months: number, now: number): Population {
+  const dayMs = 24 * 3_600_000;
+  return {
+    events,
+    months,
+    until: Math.floor(now / dayMs) * dayMs,
+    channels: 1_000,
+    viewers: Math.max(4_000, Math.round((events * 0.03) / viewerGroups) * viewerGroups),
+  };
+}
+
+export function channelId(rank: number): string {
+  return String(firstChannelId + rank);
+}
+
+export function channelName(rank: number): string {
+  return `Channel_${rank}`;
+}
+
+export function viewerId(rank: number): string {
+  return String(firstViewerId + rank);
+}
+
+export function viewerName(rank: number): string {
+  return `Viewer_${rank}`;
+}
+
+/** The id of a channel's reward; `number` counts from 0. */
+export function rewardId(channel: number, number: number): string {
+  const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
+  return `${hex(channel, 8)}-0000-4000-8000-${hex(number, 12)}`;
+}
+
+/** The `event_id` of the event with this number. Client events have none. */
+export function messageId(number: number): string {
+  const hex = createHash('md5').update(`message ${number}`).digest('hex');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** The channels and viewers of a store, for the loads that send events. */
+export function loadPopulationOf({ channels, viewers }: Population): LoadPopulation {
+  return { firstChannelId, channels, firstViewerId, viewers };
+}
+
+/** The ranks of a viewer and a channel that only the very first event has, in the oldest partition. */
+export function oldestOnly({ channels, viewers }: Population): { channel: number; viewer: number } {
+  return { channel: channels + 1, viewer: viewers + 1 };
+}
+
+/** A partition of a filled store; times are milliseconds since 1970, `to` is exclusive. */
+export interface Month {
+  name: string;
+  from: number;
+  to: number;
+}
+
+/** The partitions of a store, oldest first. The last one ends after the last event. */
+export function monthsOf({ months, until }: Population): Month[] {
+  const last = new Date(until - 1);
+  return Array.from({ length: months }, (_, index) => {
+    const start = (offset: number): number =>
+      Date.UTC(last.getUTCFullYear(), last.getUTCMonth() - months + 1 + index + offset);
+    const from = start(0);
+    const time = new Date(from);
+    const name = `events_${time.getUTCFullYear()}_${String(time.getUTCMonth() + 1).padStart(2, '0')}`;
+    return { name, from, to: start(1) };
+  });
+}
+
+/** The time range of the stream with many events: on the 15th of the last whole month. */
+export function streamRange(population: Population): { from: number; to: number } {
+  const month = monthsOf(population).at(-2);
+  if (!month) throw new Error('a filled store needs at least two months');
+  const from = month.from + (14 * 24 + 12) * 3_600_000;
+  return { from, to: from + streamHours * 3_600_000 };
+}
+
+/** Consecutive events, by number, which arrive at a steady rate. */
+export interface EventRange {
+  /** Number of the first event. */
+  first: number;
+  count: number;
+  /** The events that arrive steadily: the first one at `from`, the last one before `to`. */
+  steady: { first: number; count: number; from: number; to: number };
+  channel?: number;
+  viewer?: number;
+  form?: EventForm;
+}
+
+/** The events of each partition: the steady ones, the stream with many events, and the one that is the oldest of all. */
+export function rangesOf(population: Population): { month: Month; ranges: EventRange[] }[] {
+  const { events, until } = population;
+  const months = monthsOf(population);
+  const start = months[0]?.from ?? 0;
+  const streamCount = Math.floor(events * streamShare);
+  const oldest = { first: 1, count: 1, from: start, to: start + 1 };
+  const steady = { first: 2, count: events - streamCount - 1, from: start, to: until };
+  const stream = { first: steady.first + steady.count, count: streamCount, ...streamRange(population) };
+  return months.map((month, index) => {
+    const first = firstAt(steady, month.from);
+    const ranges: EventRange[] = [{ first, count: firstAt(steady, month.to) - first, steady }];
+    if (index === 0)
+      ranges.push({ first: 1, count: 1, steady: oldest, form: 'reward', ...oldestOnly(population) });
+    if (stream.from >= month.from && stream.from < month.to)
+      ranges.push({ first: stream.first, count: streamCount, steady: stream, channel: streamChannel });
+    return { month, ranges };
+  });
+}
+
+/** The number of the first steady event at or after a time. */
+function firstAt({ first, count, from, to }: EventRange['steady'], time: number): number {
+  if (time >= to) return first + count;
+  const before = (BigInt(time - from) * BigInt(count) + BigInt(to - from) - 1n) / BigInt(to - from);
+  return first + Number(before);
+}
