@@ -128,6 +128,17 @@ export class EventStore {
     await this.dataSource.query('UPDATE event_stream SET epoch = NULL, last_sequence = 0');
   }
 
+  /** Makes the events of a user that arrive from now on late ones: the user's erasure, which ends in a minute, has searched the store. */
+  async noteErased(platformUserId: string): Promise<void> {
+    await this.dataSource.query(
+      `INSERT INTO erasures (id, user_hash, is_dry_run, stage, stage_began_at, progress, counts, created_at, erases_until,
+         ended_at, leased_until)
+       VALUES (gen_random_uuid(), $1, false, 'done', now(), 1, '{}', now(), now() + interval '1 minute', now(), now())`,
+      [this.hasher.hash(platformUserId)],
+    );
+    await this.erasedUsers.refresh();
+  }
+
   /** Returns the ids of all stored events, oldest first. */
   async storedIds(): Promise<string[]> {
     const rows = await this.dataSource.query<{ id: string }[]>('SELECT id FROM events ORDER BY id');

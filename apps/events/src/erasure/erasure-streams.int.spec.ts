@@ -220,13 +220,7 @@ describe('the erasure of streams', () => {
       await setup.publishEvents([named]);
       const [taken] = await setup.deliver(1);
       await runStage(stage);
-      await store.dataSource.query(
-        `INSERT INTO erasures (id, user_hash, is_dry_run, stage, stage_began_at, progress, counts, created_at, erases_until,
-           ended_at, leased_until)
-         VALUES ($1, $2, false, 'done', now(), 1, '{}', now(), now() + interval '1 minute', now(), now())`,
-        [running().id, store.hasher.hash(userId)],
-      );
-      await store.erasedUsers.refresh();
+      await store.noteErased(userId);
       const drained = JSON.parse(taken?.string() ?? '') as NewEvent;
 
       expect(await store.writer.store([drained])).toEqual([{ id: named.id, outcome: 'stored' }]);

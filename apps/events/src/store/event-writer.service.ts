@@ -108,6 +108,8 @@ export class EventWriter {
 
   /** An event is only this old when the clock of its receiver is wrong, or when it has waited on the INGEST stream or as a dead letter. */
   private async keepExpired(rows: readonly EventRow[], outcomes: Outcomes): Promise<void> {
+    // From here on, events of erased users are known.
+    await this.events.withoutErased(rows);
     const firstIds = await this.events.findReceived(rows.map((row) => row.key));
     for (const row of rows) {
       const known = firstIds.get(row.key);

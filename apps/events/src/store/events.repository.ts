@@ -21,11 +21,16 @@ export class EventsRepository {
    * erased user, it writes only the keys: they count as stored and erased.
    */
   async write(rows: readonly EventRow[]): Promise<WrittenBatch> {
-    const erased = await this.erasedUsers.select(rows);
-    if (erased.size === 0) return this.writeAll(rows);
-    await this.rememberReceived([...erased].map(({ key, id }) => ({ key, eventId: id })));
-    const others = rows.filter((row) => !erased.has(row));
+    const others = await this.withoutErased(rows);
     return others.length > 0 ? this.writeAll(others) : { outboxId: null, stored: [] };
+  }
+
+  /** Returns the events that may be stored. Records the late events of erased users as received. */
+  async withoutErased(rows: readonly EventRow[]): Promise<readonly EventRow[]> {
+    const erased = await this.erasedUsers.select(rows);
+    if (erased.size === 0) return rows;
+    await this.rememberReceived([...erased].map(({ key, id }) => ({ key, eventId: id })));
+    return rows.filter((row) => !erased.has(row));
   }
 
   /** Records messages as received, so that a redelivery is recognized, although their events are not stored. */

@@ -62,6 +62,22 @@ describe('an event that was received before the retention period', () => {
     expect(await store.count('dead_letters')).toBe(0);
   });
 
+  it('is not kept when its user is erased, and counts as stored', async () => {
+    await store.noteErased('12826');
+    const erased = receivedAt(cutoff() - day, { eventData: '{"user_id":"12826"}' });
+    const other = receivedAt(cutoff() - day, { eventData: '{"user_id":"12827"}' });
+
+    expect(await sut.writer.store([erased, other])).toEqual([
+      { id: erased.id, outcome: 'stored' },
+      { id: other.id, outcome: 'dead_lettered' },
+    ]);
+    expect(await store.count('dead_letters')).toBe(1);
+    expect(await store.storedIds()).toEqual([]);
+
+    await store.clear();
+    await store.erasedUsers.refresh();
+  });
+
   it('stays a dead letter when it is retried, until RETENTION_DAYS is raised', async () => {
     const expired = receivedAt(cutoff() - day);
     await sut.writer.store([expired]);
