@@ -44,7 +44,11 @@ export async function fillStore(
     }
   };
   await Promise.all(Array.from({ length: workers }, () => withClient(url, fillNext)));
-  await withClient(url, (client) => fillReceivedMessages(client, population.until));
+  await withClient(url, async (client) => {
+    await fillReceivedMessages(client, population.until);
+    // Autovacuum would do this in the middle of a measurement. While another transaction fills a partition, it would have no effect.
+    await client.query('VACUUM (FREEZE, ANALYZE) events, received_messages');
+  });
 }
 
 /** The service has just created the partitions of this month and the next. The fill creates the same partitions with rows. */
@@ -100,8 +104,6 @@ async function fillPartition(
     `ALTER TABLE events ATTACH PARTITION ${name} FOR VALUES FROM ('${firstIdAt(from)}') TO ('${firstIdAt(to)}')`,
   );
   await client.query(`ALTER TABLE ${name} DROP CONSTRAINT ${name}_range`);
-  // Autovacuum would do this in the middle of a measurement.
-  await client.query(`VACUUM (FREEZE, ANALYZE) ${name}`);
 }
 
 /** The service keeps the keys of the messages of the last day. */
@@ -110,7 +112,6 @@ async function fillReceivedMessages(client: pg.Client, until: number): Promise<v
     `INSERT INTO received_messages (key, event_id) SELECT md5(id::text)::uuid, id FROM events WHERE id >= $1`,
     [firstIdAt(until - dayMs)],
   );
-  await client.query('VACUUM (FREEZE, ANALYZE) received_messages');
 }
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
