@@ -2,6 +2,7 @@ import { firstIdAt, type EventFilters } from '@stream-events/contracts';
 import { jest } from '@jest/globals';
 import type { Pool } from 'pg';
 import { EventStore } from '../../test/event-store.js';
+import { explain, nodesOf, planOf, rowsRead, type ExplainedRow, type PlanNode } from '../../test/explain.js';
 
 // The planner's choice depends on table statistics: 50,000 events in three months, with realistic users, types, and rewards.
 const months = [Date.UTC(2025, 0, 5), Date.UTC(2025, 1, 5), Date.UTC(2025, 2, 5)];
@@ -29,19 +30,6 @@ beforeAll(async () => {
   await store.dataSource.query('ANALYZE events');
 });
 afterAll(() => store.close());
-
-interface PlanNode {
-  'Node Type': string;
-  'Index Cond'?: string;
-  'Actual Rows': number;
-  'Actual Loops': number;
-  'Rows Removed by Filter'?: number;
-  Plans?: PlanNode[];
-}
-
-function nodesOf(node: PlanNode): PlanNode[] {
-  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-}
 
 interface NotedStatement {
   text: string;
@@ -75,11 +63,11 @@ async function explainOnListPool(work: () => Promise<unknown>): Promise<PlanNode
   const client = await store.listPool.connect();
   for (const { text, values } of statements.filter((statement) => statement.text.includes('measured'))) {
     await client.query(`PREPARE explained AS ${text}`);
-    const { rows } = await client.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
+    const { rows } = await client.query<ExplainedRow>(
       `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE explained (${values.map(literal).join(', ')})`,
     );
     await client.query('DEALLOCATE explained');
-    const plan = rows[0]?.['QUERY PLAN'][0]?.Plan;
+    const plan = planOf(rows);
     if (plan) plans.push(plan);
   }
   client.release();
@@ -90,17 +78,7 @@ async function explainOnListPool(work: () => Promise<unknown>): Promise<PlanNode
 /** Returns the plans of the statements that find a single event. */
 async function explainFind(id: string): Promise<PlanNode[]> {
   const statements = await note(store.dataSource as unknown as Pool, () => store.list.find(id)); // holds: both have a method `query`
-  return Promise.all(
-    statements.map(async ({ text, values }) => {
-      const [row] = await store.dataSource.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }[]>(
-        `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
-        values,
-      );
-      const plan = row?.['QUERY PLAN'][0]?.Plan;
-      if (!plan) throw new Error('EXPLAIN returned no plan');
-      return plan;
-    }),
-  );
+  return Promise.all(statements.map(({ text, values }) => explain(store.dataSource, text, values)));
 }
 
 /** Returns the plans of a page, and checks that the page is not empty. */
@@ -143,11 +121,6 @@ const cases = [{}, ...alone, ...pairs].flatMap((filters) => [
   { filters, isDeep: false },
   { filters, isDeep: true },
 ]);
-
-/** The number of rows that a plan node read, including the rows that it discarded. */
-function rowsRead(node: PlanNode): number {
-  return (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
-}
 
 // A page has 51 rows. The bounds, the window functions, and finding the first row read a few more.
 const mostRows = 300;

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { LOGGER, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, WorkerLoop, type Logger } from '@stream-events/service';
 import { EventsRepository } from './events.repository.js';
 import { PartitionsRepository } from './partitions.repository.js';
 
@@ -8,34 +8,35 @@ const intervalMs = 10 * 60_000;
 /** Creates partitions ahead of time, and deletes the keys of messages that are too old to be redelivered. */
 @Injectable()
 export class StoreMaintenance {
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> = Promise.resolve();
+  private readonly loop: WorkerLoop;
 
   constructor(
     private readonly partitions: PartitionsRepository,
     private readonly events: EventsRepository,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    const failureLog = new FailureLog(logger);
+    this.loop = new WorkerLoop({
+      work: (stopping) => this.run(stopping),
+      idleMs: intervalMs,
+      maxBackoffMs: 60_000,
+      onFailure: (err) => failureLog.warn('store maintenance failed, retrying within a minute', { err }),
+    });
+  }
 
   /** Creates the partitions that are needed now, then runs every 10 minutes in the background. */
   async start(): Promise<void> {
     await this.partitions.ensureAhead(Date.now());
-    this.timer = setInterval(() => {
-      this.running = this.run();
-    }, intervalMs);
+    this.loop.start();
   }
 
-  async stop(): Promise<void> {
-    clearInterval(this.timer);
-    await this.running;
+  stop(): Promise<void> {
+    return this.loop.stop();
   }
 
-  private async run(): Promise<void> {
-    try {
-      await this.partitions.ensureAhead(Date.now());
-      while ((await this.events.forgetOldMessages()) > 0);
-    } catch (error) {
-      this.logger.warn({ err: error }, 'store maintenance failed, retrying in 10 minutes');
-    }
+  private async run(stopping: AbortSignal): Promise<false> {
+    await this.partitions.ensureAhead(Date.now());
+    while (!stopping.aborted && (await this.events.forgetOldMessages()) > 0);
+    return false;
   }
 }

@@ -1,37 +1,33 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { LOGGER, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, WorkerLoop, type Logger } from '@stream-events/service';
 import { StreamSummaries } from './stream-summaries.service.js';
 
 const intervalMs = 3_600_000;
 
-/** Deletes saved summaries of streams whose events retention has removed. */
+/** Deletes saved summaries of streams whose events retention has removed, every hour in the background. */
 @Injectable()
 export class SummaryMaintenance {
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> = Promise.resolve();
+  private readonly loop: WorkerLoop;
 
-  constructor(
-    private readonly summaries: StreamSummaries,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  constructor(summaries: StreamSummaries, @Inject(LOGGER) logger: Logger) {
+    const failureLog = new FailureLog(logger);
+    this.loop = new WorkerLoop({
+      work: async () => {
+        await summaries.removeOld();
+        return false;
+      },
+      idleMs: intervalMs,
+      maxBackoffMs: 60_000,
+      onFailure: (err) =>
+        failureLog.warn('cannot delete old stream summaries, retrying within a minute', { err }),
+    });
+  }
 
-  /** Runs every hour in the background. */
   start(): void {
-    this.timer = setInterval(() => {
-      this.running = this.run();
-    }, intervalMs);
+    this.loop.start();
   }
 
-  async stop(): Promise<void> {
-    clearInterval(this.timer);
-    await this.running;
-  }
-
-  private async run(): Promise<void> {
-    try {
-      await this.summaries.removeOld();
-    } catch (error) {
-      this.logger.warn({ err: error }, 'cannot delete old stream summaries, retrying in an hour');
-    }
+  stop(): Promise<void> {
+    return this.loop.stop();
   }
 }

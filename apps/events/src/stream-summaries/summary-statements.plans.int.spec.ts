@@ -1,6 +1,7 @@
 import { firstIdAt } from '@stream-events/contracts';
 import { streamSummaryRules } from '@stream-events/platforms';
 import { EventStore } from '../../test/event-store.js';
+import { explain, nodesOf, rowsRead, type PlanNode } from '../../test/explain.js';
 import { countTypes, sumRaids, sumRules } from './summary-statements.js';
 
 // Three months with 20 channels. The stream is a short part of the second month.
@@ -27,34 +28,10 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-interface PlanNode {
-  'Node Type': string;
-  'Index Name'?: string;
-  'Relation Name'?: string;
-  'Actual Rows': number;
-  'Actual Loops': number;
-  'Rows Removed by Filter'?: number;
-  Plans?: PlanNode[];
-}
-
-function nodesOf(node: PlanNode): PlanNode[] {
-  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-}
-
 /** Returns the scans of tables that read at least one row. */
-async function explain(sql: string, values: unknown[]): Promise<PlanNode[]> {
-  const [row] = await store.dataSource.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }[]>(
-    `EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`,
-    values,
-  );
-  const plan = row?.['QUERY PLAN'][0]?.Plan;
-  if (!plan) throw new Error('EXPLAIN returned no plan');
-  return nodesOf(plan).filter((node) => node['Relation Name'] !== undefined && rowsRead(node) > 0);
-}
-
-/** The number of rows that a scan read, including the rows that it discarded. */
-function rowsRead(node: PlanNode): number {
-  return (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
+async function scansOf(sql: string, values: readonly unknown[]): Promise<PlanNode[]> {
+  const nodes = nodesOf(await explain(store.dataSource, sql, values));
+  return nodes.filter((node) => node['Relation Name'] !== undefined && rowsRead(node) > 0);
 }
 
 const gap = 200; // as if receipt were at most 0.2 s from the time of an event
@@ -70,7 +47,7 @@ describe('the plans of a summary', () => {
     ['adding up rules', sumRules(streamSummaryRules.rules), values],
     ['adding up raids', sumRaids(streamSummaryRules.raids), values],
   ])('read only the events of the stream, in its partition: %s', async (_, sql, parameters) => {
-    const scans = await explain(sql, parameters);
+    const scans = await scansOf(sql, parameters);
 
     expect(scans.length).toBeGreaterThan(0);
     expect(new Set(scans.map((node) => node['Relation Name']))).toEqual(new Set(['events_2025_02']));
