@@ -17,7 +17,7 @@ export class StoreMaintenance {
   ) {
     const failureLog = new FailureLog(logger);
     this.loop = new WorkerLoop({
-      work: (stopping) => this.run(stopping),
+      work: () => this.run(),
       idleMs: intervalMs,
       maxBackoffMs: 60_000,
       onFailure: (err) => failureLog.warn('store maintenance failed, retrying within a minute', { err }),
@@ -34,9 +34,9 @@ export class StoreMaintenance {
     return this.loop.stop();
   }
 
-  private async run(stopping: AbortSignal): Promise<false> {
+  /** Deletes one batch of keys. Returns whether there may be more. */
+  private async run(): Promise<boolean> {
     await this.partitions.ensureAhead(Date.now());
-    while (!stopping.aborted && (await this.events.forgetOldMessages()) > 0);
-    return false;
+    return (await this.events.forgetOldMessages()) > 0;
   }
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { LOGGER, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, WorkerLoop, type Logger } from '@stream-events/service';
 import { AuditLogRepository } from './audit-log.repository.js';
 
 const intervalMs = 3_600_000;
@@ -7,33 +7,24 @@ const intervalMs = 3_600_000;
 /** Deletes the entries of the audit log that are over 400 days old, at the start and every hour. */
 @Injectable()
 export class AuditLogPruning implements OnApplicationBootstrap, OnModuleDestroy {
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> = Promise.resolve();
-  private isStopped = false;
+  private readonly loop: WorkerLoop;
 
-  constructor(
-    private readonly repository: AuditLogRepository,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  constructor(repository: AuditLogRepository, @Inject(LOGGER) logger: Logger) {
+    const failureLog = new FailureLog(logger);
+    this.loop = new WorkerLoop({
+      work: () => repository.prune(Date.now()),
+      idleMs: intervalMs,
+      maxBackoffMs: 60_000,
+      onFailure: (err) =>
+        failureLog.warn('cannot delete old entries of the audit log, retrying within a minute', { err }),
+    });
+  }
 
   onApplicationBootstrap(): void {
-    this.running = this.prune();
-    this.timer = setInterval(() => {
-      this.running = this.prune();
-    }, intervalMs);
+    this.loop.start();
   }
 
-  async onModuleDestroy(): Promise<void> {
-    clearInterval(this.timer);
-    this.isStopped = true;
-    await this.running;
-  }
-
-  private async prune(): Promise<void> {
-    try {
-      while (!this.isStopped && (await this.repository.prune(Date.now())));
-    } catch (err) {
-      this.logger.warn({ err }, 'cannot delete old entries of the audit log, retrying in 1 h');
-    }
+  onModuleDestroy(): Promise<void> {
+    return this.loop.stop();
   }
 }
