@@ -13,8 +13,8 @@ interface Position {
   next: number;
 }
 
-// Messages have up to 256 KiB each.
-const maxRead = 200;
+// Each step creates a consumer and saves the position, which takes as long as reading hundreds of messages.
+const maxRead = 5_000;
 /**
  * A relay publishes a batch that it holds in memory within 10 s (see `RelayQueue`), and waits 5 s for the acknowledgement. Batches that
  * were read before the events left the store have arrived after this time.

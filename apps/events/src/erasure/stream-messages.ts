@@ -1,5 +1,6 @@
 import {
   AckPolicy,
+  type Consumer,
   DeliverPolicy,
   jetstream,
   JetStreamApiError,
@@ -27,6 +28,9 @@ export interface StreamExtent {
 const requestLimitMs = 5_000;
 const fetchMs = 5_000;
 const heartbeatMs = 1_000;
+// Messages have up to 256 KiB each, so one fetch holds up to 50 MiB in memory.
+const maxFetched = 200;
+const enoughBytes = 4 * 1024 * 1024;
 // More requests in flight would only wait inside the broker.
 const concurrency = 32;
 
@@ -51,7 +55,8 @@ export class StreamMessages {
   }
 
   /**
-   * Reads up to `limit` messages from a sequence on, in order, with its own consumer. Not for work queues, which allow one consumer.
+   * Reads messages from a sequence on, in order, with its own consumer: up to `limit`, or fewer if they are large. Not for work queues,
+   * which allow one consumer.
    *
    * @throws when the broker does not respond
    */
@@ -71,17 +76,14 @@ export class StreamMessages {
     );
     try {
       const messages: StoredMessage[] = [];
-      const wanted = Math.min(limit, info.num_pending);
-      if (wanted === 0) return messages;
-      const fetching = await consumer.fetch({
-        max_messages: wanted,
-        expires: fetchMs,
-        idle_heartbeat: heartbeatMs,
-      });
-      for await (const { info: delivery, headers, data } of fetching) {
-        const messageId = headers?.get('Nats-Msg-Id') ?? '';
-        messages.push({ sequence: delivery.streamSequence, messageId, data });
-        if (messages.length === wanted || delivery.pending === 0) break;
+      let pending = Math.min(limit, info.num_pending);
+      let bytes = 0;
+      while (pending > 0 && bytes < enoughBytes) {
+        const fetched = await fetchMessages(consumer, Math.min(pending, maxFetched));
+        if (fetched.length === 0) break;
+        messages.push(...fetched);
+        pending -= fetched.length;
+        bytes += fetched.reduce((sum, { data }) => sum + data.length, 0);
       }
       return messages;
     } finally {
@@ -122,6 +124,21 @@ export class StreamMessages {
   private manage(): Promise<JetStreamManager> {
     return jetstreamManager(this.connection, { checkAPI: false, timeout: requestLimitMs });
   }
+}
+
+async function fetchMessages(consumer: Consumer, wanted: number): Promise<StoredMessage[]> {
+  const messages: StoredMessage[] = [];
+  const fetching = await consumer.fetch({
+    max_messages: wanted,
+    expires: fetchMs,
+    idle_heartbeat: heartbeatMs,
+  });
+  for await (const { info, headers, data } of fetching) {
+    const messageId = headers?.get('Nats-Msg-Id') ?? '';
+    messages.push({ sequence: info.streamSequence, messageId, data });
+    if (messages.length === wanted || info.pending === 0) break;
+  }
+  return messages;
 }
 
 async function mapConcurrently<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
