@@ -5,6 +5,7 @@ import { adminPort, integer, sharedVariables, type ConfigOf } from '@stream-even
 export const variables = {
   HOST: sharedVariables.HOST,
   ADMIN_PORT: adminPort(9001),
+  METRICS_TOKEN: sharedVariables.METRICS_TOKEN,
   DATABASE_URL: sharedVariables.DATABASE_URL,
   NATS_URL: sharedVariables.NATS_URL,
   SECRET_KEY: sharedVariables.SECRET_KEY,

@@ -38,6 +38,7 @@ export const variables = {
   HOST: sharedVariables.HOST,
   PORT: integer('Port of the HTTP API', [0, 65_535], { default: 8000 }),
   ADMIN_PORT: adminPort(9000),
+  METRICS_TOKEN: sharedVariables.METRICS_TOKEN,
   PUBLIC_URL: sharedVariables.PUBLIC_URL,
   TRUST_PROXY: trustProxy,
   CORS_ORIGINS: list('Origins of web pages that may call the API, separated by commas; `*` allows all', {

@@ -5,6 +5,7 @@ import { adminPort, sharedVariables, type ConfigOf } from '@stream-events/servic
 export const variables = {
   HOST: sharedVariables.HOST,
   ADMIN_PORT: adminPort(9004),
+  METRICS_TOKEN: sharedVariables.METRICS_TOKEN,
   DATABASE_URL: sharedVariables.DATABASE_URL,
   NATS_URL: sharedVariables.NATS_URL,
   SECRET_KEY: sharedVariables.SECRET_KEY,

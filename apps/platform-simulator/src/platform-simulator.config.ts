@@ -19,6 +19,7 @@ export const variables = {
   HOST: sharedVariables.HOST,
   PORT: integer('Port of the simulated platform; 0 selects any free port', [0, 65_535], { default: 8100 }),
   ADMIN_PORT: adminPort(9003),
+  METRICS_TOKEN: sharedVariables.METRICS_TOKEN,
   LOG_LEVEL: sharedVariables.LOG_LEVEL,
   SIMULATOR_RATE: decimal('Simulated events per second (decimals allowed); 0 generates none', [0, maxRate], {
     default: 1,

@@ -18,6 +18,7 @@ export async function startMonitor(database: TestDatabase, nats: TestNats): Prom
     config: {
       HOST: '127.0.0.1',
       ADMIN_PORT: 0,
+      METRICS_TOKEN: undefined,
       DATABASE_URL: database.url,
       NATS_URL: [nats.urlFor('streamer-monitor')],
       PLATFORM: 'simulator',

@@ -12,8 +12,13 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-function call(path: string, method = 'GET'): Promise<Response> {
-  return fetch(`http://127.0.0.1:${server.port}${path}`, { method });
+function call(path: string, method = 'GET', headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers });
+}
+
+async function restart(host: string, token?: string): Promise<void> {
+  await server.close();
+  server = await startAdminServer({ host, port: 0, token, health, metrics });
 }
 
 describe(startAdminServer.name, () => {
@@ -40,6 +45,29 @@ describe(startAdminServer.name, () => {
     new Counter({ name: 'things_total', help: 'things', registers: [metrics] }).inc(3);
 
     expect(await (await call('/metrics')).text()).toContain('things_total 3');
+  });
+
+  it('shows metrics and details only with the token, if there is one', async () => {
+    await restart('127.0.0.1', 'a-token-for-prometheus');
+    health.register('database', () => Promise.reject(new Error('away')));
+
+    for (const authorization of ['', 'Bearer', 'Bearer wrong', 'Token a-token-for-prometheus'])
+      expect((await call('/metrics', 'GET', { authorization })).status).toBe(401);
+    expect(await (await call('/health/ready')).json()).toEqual({ status: 'error' });
+    const headers = { authorization: 'bearer a-token-for-prometheus' };
+    expect((await call('/metrics', 'GET', headers)).status).toBe(200);
+    expect(await (await call('/health/ready', 'GET', headers)).json()).toMatchObject({
+      checks: { database: { detail: 'away' } },
+    });
+  });
+
+  it('shows neither on all interfaces without a token', async () => {
+    await restart('0.0.0.0');
+    health.register('database', () => Promise.reject(new Error('away')));
+
+    expect((await call('/metrics')).status).toBe(403);
+    expect(await (await call('/health/ready')).json()).toEqual({ status: 'error' });
+    expect((await call('/health/live')).status).toBe(200);
   });
 
   it('responds with 500 when a metric cannot be collected, and continues', async () => {

@@ -1,5 +1,6 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { isIPv4, type AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { Health } from './health.js';
 
@@ -9,21 +10,33 @@ export interface AdminServer {
   close(): Promise<void>;
 }
 
-/**
- * Serves `/health/live`, `/health/ready`, and `/metrics` of a process on a port apart from the public one. There is no
- * authentication: the server listens on `host`, which is the local machine by default.
- */
-export async function startAdminServer(options: {
+/** Where the admin server listens, and who may see metrics and the details of failures. */
+export interface AdminOptions {
   host: string;
   port: number;
-  health: Health;
-  metrics: Registry;
-}): Promise<AdminServer> {
-  const server = createServer(respond(options.health, options.metrics));
+  /** Undefined: everybody who reaches the server, if only this machine can reach it; otherwise nobody. */
+  token?: string | undefined;
+}
+
+/** Who may see metrics and details: everybody, those with the token, or nobody. */
+type Permission = { kind: 'everybody' | 'nobody' } | { kind: 'token'; hash: Buffer };
+
+/**
+ * Serves `/health/live`, `/health/ready`, and `/metrics` of a process on a port apart from the public one. Probes need no token.
+ * Metrics and the details of failures may name hosts, users, and volumes, so only this machine or a client with the token sees them.
+ */
+export async function startAdminServer({
+  host,
+  port,
+  token,
+  health,
+  metrics,
+}: AdminOptions & { health: Health; metrics: Registry }): Promise<AdminServer> {
+  const server = createServer(respond(permissionOf(host, token), health, metrics));
   server.requestTimeout = 10_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
+    server.listen(port, host, resolve);
   });
   return {
     port: (server.address() as AddressInfo).port, // Safe cast: the server listens on TCP, so the address is an object.
@@ -35,7 +48,26 @@ export async function startAdminServer(options: {
   };
 }
 
-function respond(health: Health, metrics: Registry): RequestListener {
+function permissionOf(host: string, token: string | undefined): Permission {
+  if (token !== undefined) return { kind: 'token', hash: hash(token) };
+  return { kind: isLocal(host) ? 'everybody' : 'nobody' };
+}
+
+function isLocal(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+}
+
+function hash(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+function mayRead(permission: Permission, { headers }: IncomingMessage): boolean {
+  if (permission.kind !== 'token') return permission.kind === 'everybody';
+  const [, token = ''] = /^bearer +([^\s]+)$/i.exec(headers.authorization ?? '') ?? [];
+  return timingSafeEqual(hash(token), permission.hash);
+}
+
+function respond(permission: Permission, health: Health, metrics: Registry): RequestListener {
   return (request, response) => {
     const send = (status: number, type: string, body: string): void => {
       response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
@@ -50,12 +82,19 @@ function respond(health: Health, metrics: Registry): RequestListener {
           send(200, 'application/json', '{"status":"ok"}\n');
           break;
         case '/health/ready': {
-          const report = await health.report();
-          send(report.status === 'ok' ? 200 : 503, 'application/json', `${JSON.stringify(report)}\n`);
+          const { status, checks } = await health.report();
+          const body = mayRead(permission, request) ? { status, checks } : { status };
+          send(status === 'ok' ? 200 : 503, 'application/json', `${JSON.stringify(body)}\n`);
           break;
         }
         case '/metrics':
-          send(200, metrics.contentType, await metrics.metrics());
+          if (mayRead(permission, request)) send(200, metrics.contentType, await metrics.metrics());
+          else if (permission.kind === 'nobody')
+            send(403, 'text/plain', 'Forbidden: set METRICS_TOKEN, and send it as a bearer token\n');
+          else {
+            response.setHeader('www-authenticate', 'Bearer');
+            send(401, 'text/plain', 'Unauthorized: send METRICS_TOKEN as a bearer token\n');
+          }
           break;
         default:
           send(404, 'text/plain', 'Not Found: the paths are /health/live, /health/ready, and /metrics\n');

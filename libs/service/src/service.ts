@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { startAdminServer } from './admin-server.js';
+import { startAdminServer, type AdminOptions } from './admin-server.js';
 import { ConfigError, loadConfig, type ConfigOf, type Variable, type Variables } from './config.js';
 import { Health } from './health.js';
 import { createLogger, type Logger } from './logger.js';
@@ -36,6 +36,7 @@ export function defineService<V extends Variables, R extends RunningService>(
 export type ProcessVariables = Variables & {
   HOST: Variable<string>;
   ADMIN_PORT: Variable<number>;
+  METRICS_TOKEN: Variable<string | undefined>;
   LOG_LEVEL: Variable<string>;
 };
 
@@ -50,13 +51,20 @@ export async function runService<V extends ProcessVariables>(
   definition: ServiceDefinition<V>,
 ): Promise<void> {
   const config = loadConfigOrExit(definition.variables);
-  const { HOST, ADMIN_PORT, LOG_LEVEL } = loadConfig<ProcessVariables>(definition.variables, process.env);
+  const { HOST, ADMIN_PORT, METRICS_TOKEN, LOG_LEVEL } = loadConfig<ProcessVariables>(
+    definition.variables,
+    process.env,
+  );
   const logger = createLogger(definition.name, LOG_LEVEL);
   const shell = { config, logger, health: new Health(), metrics: new Registry() };
   collectDefaultMetrics({ register: shell.metrics });
   exitOnUnexpectedErrors(logger, () => void exitAfterFlush(logger, 1));
   try {
-    const service = await startService(definition, shell, { host: HOST, port: ADMIN_PORT });
+    const service = await startService(definition, shell, {
+      host: HOST,
+      port: ADMIN_PORT,
+      token: METRICS_TOKEN,
+    });
     logger.info({ adminPort: service.adminPort }, 'service started');
     onceStopped(logger, () => service.close());
   } catch (error) {
@@ -69,7 +77,7 @@ export async function runService<V extends ProcessVariables>(
 export async function startService<V extends Variables>(
   definition: ServiceDefinition<V>,
   shell: Shell<ConfigOf<V>>,
-  admin: { host: string; port: number },
+  admin: AdminOptions,
 ): Promise<RunningService & { adminPort: number }> {
   const service = await definition.start(shell);
   const server = await startAdminServer({ ...shell, ...admin });

@@ -18,6 +18,10 @@ export const sharedVariables = {
   LOG_LEVEL: oneOf('Lowest level of the log lines', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], {
     default: 'info',
   }),
+  METRICS_TOKEN: optionalText(
+    'Token that Prometheus sends as `Authorization: Bearer <token>` for `/metrics` on `ADMIN_PORT`; at least 16 characters. Required when HOST is not an address of this machine only. With it, `/health/ready` shows the details of failures only to requests with the token',
+    { secret: true, pattern: /^[^\s]{16,}$/, fault: 'must have at least 16 characters and no spaces' },
+  ),
   SECRET_KEY: list(
     'Encrypts tokens in the database, and hashes the ids of erased platform users. The same for all services. One or more keys of at least 32 characters, separated by commas: the first key encrypts and hashes, every key decrypts and recognizes. `npm start` generates one when it runs its own servers',
     { secret: true, minLength: 32 },
