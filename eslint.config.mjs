@@ -39,7 +39,7 @@ function allow(sourceTag, ...tags) {
  */
 const folderOrders = {
   'apps/gateway/src': [
-    ...['http', 'paging', 'audit-log', 'users', 'health'],
+    ...['http', 'paging', 'access', 'audit-log', 'tokens', 'users', 'health'],
     ...['scopes', 'api-endpoints', 'seeds', 'dead-letters', 'erasures', 'streamers', 'events'],
     ...['platform', 'webhook'],
     ...['live', 'event-export', 'replays', 'api-description'],

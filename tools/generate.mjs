@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { root, prepare } from './prepare.mjs';
+import { printAccessPage } from './access-page.mjs';
 import { printPage } from './pages.mjs';
 
 /** Lists the stale generated files of a directory, and optionally writes them. */
@@ -22,6 +23,7 @@ async function printFiles(directory) {
   const openApi = await describeApi();
   return {
     'deploy/nats.conf': await printNatsConfig(),
+    'docs/access.md': await formatMarkdown(printAccessPage(openApi)),
     'docs/openapi.json': `${JSON.stringify(openApi, null, 2)}\n`,
     'docs/asyncapi.json': await printAsyncApi(),
     'docs/events.md': await printPage(`${directory}docs/events.md`),
@@ -29,6 +31,11 @@ async function printFiles(directory) {
     'docs/operations.md': await printOperations(directory),
     'libs/client/README.md': printClientReadme(directory),
   };
+}
+
+async function formatMarkdown(text) {
+  const prettier = await import('prettier');
+  return prettier.format(text, { parser: 'markdown' });
 }
 
 async function describeApi() {
@@ -110,8 +117,7 @@ async function printConfiguration() {
   const table = ['| variable | default | read by | meaning |', '| --- | --- | --- | --- |', ...lines].join(
     '\n',
   );
-  const prettier = await import('prettier');
-  return (await prettier.format(table, { parser: 'markdown' })).trim();
+  return (await formatMarkdown(table)).trim();
 }
 
 function printDefaults(defaults) {

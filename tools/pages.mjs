@@ -64,7 +64,7 @@ async function printLimits() {
   return printTable(
     ['what', 'limit'],
     [
-      ['connections per token and gateway', print(connectionLimits.perToken)],
+      ['connections per user and gateway', print(connectionLimits.perUser)],
       ['connections per gateway', print(connectionLimits.connections)],
       ['data that waits for a slow client', `${maxBufferedBytes / 1024 ** 2} MiB`],
       ['time between keep-alives', `${keepAliveMs / 1_000} s`],

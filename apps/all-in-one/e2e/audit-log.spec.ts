@@ -99,7 +99,10 @@ describe('the audit log', () => {
     const { username, id, token } = await register();
     await expectByOwner(id, 'user.created');
 
-    const rotated = await stack.request<{ token: string }>('POST', '/api/v1/users/me/token', { token });
+    const rotated = await stack.request<{ token: string }>('POST', '/api/v1/users/me/token', {
+      token,
+      body: { current_password: password },
+    });
     expect(await findEntry(id, 'token.rotated')).toMatchObject({ user_id: id, username });
 
     const change = { current_password: password, new_password: 'another horse battery staple' };
@@ -110,6 +113,29 @@ describe('the audit log', () => {
     await expectByOwner(id, 'user.disabled');
     await stack.request('PATCH', `/api/v1/users/${id}`, { body: { disabled: false } });
     await expectByOwner(id, 'user.enabled');
+    await stack.request('PATCH', `/api/v1/users/${id}`, { body: { role: 'owner' } });
+    await expectByOwner(id, 'user.made_owner');
+    await stack.request('PATCH', `/api/v1/users/${id}`, { body: { role: 'user' } });
+    await expectByOwner(id, 'user.made_user');
+    await stack.request('DELETE', `/api/v1/users/${id}`);
+    await expectByOwner(id, 'user.deleted');
+  });
+
+  it('has named tokens and sessions', async () => {
+    const body = { name: 'overlay', scopes: ['events:live'] };
+    const { id } = (await stack.request<{ id: string }>('POST', '/api/v1/tokens', { body })).json;
+    await expectByOwner(id, 'token.created');
+    await stack.request('PATCH', `/api/v1/tokens/${id}`, { body: { name: 'old overlay' } });
+    await expectByOwner(id, 'token.updated');
+    await stack.request('DELETE', `/api/v1/tokens/${id}`);
+    await expectByOwner(id, 'token.revoked');
+
+    const session = await stack.request<{ id: string; key: string }>('POST', '/api/v1/sessions', {
+      token: null,
+      body: owner,
+    });
+    await stack.request('DELETE', '/api/v1/sessions/current', { token: session.json.key });
+    await expectByOwner(session.json.id, 'token.revoked');
   });
 
   it('has dead letters, replays of ranges, and event types', async () => {

@@ -159,7 +159,7 @@ describe('the TypeScript client', () => {
       const { data: user } = await api.POST('/api/v1/users', { body });
       const client = clientOf(user!.auth_token);
       const live = await listen({}, client);
-      await client.api.POST('/api/v1/users/me/token');
+      await client.api.POST('/api/v1/users/me/token', { body: { current_password: body.password } });
       await expect(live.ended).rejects.toMatchObject({ name: 'LiveError', closeCode: 4401 });
     });
   });

@@ -143,7 +143,11 @@ describe('live events', () => {
       await connect({ token }, stack.urls[1]),
       noted(await LiveStream.open(stack.urls[1]!, token)),
     ];
-    await stack.request('POST', '/api/v1/users/me/token', { token, gateway: stack.url });
+    await stack.request('POST', '/api/v1/users/me/token', {
+      token,
+      gateway: stack.url,
+      body: { current_password: password },
+    });
 
     // Each gateway checks tokens every 0.8 s. The rest is a margin for a busy machine.
     await eventually(() => expect(socket.closed?.code).toBe(4401), { timeoutMs: 5_000 });

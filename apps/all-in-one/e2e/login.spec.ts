@@ -268,6 +268,7 @@ describe('api-token-auth', () => {
       const answer = await stack.request<{ token: string }>('POST', '/users/me/token', {
         token: auth_token,
         gateway: rotated.url,
+        body: { current_password: password },
       });
       const onlyNew: TestService = await stack.startGateway({ SECRET_KEY: fresh });
       expect((await logIn({ username, password }, { gateway: onlyNew.url })).json.token).toBe(

@@ -179,6 +179,33 @@ describe('users', () => {
     });
   });
 
+  describe('rate limits', () => {
+    it('reject requests and writes above the limits, report them, and leave other users alone', async () => {
+      const limited = await stack.startGateway({ RATE_LIMIT_REQUESTS: '20', RATE_LIMIT_WRITES: '5' });
+      const [{ auth_token: token }, { auth_token: other }] = [await register(), await register()];
+      const send = (method: string, key: string) =>
+        stack.request(method, method === 'GET' ? `${usersPath}/me` : eventsPath, {
+          token: key,
+          gateway: limited.url,
+          ...(method === 'POST' && { body: eventBody() }),
+        });
+      const sendAll = (method: string, count: number) =>
+        Promise.all(Array.from({ length: count }, () => send(method, token)));
+
+      const writes = await sendAll('POST', 40);
+      const reads = await sendAll('GET', 80);
+      expect(new Set(writes.map(({ status }) => status))).toEqual(new Set([201, 429]));
+      expect(new Set(reads.map(({ status }) => status))).toEqual(new Set([200, 429]));
+      const refused = writes.find(({ status }) => status === 429);
+      expect(refused?.headers.get('retry-after')).toBe('1');
+      expect(refused?.json).toMatchObject({ status: 429, title: 'Too Many Requests' });
+      const answer = await send('GET', other);
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('ratelimit-policy')).toBe('"default";q=20;w=1');
+      expect(answer.headers.get('ratelimit')).toBe('"default";r=19;t=1');
+    });
+  });
+
   describe('roles', () => {
     it('let a user do everything except actions for owners', async () => {
       const { id, auth_token: token } = await register();
@@ -233,6 +260,7 @@ describe('users', () => {
       await useEverywhere(old);
       const { status, json } = await stack.request<{ token: string }>('POST', `${usersPath}/me/token`, {
         token: old,
+        body: { current_password: password },
       });
       expect(status).toBe(200);
       expect(json.token).toMatch(/^[0-9a-f]{40}$/);
@@ -240,6 +268,16 @@ describe('users', () => {
       await useEverywhere(json.token);
       await expectRefusedEverywhere(old);
       expect(await stack.logIn(username, password)).toBe(json.token);
+    });
+
+    it('needs the current password', async () => {
+      const { auth_token: token } = await register();
+      for (const body of [{}, { current_password: 'guess' }])
+        expect(await stack.request('POST', `${usersPath}/me/token`, { token, body })).toMatchObject({
+          status: 400,
+          json: { errors: { current_password: [expect.any(String)] } },
+        });
+      expect(await statusFor(token)).toBe(200);
     });
   });
 
@@ -283,35 +321,62 @@ describe('users', () => {
   });
 
   describe('PATCH /api/v1/users/<ID>', () => {
-    const setDisabled = (id: string, disabled: unknown) =>
-      stack.request('PATCH', `${usersPath}/${id}`, { body: { disabled } });
+    const change = (id: string, body: unknown) => stack.request('PATCH', `${usersPath}/${id}`, { body });
 
-    it('disables a user at every gateway, and enables the user again', async () => {
+    it('disables a user at every gateway, for good, until the user logs in again', async () => {
       const { id, username, auth_token: token } = await register();
       await useEverywhere(token);
-      expect(await setDisabled(id, true)).toMatchObject({ status: 200, json: { id, disabled: true } });
+      expect(await change(id, { disabled: true })).toMatchObject({
+        status: 200,
+        json: { id, disabled: true },
+      });
       await expectRefusedEverywhere(token);
       await expect(stack.logIn(username, password)).rejects.toThrow(
         'Unable to log in with provided credentials.',
       );
-      expect(await setDisabled(id, false)).toMatchObject({ status: 200, json: { disabled: false } });
-      await useEverywhere(token);
+      expect(await change(id, { disabled: false })).toMatchObject({ status: 200, json: { disabled: false } });
+      await expectRefusedEverywhere(token);
+      await useEverywhere(await stack.logIn(username, password));
     });
 
-    it('accepts only true and false, and only users that exist', async () => {
+    it('makes a user an owner, and an owner a user', async () => {
+      const { id, auth_token: token } = await register();
+      const list = () => stack.request('GET', usersPath, { token });
+      expect(await change(id, { role: 'owner' })).toMatchObject({ status: 200, json: { role: 'owner' } });
+      await eventually(async () => expect(await list()).toMatchObject({ status: 200 }));
+      expect(await change(id, { role: 'user' })).toMatchObject({ status: 200, json: { role: 'user' } });
+      await eventually(async () => expect(await list()).toMatchObject({ status: 403 }));
+    });
+
+    it('accepts only valid values, and only users that exist', async () => {
       const { id } = await register();
-      for (const value of ['true', 1, null, undefined])
-        expect(await setDisabled(id, value)).toMatchObject({
-          status: 400,
-          json: { errors: { disabled: {} } },
-        });
-      expect(await setDisabled('01999999-9999-7999-8999-999999999999', true)).toMatchObject({ status: 404 });
+      for (const body of [{ disabled: 'true' }, { disabled: 1 }, { disabled: null }, {}])
+        expect(await change(id, body)).toMatchObject({ status: 400, json: { errors: { disabled: {} } } });
+      expect(await change(id, { role: 'admin' })).toMatchObject({
+        status: 400,
+        json: { errors: { role: {} } },
+      });
+      const unknown = '01999999-9999-7999-8999-999999999999';
+      expect(await change(unknown, { disabled: true })).toMatchObject({ status: 404 });
     });
 
-    it('does not let owners disable themselves', async () => {
+    it('keeps the last owner', async () => {
       const { json } = await stack.request<{ id: string }>('GET', `${usersPath}/me`);
-      expect(await setDisabled(json.id, true)).toMatchObject({ status: 409 });
+      for (const body of [{ disabled: true }, { role: 'user' }])
+        expect(await change(json.id, body)).toMatchObject({ status: 409 });
+      expect(await stack.request('DELETE', `${usersPath}/${json.id}`)).toMatchObject({ status: 409 });
       expect(await statusFor(stack.ownerToken)).toBe(200);
+    });
+  });
+
+  describe('DELETE /api/v1/users/<ID>', () => {
+    it('deletes a user and ends the tokens at every gateway', async () => {
+      const { id, username, auth_token: token } = await register();
+      await useEverywhere(token);
+      expect(await stack.request('DELETE', `${usersPath}/${id}`)).toMatchObject({ status: 204 });
+      await expectRefusedEverywhere(token);
+      expect(await stack.request('GET', `${usersPath}/${id}`)).toMatchObject({ status: 404 });
+      await expect(stack.logIn(username, password)).rejects.toThrow('400');
     });
   });
 });

@@ -1,6 +1,7 @@
 import { IngestPublisher } from '@stream-events/ingest';
 import { RequestClient } from '@stream-events/messaging';
 import { closeAll, defineService, type Shell } from '@stream-events/service';
+import { AccessControl } from './access/access-control.service.js';
 import { serveStreamDescription } from './api-description/async-api.js';
 import { serveApiDescription } from './api-description/open-api.js';
 import { EventExports } from './event-export/event-exports.service.js';
@@ -29,6 +30,7 @@ async function start(shell: Shell<GatewayConfig>) {
   checkOwnerVariables(config);
   const dataSource = await connectGatewayDatabase(config.DATABASE_URL);
   const app = await createHttpApp(GatewayModule.register(shell, dataSource), shell);
+  app.get(AccessControl).watch(app.getHttpAdapter().getInstance());
   const client = app.get(RequestClient);
   const ingestPublisher = app.get(IngestPublisher);
   const eventsStream = app.get(EventsStreamClient);

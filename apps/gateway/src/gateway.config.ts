@@ -56,6 +56,18 @@ export const variables = {
   REGISTRATION: oneOf('Who may register users: owners (`owner`) or anybody (`open`)', ['owner', 'open'], {
     default: 'owner',
   }),
+  RATE_LIMIT_REQUESTS: integer(
+    'Requests per second of one user at each gateway. 0: no limit',
+    [0, 1_000_000],
+    {
+      default: 200,
+    },
+  ),
+  RATE_LIMIT_WRITES: integer(
+    'Requests per second that change something, of one user at each gateway. 0: no limit',
+    [0, 1_000_000],
+    { default: 50 },
+  ),
   PLATFORM_WEBHOOK_SECRET: sharedVariables.PLATFORM_WEBHOOK_SECRET,
   INGEST_FALLBACK: oneOf(
     'What happens to platform messages while the event store is unavailable. `on`: the gateway accepts them onto the INGEST stream, and the events service stores them later (a power failure may lose them). `off`: the gateway rejects them, and the platform retries',

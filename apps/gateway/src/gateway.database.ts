@@ -6,22 +6,32 @@ import { CreateUsers1763700000000 } from './migrations/1763700000000-create-user
 import { CreateReplays1764400000000 } from './migrations/1764400000000-create-replays.js';
 import { CreateScopesAndApiEndpoints1764600000000 } from './migrations/1764600000000-create-scopes-and-api-endpoints.js';
 import { CreateAuditLog1766100000000 } from './migrations/1766100000000-create-audit-log.js';
+import { CreateNamedTokens1766200000000 } from './migrations/1766200000000-create-named-tokens.js';
+import { CreateLoginBudgets1766300000000 } from './migrations/1766300000000-create-login-budgets.js';
 import { Replay } from './replays/replay.entity.js';
 import { Scope } from './scopes/scope.entity.js';
 import { AppliedSeed } from './seeds/applied-seed.entity.js';
-import { AccessToken } from './users/access-token.entity.js';
+import { MainToken } from './tokens/main-token.entity.js';
+import { NamedToken } from './tokens/named-token.entity.js';
+import { KnownLogin } from './users/known-login.entity.js';
+import { LoginBudget } from './users/login-budget.entity.js';
 import { LoginFailure } from './users/login-failure.entity.js';
 import { User } from './users/user.entity.js';
 
 /** The database schema of the gateway. */
 export const schema = {
   name: 'gateway',
-  entities: [User, AccessToken, LoginFailure, Replay, Scope, ApiEndpoint, AppliedSeed, AuditEntry],
+  entities: [
+    ...[User, MainToken, NamedToken, LoginFailure, LoginBudget, KnownLogin],
+    ...[Replay, Scope, ApiEndpoint, AppliedSeed, AuditEntry],
+  ],
   migrations: [
     CreateUsers1763700000000,
     CreateReplays1764400000000,
     CreateScopesAndApiEndpoints1764600000000,
     CreateAuditLog1766100000000,
+    CreateNamedTokens1766200000000,
+    CreateLoginBudgets1766300000000,
   ],
 };
 

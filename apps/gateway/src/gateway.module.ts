@@ -3,6 +3,7 @@ import { IngestModule } from '@stream-events/ingest';
 import { RequestClient } from '@stream-events/messaging';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
+import { AccessModule } from './access/access.module.js';
 import { ApiDescriptionModule } from './api-description/api-description.module.js';
 import { ApiEndpointsModule } from './api-endpoints/api-endpoints.module.js';
 import { AuditLogModule } from './audit-log/audit-log.module.js';
@@ -19,6 +20,7 @@ import { ReplaysModule } from './replays/replays.module.js';
 import { ScopesModule } from './scopes/scopes.module.js';
 import { SeedsModule } from './seeds/seeds.module.js';
 import { StreamersModule } from './streamers/streamers.module.js';
+import { TokensModule } from './tokens/tokens.module.js';
 import { UsersModule } from './users/users.module.js';
 import { WebhookModule } from './webhook/webhook.module.js';
 
@@ -30,7 +32,9 @@ import { WebhookModule } from './webhook/webhook.module.js';
 const features = [
   HttpModule,
   HealthModule,
+  AccessModule,
   UsersModule,
+  TokensModule,
   WebhookModule,
   LiveModule,
   EventsModule,

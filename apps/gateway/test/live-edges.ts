@@ -7,7 +7,6 @@ import { Health, Registry, ShellModule } from '@stream-events/service';
 import { createTestDatabase, eventually, type TestDatabase } from '@stream-events/testing';
 import pino from 'pino';
 import { DataSource } from 'typeorm';
-import { v7 as uuidV7 } from 'uuid';
 import { WebSocket, type ClientOptions } from 'ws';
 import { createHttpServer } from '../src/http/http-server.js';
 import { ProblemFilter } from '../src/http/problem.filter.js';
@@ -19,10 +18,13 @@ import { LiveConnections } from '../src/live/connections/live-connections.servic
 import { LiveController } from '../src/live/transports/live.controller.js';
 import { TokenWatch } from '../src/live/connections/token-watch.service.js';
 import { WebSockets } from '../src/live/transports/web-sockets.service.js';
-import { AccessGuard } from '../src/users/access.guard.js';
-import { AccessTokens } from '../src/users/access-tokens.service.js';
-import { User } from '../src/users/user.entity.js';
+import { AccessControl } from '../src/access/access-control.service.js';
+import { AccessGuard } from '../src/access/access.guard.js';
+import { RateLimits } from '../src/access/rate-limits.service.js';
+import { TokenLookup } from '../src/access/token-lookup.service.js';
+import { Tokens } from '../src/tokens/tokens.service.js';
 import { connectGateway } from './connect-gateway.js';
+import { insertUser } from './insert-user.js';
 import { MemoryFeed } from './memory-feed.js';
 import { type ConnectionLimits, type WebSocketLimits, webSocketLimits } from '../src/live/live-limits.js';
 
@@ -84,7 +86,7 @@ export class LiveEdges {
     routes.watch(adapter.getInstance());
     const limits = {
       sockets: { ...webSocketLimits, ...sockets },
-      connections: { connections: 10_000, perToken: 1_000, ...connections },
+      connections: { connections: 10_000, perUser: 1_000, ...connections },
     };
     this.app = await NestFactory.create<NestFastifyApplication>(
       {
@@ -97,7 +99,13 @@ export class LiveEdges {
           RequestLog,
           { provide: APP_FILTER, useClass: ProblemFilter },
           { provide: APP_GUARD, useClass: AccessGuard },
-          AccessTokens,
+          AccessControl,
+          {
+            provide: RateLimits,
+            useValue: new RateLimits({ RATE_LIMIT_REQUESTS: 0, RATE_LIMIT_WRITES: 0 }),
+          },
+          TokenLookup,
+          Tokens,
           TokenWatch,
           { provide: EventFeed, useValue: feed },
           // The ring buffer has everything, so nothing reads the history.
@@ -110,8 +118,8 @@ export class LiveEdges {
           },
           {
             provide: WebSockets,
-            inject: [LiveConnections, AccessTokens],
-            useFactory: (live: LiveConnections, tokens: AccessTokens) =>
+            inject: [LiveConnections, TokenLookup],
+            useFactory: (live: LiveConnections, tokens: TokenLookup) =>
               new WebSockets(live, tokens, shell.logger, limits.sockets),
           },
         ],
@@ -119,6 +127,7 @@ export class LiveEdges {
       adapter,
       { bodyParser: false, logger: false, abortOnError: false },
     );
+    this.app.get(AccessControl).watch(adapter.getInstance());
     this.app.enableCors({ origin: '*', exposedHeaders: ['X-Request-Id'] });
     this.app.get(WebSockets).attach(this.app.getHttpServer());
     await this.app.listen(0, '127.0.0.1');
@@ -152,19 +161,8 @@ export class LiveEdges {
   }
 
   async register(): Promise<TestUser> {
-    const id = uuidV7();
-    await this.dataSource.manager.insert(User, {
-      id,
-      username: id,
-      usernameKey: id,
-      passwordHash: '',
-      role: 'user',
-      firstName: '',
-      lastName: '',
-      email: '',
-      isDisabled: false,
-    });
-    return { id, token: await this.app.get(AccessTokens).issue(id) };
+    const { id } = await insertUser(this.dataSource);
+    return { id, token: await this.app.get(Tokens).issueMain(id) };
   }
 
   /** Opens a WebSocket and sends its first message, if there is one. */

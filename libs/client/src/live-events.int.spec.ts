@@ -257,7 +257,7 @@ describe(LiveEvents.name, () => {
       expect(delayMs).toBeLessThanOrEqual(500);
     });
 
-    it.each([4400, 4401])('throw an error after close code %d', async (code) => {
+    it.each([4400, 4401, 4403])('throw an error after close code %d', async (code) => {
       await serve((connection) => connection.send(eventBlock(1) + closedBlock(code, 'no valid token')));
       const events = live();
       await take(events, 1);

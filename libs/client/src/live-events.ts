@@ -33,8 +33,9 @@ export interface LiveCallbacks {
   signal?: AbortSignal | undefined;
 }
 
-// With these close codes a reconnect would fail too: the request is not valid (4400), the token is not valid (4401).
-const finalCloseCodes = [4400, 4401];
+// With these close codes a reconnect would fail too: the request is not valid (4400), the token is not valid (4401), or it may not
+// receive live events (4403).
+const finalCloseCodes = [4400, 4401, 4403];
 
 /**
  * Live events, one after the other, across reconnects.
@@ -46,7 +47,7 @@ const finalCloseCodes = [4400, 4401];
  *            │ 4xx except 408, 425, 429; not an event stream      │ ended (error)
  *            │ other response, no response, timeout               │ waiting
  * open       │ connection lost, silent too long, other close code │ waiting
- *            │ close code 4400 or 4401                            │ ended (error)
+ *            │ close code 4400, 4401, or 4403                     │ ended (error)
  * waiting    │ backoff or Retry-After is over                     │ connecting
  * any        │ `break`, `return()`                                │ ended
  *            │ signal aborts                                      │ ended (error)

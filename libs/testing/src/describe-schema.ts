@@ -59,14 +59,15 @@ export function describeSchema(
          FROM information_schema.columns WHERE table_schema = $1 AND table_name <> ALL ($2)`,
         [name, ignoredTables],
       );
-      const toUdt = (type: unknown): string => udtNames[String(type)] ?? String(type);
+      const toUdt = (type: unknown, isArray: boolean): string =>
+        (isArray ? '_' : '') + (udtNames[String(type)] ?? String(type));
       const declared = dataSource.entityMetadatas.flatMap(({ tableName, columns: ofEntity }) =>
         ofEntity.map((column) => ({
           table: tableName,
           column: column.databaseName,
-          type: toUdt(column.type),
+          type: toUdt(column.type, column.isArray),
           isNullable: column.isNullable,
-          hasDefault: column.default !== undefined,
+          hasDefault: column.default !== undefined || column.generationStrategy === 'uuid',
           isPrimary: column.isPrimary,
         })),
       );

@@ -21,9 +21,13 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     .setDescription(
       'Stores every event of a streaming platform once, lists and filters events, and delivers them live. Monitors streamers ' +
         'and their streams. For the messages on WebSockets and on NATS, see [/api/asyncapi.json](/api/asyncapi.json).\n\n' +
-        '**Authentication:** get a token from `POST /api-token-auth`, and send it as `Authorization: Token <key>`.\n\n' +
+        '**Authentication:** get a token from `POST /api-token-auth`, and send it as `Authorization: Token <key>`. Give each ' +
+        'application a named token of its own with `POST /api/v1/tokens`: the security of an operation lists the scopes that such ' +
+        'a token needs. Operations without scopes need your main token or a session.\n\n' +
         '**Paths:** every path accepts one optional trailing slash, and every path with GET also accepts HEAD. Aliases: ' +
         `${printAliases()}.\n\n` +
+        '**Limits:** the requests and writes of each user per second are limited. `RateLimit-Policy` and `RateLimit` report the limits ' +
+        'and what is left of them; a request above a limit gets 429 with `Retry-After`.\n\n' +
         '**Errors:** errors are problem documents (RFC 9457). Any path can also return 404 (unknown path), 405 with `Allow` ' +
         '(unsupported method), and 500. Every response has an `X-Request-Id`, which the logs contain.',
     )
@@ -47,7 +51,8 @@ export function describeApi(app: INestApplication): OpenAPIObject {
       'API endpoints',
       'The endpoints of the platform’s API, each with the token and the scope that it needs',
     )
-    .addTag('Users', 'Users of the API and their tokens')
+    .addTag('Users', 'Users of the API and their main tokens')
+    .addTag('Tokens', 'Named tokens with scopes and limits, and sessions for web pages')
     .addTag('Erasures', 'Erasing everything that names one user of the platform')
     .addTag('Audit log', 'Who did what, to which object, when, and from where')
     .addTag('Health', 'Probes and metrics for monitoring')

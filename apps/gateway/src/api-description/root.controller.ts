@@ -1,6 +1,6 @@
 import { Controller, Get, Redirect } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { AllowAccess } from '../http/allow-access.decorator.js';
+import { AllowAccess } from '../access/allow-access.decorator.js';
 
 @ApiExcludeController()
 @AllowAccess('public')

@@ -1,19 +1,13 @@
 import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AuditLog, type Actor } from '../audit-log/audit-log.service.js';
-import {
-  Accepts,
-  Answers,
-  badBody,
-  DescribesId,
-  RefusesWith,
-  RequiresToken,
-} from '../http/api-decorators.js';
+import { AllowAccess } from '../access/allow-access.decorator.js';
+import { AuditLog } from '../audit-log/audit-log.service.js';
+import { Accepts, Answers, badBody, DescribesId, RefusesWith } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { WholeList } from '../paging/whole-list.js';
-import { CurrentActor } from '../users/access.guard.js';
+import { CurrentActor, type Actor } from '../access/caller.js';
 import {
   ApiEndpointBody,
   ApiEndpointChangesBody,
@@ -41,6 +35,7 @@ export class ApiEndpointsController {
   }
 
   @Get()
+  @AllowAccess('reference:read')
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({
     operationId: 'listApiEndpoints',
@@ -48,12 +43,12 @@ export class ApiEndpointsController {
     description: 'Sorted by creation time. New installations come with the platform’s definitions.',
   })
   @Answers(200, 'The API endpoints', { type: ApiEndpointRecord, isArray: true })
-  @RequiresToken()
   async list(@Req() request: FastifyRequest): Promise<Buffer> {
     return this.wholeList.read(request.id);
   }
 
   @Post()
+  @AllowAccess('reference:write')
   @ApiOperation({
     operationId: 'createApiEndpoint',
     summary: 'Add an API endpoint',
@@ -61,7 +56,6 @@ export class ApiEndpointsController {
   })
   @Accepts(ApiEndpointBody)
   @Answers(201, 'The API endpoint', { type: ApiEndpointRecord, location: true })
-  @RequiresToken()
   @RefusesWith(badFields)
   async create(
     @JsonBody(ApiEndpointBody) body: ApiEndpointBody,
@@ -73,16 +67,17 @@ export class ApiEndpointsController {
   }
 
   @Get(':id')
+  @AllowAccess('reference:read')
   @ApiOperation({ operationId: 'getApiEndpoint', summary: 'Get an API endpoint' })
   @DescribesId('The id of the API endpoint')
   @Answers(200, 'The API endpoint', { type: ApiEndpointRecord })
-  @RequiresToken()
   @RefusesWith(missing)
   async show(@Id() id: string): Promise<ApiEndpointRecord> {
     return toApiEndpointRecord(await this.apiEndpoints.get(id));
   }
 
   @Put(':id')
+  @AllowAccess('reference:write')
   @ApiOperation({
     operationId: 'replaceApiEndpoint',
     summary: 'Replace an API endpoint',
@@ -91,7 +86,6 @@ export class ApiEndpointsController {
   @DescribesId('The id of the API endpoint')
   @Accepts(ApiEndpointBody)
   @Answers(200, 'The replaced API endpoint', { type: ApiEndpointRecord })
-  @RequiresToken()
   @RefusesWith({ ...badFields, ...missing })
   async replace(
     @Id() id: string,
@@ -101,6 +95,7 @@ export class ApiEndpointsController {
   }
 
   @Patch(':id')
+  @AllowAccess('reference:write')
   @ApiOperation({
     operationId: 'updateApiEndpoint',
     summary: 'Update an API endpoint',
@@ -109,7 +104,6 @@ export class ApiEndpointsController {
   @DescribesId('The id of the API endpoint')
   @Accepts(ApiEndpointChangesBody)
   @Answers(200, 'The updated API endpoint', { type: ApiEndpointRecord })
-  @RequiresToken()
   @RefusesWith({ ...badFields, ...missing })
   async update(
     @Id() id: string,
@@ -125,6 +119,7 @@ export class ApiEndpointsController {
   }
 
   @Delete(':id')
+  @AllowAccess('reference:write')
   @HttpCode(204)
   @ApiOperation({
     operationId: 'deleteApiEndpoint',
@@ -133,7 +128,6 @@ export class ApiEndpointsController {
   })
   @DescribesId('The id of the API endpoint')
   @Answers(204, 'Deleted')
-  @RequiresToken()
   @RefusesWith(missing)
   async delete(@Id() id: string, @CurrentActor() by: Actor): Promise<void> {
     await this.apiEndpoints.delete(id);

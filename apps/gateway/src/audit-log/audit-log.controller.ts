@@ -1,8 +1,8 @@
 import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { AllowAccess } from '../http/allow-access.decorator.js';
-import { Answers, RefusesWith, RequiresToken } from '../http/api-decorators.js';
+import { AllowAccess } from '../access/allow-access.decorator.js';
+import { Answers, RefusesWith } from '../http/api-decorators.js';
 import { ListLinks } from '../paging/list-links.js';
 import { PageParameters } from '../paging/page-parameters.decorator.js';
 import { ParameterFaults, parsePage } from '../paging/page-parameters.js';
@@ -32,9 +32,7 @@ export class AuditLogController {
   })
   @PageParameters('Entries')
   @Answers(200, 'A page of the audit log', { type: AuditLogPageReply })
-  @RequiresToken()
   @RefusesWith({
-    forbidden: 'The token does not belong to an owner',
     invalid: '`page_size` or `cursor` is invalid',
   })
   async list(

@@ -2,19 +2,11 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { isContentError } from '@stream-events/database';
 import { Counter, FailureLog, LOGGER, pause, Registry, within, type Logger } from '@stream-events/service';
 import { v7 as uuidV7 } from 'uuid';
+import type { Actor } from '../access/caller.js';
 import type { AuditAction } from './audit-actions.js';
 import type { AuditEntry } from './audit-entry.entity.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { FailedLoginLimit } from './failed-login-limit.js';
-
-/** A user, and the address from which the user acts. */
-export interface Actor {
-  /** Null when the user is unknown. */
-  id: string | null;
-  username: string | null;
-  /** Null on the machine itself. */
-  address: string | null;
-}
 
 /** An action that has just succeeded, or a login that has just failed. */
 export interface AuditedAction {

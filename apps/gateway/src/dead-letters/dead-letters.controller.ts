@@ -3,14 +3,14 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { discardDeadLetter, getDeadLetter, listDeadLetters, retryDeadLetter } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyRequest } from 'fastify';
-import { AuditLog, type Actor } from '../audit-log/audit-log.service.js';
-import { AllowAccess } from '../http/allow-access.decorator.js';
-import { Answers, DescribesId, RefusesWith, RequiresToken } from '../http/api-decorators.js';
+import { AllowAccess } from '../access/allow-access.decorator.js';
+import { AuditLog } from '../audit-log/audit-log.service.js';
+import { Answers, DescribesId, RefusesWith } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { ListLinks } from '../paging/list-links.js';
 import { PageParameters } from '../paging/page-parameters.decorator.js';
 import { ParameterFaults, parsePage } from '../paging/page-parameters.js';
-import { CurrentActor } from '../users/access.guard.js';
+import { CurrentActor, type Actor } from '../access/caller.js';
 import {
   DeadLetterPage,
   DeadLetterRecord,
@@ -22,8 +22,7 @@ import {
 /** The name of the list, to which its cursors are bound. */
 const list = 'dead-letters';
 
-const forbidden = { forbidden: 'The token does not belong to an owner' };
-const missing = { ...forbidden, not_found: 'The dead letter does not exist' };
+const missing = { not_found: 'The dead letter does not exist' };
 
 @ApiTags('Dead letters')
 @AllowAccess('owner')
@@ -45,8 +44,7 @@ export class DeadLettersController {
   })
   @PageParameters('Dead letters')
   @Answers(200, 'A page of dead letters', { type: DeadLetterPage })
-  @RequiresToken()
-  @RefusesWith({ ...forbidden, invalid: '`page_size` or `cursor` is invalid' })
+  @RefusesWith({ invalid: '`page_size` or `cursor` is invalid' })
   async list(
     @Query() parameters: Record<string, string>,
     @Req() request: FastifyRequest,
@@ -73,7 +71,6 @@ export class DeadLettersController {
   })
   @DescribesId('The id of the dead letter')
   @Answers(200, 'The dead letter', { type: DeadLetterRecord })
-  @RequiresToken()
   @RefusesWith(missing)
   async show(@Id() id: string): Promise<DeadLetterRecord> {
     return toDeadLetterRecord(await this.client.request(getDeadLetter, { id }));
@@ -90,7 +87,6 @@ export class DeadLettersController {
   })
   @DescribesId('The id of the dead letter')
   @Answers(200, 'The event is stored, and the dead letter is deleted', { type: RetryReply })
-  @RequiresToken()
   @RefusesWith({
     ...missing,
     conflict: 'The database rejected the event again. The detail has the reason; the dead letter stays',
@@ -111,7 +107,6 @@ export class DeadLettersController {
   })
   @DescribesId('The id of the dead letter')
   @Answers(204, 'Discarded')
-  @RequiresToken()
   @RefusesWith(missing)
   async discard(@Id() id: string, @CurrentActor() by: Actor): Promise<void> {
     await this.client.request(discardDeadLetter, { id });

@@ -10,25 +10,16 @@ import {
 } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AuditLog, type Actor } from '../audit-log/audit-log.service.js';
-import { AllowAccess } from '../http/allow-access.decorator.js';
-import {
-  Accepts,
-  Answers,
-  badBody,
-  DescribesId,
-  RefusesWith,
-  RequiresToken,
-} from '../http/api-decorators.js';
+import { AllowAccess } from '../access/allow-access.decorator.js';
+import { AuditLog } from '../audit-log/audit-log.service.js';
+import { Accepts, Answers, badBody, DescribesId, RefusesWith } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
-import { CurrentActor } from '../users/access.guard.js';
+import { CurrentActor, type Actor } from '../access/caller.js';
 import { ErasureBody, ErasureCountRecord, ErasureRecord, toErasureRecord } from './erasures.dto.js';
 
 /** The user of a new erasure. */
 type CreatedFor = Pick<CreateErasureRequest, 'platformUserId' | 'userHash'>;
-
-const forbidden = { forbidden: 'The token does not belong to an owner' };
 
 @ApiTags('Erasures')
 @AllowAccess('owner')
@@ -52,8 +43,7 @@ export class ErasuresController {
   })
   @Accepts(ErasureBody)
   @Answers(201, 'The erasure is running', { type: ErasureRecord, location: true })
-  @RequiresToken()
-  @RefusesWith({ ...badBody, ...forbidden, conflict: 'Too many erasures wait already' })
+  @RefusesWith({ ...badBody, conflict: 'Too many erasures wait already' })
   async create(
     @JsonBody(ErasureBody) { platform_user_id, user_hash, dry_run = false }: ErasureBody,
     @CurrentActor() by: Actor,
@@ -79,8 +69,6 @@ export class ErasuresController {
     description: `Owners only. Lists the last ${maxListedErasures} erasures and dry runs, newest first.`,
   })
   @Answers(200, 'The erasures', { type: ErasureRecord, isArray: true })
-  @RequiresToken()
-  @RefusesWith(forbidden)
   async list(@Req() request: FastifyRequest): Promise<ErasureRecord[]> {
     const { erasures } = await this.client.request(listErasures, {}, { correlationId: request.id });
     return erasures.map(toErasureRecord);
@@ -94,8 +82,7 @@ export class ErasuresController {
   })
   @DescribesId('The id of the erasure')
   @Answers(200, 'The erasure', { type: ErasureRecord })
-  @RequiresToken()
-  @RefusesWith({ ...forbidden, not_found: 'The erasure does not exist' })
+  @RefusesWith({ not_found: 'The erasure does not exist' })
   async show(@Id() id: string, @Req() request: FastifyRequest): Promise<ErasureRecord> {
     return toErasureRecord(await this.client.request(getErasure, { id }, { correlationId: request.id }));
   }

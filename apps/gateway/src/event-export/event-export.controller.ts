@@ -3,10 +3,11 @@ import { applyDecorators, Controller, Get, Query, Req, Res } from '@nestjs/commo
 import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { exportFormats, ServiceError, type ExportFormat } from '@stream-events/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AllowAccess } from '../access/allow-access.decorator.js';
 import { DescribesText, filterParameters } from '../events/event-filter-parameters.js';
 import { EventsService } from '../events/events.service.js';
-import { RefusesWith, RequiresToken } from '../http/api-decorators.js';
-import { CurrentTokenHash } from '../users/access.guard.js';
+import { RefusesWith } from '../http/api-decorators.js';
+import { CurrentUser, type Caller } from '../access/caller.js';
 import { isEventId, parseEventExportQuery } from './event-export.query.js';
 import { EventExports } from './event-exports.service.js';
 import { exportLimits } from './export-limits.js';
@@ -35,6 +36,7 @@ export class EventExportController {
   ) {}
 
   @Get()
+  @AllowAccess('events:read')
   @ApiOperation({
     operationId: 'exportEvents',
     summary: 'Export events, oldest first',
@@ -43,7 +45,7 @@ export class EventExportController {
       'record per line) or as CSV. The export is complete only when the response ends normally. After an incomplete ' +
       'response, drop the last line if it has no line end, and continue with `after`. CSV starts with a line of column names, unless ' +
       "`after` is given. In CSV, text that a spreadsheet would run as a formula has an apostrophe (`'`) before it; NDJSON has " +
-      `every text as it was sent. Each token can run ${exportLimits.perToken} exports at a time.`,
+      `every text as it was sent. Each user can run ${exportLimits.perUser} exports at a time.`,
   })
   @ExportParameters()
   @ApiResponse({
@@ -56,14 +58,13 @@ export class EventExportController {
       ]),
     ),
   })
-  @RequiresToken()
   @RefusesWith({
     invalid: 'A filter, `format`, or `after` is invalid',
-    too_many_requests: 'The token has too many exports running',
+    too_many_requests: 'The user has too many exports running',
   })
   async export(
     @Query() parameters: Record<string, string>,
-    @CurrentTokenHash() tokenHash: string,
+    @CurrentUser() caller: Caller,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -78,7 +79,7 @@ export class EventExportController {
     if (reply.raw.destroyed) return void reply.hijack();
     if (request.method === 'HEAD') return void beginResponse(reply, format).end();
     await this.exports.send(exported, {
-      tokenHash,
+      caller,
       requestId: request.id,
       begin: () => beginResponse(reply, format),
     });

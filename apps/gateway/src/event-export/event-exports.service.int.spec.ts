@@ -5,7 +5,8 @@ import { ServiceError, type ExportEventsReply, type ExportEventsRequest } from '
 import type { RequestClient } from '@stream-events/messaging';
 import { createLogger, Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
-import type { AccessTokens } from '../users/access-tokens.service.js';
+import type { Caller } from '../access/caller.js';
+import type { TokenLookup } from '../access/token-lookup.service.js';
 import { EventExports } from './event-exports.service.js';
 import type { ExportLimits } from './export-limits.js';
 
@@ -33,7 +34,7 @@ class Pages {
 
 const request: ExportEventsRequest = { filters: {}, format: 'ndjson' };
 const limits: ExportLimits = {
-  ...{ exports: 3, perToken: 2, eventsPerSecond: Infinity, outageMs: 5_000, stallMs: 60_000 },
+  ...{ exports: 3, perUser: 2, eventsPerSecond: Infinity, outageMs: 5_000, stallMs: 60_000 },
 };
 
 let server: Server | undefined;
@@ -44,22 +45,30 @@ afterEach(() => {
   server?.close();
 });
 
-/** A server whose responses are exports. The path names the token. */
+/** A server whose responses are exports. The path names the user and the token. */
 async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
-  const tokens: Pick<AccessTokens, 'findEnded'> = {
-    findEnded: (hashes) => Promise.resolve(hashes.filter((hash) => revoked.includes(hash))),
+  const tokens: Pick<TokenLookup, 'findEnded'> = {
+    findEnded: (stamps) =>
+      Promise.resolve(
+        stamps.filter((stamp) => revoked.includes(stamp)).map((stamp) => ({ stamp, isChanged: false })),
+      ),
   };
   const metrics = new Registry();
   const exports = new EventExports(
     pages as unknown as RequestClient, // holds: exports only send requests
-    tokens as AccessTokens, // holds: exports only check tokens
+    tokens as TokenLookup, // holds: exports only check tokens
     createLogger('test', 'silent'),
     metrics,
     { ...limits, ...overrides },
   );
   const sent: Promise<void>[] = [];
   server = createServer((incoming, response) => {
-    const client = { tokenHash: incoming.url ?? '', requestId: '1', begin: () => response };
+    const name = incoming.url ?? '';
+    const caller: Caller = {
+      ...{ id: name, username: name, role: 'user' },
+      token: { id: name, stamp: name, kind: 'main' },
+    };
+    const client = { caller, requestId: '1', begin: () => response };
     sent.push(
       exports.send(request, client).catch((error: unknown) => {
         response.writeHead(error instanceof ServiceError && error.code === 'unavailable' ? 503 : 429).end();

@@ -5,7 +5,8 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { ServiceError, type ExportEventsRequest } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
-import { AccessTokens } from '../users/access-tokens.service.js';
+import type { Caller } from '../access/caller.js';
+import { TokenLookup } from '../access/token-lookup.service.js';
 import { exportLimits, type ExportLimits } from './export-limits.js';
 import { beginExport } from './export-pages.js';
 
@@ -17,8 +18,7 @@ const tokenCheckMs = 800;
 
 /** The client of an export. */
 export interface ExportClient {
-  /** SHA-256 of the client's token, in hexadecimal digits. */
-  tokenHash: string;
+  caller: Caller;
   /** The id of the HTTP request. */
   requestId: string;
   /** Starts the response, once the first page is there. */
@@ -28,14 +28,14 @@ export interface ExportClient {
 /** The exports of this process. An export reads at the pace of its client, and at most one page ahead. */
 @Injectable()
 export class EventExports {
-  private readonly running = new Map<AbortController, string>();
+  private readonly running = new Map<AbortController, Caller>();
   private readonly exportedTotal: Counter;
   private readonly failures: FailureLog;
   private isStopped = false;
 
   constructor(
     private readonly client: RequestClient,
-    private readonly tokens: AccessTokens,
+    private readonly tokens: TokenLookup,
     @Inject(LOGGER) logger: Logger,
     metrics: Registry,
     @Optional() private readonly limits: ExportLimits = exportLimits,
@@ -64,10 +64,10 @@ export class EventExports {
    * @throws ServiceError before the response begins: `too_many_requests`, or `unavailable`
    */
   async send(request: ExportEventsRequest, client: ExportClient): Promise<void> {
-    this.refuseTooMany(client.tokenHash);
+    this.refuseTooMany(client.caller);
     const ending = new AbortController();
-    this.running.set(ending, client.tokenHash);
-    const tokenWatch = setInterval(() => void this.endIfRevoked(client.tokenHash, ending), tokenCheckMs);
+    this.running.set(ending, client.caller);
+    const tokenWatch = setInterval(() => void this.endIfRevoked(client.caller, ending), tokenCheckMs);
     try {
       const pages = await beginExport({
         client: this.client,
@@ -115,32 +115,32 @@ export class EventExports {
     }
   }
 
-  private async endIfRevoked(tokenHash: string, ending: AbortController): Promise<void> {
+  private async endIfRevoked({ token }: Caller, ending: AbortController): Promise<void> {
     try {
-      if ((await this.tokens.findEnded([tokenHash])).length > 0) ending.abort();
+      if ((await this.tokens.findEnded([token.stamp])).length > 0) ending.abort();
     } catch (err) {
       this.failures.warn('cannot check the token of an export, retrying in 0.8 s', { err });
     }
   }
 
-  private refuseTooMany(tokenHash: string): void {
+  private refuseTooMany({ id }: Caller): void {
     if (this.isStopped)
       throw new ServiceError(
         'unavailable',
         'This gateway is shutting down. Retry after the time in `Retry-After`.',
       );
-    const { exports, perToken } = this.limits;
+    const { exports, perUser } = this.limits;
     if (this.running.size >= exports)
       throw new ServiceError(
         'unavailable',
         'This gateway is running too many exports. Retry after the time in `Retry-After`.',
         { retryAfterSeconds: 10 },
       );
-    const own = [...this.running.values()].filter((hash) => hash === tokenHash).length;
-    if (own < perToken) return;
+    const own = [...this.running.values()].filter((caller) => caller.id === id).length;
+    if (own < perUser) return;
     throw new ServiceError(
       'too_many_requests',
-      `This token already has ${perToken} exports running, the maximum. Retry when one of them has ended.`,
+      `This user already has ${perUser} exports running, the maximum. Retry when one of them has ended.`,
       { retryAfterSeconds: 10 },
     );
   }

@@ -9,18 +9,11 @@ import {
 } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import {
-  Accepts,
-  AcceptsAnyObject,
-  Answers,
-  badBody,
-  RefusesWith,
-  RequiresToken,
-} from '../http/api-decorators.js';
+import { AllowAccess } from '../access/allow-access.decorator.js';
+import { CurrentUser, type Caller } from '../access/caller.js';
+import { Accepts, AcceptsAnyObject, Answers, badBody, RefusesWith } from '../http/api-decorators.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { ListLinks } from '../paging/list-links.js';
-import { CurrentUser } from '../users/access.guard.js';
-import type { Caller } from '../users/access-tokens.service.js';
 import { DescribesEventId, EventFilterParameters } from './event-filter-parameters.js';
 import { parseEventListQuery } from './event-list.query.js';
 import { CreateEventBody, EventPage, EventRecord, exampleData } from './events.dto.js';
@@ -47,6 +40,7 @@ export class EventsController {
   ) {}
 
   @Get()
+  @AllowAccess('events:read')
   @Header('content-type', jsonType)
   @ApiOperation({
     operationId: 'listEvents',
@@ -58,7 +52,6 @@ export class EventsController {
   })
   @EventFilterParameters()
   @Answers(200, 'A page of events', { type: EventPage })
-  @RequiresToken()
   @RefusesWith({ invalid: '`page_size`, `since`, `until`, or `cursor` is invalid' })
   async list(@Query() parameters: Record<string, string>, @Req() request: FastifyRequest): Promise<Buffer> {
     const query = parseEventListQuery(parameters);
@@ -74,6 +67,7 @@ export class EventsController {
   }
 
   @Post()
+  @AllowAccess('events:write')
   @Header('content-type', jsonType)
   @ApiOperation({
     operationId: 'createEvent',
@@ -84,7 +78,6 @@ export class EventsController {
   @ApiHeader(idempotencyKey)
   @Accepts(CreateEventBody)
   @Answers(201, 'The stored event', { type: EventRecord, location: true })
-  @RequiresToken()
   @RefusesWith(badBody)
   async create(
     @JsonBody(CreateEventBody) body: CreateEventBody,
@@ -108,6 +101,7 @@ export class EventsController {
   }
 
   @Get(':id')
+  @AllowAccess('events:read')
   @Header('content-type', jsonType)
   @ApiOperation({
     operationId: 'getEvent',
@@ -116,13 +110,13 @@ export class EventsController {
   })
   @DescribesEventId()
   @Answers(200, 'The event', { type: EventRecord })
-  @RequiresToken()
   @RefusesWith({ not_found: 'No event has this `id` or `event_id`' })
   async show(@Param('id') id: string, @Req() request: FastifyRequest): Promise<string> {
     return printEventRecord(await this.events.get(id, request.id));
   }
 
   @Post(':event_type/test')
+  @AllowAccess('events:write')
   @HttpCode(200)
   @Header('content-type', jsonType)
   @ApiOperation({
@@ -140,7 +134,6 @@ export class EventsController {
   @ApiHeader(idempotencyKey)
   @AcceptsAnyObject('The `event_data` of the test event', exampleData)
   @Answers(200, 'The test event', { type: EventRecord })
-  @RequiresToken()
   @RefusesWith(badBody)
   async test(
     @Param('event_type') eventType: string,

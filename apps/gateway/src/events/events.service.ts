@@ -11,7 +11,7 @@ import {
 import { EventIngest, generateEventId } from '@stream-events/ingest';
 import { RequestClient } from '@stream-events/messaging';
 import { v4 as uuidV4 } from 'uuid';
-import type { Caller } from '../users/access-tokens.service.js';
+import type { Caller } from '../access/caller.js';
 
 /** An event that a client sends. */
 export interface ClientEvent {

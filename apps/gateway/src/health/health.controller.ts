@@ -2,8 +2,8 @@ import { Controller, Get, Header, Inject, Res } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { Health, LOGGER, Registry, type Logger } from '@stream-events/service';
 import type { FastifyReply } from 'fastify';
-import { AllowAccess } from '../http/allow-access.decorator.js';
-import { Answers, RefusesWith, RequiresToken } from '../http/api-decorators.js';
+import { AllowAccess } from '../access/allow-access.decorator.js';
+import { Answers } from '../http/api-decorators.js';
 
 class Heartbeat {
   @ApiProperty({ description: 'Always `pong`', example: 'pong' })
@@ -96,8 +96,6 @@ export class HealthController {
       'Owners only. When services run as separate processes, ADMIN_PORT serves the same metrics without a token.',
   })
   @Answers(200, 'Metrics in the Prometheus text format', { example: 'events_published_total 27' })
-  @RequiresToken()
-  @RefusesWith({ forbidden: 'The token does not belong to an owner' })
   @AllowAccess('owner')
   async showMetrics(@Res() reply: FastifyReply): Promise<void> {
     await reply.type(this.metrics.contentType).send(await this.metrics.metrics());

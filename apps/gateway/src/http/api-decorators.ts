@@ -1,12 +1,5 @@
 import { applyDecorators, type Type } from '@nestjs/common';
-import {
-  ApiBody,
-  ApiParam,
-  ApiResponse,
-  ApiSecurity,
-  getSchemaPath,
-  type OpenAPIObject,
-} from '@nestjs/swagger';
+import { ApiBody, ApiParam, ApiResponse, getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
 import { errorCatalogue, type ErrorCode } from '@stream-events/contracts';
 import { Problem } from './problem.dto.js';
 
@@ -68,17 +61,6 @@ export function AcceptsAnyObject(description: string, example: Record<string, un
     required: true,
     schema: { type: 'object', additionalProperties: true, example },
   });
-}
-
-/** Describes a route that needs a token, with the errors of every such route. */
-export function RequiresToken(): Decorator {
-  return applyDecorators(
-    ApiSecurity(tokenScheme),
-    RefusesWith({
-      unauthenticated: 'The token is missing or invalid',
-      unavailable: 'A part of the service that this request needs is down',
-    }),
-  );
 }
 
 /** Describes the errors of a route, each with its reason. The rest of their description is shared: see `errorResponses`. */

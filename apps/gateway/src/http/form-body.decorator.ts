@@ -1,8 +1,8 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { RouteConfig } from '@nestjs/platform-fastify';
 import { decodeUtf8, readJsonObject, ServiceError, type MessageClass } from '@stream-events/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseBody } from './json-body.decorator.js';
+import { addRouteConfig } from './route-config.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -14,7 +14,7 @@ const formType = 'application/x-www-form-urlencoded';
 
 /** Lets a route accept forms in addition to JSON. The route reads them with `FormOrJsonBody`. */
 export function AcceptsForms(): MethodDecorator {
-  return RouteConfig({ acceptsForms: true });
+  return (_target, _name, { value: handler }) => addRouteConfig(handler as object, { acceptsForms: true }); // Safe cast: a method.
 }
 
 /** Parses forms for the routes that accept them, as bytes. Other routes respond with 415, as to any other content type. */

@@ -5,6 +5,7 @@ import { NestLogger, type Shell } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
 import { createHttpServer } from './http-server.js';
 import { RouteMethods } from './route-methods.js';
+import { warnOfUntrustedProxies } from './untrusted-proxies.js';
 
 /** Creates the Nest app of a module on the gateway's HTTP server. The app does not listen yet. */
 export async function createHttpApp(
@@ -19,12 +20,20 @@ export async function createHttpApp(
   });
   // Nest adds the routes when the app starts to listen, so none is missed.
   app.get(RouteMethods).watch(adapter.getInstance());
+  warnOfUntrustedProxies(adapter.getInstance(), logger);
   const origins = config.CORS_ORIGINS;
   app.enableCors({
     origin: origins.includes('*') ? '*' : origins,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID'],
-    exposedHeaders: ['Location', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'],
+    exposedHeaders: [
+      'Location',
+      'RateLimit',
+      'RateLimit-Policy',
+      'Retry-After',
+      'WWW-Authenticate',
+      'X-Request-Id',
+    ],
     maxAge: 86_400,
     // Treats every OPTIONS request as a preflight. Otherwise the others would get an error in plain text.
     strictPreflight: false,

@@ -7,8 +7,9 @@ export const closeCodes = {
   overloaded: { code: 1013, text: 'too many connections, or a part of the service is down: try again later' },
   invalid: { code: 4400, text: 'the request is not valid' },
   unauthenticated: { code: 4401, text: 'no valid token' },
+  forbidden: { code: 4403, text: 'the token does not have the scope events:live' },
   too_slow: { code: 4408, text: 'you read too slowly: reconnect with your last position' },
-  too_many: { code: 4429, text: 'this token has too many connections' },
+  too_many: { code: 4429, text: 'this user has too many connections' },
 } as const;
 export type CloseReason = keyof typeof closeCodes;
 

@@ -4,11 +4,11 @@
 export interface ConnectionLimits {
   /** All live connections. */
   connections: number;
-  /** Connections that use the same token, so that one client that misbehaves leaves room for others. */
-  perToken: number;
+  /** Connections of the same user, so that one client that misbehaves leaves room for others. */
+  perUser: number;
 }
 
-export const connectionLimits: ConnectionLimits = { connections: 10_000, perToken: 1_000 };
+export const connectionLimits: ConnectionLimits = { connections: 10_000, perUser: 1_000 };
 
 /** Limits on the WebSockets of one gateway process. */
 export interface WebSocketLimits {

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CONFIG, UserHasher } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
-import { UsersModule } from '../users/users.module.js';
+import { AccessModule } from '../access/access.module.js';
 import { LiveController } from './transports/live.controller.js';
 import { TokenWatch } from './connections/token-watch.service.js';
 import { WebSockets } from './transports/web-sockets.service.js';
@@ -13,7 +13,7 @@ import { EventHistory } from './stream/event-history.service.js';
 import { EventsStreamClient } from './stream/events-stream-client.js';
 
 @Module({
-  imports: [UsersModule],
+  imports: [AccessModule],
   controllers: [LiveController],
   providers: [
     ErasedMessages,

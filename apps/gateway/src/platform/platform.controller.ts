@@ -10,13 +10,13 @@ import {
 } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyRequest } from 'fastify';
-import { AuditLog, type Actor } from '../audit-log/audit-log.service.js';
-import { AllowAccess } from '../http/allow-access.decorator.js';
-import { Accepts, Answers, badBody, RefusesWith, RequiresToken } from '../http/api-decorators.js';
+import { AllowAccess } from '../access/allow-access.decorator.js';
+import { AuditLog } from '../audit-log/audit-log.service.js';
+import { Accepts, Answers, badBody, RefusesWith } from '../http/api-decorators.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { ListLinks } from '../paging/list-links.js';
 import { PageParameters } from '../paging/page-parameters.decorator.js';
-import { CurrentActor } from '../users/access.guard.js';
+import { CurrentActor, type Actor } from '../access/caller.js';
 import { EventTypeRecord, EventTypeStateBody, toEventTypeRecord } from './event-types.dto.js';
 import { PlatformStatus, toPlatformStatus } from './platform-status.dto.js';
 import { parseSubscriptionListQuery } from './subscription-list.query.js';
@@ -32,6 +32,7 @@ export class PlatformController {
   ) {}
 
   @Get('status')
+  @AllowAccess('platform:read')
   @ApiOperation({
     operationId: 'getPlatformStatus',
     summary: 'Get the state of the connection to the platform',
@@ -39,12 +40,12 @@ export class PlatformController {
       'Answers from the service’s own records; makes no call to the platform. The response contains no secrets.',
   })
   @Answers(200, 'The status', { type: PlatformStatus })
-  @RequiresToken()
   async showStatus(@Req() request: FastifyRequest): Promise<PlatformStatus> {
     return toPlatformStatus(await this.client.request(getPlatformStatus, {}, { correlationId: request.id }));
   }
 
   @Get('subscriptions')
+  @AllowAccess('platform:read')
   @ApiOperation({
     operationId: 'listSubscriptions',
     summary: 'List subscriptions, newest first',
@@ -61,7 +62,6 @@ export class PlatformController {
   })
   @PageParameters('Subscriptions')
   @Answers(200, 'A page of subscriptions', { type: SubscriptionPage })
-  @RequiresToken()
   @RefusesWith({ invalid: '`status`, `page_size`, or `cursor` is invalid' })
   async listSubscriptions(
     @Query() parameters: Record<string, string>,
@@ -78,13 +78,13 @@ export class PlatformController {
   }
 
   @Get('event-types')
+  @AllowAccess('platform:read')
   @ApiOperation({
     operationId: 'listEventTypes',
     summary: 'List the platform’s event types',
     description: 'Sorted by type and version. Only the newest version of a type can be active.',
   })
   @Answers(200, 'The event types', { type: EventTypeRecord, isArray: true })
-  @RequiresToken()
   async listEventTypes(@Req() request: FastifyRequest): Promise<EventTypeRecord[]> {
     const { eventTypes } = await this.client.request(listEventTypes, {}, { correlationId: request.id });
     return eventTypes.map(toEventTypeRecord);
@@ -108,10 +108,8 @@ export class PlatformController {
   })
   @Accepts(EventTypeStateBody)
   @Answers(200, 'The updated event type', { type: EventTypeRecord })
-  @RequiresToken()
   @RefusesWith({
     ...badBody,
-    forbidden: 'The token does not belong to an owner',
     not_found: 'The event type does not exist',
     conflict: 'The event type cannot be activated. The detail has the reason',
   })

@@ -2,7 +2,8 @@ import { Controller, Header, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { printReplayedEventRecord } from '@stream-events/contracts';
 import type { FastifyRequest } from 'fastify';
-import { Answers, RefusesWith, RequiresToken } from '../http/api-decorators.js';
+import { AllowAccess } from '../access/allow-access.decorator.js';
+import { Answers, RefusesWith } from '../http/api-decorators.js';
 import { DescribesEventId } from '../events/event-filter-parameters.js';
 import { EventsService } from '../events/events.service.js';
 import { ReplayChannel } from './replay-channel.js';
@@ -17,6 +18,7 @@ export class EventReplayController {
   ) {}
 
   @Post(':id/replay')
+  @AllowAccess('events:write')
   @HttpCode(200)
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({
@@ -28,7 +30,6 @@ export class EventReplayController {
   })
   @DescribesEventId()
   @Answers(200, 'The event as it was sent', { type: ReplayedEventRecord })
-  @RequiresToken()
   @RefusesWith({ not_found: 'The event does not exist' })
   async replay(@Param('id') id: string, @Req() request: FastifyRequest): Promise<string> {
     const event = await this.events.get(id, request.id);

@@ -2,25 +2,17 @@ import { Controller, Delete, Get, HttpCode, Post, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ServiceError } from '@stream-events/contracts';
 import type { FastifyReply } from 'fastify';
-import { AuditLog, type Actor } from '../audit-log/audit-log.service.js';
-import { AllowAccess } from '../http/allow-access.decorator.js';
-import {
-  Accepts,
-  Answers,
-  badBody,
-  DescribesId,
-  RefusesWith,
-  RequiresToken,
-} from '../http/api-decorators.js';
+import { AllowAccess } from '../access/allow-access.decorator.js';
+import { AuditLog } from '../audit-log/audit-log.service.js';
+import { Accepts, Answers, badBody, DescribesId, RefusesWith } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
-import { CurrentActor } from '../users/access.guard.js';
+import { CurrentActor, type Actor } from '../access/caller.js';
 import { ReplayRunner } from './replay-runner.service.js';
 import { ReplayBody, ReplayRecord, toReplayOrder, toReplayRecord } from './replays.dto.js';
 import { ReplaysRepository } from './replays.repository.js';
 
-const forbidden = { forbidden: 'The token does not belong to an owner' };
-const missing = { ...forbidden, not_found: 'The replay does not exist' };
+const missing = { not_found: 'The replay does not exist' };
 
 @ApiTags('Replays')
 @AllowAccess('owner')
@@ -46,8 +38,7 @@ export class ReplaysController {
     type: ReplayRecord,
     location: true,
   })
-  @RequiresToken()
-  @RefusesWith({ ...badBody, ...forbidden, conflict: '10 replays are already running' })
+  @RefusesWith({ ...badBody, conflict: '10 replays are already running' })
   async begin(
     @JsonBody(ReplayBody) body: ReplayBody,
     @CurrentActor() by: Actor,
@@ -66,8 +57,6 @@ export class ReplaysController {
     description: 'Owners only. Lists all replays, newest first. Running replays and the last 100 are kept.',
   })
   @Answers(200, 'The replays', { type: ReplayRecord, isArray: true })
-  @RequiresToken()
-  @RefusesWith(forbidden)
   async list(): Promise<ReplayRecord[]> {
     return (await this.replays.list()).map(toReplayRecord);
   }
@@ -80,7 +69,6 @@ export class ReplaysController {
   })
   @DescribesId('The id of the replay')
   @Answers(200, 'The replay', { type: ReplayRecord })
-  @RequiresToken()
   @RefusesWith(missing)
   async show(@Id() id: string): Promise<ReplayRecord> {
     const replay = await this.replays.find(id);
@@ -98,7 +86,6 @@ export class ReplaysController {
   })
   @DescribesId('The id of the replay')
   @Answers(204, 'Canceled or deleted')
-  @RequiresToken()
   @RefusesWith(missing)
   async remove(@Id() id: string, @CurrentActor() by: Actor): Promise<void> {
     if (!(await this.replays.cancelOrRemove(id))) throw unknownReplay(id);

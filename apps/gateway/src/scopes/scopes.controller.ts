@@ -1,19 +1,13 @@
 import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AuditLog, type Actor } from '../audit-log/audit-log.service.js';
-import {
-  Accepts,
-  Answers,
-  badBody,
-  DescribesId,
-  RefusesWith,
-  RequiresToken,
-} from '../http/api-decorators.js';
+import { AllowAccess } from '../access/allow-access.decorator.js';
+import { AuditLog } from '../audit-log/audit-log.service.js';
+import { Accepts, Answers, badBody, DescribesId, RefusesWith } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { WholeList } from '../paging/whole-list.js';
-import { CurrentActor } from '../users/access.guard.js';
+import { CurrentActor, type Actor } from '../access/caller.js';
 import type { Scope } from './scope.entity.js';
 import { ScopeBody, ScopeChangesBody, ScopeRecord, toScopeRecord } from './scopes.dto.js';
 import { ScopesService } from './scopes.service.js';
@@ -36,6 +30,7 @@ export class ScopesController {
   }
 
   @Get()
+  @AllowAccess('reference:read')
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({
     operationId: 'listScopes',
@@ -43,12 +38,12 @@ export class ScopesController {
     description: 'Sorted by `scope`. New installations come with the platform’s scopes.',
   })
   @Answers(200, 'The scopes', { type: ScopeRecord, isArray: true })
-  @RequiresToken()
   async list(@Req() request: FastifyRequest): Promise<Buffer> {
     return this.wholeList.read(request.id);
   }
 
   @Post()
+  @AllowAccess('reference:write')
   @ApiOperation({
     operationId: 'createScope',
     summary: 'Add a scope',
@@ -56,7 +51,6 @@ export class ScopesController {
   })
   @Accepts(ScopeBody)
   @Answers(201, 'The scope', { type: ScopeRecord, location: true })
-  @RequiresToken()
   @RefusesWith(badBody)
   async create(
     @JsonBody(ScopeBody) { scope, required = false }: ScopeBody,
@@ -68,16 +62,17 @@ export class ScopesController {
   }
 
   @Get(':id')
+  @AllowAccess('reference:read')
   @ApiOperation({ operationId: 'getScope', summary: 'Get a scope' })
   @DescribesId('The id of the scope')
   @Answers(200, 'The scope', { type: ScopeRecord })
-  @RequiresToken()
   @RefusesWith(missing)
   async show(@Id() id: string): Promise<ScopeRecord> {
     return toScopeRecord(await this.scopes.get(id));
   }
 
   @Put(':id')
+  @AllowAccess('reference:write')
   @ApiOperation({
     operationId: 'replaceScope',
     summary: 'Replace a scope',
@@ -86,7 +81,6 @@ export class ScopesController {
   @DescribesId('The id of the scope')
   @Accepts(ScopeBody)
   @Answers(200, 'The replaced scope', { type: ScopeRecord })
-  @RequiresToken()
   @RefusesWith({ ...badBody, ...missing })
   async replace(
     @Id() id: string,
@@ -96,6 +90,7 @@ export class ScopesController {
   }
 
   @Patch(':id')
+  @AllowAccess('reference:write')
   @ApiOperation({
     operationId: 'updateScope',
     summary: 'Update a scope',
@@ -104,13 +99,13 @@ export class ScopesController {
   @DescribesId('The id of the scope')
   @Accepts(ScopeChangesBody)
   @Answers(200, 'The updated scope', { type: ScopeRecord })
-  @RequiresToken()
   @RefusesWith({ ...badBody, ...missing })
   async update(@Id() id: string, @JsonBody(ScopeChangesBody) body: ScopeChangesBody): Promise<ScopeRecord> {
     return toScopeRecord(await this.scopes.update(id, body));
   }
 
   @Delete(':id')
+  @AllowAccess('reference:write')
   @HttpCode(204)
   @ApiOperation({
     operationId: 'deleteScope',
@@ -119,7 +114,6 @@ export class ScopesController {
   })
   @DescribesId('The id of the scope')
   @Answers(204, 'Deleted')
-  @RequiresToken()
   @RefusesWith({ ...missing, conflict: 'API endpoints use the scope' })
   async delete(@Id() id: string, @CurrentActor() by: Actor): Promise<void> {
     await this.scopes.delete(id);

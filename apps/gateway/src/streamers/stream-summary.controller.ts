@@ -3,7 +3,8 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { getStreamViewers, summarizeStream } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyRequest } from 'fastify';
-import { Answers, DescribesId, RefusesWith, RequiresToken } from '../http/api-decorators.js';
+import { AllowAccess } from '../access/allow-access.decorator.js';
+import { Answers, DescribesId, RefusesWith } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { StreamSummary, toStreamSummary } from './stream-summary.dto.js';
 
@@ -13,6 +14,7 @@ export class StreamSummaryController {
   constructor(private readonly client: RequestClient) {}
 
   @Get()
+  @AllowAccess(['streamers:read', 'events:read'])
   @ApiOperation({
     operationId: 'getStreamSummary',
     summary: 'Get the summary of a stream',
@@ -24,7 +26,6 @@ export class StreamSummaryController {
   @DescribesId('The id of the streamer')
   @DescribesId('The id of the stream', 'stream_id')
   @Answers(200, 'The summary', { type: StreamSummary })
-  @RequiresToken()
   @RefusesWith({ not_found: 'The streamer does not exist, or does not have this stream' })
   async show(
     @Id() streamerId: string,

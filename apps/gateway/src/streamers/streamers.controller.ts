@@ -9,19 +9,13 @@ import {
 } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AuditLog, type Actor } from '../audit-log/audit-log.service.js';
-import {
-  Accepts,
-  Answers,
-  badBody,
-  DescribesId,
-  RefusesWith,
-  RequiresToken,
-} from '../http/api-decorators.js';
+import { AllowAccess } from '../access/allow-access.decorator.js';
+import { AuditLog } from '../audit-log/audit-log.service.js';
+import { Accepts, Answers, badBody, DescribesId, RefusesWith } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { WholeList } from '../paging/whole-list.js';
-import { CurrentActor } from '../users/access.guard.js';
+import { CurrentActor, type Actor } from '../access/caller.js';
 import { StreamerBody, StreamerChangesBody, StreamerRecord, toStreamerRecord } from './streamers.dto.js';
 
 const missing = { not_found: 'The streamer does not exist' };
@@ -50,6 +44,7 @@ export class StreamersController {
   }
 
   @Get()
+  @AllowAccess('streamers:read')
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({
     operationId: 'listStreamers',
@@ -57,12 +52,12 @@ export class StreamersController {
     description: 'Returns the whole list, without pages.',
   })
   @Answers(200, 'The streamers', { type: StreamerRecord, isArray: true })
-  @RequiresToken()
   async list(@Req() request: FastifyRequest): Promise<Buffer> {
     return this.streamers.read(request.id);
   }
 
   @Post()
+  @AllowAccess('streamers:write')
   @ApiOperation({
     operationId: 'createStreamer',
     summary: 'Monitor a streamer',
@@ -71,7 +66,6 @@ export class StreamersController {
   })
   @Accepts(StreamerBody)
   @Answers(201, 'The streamer', { type: StreamerRecord, location: true })
-  @RequiresToken()
   @RefusesWith({ ...badName, conflict: 'The user is already monitored, perhaps under another name' })
   async create(
     @JsonBody(StreamerBody) body: StreamerBody,
@@ -86,16 +80,17 @@ export class StreamersController {
   }
 
   @Get(':id')
+  @AllowAccess('streamers:read')
   @ApiOperation({ operationId: 'getStreamer', summary: 'Get a streamer' })
   @DescribesId('The id of the streamer')
   @Answers(200, 'The streamer', { type: StreamerRecord })
-  @RequiresToken()
   @RefusesWith(missing)
   async show(@Id() id: string, @Req() request: FastifyRequest): Promise<StreamerRecord> {
     return toStreamerRecord(await this.client.request(getStreamer, { id }, { correlationId: request.id }));
   }
 
   @Put(':id')
+  @AllowAccess('streamers:write')
   @ApiOperation({
     operationId: 'replaceStreamer',
     summary: 'Replace a streamer',
@@ -104,7 +99,6 @@ export class StreamersController {
   @DescribesId('The id of the streamer')
   @Accepts(StreamerBody)
   @Answers(200, 'The replaced streamer', { type: StreamerRecord })
-  @RequiresToken()
   @RefusesWith({ ...badName, ...missing })
   async replace(
     @Id() id: string,
@@ -118,6 +112,7 @@ export class StreamersController {
   }
 
   @Patch(':id')
+  @AllowAccess('streamers:write')
   @ApiOperation({
     operationId: 'updateStreamer',
     summary: 'Update a streamer',
@@ -126,7 +121,6 @@ export class StreamersController {
   @DescribesId('The id of the streamer')
   @Accepts(StreamerChangesBody)
   @Answers(200, 'The updated streamer', { type: StreamerRecord })
-  @RequiresToken()
   @RefusesWith({ ...badName, ...missing })
   async update(
     @Id() id: string,
@@ -145,6 +139,7 @@ export class StreamersController {
   }
 
   @Delete(':id')
+  @AllowAccess('streamers:write')
   @HttpCode(204)
   @ApiOperation({
     operationId: 'deleteStreamer',
@@ -154,7 +149,6 @@ export class StreamersController {
   })
   @DescribesId('The id of the streamer')
   @Answers(204, 'Deleted')
-  @RequiresToken()
   @RefusesWith(missing)
   async delete(@Id() id: string, @CurrentActor() by: Actor, @Req() request: FastifyRequest): Promise<void> {
     await this.client.request(deleteStreamer, { id }, { correlationId: request.id });

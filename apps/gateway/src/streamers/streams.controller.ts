@@ -3,7 +3,8 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { getLatestStream, getStreamHistory, listStreams } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyRequest } from 'fastify';
-import { Answers, DescribesId, RefusesWith, RequiresToken } from '../http/api-decorators.js';
+import { AllowAccess } from '../access/allow-access.decorator.js';
+import { Answers, DescribesId, RefusesWith } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { ListLinks } from '../paging/list-links.js';
 import { PageParameters } from '../paging/page-parameters.decorator.js';
@@ -19,6 +20,7 @@ export class StreamsController {
   ) {}
 
   @Get()
+  @AllowAccess('streamers:read')
   @ApiOperation({
     operationId: 'listStreams',
     summary: 'List a streamer’s streams, newest first',
@@ -27,7 +29,6 @@ export class StreamsController {
   @DescribesId('The id of the streamer')
   @PageParameters('Streams')
   @Answers(200, 'A page of streams', { type: StreamPage })
-  @RequiresToken()
   @RefusesWith({
     invalid: '`page_size` or `cursor` is invalid',
     not_found: 'The streamer does not exist',
@@ -55,6 +56,7 @@ export class StreamsController {
   }
 
   @Get('latest')
+  @AllowAccess('streamers:read')
   @ApiOperation({
     operationId: 'getLatestStream',
     summary: 'Get a streamer’s latest stream',
@@ -62,13 +64,13 @@ export class StreamsController {
   })
   @DescribesId('The id of the streamer')
   @Answers(200, 'The stream', { type: StreamRecord })
-  @RequiresToken()
   @RefusesWith({ not_found: 'The streamer does not exist, or has no streams yet' })
   async showLatest(@Id() id: string, @Req() request: FastifyRequest): Promise<StreamRecord> {
     return toStreamRecord(await this.client.request(getLatestStream, { id }, { correlationId: request.id }));
   }
 
   @Get(':stream_id/history')
+  @AllowAccess('streamers:read')
   @ApiOperation({
     operationId: 'getStreamHistory',
     summary: 'Get the history of a stream',
@@ -79,7 +81,6 @@ export class StreamsController {
   @DescribesId('The id of the streamer')
   @DescribesId('The id of the stream', 'stream_id')
   @Answers(200, 'The samples, oldest first', { type: StreamSample, isArray: true })
-  @RequiresToken()
   @RefusesWith({ not_found: 'The streamer does not exist, or does not have this stream' })
   async showHistory(
     @Id() streamerId: string,

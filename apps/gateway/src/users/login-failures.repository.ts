@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
 import { ServiceError } from '@stream-events/contracts';
-import { DataSource } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { toUsernameKey } from './user.entity.js';
 
 // The first five failures cost nothing. Each later one doubles the wait, from 1 s to 15 min. Failures expire after an hour.
@@ -9,13 +8,9 @@ const waitSeconds = 'least(power(2, greatest(failures - 5, 0)), 900)';
 const isBlocked = `failures >= 5 AND last_failed_at + ${waitSeconds} * interval '1 second' > now()`;
 const isExpired = `last_failed_at < now() - interval '1 hour'`;
 
-// No IP address is longer (IPv6 with a zone). A proxy may pass on longer text, and an index key is limited to 2.7 kB.
-const maxAddressLength = 64;
-
-/** Slows down password guessing: counts failed logins per address and user name, across all gateways. */
-@Injectable()
+/** Slows down guessing of one password from one address: counts failed logins per address and user name, across all gateways. */
 export class LoginFailures {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Pick<EntityManager, 'query'>) {}
 
   /**
    * Counts an attempt as failed before the password is checked, so that parallel attempts cannot bypass the limit.
@@ -23,7 +18,7 @@ export class LoginFailures {
    * @throws ServiceError `too_many_requests` while the address has to wait for this user name
    */
   async countAttempt(address: string, username: string): Promise<void> {
-    const rows = await this.dataSource.query<unknown[]>(
+    const rows = await this.database.query<unknown[]>(
       `INSERT INTO login_failures AS known (address, username_hash, failures, last_failed_at) VALUES ($1, $2, 1, now())
        ON CONFLICT (address, username_hash) DO UPDATE
        SET failures = CASE WHEN known.${isExpired} THEN 1 ELSE known.failures + 1 END, last_failed_at = now()
@@ -36,7 +31,7 @@ export class LoginFailures {
 
   /** Uncounts an attempt whose password was not checked. */
   async takeBack(address: string, username: string): Promise<void> {
-    await this.dataSource.query(
+    await this.database.query(
       'UPDATE login_failures SET failures = failures - 1 WHERE address = $1 AND username_hash = $2',
       keyOf(address, username),
     );
@@ -44,7 +39,7 @@ export class LoginFailures {
 
   /** Deletes the failures of the address and user name after a successful login. */
   async forget(address: string, username: string): Promise<void> {
-    await this.dataSource.query(
+    await this.database.query(
       'DELETE FROM login_failures WHERE address = $1 AND username_hash = $2',
       keyOf(address, username),
     );
@@ -52,11 +47,11 @@ export class LoginFailures {
 
   /** Deletes expired failures. */
   async prune(): Promise<void> {
-    await this.dataSource.query(`DELETE FROM login_failures WHERE ${isExpired}`);
+    await this.database.query(`DELETE FROM login_failures WHERE ${isExpired}`);
   }
 
   private async refuse(address: string, username: string): Promise<never> {
-    const [row] = await this.dataSource.query<{ seconds: number }[]>(
+    const [row] = await this.database.query<{ seconds: number }[]>(
       `SELECT ceil(extract(epoch FROM last_failed_at + ${waitSeconds} * interval '1 second' - now()))::int AS seconds
        FROM login_failures WHERE address = $1 AND username_hash = $2`,
       keyOf(address, username),
@@ -71,8 +66,15 @@ export class LoginFailures {
   }
 }
 
-/** The table's key. Spellings of a name that log in the same user have the same key. */
+/** The table's key. */
 function keyOf(address: string, username: string): [address: string, usernameHash: Buffer] {
-  const usernameHash = createHash('sha256').update(toUsernameKey(username)).digest();
-  return [address.slice(0, maxAddressLength), usernameHash];
+  return [address, hashUsername(username)];
+}
+
+/**
+ * SHA-256 of an attempted user name: a fixed length for any input, and no list of names to steal. Spellings that log in the same user
+ * have the same hash.
+ */
+export function hashUsername(username: string): Buffer {
+  return createHash('sha256').update(toUsernameKey(username)).digest();
 }

@@ -1,16 +1,28 @@
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import { ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { AllowAccess } from '../http/allow-access.decorator.js';
+import { AllowAccess } from '../access/allow-access.decorator.js';
 import { Accepts, Answers, RefusesWith } from '../http/api-decorators.js';
 import { AcceptsForms, FormOrJsonBody } from '../http/form-body.decorator.js';
+import { Tokens } from '../tokens/tokens.service.js';
 import { LoginBody, TokenReply } from './users.dto.js';
 import { UsersService } from './users.service.js';
+
+/** The errors of a login, with a main token or a session as its result. */
+export const refusedLogins = {
+  invalid: 'The user name or password is wrong, or a field is missing',
+  too_large: 'The body is larger than 256 KiB',
+  too_many_requests: 'Too many failed logins with this user name from this address',
+  unavailable: 'The database is unavailable, or too many logins are in progress',
+};
 
 @ApiTags('Users')
 @Controller('api-token-auth')
 export class LoginController {
-  constructor(private readonly users: UsersService) {}
+  constructor(
+    private readonly users: UsersService,
+    private readonly tokens: Tokens,
+  ) {}
 
   @Post()
   @HttpCode(200)
@@ -19,23 +31,23 @@ export class LoginController {
   @ApiOperation({
     operationId: 'getAccessToken',
     summary: 'Get your access token',
-    description: 'Returns the same token as registration did, until you rotate it.',
+    description:
+      'Returns your main token: the same one as registration did, until you rotate it, or it is revoked. For web pages, start a ' +
+      'session instead.',
   })
   @ApiConsumes('application/json', 'application/x-www-form-urlencoded')
   @Accepts(LoginBody)
   @Answers(200, 'The token', { type: TokenReply })
   @RefusesWith({
-    invalid: 'The user name or password is wrong, or a field is missing',
-    too_large: 'The body is larger than 256 KiB',
+    ...refusedLogins,
     unsupported_media_type:
       'The content type is neither application/json nor application/x-www-form-urlencoded',
-    too_many_requests: 'Too many failed logins with this user name from this address',
-    unavailable: 'The database is unavailable, or too many logins are in progress',
   })
   async logIn(
     @FormOrJsonBody(LoginBody) body: LoginBody,
     @Req() request: FastifyRequest,
   ): Promise<TokenReply> {
-    return { token: await this.users.logIn({ ...body, address: request.ip }) };
+    const user = await this.users.logIn({ ...body, address: request.ip });
+    return { token: await this.tokens.revealMain(user.id) };
   }
 }

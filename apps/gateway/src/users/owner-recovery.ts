@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { createLogger, Registry } from '@stream-events/service';
 import type { DataSource } from 'typeorm';
+import { TokenLookup } from '../access/token-lookup.service.js';
 import { AuditLogRepository } from '../audit-log/audit-log.repository.js';
 import { AuditLog } from '../audit-log/audit-log.service.js';
-import { AccessTokens } from './access-tokens.service.js';
-import { LoginFailures } from './login-failures.repository.js';
+import { Tokens } from '../tokens/tokens.service.js';
+import { LoginThrottle } from './login-throttle.service.js';
 import { User } from './user.entity.js';
 import { UsersService } from './users.service.js';
 
@@ -17,10 +18,10 @@ export interface RecoveredOwner {
 
 /** Gives the oldest owner a new random password and token and enables the user. Creates the owner `admin` if there is none. */
 export async function recoverOwner(dataSource: DataSource, secretKeys: string[]): Promise<RecoveredOwner> {
-  const tokens = new AccessTokens(dataSource, { SECRET_KEY: secretKeys });
+  const tokens = new Tokens(dataSource, new TokenLookup(dataSource), { SECRET_KEY: secretKeys });
   const logger = createLogger('owner-reset', 'warn');
   const audit = new AuditLog(new AuditLogRepository(dataSource), logger, new Registry());
-  const users = new UsersService(dataSource, tokens, new LoginFailures(dataSource), audit);
+  const users = new UsersService(dataSource, tokens, new LoginThrottle(dataSource), audit);
   const recovered = await setNewPassword(dataSource, users);
   audit.record({
     action: 'user.recovered',

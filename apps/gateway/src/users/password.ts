@@ -14,10 +14,10 @@ const maxWaitingPerAddress = 4;
 const waiting: { address: string; start: () => void }[] = [];
 let running = 0;
 
-/** Hashes a password as `scrypt$<salt>$<hash>`, both in base64. */
-export async function hashPassword(password: string): Promise<string> {
+/** Hashes a password as `scrypt$<salt>$<hash>`, both in base64. `address` is that of the client, if there is one. */
+export async function hashPassword(password: string, address?: string): Promise<string> {
   const salt = randomBytes(16);
-  const hash = await derive(password, salt);
+  const hash = await derive(password, salt, address);
   return `scrypt$${salt.toString('base64')}$${hash.toString('base64')}`;
 }
 
@@ -38,7 +38,7 @@ export async function verifyPassword(
 }
 
 /** @throws ServiceError `unavailable` when too many passwords are already waiting to be hashed */
-async function derive(password: string, salt: Buffer, address = ''): Promise<Buffer> {
+async function derive(password: string, salt: Buffer, address = 'this machine'): Promise<Buffer> {
   await takeTurn(address);
   try {
     return await new Promise((resolve, reject) => {

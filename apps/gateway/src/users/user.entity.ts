@@ -1,7 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-
-/** Owners may do everything. Users may do everything that does not affect the whole installation. */
-export type Role = 'owner' | 'user';
+import type { Role } from '../access/caller.js';
 
 @Entity({ name: 'users' })
 export class User {

@@ -1,25 +1,19 @@
-import { Controller, Get, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ServiceError } from '@stream-events/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AuditLog, type Actor } from '../audit-log/audit-log.service.js';
-import { AllowAccess } from '../http/allow-access.decorator.js';
-import {
-  Accepts,
-  Answers,
-  badBody,
-  DescribesId,
-  RefusesWith,
-  RequiresToken,
-} from '../http/api-decorators.js';
+import { AllowAccess } from '../access/allow-access.decorator.js';
+import { CurrentActor, CurrentUser, type Actor, type Caller } from '../access/caller.js';
+import { AuditLog } from '../audit-log/audit-log.service.js';
+import { Accepts, Answers, badBody, DescribesId, RefusesWith } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
-import { CurrentActor, CurrentUser } from './access.guard.js';
-import { AccessTokens, type Caller } from './access-tokens.service.js';
 import {
   PasswordBody,
   ProfileBody,
   RegistrationBody,
   RegistrationReply,
+  RotationBody,
   TokenReply,
   toUserReply,
   UserReply,
@@ -27,15 +21,14 @@ import {
 } from './users.dto.js';
 import { UsersService } from './users.service.js';
 
-const notOwner = { forbidden: 'The token does not belong to an owner' };
 const missing = { not_found: 'The user does not exist' };
+const lastOwner = 'The user is the last owner';
 
 @ApiTags('Users')
 @Controller('api/v1/users')
 export class UsersController {
   constructor(
     private readonly users: UsersService,
-    private readonly tokens: AccessTokens,
     private readonly audit: AuditLog,
   ) {}
 
@@ -49,15 +42,14 @@ export class UsersController {
   })
   @Accepts(RegistrationBody)
   @Answers(201, 'The new user, with an access token', { type: RegistrationReply, location: true })
-  @RequiresToken()
   @RefusesWith({
     ...badBody,
-    ...notOwner,
     conflict: 'The user name is taken (names are case-insensitive)',
   })
   async register(
     @JsonBody(RegistrationBody) body: RegistrationBody,
     @CurrentActor() by: Actor,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RegistrationReply> {
     const { user, token } = await this.users.register({
@@ -67,6 +59,7 @@ export class UsersController {
       firstName: body.first_name,
       lastName: body.last_name,
       email: body.email,
+      address: request.ip,
     });
     this.audit.record({ action: 'user.created', by, objectId: user.id });
     reply.header('Location', `/api/v1/users/${user.id}`);
@@ -77,25 +70,24 @@ export class UsersController {
   @AllowAccess('owner')
   @ApiOperation({ operationId: 'listUsers', summary: 'List all users', description: 'Owners only.' })
   @Answers(200, 'All users, oldest first', { type: UserReply, isArray: true })
-  @RequiresToken()
-  @RefusesWith(notOwner)
   async list(): Promise<UserReply[]> {
     return (await this.users.list()).map(toUserReply);
   }
 
   @Get('me')
+  @AllowAccess('token')
   @ApiOperation({
     operationId: 'getCurrentUser',
     summary: 'Get your own user',
     description: 'Returns the user that the token of this request belongs to.',
   })
   @Answers(200, 'The user', { type: UserReply })
-  @RequiresToken()
   async showMe(@CurrentUser() caller: Caller): Promise<UserReply> {
     return toUserReply(await this.users.get(caller.id));
   }
 
   @Patch('me')
+  @AllowAccess('account')
   @ApiOperation({
     operationId: 'updateCurrentUser',
     summary: 'Update your own names and email address',
@@ -103,7 +95,6 @@ export class UsersController {
   })
   @Accepts(ProfileBody)
   @Answers(200, 'The updated user', { type: UserReply })
-  @RequiresToken()
   @RefusesWith(badBody)
   async updateMe(
     @CurrentUser() caller: Caller,
@@ -119,29 +110,42 @@ export class UsersController {
 
   @Post('me/token')
   @HttpCode(200)
+  @AllowAccess('account')
   @ApiOperation({
     operationId: 'rotateToken',
-    summary: 'Rotate your own access token',
-    description: 'Every gateway rejects the old token within a second.',
+    summary: 'Rotate your main token',
+    description:
+      'Every gateway rejects the old main token within a second. Sessions and named tokens stay valid.',
   })
-  @Answers(200, 'The new token', { type: TokenReply })
-  @RequiresToken()
-  async rotateToken(@CurrentUser() caller: Caller, @CurrentActor() by: Actor): Promise<TokenReply> {
-    const token = await this.tokens.issue(caller.id);
+  @Accepts(RotationBody)
+  @Answers(200, 'The new main token', { type: TokenReply })
+  @RefusesWith({ ...badBody, too_many_requests: 'Too many wrong passwords from this address' })
+  async rotateToken(
+    @CurrentUser() caller: Caller,
+    @JsonBody(RotationBody) body: RotationBody,
+    @CurrentActor() by: Actor,
+    @Req() request: FastifyRequest,
+  ): Promise<TokenReply> {
+    const token = await this.users.rotateToken(caller, {
+      password: body.current_password,
+      address: request.ip,
+    });
     this.audit.record({ action: 'token.rotated', by, objectId: caller.id });
     return { token };
   }
 
   @Post('me/password')
   @HttpCode(200)
+  @AllowAccess('account')
   @ApiOperation({
     operationId: 'changePassword',
     summary: 'Change your own password',
-    description: 'Ends all other sessions: the old token becomes invalid, and the response has a new one.',
+    description:
+      'Ends your other sessions and rotates your main token: the response has the new one. Named tokens stay valid; revoke those ' +
+      'that you do not trust.',
   })
   @Accepts(PasswordBody)
-  @Answers(200, 'The new token', { type: TokenReply })
-  @RequiresToken()
+  @Answers(200, 'The new main token', { type: TokenReply })
   @RefusesWith({ ...badBody, too_many_requests: 'Too many wrong passwords from this address' })
   async changePassword(
     @CurrentUser() caller: Caller,
@@ -149,8 +153,8 @@ export class UsersController {
     @CurrentActor() by: Actor,
     @Req() request: FastifyRequest,
   ): Promise<TokenReply> {
-    const change = { current: body.current_password, next: body.new_password, address: request.ip };
-    const token = await this.users.changePassword(caller.id, change);
+    const current = { password: body.current_password, address: request.ip };
+    const token = await this.users.changePassword(caller, current, body.new_password);
     this.audit.record({ action: 'user.password_changed', by, objectId: caller.id });
     return { token };
   }
@@ -160,8 +164,7 @@ export class UsersController {
   @ApiOperation({ operationId: 'getUser', summary: 'Get a user', description: 'Owners only.' })
   @DescribesId('The id of the user')
   @Answers(200, 'The user', { type: UserReply })
-  @RequiresToken()
-  @RefusesWith({ ...notOwner, ...missing })
+  @RefusesWith(missing)
   async show(@Id() id: string): Promise<UserReply> {
     return toUserReply(await this.users.get(id));
   }
@@ -170,27 +173,45 @@ export class UsersController {
   @AllowAccess('owner')
   @ApiOperation({
     operationId: 'updateUser',
-    summary: 'Disable or enable a user',
-    description: 'Owners only. Every gateway rejects the token of a disabled user within a second.',
+    summary: 'Change the role of a user, or disable or enable the user',
+    description:
+      'Disabling revokes all tokens of the user: every gateway rejects them within a second, and enabling does not bring them ' +
+      'back. An enabled user logs in again.',
   })
   @DescribesId('The id of the user')
   @Accepts(UserStateBody)
   @Answers(200, 'The updated user', { type: UserReply })
-  @RequiresToken()
-  @RefusesWith({
-    ...badBody,
-    ...notOwner,
-    ...missing,
-    conflict: 'You cannot disable yourself',
-  })
-  async setState(
+  @RefusesWith({ ...badBody, ...missing, conflict: lastOwner })
+  async update(
     @Id() id: string,
-    @JsonBody(UserStateBody) body: UserStateBody,
-    @CurrentUser() caller: Caller,
+    @JsonBody(UserStateBody) { role, disabled }: UserStateBody,
     @CurrentActor() by: Actor,
   ): Promise<UserReply> {
-    const user = await this.users.setDisabled(id, body.disabled, caller.id);
-    this.audit.record({ action: body.disabled ? 'user.disabled' : 'user.enabled', by, objectId: id });
+    if (role === undefined && disabled === undefined)
+      throw ServiceError.onField('disabled', 'must be set, or role must be set');
+    const user = await this.users.update(id, {
+      ...(role !== undefined && { role }),
+      ...(disabled !== undefined && { isDisabled: disabled }),
+    });
+    if (role !== undefined) this.audit.record({ action: `user.made_${role}`, by, objectId: id });
+    if (disabled !== undefined)
+      this.audit.record({ action: disabled ? 'user.disabled' : 'user.enabled', by, objectId: id });
     return toUserReply(user);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @AllowAccess('owner')
+  @ApiOperation({
+    operationId: 'deleteUser',
+    summary: 'Delete a user',
+    description: 'Deletes the user with all tokens. The events that the user added stay.',
+  })
+  @DescribesId('The id of the user')
+  @Answers(204, 'Deleted')
+  @RefusesWith({ ...missing, conflict: lastOwner })
+  async delete(@Id() id: string, @CurrentActor() by: Actor): Promise<void> {
+    await this.users.delete(id);
+    this.audit.record({ action: 'user.deleted', by, objectId: id });
   }
 }

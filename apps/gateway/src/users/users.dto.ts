@@ -1,10 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsText } from '@stream-events/contracts';
-import { IsBoolean, Matches } from 'class-validator';
+import { IsBoolean, IsIn, Matches } from 'class-validator';
+import type { Role } from '../access/caller.js';
 import { passwordLength, usernameRule } from '../gateway.config.js';
 import { MayBeAbsent, Trimmed } from '../http/json-body.decorator.js';
 import { printTime } from '../http/time.js';
-import type { Role, User } from './user.entity.js';
+import type { User } from './user.entity.js';
+
+const roles: readonly Role[] = ['owner', 'user'];
 
 const example = {
   id: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
@@ -36,7 +39,7 @@ export class LoginBody {
 
 export class TokenReply {
   @ApiProperty({
-    description: 'The access token. Send it as `Authorization: Token <token>`',
+    description: 'The main token. Send it as `Authorization: Token <token>`',
     example: example.key,
   })
   token!: string;
@@ -87,14 +90,14 @@ export class RegistrationBody extends ProfileBody {
     minLength: 10,
     maxLength: 1000,
     format: 'password',
-    description: 'Must not be the user name',
+    description: 'Must not be the user name, and not easy to guess',
     example: 'correct horse battery staple',
   })
   @IsText(passwordLength.min, passwordLength.max)
   password!: string;
 }
 
-export class PasswordBody {
+export class RotationBody {
   @ApiProperty({
     description: 'The current password',
     minLength: 1,
@@ -104,12 +107,14 @@ export class PasswordBody {
   })
   @IsText(1, 1_000)
   current_password!: string;
+}
 
+export class PasswordBody extends RotationBody {
   @ApiProperty({
     minLength: 10,
     maxLength: 1000,
     format: 'password',
-    description: 'Must not be the user name',
+    description: 'Must not be the user name, and not easy to guess',
     example: 'a better horse battery staple',
   })
   @IsText(passwordLength.min, passwordLength.max)
@@ -118,11 +123,23 @@ export class PasswordBody {
 
 export class UserStateBody {
   @ApiProperty({
+    description: 'Owners may do everything. Users may not use operations that are for owners only',
+    enum: roles,
+    required: false,
+    example: 'owner',
+  })
+  @MayBeAbsent()
+  @IsIn(roles, { message: `must be ${roles.join(' or ')}` })
+  role?: Role;
+
+  @ApiProperty({
     description: 'Whether the user is disabled. A disabled user cannot log in or use the API',
+    required: false,
     example: true,
   })
+  @MayBeAbsent()
   @IsBoolean({ message: 'must be true or false' })
-  disabled!: boolean;
+  disabled?: boolean;
 }
 
 /** A user in the API. */
@@ -144,7 +161,7 @@ export class UserReply {
 
   @ApiProperty({
     description: 'Owners may do everything. Users may not use operations that are for owners only',
-    enum: ['owner', 'user'],
+    enum: roles,
     example: 'user',
   })
   role!: Role;
@@ -157,7 +174,7 @@ export class UserReply {
 }
 
 export class RegistrationReply extends UserReply {
-  @ApiProperty({ description: 'The new user’s access token', example: example.key })
+  @ApiProperty({ description: 'The new user’s main token', example: example.key })
   auth_token!: string;
 }
 

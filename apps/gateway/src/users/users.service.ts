@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { ServiceError } from '@stream-events/contracts';
 import { sqlState } from '@stream-events/database';
-import { DataSource } from 'typeorm';
-import { v7 as uuidV7 } from 'uuid';
+import { DataSource, type EntityManager } from 'typeorm';
+import { NIL, v7 as uuidV7 } from 'uuid';
+import type { Caller, Role } from '../access/caller.js';
 import { AuditLog } from '../audit-log/audit-log.service.js';
-import { AccessTokens } from './access-tokens.service.js';
-import { LoginFailures } from './login-failures.repository.js';
+import { addressKey } from '../http/client-address.js';
+import { Tokens } from '../tokens/tokens.service.js';
+import { LoginThrottle } from './login-throttle.service.js';
+import { refuseWeakPassword } from './password-rule.js';
 import { hashPassword, verifyPassword } from './password.js';
-import { toUsernameKey, User, type Role } from './user.entity.js';
+import { toUsernameKey, User } from './user.entity.js';
 
 /** The fields of a new user. */
 export interface NewUser {
@@ -17,6 +20,8 @@ export interface NewUser {
   firstName?: string | undefined;
   lastName?: string | undefined;
   email?: string | undefined;
+  /** The address of the client. Undefined on the machine itself. */
+  address?: string | undefined;
 }
 
 /** Users: registration, login, passwords. */
@@ -24,19 +29,19 @@ export interface NewUser {
 export class UsersService {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly tokens: AccessTokens,
-    private readonly failures: LoginFailures,
+    private readonly tokens: Tokens,
+    private readonly throttle: LoginThrottle,
     private readonly audit: AuditLog,
   ) {}
 
   /**
-   * Creates a user with a first access token.
+   * Creates a user with a main token.
    *
-   * @throws ServiceError `conflict` when the user name is taken, `invalid` when the password equals the user name
+   * @throws ServiceError `conflict` when the user name is taken, `invalid` for a weak password
    */
   async register(input: NewUser): Promise<{ user: User; token: string }> {
-    refuseUsernameAsPassword('password', input.password, input.username);
-    const passwordHash = await hashPassword(input.password);
+    refuseWeakPassword('password', input.password, input.username);
+    const passwordHash = await hashPassword(input.password, input.address && addressKey(input.address));
     return this.dataSource.transaction(async (manager) => {
       const user = manager.create(User, {
         id: uuidV7(),
@@ -55,7 +60,7 @@ export class UsersService {
           throw new ServiceError('conflict', `The user name ${input.username} is taken.`);
         throw error;
       });
-      return { user, token: await this.tokens.issue(user.id, manager) };
+      return { user, token: await this.tokens.issueMain(user.id, manager) };
     });
   }
 
@@ -79,39 +84,60 @@ export class UsersService {
   }
 
   /**
-   * Returns the token of a user whose password is right.
+   * Returns the user whose name and password are right.
    *
-   * @throws ServiceError `invalid` for a wrong login, `too_many_requests` after several wrong logins from one address
+   * @throws ServiceError `invalid` for a wrong login, `too_many_requests` after several wrong logins
    */
-  async logIn(login: { username: string; password: string; address: string }): Promise<string> {
+  async logIn(login: { username: string; password: string; address: string }): Promise<User> {
     const user = await this.checkPassword(login);
     if (!user || user.isDisabled) {
       if (user) this.auditLogin('user.login_failed', user, login.address);
       throw new ServiceError('invalid', 'Unable to log in with provided credentials.');
     }
-    const token = await this.tokens.reveal(user.id);
     this.auditLogin('user.logged_in', user, login.address);
-    return token;
+    return user;
   }
 
-  /** Changes a password. Ends all other sessions and returns a new token for the caller. */
+  /**
+   * Rotates the caller's main token, and returns the new one.
+   *
+   * @throws ServiceError `invalid` on `current_password`
+   */
+  async rotateToken(caller: Caller, current: { password: string; address: string }): Promise<string> {
+    await this.confirmPassword(caller, current);
+    return this.tokens.issueMain(caller.id);
+  }
+
+  /**
+   * Changes the caller's password. Ends the other sessions and rotates the main token: whoever knew the password may have got it.
+   * Returns the new main token.
+   *
+   * @throws ServiceError `invalid` on `current_password` or `new_password`
+   */
   async changePassword(
-    userId: string,
-    change: { current: string; next: string; address: string },
+    caller: Caller,
+    current: { password: string; address: string },
+    newPassword: string,
   ): Promise<string> {
-    const { username } = await this.get(userId);
-    refuseUsernameAsPassword('new_password', change.next, username);
-    const user = await this.checkPassword({ username, password: change.current, address: change.address });
-    if (!user) throw ServiceError.onField('current_password', 'is not your current password');
-    return this.setPassword(userId, change.next);
+    refuseWeakPassword('new_password', newPassword, caller.username);
+    await this.confirmPassword(caller, current);
+    return this.setPassword(caller.id, newPassword, {
+      keptSessionId: caller.token.id,
+      address: current.address,
+    });
   }
 
-  /** Sets a password without checking the old one. Ends all sessions and returns a new token. */
-  async setPassword(userId: string, password: string): Promise<string> {
-    const passwordHash = await hashPassword(password);
+  /** Sets a password without checking the old one. Ends all sessions but one, and returns a new main token. */
+  async setPassword(
+    userId: string,
+    password: string,
+    { keptSessionId = NIL, address }: { keptSessionId?: string; address?: string } = {},
+  ): Promise<string> {
+    const passwordHash = await hashPassword(password, address && addressKey(address));
     return this.dataSource.transaction(async (manager) => {
       await manager.update(User, { id: userId }, { passwordHash });
-      return this.tokens.issue(userId, manager);
+      await this.tokens.endSessions(userId, keptSessionId, manager);
+      return this.tokens.issueMain(userId, manager);
     });
   }
 
@@ -135,13 +161,54 @@ export class UsersService {
     return this.get(id);
   }
 
-  /** Disables or enables a user. Owners cannot disable themselves, so at least one owner stays enabled. */
-  async setDisabled(id: string, isDisabled: boolean, callerId: string): Promise<User> {
-    if (id === callerId && isDisabled) throw new ServiceError('conflict', 'You cannot disable yourself.');
-    await this.get(id);
-    await this.dataSource.manager.update(User, { id }, { isDisabled });
-    this.tokens.forget();
-    return this.get(id);
+  /**
+   * Changes the role of a user, or disables or enables the user. Disabling revokes all tokens of the user for good.
+   *
+   * @throws ServiceError `not_found`; `conflict` when no enabled owner would be left
+   */
+  async update(id: string, changes: Partial<Pick<User, 'role' | 'isDisabled'>>): Promise<User> {
+    return this.dataSource.transaction(async (manager) => {
+      await this.changeOwners(manager, id, async () => {
+        if (Object.keys(changes).length > 0) await manager.update(User, { id }, changes);
+        if (changes.isDisabled) await this.tokens.revokeAll(id, manager);
+      });
+      return manager.findOneByOrFail(User, { id });
+    });
+  }
+
+  /**
+   * Deletes a user with all tokens. Entries of the audit log keep the name.
+   *
+   * @throws ServiceError `not_found`; `conflict` when no enabled owner would be left
+   */
+  async delete(id: string): Promise<void> {
+    await this.dataSource.transaction((manager) =>
+      this.changeOwners(manager, id, async () => {
+        await this.tokens.revokeAll(id, manager);
+        await manager.delete(User, { id });
+      }),
+    );
+  }
+
+  /** Makes a change to a user that must leave an enabled owner. Locks the owners, so that two changes cannot remove the last two. */
+  private async changeOwners(manager: EntityManager, id: string, change: () => Promise<void>): Promise<void> {
+    const owners = { role: 'owner', isDisabled: false } as const;
+    const lock = { mode: 'pessimistic_write' } as const;
+    const hadOwner = (await manager.find(User, { where: owners, order: { id: 'ASC' }, lock })).length > 0;
+    const user = await manager.findOne(User, { where: { id }, lock });
+    if (!user) throw new ServiceError('not_found', `There is no user ${id}.`);
+    await change();
+    if (hadOwner && !(await manager.existsBy(User, owners)))
+      throw new ServiceError('conflict', 'This is the last owner. Make another user an owner first.');
+  }
+
+  /** @throws ServiceError `invalid` on `current_password` */
+  private async confirmPassword(
+    { username }: Caller,
+    { password, address }: { password: string; address: string },
+  ): Promise<void> {
+    const user = await this.checkPassword({ username, password, address });
+    if (!user) throw ServiceError.onField('current_password', 'is not your current password');
   }
 
   private async checkPassword(login: {
@@ -149,14 +216,17 @@ export class UsersService {
     password: string;
     address: string;
   }): Promise<User | undefined> {
-    await this.failures.countAttempt(login.address, login.username);
+    const attempt = await this.throttle.begin(login.address, login.username);
+    let user: User | undefined;
     try {
-      return await this.comparePassword(login);
+      user = await this.comparePassword(login);
     } catch (error) {
       // The password was not checked, so the attempt does not count as wrong.
-      await this.failures.takeBack(login.address, login.username);
+      await this.throttle.cancel(attempt);
       throw error;
     }
+    if (user) await this.throttle.succeed(attempt);
+    return user;
   }
 
   private async comparePassword(login: {
@@ -169,12 +239,10 @@ export class UsersService {
       .addSelect('user.passwordHash')
       .where({ usernameKey: toUsernameKey(login.username) })
       .getOne();
-    if (!(await verifyPassword(login.password, user?.passwordHash, login.address)) || !user) {
-      this.auditLogin('user.login_failed', user ?? undefined, login.address);
-      return undefined;
-    }
-    await this.failures.forget(login.address, login.username);
-    return user;
+    const isRight = await verifyPassword(login.password, user?.passwordHash, addressKey(login.address));
+    if (user && isRight) return user;
+    this.auditLogin('user.login_failed', user ?? undefined, login.address);
+    return undefined;
   }
 
   /** Records a login. Never records a name that no user has: people type their password there by mistake. */
@@ -186,9 +254,4 @@ export class UsersService {
     const id = user?.id ?? null;
     this.audit.record({ action, by: { id, username: user?.username ?? null, address }, objectId: id });
   }
-}
-
-function refuseUsernameAsPassword(field: string, password: string, username: string): void {
-  if (password.toLowerCase() === username.toLowerCase())
-    throw ServiceError.onField(field, 'must not be the user name');
 }

@@ -2,9 +2,9 @@ import { Controller, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { inbound } from '@stream-events/platforms';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AllowAccess } from '../access/allow-access.decorator.js';
 import { AcceptsAnyObject, Answers, RefusesWith } from '../http/api-decorators.js';
 import { exampleData } from '../events/events.dto.js';
-import { AllowAccess } from '../http/allow-access.decorator.js';
 import { WebhookService } from './webhook.service.js';
 
 type RawRequest = FastifyRequest<{ Body: Buffer | undefined }>;

@@ -55,6 +55,9 @@ export async function startSystem(servers: Servers, databaseUrl: string, size: S
         PLATFORM_WEBHOOK_SECRET: webhookSecret,
         OWNER_USERNAME: owner.username,
         OWNER_PASSWORD: owner.password,
+        // The load is sent by one user.
+        RATE_LIMIT_REQUESTS: '0',
+        RATE_LIMIT_WRITES: '0',
       };
       return new ServiceProcess('gateway', environment, size);
     }),

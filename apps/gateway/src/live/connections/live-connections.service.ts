@@ -1,6 +1,8 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { ServiceError } from '@stream-events/contracts';
 import { Counter, Gauge, Registry } from '@stream-events/service';
+import type { Caller } from '../../access/caller.js';
+import type { EndedToken } from '../../access/token-lookup.service.js';
 import { EventFeed, type Interruption } from '../stream/event-feed.service.js';
 import { EventHistory } from '../stream/event-history.service.js';
 import { FanOut } from './fan-out.js';
@@ -12,8 +14,7 @@ import { type ConnectionLimits, connectionLimits, keepAliveMs } from '../live-li
 
 /** The client of a new connection. */
 export interface LiveClient {
-  /** SHA-256 of the client's token, in hexadecimal digits. */
-  tokenHash: string;
+  caller: Caller;
   /** Creates the sink, once the connection is accepted. */
   makeSink(): LiveSink;
 }
@@ -21,8 +22,8 @@ export interface LiveClient {
 /** The live connections of this process. */
 @Injectable()
 export class LiveConnections {
-  private readonly connections = new Map<LiveConnection, string>();
-  private readonly perToken = new Map<string, number>();
+  private readonly connections = new Map<LiveConnection, Caller>();
+  private readonly perUser = new Map<string, number>();
   private readonly fanOut: FanOut;
   private readonly replayedTotal: Counter<'result'>;
   private readonly closedTotal: Counter<'reason'>;
@@ -70,27 +71,28 @@ export class LiveConnections {
     this.keepAliveTimer = setInterval(() => this.keepAlive(), keepAliveMs).unref();
   }
 
-  /** The hashes of the tokens of all connections, each once. */
-  get tokenHashes(): string[] {
-    return [...this.perToken.keys()];
+  /** The stamps of the tokens of all connections, each once. */
+  get tokenStamps(): string[] {
+    return [...new Set([...this.connections.values()].map(({ token }) => token.stamp))];
   }
 
   /**
    * Opens a connection and starts to deliver.
    *
-   * @throws ServiceError `too_many_requests` if the token has too many connections; `unavailable` if the process has too many
+   * @throws ServiceError `too_many_requests` if the user has too many connections; `unavailable` if the process has too many
    * or is stopping
    */
   open(request: LiveRequest, client: LiveClient): LiveConnection {
-    this.refuseTooMany(client.tokenHash);
+    const { caller } = client;
+    this.refuseTooMany(caller);
     const connection = new LiveConnection(request, client.makeSink(), {
       feed: this.feed,
       history: this.history,
       fanOut: this.fanOut,
       onClosed: (closed, reason) => this.onClosed(closed, reason),
     });
-    this.connections.set(connection, client.tokenHash);
-    this.perToken.set(client.tokenHash, (this.perToken.get(client.tokenHash) ?? 0) + 1);
+    this.connections.set(connection, caller);
+    this.perUser.set(caller.id, (this.perUser.get(caller.id) ?? 0) + 1);
     void connection.start();
     return connection;
   }
@@ -104,10 +106,15 @@ export class LiveConnections {
     }
   }
 
-  /** Closes the connections of these tokens. */
-  closeTokens(tokenHashes: ReadonlySet<string>): void {
-    for (const [connection, tokenHash] of this.connections)
-      if (tokenHashes.has(tokenHash)) connection.close('unauthenticated');
+  /** Closes the connections of these tokens. A client whose token has other rights now can reconnect with it. */
+  closeTokens(ended: readonly EndedToken[]): void {
+    const endedByStamp = new Map(ended.map((token) => [token.stamp, token]));
+    for (const [connection, { token }] of this.connections) {
+      const found = endedByStamp.get(token.stamp);
+      if (found?.isChanged)
+        connection.close('shutting_down', 'the rights of the token have changed: reconnect');
+      else if (found) connection.close('unauthenticated');
+    }
   }
 
   /** Closes all connections and rejects new ones. */
@@ -118,16 +125,16 @@ export class LiveConnections {
     for (const connection of this.connections.keys()) connection.close('shutting_down');
   }
 
-  private refuseTooMany(tokenHash: string): void {
+  private refuseTooMany({ id }: Caller): void {
     if (this.isStopped)
       throw new ServiceError('unavailable', 'The service is restarting. Try again in a few seconds.');
     if (this.connections.size >= this.limits.connections)
       throw new ServiceError('unavailable', 'This gateway has too many live connections. Try again later.');
-    const { perToken } = this.limits;
-    if ((this.perToken.get(tokenHash) ?? 0) < perToken) return;
+    const { perUser } = this.limits;
+    if ((this.perUser.get(id) ?? 0) < perUser) return;
     throw new ServiceError(
       'too_many_requests',
-      `This token has reached the maximum of ${perToken} live connections. Close a connection or use another token.`,
+      `This user has reached the maximum of ${perUser} live connections. Close a connection.`,
       { retryAfterSeconds: 10 },
     );
   }
@@ -147,11 +154,11 @@ export class LiveConnections {
   }
 
   private onClosed(connection: LiveConnection, reason: CloseReason | 'left'): void {
-    const tokenHash = this.connections.get(connection);
-    if (tokenHash === undefined || !this.connections.delete(connection)) return;
-    const left = (this.perToken.get(tokenHash) ?? 1) - 1;
-    if (left > 0) this.perToken.set(tokenHash, left);
-    else this.perToken.delete(tokenHash);
+    const caller = this.connections.get(connection);
+    if (!caller || !this.connections.delete(connection)) return;
+    const left = (this.perUser.get(caller.id) ?? 1) - 1;
+    if (left > 0) this.perUser.set(caller.id, left);
+    else this.perUser.delete(caller.id);
     this.closedTotal.inc({ reason });
   }
 }

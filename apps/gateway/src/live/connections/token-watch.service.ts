@@ -1,12 +1,12 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
-import { AccessTokens } from '../../users/access-tokens.service.js';
+import { TokenLookup } from '../../access/token-lookup.service.js';
 import { LiveConnections } from './live-connections.service.js';
 
-// Connections of a rotated token or a disabled user close within a second, because a check takes milliseconds.
+// Connections of a revoked, expired, or changed token or a disabled user close within a second, because a check takes milliseconds.
 const intervalMs = 800;
 
-/** Closes the live connections of tokens that are no longer valid. */
+/** Closes the live connections of tokens that are no longer valid, or whose rights have changed. */
 @Injectable()
 export class TokenWatch implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly failures: FailureLog;
@@ -15,7 +15,7 @@ export class TokenWatch implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     private readonly connections: LiveConnections,
-    private readonly tokens: AccessTokens,
+    private readonly tokens: TokenLookup,
     @Inject(LOGGER) logger: Logger,
   ) {
     this.failures = new FailureLog(logger);
@@ -31,11 +31,11 @@ export class TokenWatch implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** While the database does not respond, connections stay open and no second check starts. */
   private async check(): Promise<void> {
-    const { tokenHashes } = this.connections;
-    if (this.isChecking || tokenHashes.length === 0) return;
+    const { tokenStamps } = this.connections;
+    if (this.isChecking || tokenStamps.length === 0) return;
     this.isChecking = true;
     try {
-      this.connections.closeTokens(new Set(await this.tokens.findEnded(tokenHashes)));
+      this.connections.closeTokens(await this.tokens.findEnded(tokenStamps));
     } catch (err) {
       this.failures.warn('cannot check the tokens of live connections, retrying in 0.8 s', { err });
     } finally {

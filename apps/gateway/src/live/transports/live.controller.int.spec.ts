@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { eventually } from '@stream-events/testing';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { LiveEdges, type EdgeLimits } from '../../../test/live-edges.js';
-import { AccessTokens } from '../../users/access-tokens.service.js';
+import { Tokens } from '../../tokens/tokens.service.js';
 import { LiveController } from './live.controller.js';
 
 const path = '/api/v1/platform-events/stream';
@@ -126,7 +126,7 @@ describe(LiveController.name, () => {
     });
 
     it('rejects invalid requests with problem documents', async () => {
-      const token = await setup({ connections: { perToken: 1 } });
+      const token = await setup({ connections: { perUser: 1 } });
       const refused = async (key: string | undefined, query = ''): Promise<unknown> => {
         const response = await edges.openStream(key, path + query);
         expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
@@ -153,7 +153,7 @@ describe(LiveController.name, () => {
       const { id, token } = await edges.register();
       const { messages, ended } = await open(token);
       await edges.untilLive(1);
-      await edges.app.get(AccessTokens).issue(id);
+      await edges.app.get(Tokens).issueMain(id);
 
       await ended;
       expect(messages).toEqual([

@@ -3,10 +3,10 @@ import { Controller, Get, Headers, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ServiceError } from '@stream-events/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AllowAccess } from '../../http/allow-access.decorator.js';
-import { Answers, RefusesWith, RequiresToken } from '../../http/api-decorators.js';
+import { AllowAccess } from '../../access/allow-access.decorator.js';
+import { CurrentUser, type Caller } from '../../access/caller.js';
+import { Answers, RefusesWith } from '../../http/api-decorators.js';
 import { isAlone, keepOpen } from '../../http/requests-in-progress.js';
-import { CurrentTokenHash } from '../../users/access.guard.js';
 import { LiveConnections } from '../connections/live-connections.service.js';
 import { ServerSentEventsParameters, WebSocketParameters } from './live-parameters.js';
 import { parseLiveFields, readLiveQuery } from './live-request.js';
@@ -28,6 +28,7 @@ export class LiveController {
   constructor(private readonly connections: LiveConnections) {}
 
   @Get('api/v1/platform-events/stream')
+  @AllowAccess('events:live')
   @ApiOperation({
     operationId: 'streamEvents',
     summary: 'Stream live events as server-sent events',
@@ -49,15 +50,14 @@ export class LiveController {
     example: exampleStream,
     mediaType: 'text/event-stream',
   })
-  @RequiresToken()
   @RefusesWith({
     invalid: 'A parameter is invalid',
-    too_many_requests: 'The token has too many live connections',
+    too_many_requests: 'The user has too many live connections',
   })
   stream(
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-    @CurrentTokenHash() tokenHash: string,
+    @CurrentUser() caller: Caller,
     @Headers('last-event-id') lastEventId: string | undefined,
   ): void {
     const query = readLiveQuery(request.url);
@@ -72,7 +72,7 @@ export class LiveController {
         'Open the event stream on its own connection: another request is still pending on this one.',
       );
     const connection = this.connections.open(options.request, {
-      tokenHash,
+      caller,
       makeSink: () => new ServerSentSink(beginStream(reply)),
     });
     keepOpen(request);

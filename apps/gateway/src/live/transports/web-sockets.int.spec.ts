@@ -7,7 +7,7 @@ import { eventually } from '@stream-events/testing';
 import { WebSocket } from 'ws';
 import { LiveEdges, type EdgeLimits, type TestClient } from '../../../test/live-edges.js';
 import { User } from '../../users/user.entity.js';
-import { AccessTokens } from '../../users/access-tokens.service.js';
+import { Tokens } from '../../tokens/tokens.service.js';
 import { WebSockets } from './web-sockets.service.js';
 
 describe(WebSockets.name, () => {
@@ -131,7 +131,7 @@ describe(WebSockets.name, () => {
       await edges.untilLive(3);
 
       const startedAt = performance.now();
-      await edges.app.get(AccessTokens).issue(rotated.id);
+      await edges.app.get(Tokens).issueMain(rotated.id);
       expect(await first.closed).toMatchObject({ code: 4401 });
       await edges.dataSource.manager.update(User, { id: disabled.id }, { isDisabled: true });
       expect(await second.closed).toMatchObject({ code: 4401 });
@@ -246,7 +246,7 @@ describe(WebSockets.name, () => {
     });
 
     it('closes with 4429 when a token has too many open connections', async () => {
-      const token = await setup({ connections: { perToken: 2 } });
+      const token = await setup({ connections: { perUser: 2 } });
       const [first] = [await edges.connect({ token }), await edges.connect({ token })];
       await edges.untilLive(2);
       const third = await edges.connect({ token });

@@ -7,8 +7,8 @@ import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import { WebSocket, WebSocketServer } from 'ws';
 import { printProblem, toServiceError } from '../../http/problem.js';
 import { takeWebSocketUpgrades } from '../../http/web-socket-upgrades.js';
-import { readToken } from '../../users/access.guard.js';
-import { AccessTokens, hashToken } from '../../users/access-tokens.service.js';
+import { readToken, refuseWithoutRights } from '../../access/access-control.service.js';
+import { TokenLookup } from '../../access/token-lookup.service.js';
 import { untilFirstMessage } from './first-message.js';
 import { LiveConnections } from '../connections/live-connections.service.js';
 import { parseLiveFields, readLiveMessage, readLiveQuery, type LiveFields } from './live-request.js';
@@ -36,6 +36,7 @@ const serverOptions = {
 const reasonByCode: Partial<Record<ErrorCode, CloseReason>> = {
   invalid: 'invalid',
   unauthenticated: 'unauthenticated',
+  forbidden: 'forbidden',
   too_many_requests: 'too_many',
 };
 
@@ -60,7 +61,7 @@ export class WebSockets {
 
   constructor(
     private readonly connections: LiveConnections,
-    private readonly tokens: AccessTokens,
+    private readonly tokens: TokenLookup,
     @Inject(LOGGER) private readonly logger: Logger,
     @Optional() private readonly limits: WebSocketLimits = webSocketLimits,
   ) {
@@ -129,13 +130,14 @@ export class WebSockets {
   private async admit(webSocket: WebSocket, socket: Duplex, request: IncomingMessage): Promise<void> {
     const query = readLiveQuery(request.url ?? '/');
     const { token, fields } = await this.readIntroduction(webSocket, request.headers.authorization);
-    if (!(await this.tokens.identify(token))) throw new ServiceError('unauthenticated', 'Invalid token.');
+    const caller = await this.tokens.authenticate(token);
+    refuseWithoutRights(['events:live'], caller);
     const { request: liveRequest, positions } = parseLiveFields({ ...query, ...fields });
     // In the meantime, the client may have disconnected, or the process may be stopping.
     if (webSocket.readyState !== WebSocket.OPEN) return;
     if (!(socket instanceof Socket)) throw new Error('the HTTP server listens on TCP sockets only');
     const connection = this.connections.open(liveRequest, {
-      tokenHash: hashToken(token),
+      caller,
       makeSink: () => new WebSocketSink(webSocket, socket, positions ? 'positioned' : 'plain'),
     });
     this.waiting.delete(webSocket);

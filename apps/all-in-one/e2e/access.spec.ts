@@ -1,0 +1,108 @@
+import { uniqueType } from './api.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+
+type Access = 'public' | 'registration' | 'token' | 'account' | 'owner' | string[];
+
+/** An operation of the API description. */
+interface Operation {
+  method: string;
+  path: string;
+  access: Access;
+}
+
+/** Someone who sends a request. */
+interface Client {
+  name: string;
+  token: string | null;
+  may: (access: Access) => boolean;
+}
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'];
+const unknownId = '01999999-9999-7999-8999-999999999999';
+const password = 'correct horse battery staple';
+
+const isLast = ({ path }: Operation): boolean => path === '/api/v1/sessions/current';
+
+describe('every route, for every kind of client', () => {
+  let stack: Stack;
+  let operations: Operation[];
+  let clients: Client[];
+
+  beforeAll(async () => {
+    stack = await startStack({ gateways: 1 });
+    const { json } = await stack.request<{
+      paths: Record<string, Record<string, { 'x-access': Access }>>;
+    }>('GET', '/api/openapi.json');
+    operations = Object.entries(json.paths).flatMap(([path, byMethod]) =>
+      methods.flatMap((method) => {
+        const operation = byMethod[method];
+        return operation ? [{ method: method.toUpperCase(), path, access: operation['x-access'] }] : [];
+      }),
+    );
+    // Ends the session of the request, so it comes last.
+    operations.sort((one, other) => Number(isLast(one)) - Number(isLast(other)));
+    clients = await makeClients();
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  async function makeClients(): Promise<Client[]> {
+    const username = uniqueType('member');
+    const member = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', {
+      body: { username, password },
+    });
+    const session = await stack.request<{ key: string }>('POST', '/api/v1/sessions', {
+      token: null,
+      body: { username, password },
+    });
+    const isForUsers = (access: Access): boolean => access !== 'owner' && access !== 'registration';
+    const scopes = [...new Set(operations.flatMap(({ access }) => (Array.isArray(access) ? access : [])))];
+    const named = await Promise.all(
+      scopes.map(async (scope): Promise<Client> => {
+        const body = { name: scope, scopes: [scope] };
+        const { json } = await stack.request<{ key: string }>('POST', '/api/v1/tokens', { body });
+        return {
+          name: `a token with ${scope}`,
+          token: json.key,
+          may: (access) =>
+            access === 'public' ||
+            access === 'token' ||
+            (Array.isArray(access) && access.every((each) => each === scope)),
+        };
+      }),
+    );
+    return [
+      { name: 'nobody', token: null, may: (access) => access === 'public' },
+      { name: 'a wrong token', token: '0'.repeat(40), may: (access) => access === 'public' },
+      { name: 'a member', token: member.json.auth_token, may: isForUsers },
+      { name: 'a session of a member', token: session.json.key, may: isForUsers },
+      { name: 'an owner', token: stack.ownerToken, may: () => true },
+      ...named,
+    ];
+  }
+
+  /** Whether the gateway accepts the request: with any status but 401 and 403. The ids and the body fit no record. */
+  async function isAllowed({ method, path }: Operation, token: string | null): Promise<boolean> {
+    const url = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === 'event_type' ? 'raid' : unknownId));
+    // An event stream stays open, so only its head is requested.
+    const { status } = await stack.request(method === 'GET' ? 'HEAD' : method, url, {
+      token,
+      ...(method !== 'GET' && method !== 'DELETE' && { body: {} }),
+    });
+    return status !== 401 && status !== 403;
+  }
+
+  it('is allowed or refused as docs/access.md says', async () => {
+    expect(operations.length).toBeGreaterThan(50);
+    const wrong: string[] = [];
+    for (const operation of operations) {
+      // A webhook message without a signature gets 403, like a request without rights.
+      if (operation.path.endsWith('/webhook')) continue;
+      const outcomes = await Promise.all(clients.map(({ token }) => isAllowed(operation, token)));
+      for (const [index, client] of clients.entries())
+        if (outcomes[index] !== client.may(operation.access))
+          wrong.push(`${operation.method} ${operation.path} by ${client.name}: ${outcomes[index]}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+});

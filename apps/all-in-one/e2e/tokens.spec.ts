@@ -1,0 +1,305 @@
+import { eventually } from '@stream-events/testing';
+import { eventBody, eventsPath, uniqueType, type Problem } from './api.js';
+import { LiveSocket } from './live-clients.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+
+interface TokenRecord {
+  id: string;
+  user: string;
+  kind: string;
+  name: string;
+  scopes: string[] | null;
+  event_types: string[] | null;
+  channel_ids: string[] | null;
+  created: string | null;
+  expires: string | null;
+  last_used: string | null;
+  key_start: string | null;
+}
+
+interface IssuedToken extends TokenRecord {
+  key: string;
+}
+
+const path = '/api/v1/tokens';
+const sessionsPath = '/api/v1/sessions';
+const password = 'correct horse battery staple';
+const unknownId = '01999999-9999-7999-8999-999999999999';
+const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000$/;
+
+describe('tokens', () => {
+  let stack: Stack;
+  let member: { id: string; username: string; token: string };
+
+  beforeAll(async () => {
+    stack = await startStack();
+    member = await register();
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  async function register() {
+    const username = uniqueType('user');
+    const { json } = await stack.request<{ id: string; auth_token: string }>('POST', '/api/v1/users', {
+      body: { username, password },
+    });
+    return { id: json.id, username, token: json.auth_token };
+  }
+
+  const create = async (fields: object = {}, token = member.token): Promise<IssuedToken> => {
+    const body = { name: 'overlay', scopes: ['events:read'], ...fields };
+    const { status, json, text } = await stack.request<IssuedToken>('POST', path, { token, body });
+    if (status !== 201) throw new Error(`token: ${status} ${text}`);
+    return json;
+  };
+
+  const startSession = async (username = member.username): Promise<IssuedToken> => {
+    const body = { username, password };
+    const { status, json, text } = await stack.request<IssuedToken>('POST', sessionsPath, {
+      token: null,
+      body,
+    });
+    if (status !== 201) throw new Error(`session: ${status} ${text}`);
+    return json;
+  };
+
+  const statusFor = async (token: string, gateway = stack.url): Promise<number> =>
+    (await stack.request('GET', '/api/v1/users/me', { token, gateway })).status;
+
+  const expectRefusedEverywhere = async (token: string): Promise<void> => {
+    for (const gateway of stack.urls)
+      await eventually(async () => expect(await statusFor(token, gateway)).toBe(401));
+  };
+
+  it('show the key once, when they are created', async () => {
+    const fields = { name: ' Alerts ', expires: '2036-01-01T00:00:00Z', channel_ids: ['1'] };
+    const answer = await stack.request<IssuedToken>('POST', path, {
+      token: member.token,
+      body: { ...fields, scopes: ['events:live', 'events:read'] },
+    });
+    expect(answer.status).toBe(201);
+    const { key, ...record } = answer.json;
+    expect(key).toMatch(/^[0-9a-f]{40}$/);
+    expect(record).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      user: member.id,
+      kind: 'named',
+      name: 'Alerts',
+      scopes: ['events:live', 'events:read'],
+      event_types: null,
+      channel_ids: ['1'],
+      created: expect.stringMatching(timePattern),
+      expires: '2036-01-01T00:00:00+0000',
+      last_used: null,
+      key_start: key.slice(0, 4),
+    });
+    const location = answer.headers.get('location') ?? '';
+    expect((await stack.request('GET', location, { token: member.token })).json).toEqual(record);
+    const list = await stack.request('GET', path, { token: member.token });
+    expect(list.json).toContainEqual(record);
+    expect(list.text).not.toContain(key);
+  });
+
+  it('are listed with the main token and the sessions', async () => {
+    const { id, username, token } = await register();
+    const { key: sessionKey, ...session } = await startSession(username);
+    const { key, ...named } = await create({}, token);
+    const list = await stack.request<TokenRecord[]>('GET', path, { token });
+    expect(list.json.map(({ kind, scopes }) => ({ kind, scopes }))).toEqual([
+      { kind: 'main', scopes: null },
+      { kind: 'named', scopes: ['events:read'] },
+      { kind: 'session', scopes: null },
+    ]);
+    expect(list.json.slice(1)).toEqual([named, session]);
+    for (const secret of [token, sessionKey, key]) expect(list.text).not.toContain(secret);
+    expect((await stack.request('GET', `${path}?user=${id}`)).json).toEqual(list.json);
+  });
+
+  it.each<[what: string, body: object, field: string]>([
+    ['no name', { name: undefined }, 'name'],
+    ['a name of 65 characters', { name: 'x'.repeat(65) }, 'name'],
+    ['no scopes', { scopes: undefined }, 'scopes'],
+    ['an empty list of scopes', { scopes: [] }, 'scopes'],
+    ['an unknown scope', { scopes: ['events:delete'] }, 'scopes'],
+    ['a scope twice', { scopes: ['events:read', 'events:read'] }, 'scopes'],
+    ['a scope that is no list', { scopes: 'events:read' }, 'scopes'],
+    ['a time in the past', { expires: '2020-01-01T00:00:00Z' }, 'expires'],
+    ['a time that is none', { expires: 'tomorrow' }, 'expires'],
+    ['no event types', { event_types: [] }, 'event_types'],
+    ['101 channels', { channel_ids: Array.from({ length: 101 }, (_, id) => String(id)) }, 'channel_ids'],
+    ['a channel that is no text', { channel_ids: [5] }, 'channel_ids'],
+    ['a misspelled limit', { channels: ['1'] }, 'channels'],
+    ['a limit beside a write scope', { scopes: ['events:write'], event_types: ['raid'] }, 'scopes'],
+    ['a limit beside platform:call', { scopes: ['platform:call'], channel_ids: ['1'] }, 'scopes'],
+  ])('are not created with %s', async (_, fields, field) => {
+    const body = { name: 'bad', scopes: ['events:read'], ...fields };
+    const { status, json } = await stack.request<Problem>('POST', path, { token: member.token, body });
+    expect({ status, fields: Object.keys(json.errors ?? {}) }).toEqual({ status: 400, fields: [field] });
+  });
+
+  it('allow what their scopes say, and nothing else', async () => {
+    const reader = (await create({ scopes: ['events:read'] })).key;
+    const writer = (await create({ scopes: ['events:write'] })).key;
+    const read = (token: string) => stack.request<Problem>('GET', eventsPath, { token });
+    const write = (token: string) => stack.request<Problem>('POST', eventsPath, { token, body: eventBody() });
+
+    expect(await read(reader)).toMatchObject({ status: 200 });
+    expect(await write(writer)).toMatchObject({ status: 201 });
+    expect(await write(reader)).toMatchObject({
+      status: 403,
+      json: { detail: 'This token does not have the scope events:write.' },
+    });
+    expect(await read(writer)).toMatchObject({
+      status: 403,
+      json: { detail: 'This token does not have the scope events:read.' },
+    });
+  });
+
+  it('cannot manage tokens, passwords, or users, even those of an owner', async () => {
+    const { key: token } = await create({ scopes: ['events:read', 'streamers:write'] }, stack.ownerToken);
+    const requests: [method: string, path: string, body?: object][] = [
+      ['GET', path],
+      ['POST', path, { name: 'more', scopes: ['events:write'] }],
+      ['POST', '/api/v1/users/me/token', { current_password: password }],
+      ['POST', '/api/v1/users/me/password', { current_password: password, new_password: 'another password' }],
+      ['PATCH', '/api/v1/users/me', { first_name: 'Eve' }],
+      ['POST', '/api/v1/users', { username: uniqueType('user'), password }],
+      ['GET', '/api/v1/users'],
+      ['GET', '/api/v1/audit-log'],
+      ['GET', '/metrics'],
+    ];
+    for (const [method, where, body] of requests)
+      expect(await stack.request(method, where, { token, ...(body && { body }) })).toMatchObject({
+        status: 403,
+      });
+    expect(await statusFor(token)).toBe(200);
+  });
+
+  it('get new rights at every gateway when they are changed', async () => {
+    const { id, key } = await create({ scopes: ['events:read'] });
+    for (const gateway of stack.urls)
+      expect(await stack.request('GET', eventsPath, { token: key, gateway })).toMatchObject({ status: 200 });
+    const answer = await stack.request<TokenRecord>('PATCH', `${path}/${id}`, {
+      token: member.token,
+      body: { scopes: ['streamers:read'] },
+    });
+    expect(answer).toMatchObject({ status: 200, json: { name: 'overlay', scopes: ['streamers:read'] } });
+    for (const gateway of stack.urls)
+      await eventually(async () =>
+        expect(await stack.request('GET', eventsPath, { token: key, gateway })).toMatchObject({
+          status: 403,
+        }),
+      );
+  });
+
+  it('lose their sockets when their rights change, and can reconnect', async () => {
+    const { id, key } = await create({ scopes: ['events:live'] });
+    const socket = await LiveSocket.ready(stack.url, { token: key });
+    const body = { event_types: ['channel-raid'] };
+    await stack.request('PATCH', `${path}/${id}`, { token: member.token, body });
+    await eventually(() => expect(socket.closed?.code).toBe(1012), { timeoutMs: 5_000 });
+    await LiveSocket.ready(stack.url, { token: key });
+  });
+
+  it('keep limits and scopes that fit together when they are changed', async () => {
+    const { id } = await create({ event_types: ['channel-raid'] });
+    const change = (body: object) => stack.request('PATCH', `${path}/${id}`, { token: member.token, body });
+    expect(await change({ scopes: ['events:write'] })).toMatchObject({
+      status: 400,
+      json: { errors: { scopes: {} } },
+    });
+    expect(await change({ scopes: ['events:write'], event_types: null })).toMatchObject({ status: 200 });
+    expect(await change({ channel_ids: ['1'] })).toMatchObject({
+      status: 400,
+      json: { errors: { scopes: {} } },
+    });
+  });
+
+  it('end everywhere when they are revoked, with their sockets', async () => {
+    const { id, key } = await create({ scopes: ['events:live'] });
+    const sockets = await Promise.all(stack.urls.map((url) => LiveSocket.ready(url, { token: key })));
+    expect(await stack.request('DELETE', `${path}/${id}`, { token: member.token })).toMatchObject({
+      status: 204,
+    });
+    await expectRefusedEverywhere(key);
+    for (const socket of sockets)
+      await eventually(() => expect(socket.closed?.code).toBe(4401), { timeoutMs: 5_000 });
+    for (const method of ['GET', 'DELETE'])
+      expect(await stack.request(method, `${path}/${id}`, { token: member.token })).toMatchObject({
+        status: 404,
+      });
+  });
+
+  it('receive live events only with the scope for it', async () => {
+    const { key } = await create({ scopes: ['events:read'] });
+    const socket = await LiveSocket.open(stack.url, { token: key });
+    await eventually(() => expect(socket.closed?.code).toBe(4403));
+    expect(await stack.request('GET', `${eventsPath}/stream`, { token: key })).toMatchObject({ status: 403 });
+  });
+
+  it('are managed by their users and by owners', async () => {
+    const other = await register();
+    const { id, key } = await create({}, other.token);
+    for (const method of ['GET', 'DELETE'])
+      expect(await stack.request(method, `${path}/${id}`, { token: member.token })).toMatchObject({
+        status: 404,
+      });
+    expect(await stack.request('GET', `${path}?user=${other.id}`, { token: member.token })).toMatchObject({
+      status: 403,
+    });
+    expect(await stack.request('GET', `${path}?user=nobody`)).toMatchObject({ status: 400 });
+    expect(await stack.request('GET', `${path}/${unknownId}`)).toMatchObject({ status: 404 });
+    expect(await stack.request('DELETE', `${path}/${id}`)).toMatchObject({ status: 204 });
+    await expectRefusedEverywhere(key);
+  });
+
+  it('let an owner revoke the main token of a member, who gets a new one by logging in', async () => {
+    const { id, username, token } = await register();
+    const [main] = (await stack.request<TokenRecord[]>('GET', `${path}?user=${id}`)).json;
+    expect(await stack.request('PATCH', `${path}/${main!.id}`, { body: { name: 'x' } })).toMatchObject({
+      status: 409,
+    });
+    expect(await stack.request('DELETE', `${path}/${main!.id}`)).toMatchObject({ status: 204 });
+    await expectRefusedEverywhere(token);
+    const fresh = await stack.logIn(username, password);
+    expect(fresh).not.toBe(token);
+    expect(await statusFor(fresh)).toBe(200);
+  });
+
+  describe('sessions', () => {
+    it('have all rights of their user for 12 hours', async () => {
+      const session = await startSession();
+      const hours = (Date.parse(session.expires ?? '') - Date.now()) / 3_600_000;
+      expect(hours).toBeGreaterThan(11.9);
+      expect(hours).toBeLessThanOrEqual(12);
+      expect(await stack.request('GET', path, { token: session.key })).toMatchObject({ status: 200 });
+      expect(
+        await stack.request('POST', eventsPath, { token: session.key, body: eventBody() }),
+      ).toMatchObject({
+        status: 201,
+      });
+      expect(await stack.request('GET', '/api/v1/users', { token: session.key })).toMatchObject({
+        status: 403,
+      });
+    });
+
+    it('end when their user ends them', async () => {
+      const { key } = await startSession();
+      expect(await stack.request('DELETE', `${sessionsPath}/current`, { token: key })).toMatchObject({
+        status: 204,
+      });
+      await expectRefusedEverywhere(key);
+      expect(await statusFor(member.token)).toBe(200);
+    });
+
+    it('are not ended with another token', async () => {
+      const answer = await stack.request('DELETE', `${sessionsPath}/current`, { token: member.token });
+      expect(answer).toMatchObject({ status: 409 });
+    });
+
+    it('need the right password', async () => {
+      const body = { username: member.username, password: 'guess' };
+      expect(await stack.request('POST', sessionsPath, { token: null, body })).toMatchObject({ status: 400 });
+    });
+  });
+});

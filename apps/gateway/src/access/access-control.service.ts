@@ -1,0 +1,93 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ServiceError } from '@stream-events/contracts';
+import { CONFIG } from '@stream-events/service';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { GatewayConfig } from '../gateway.config.js';
+import { sendProblem, toServiceError } from '../http/problem.js';
+import { RequestLog } from '../http/request-log.js';
+import type { Access } from './allow-access.decorator.js';
+import { setCaller, type Caller } from './caller.js';
+import { RateLimits } from './rate-limits.service.js';
+import { TokenLookup } from './token-lookup.service.js';
+
+/** Decides who may use which route. */
+@Injectable()
+export class AccessControl {
+  constructor(
+    private readonly tokens: TokenLookup,
+    private readonly limits: RateLimits,
+    private readonly log: RequestLog,
+    @Inject(CONFIG) private readonly config: Pick<GatewayConfig, 'REGISTRATION'>,
+  ) {}
+
+  /**
+   * Decides each request before its body is read, so that a client without access cannot make the gateway wait for a body.
+   * `AccessGuard` checks that no route is forgotten.
+   */
+  watch(fastify: FastifyInstance): void {
+    fastify.addHook('onRequest', (request, reply, done) => {
+      const { access } = request.routeOptions.config;
+      // Not a route of a controller: a preflight, the API description, or an unknown path.
+      if (access === undefined) return done();
+      this.admit(access, request, reply).then(
+        () => done(),
+        (thrown: unknown) => {
+          const error = toServiceError(thrown);
+          const { id, method, routeOptions } = request;
+          this.log.noteFailure(error, { id, method, route: routeOptions.url });
+          sendProblem(reply, error);
+        },
+      );
+    });
+  }
+
+  private async admit(access: Access, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const caller = await this.decide(access, request.headers.authorization);
+    if (caller) this.limits.take(caller.id, request.method, (headers) => void reply.headers(headers));
+    setCaller(request, caller);
+  }
+
+  /**
+   * Returns the caller, or undefined on a public route.
+   *
+   * @throws ServiceError `unauthenticated`, `forbidden`, or `unavailable`
+   */
+  async decide(access: Access, authorization: string | undefined): Promise<Caller | undefined> {
+    if (access === 'public' || (access === 'registration' && this.config.REGISTRATION === 'open'))
+      return undefined;
+    const caller = await this.authenticate(authorization);
+    refuseWithoutRights(access, caller);
+    return caller;
+  }
+
+  private async authenticate(authorization: string | undefined): Promise<Caller> {
+    const key = readToken(authorization);
+    if (key === undefined)
+      throw new ServiceError(
+        'unauthenticated',
+        'Authentication credentials were not provided: send Authorization: Token <key>.',
+      );
+    return this.tokens.authenticate(key);
+  }
+}
+
+/** @throws ServiceError `forbidden` */
+export function refuseWithoutRights(access: Exclude<Access, 'public'>, { role, token }: Caller): void {
+  if (access === 'token') return;
+  if (typeof access !== 'string') {
+    if (token.kind !== 'named') return;
+    const missing = access.find((scope) => !token.scopes.includes(scope));
+    if (missing !== undefined)
+      throw new ServiceError('forbidden', `This token does not have the scope ${missing}.`);
+    return;
+  }
+  if (token.kind === 'named')
+    throw new ServiceError('forbidden', 'A named token cannot do this. Use your main token or a session.');
+  if (access !== 'account' && role !== 'owner')
+    throw new ServiceError('forbidden', 'This request needs an owner’s token.');
+}
+
+/** The key in an Authorization header: `Token <key>`. The keyword may be in upper or lower case. */
+export function readToken(header: string | undefined): string | undefined {
+  return /^token[ \t]+([^\s]+)[ \t]*$/i.exec(header ?? '')?.[1];
+}

@@ -1,0 +1,92 @@
+import { applyDecorators } from '@nestjs/common';
+import { PATH_METADATA } from '@nestjs/common/constants.js';
+import { ApiExtension, ApiSecurity } from '@nestjs/swagger';
+import { RefusesWith, tokenScheme } from '../http/api-decorators.js';
+import { addRouteConfig, routeConfigOf } from '../http/route-config.js';
+import { tokenScopes, type TokenScope } from './token-scopes.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: Access;
+  }
+}
+
+type Handler = (...parameters: never[]) => unknown;
+
+/** A method of a controller, as decorators see it. */
+interface Method {
+  prototype: object;
+  name: string | symbol;
+  descriptor: TypedPropertyDescriptor<Handler>;
+}
+
+const refusals = {
+  registration: 'The token does not belong to an owner, or is a named token',
+  token: undefined,
+  account: 'A named token cannot do this: it needs the main token or a session',
+  owner: 'The token does not belong to an owner, or is a named token',
+};
+
+/**
+ * Who may use a route:
+ *
+ * - `public`: anybody
+ * - `registration`: those who may register users (see `REGISTRATION`)
+ * - `token`: everybody with a valid token
+ * - `account`: users with their main token or a session
+ * - `owner`: owners with their main token or a session
+ * - scopes: users with their main token or a session, and named tokens with all these scopes
+ */
+export type Access = 'public' | keyof typeof refusals | readonly TokenScope[];
+
+/**
+ * Declares and describes who may use a route, or all routes of a controller that do not declare it themselves. Every route needs
+ * this declaration: without it, `AccessGuard` rejects all requests.
+ */
+export function AllowAccess(names: Access | TokenScope): ClassDecorator & MethodDecorator {
+  const access = isScope(names) ? [names] : names;
+  return (target: object, name?: string | symbol, descriptor?: PropertyDescriptor) => {
+    if (name !== undefined && descriptor) {
+      declare(access, { prototype: target, name, descriptor });
+      return;
+    }
+    const { prototype } = target as { prototype: object }; // Safe cast: without a name, the target is a class.
+    for (const method of undeclaredRoutesOf(prototype)) declare(access, method);
+  };
+}
+
+function isScope(names: Access | TokenScope): names is TokenScope {
+  return typeof names === 'string' && names in tokenScopes;
+}
+
+function undeclaredRoutesOf(prototype: object): Method[] {
+  return Object.entries(Object.getOwnPropertyDescriptors(prototype))
+    .map(([name, descriptor]): Method => ({ prototype, name, descriptor }))
+    .filter(({ descriptor: { value } }) => value && Reflect.hasMetadata(PATH_METADATA, value))
+    .filter(({ descriptor: { value } }) => value && routeConfigOf(value).access === undefined);
+}
+
+function declare(access: Access, { prototype, name, descriptor }: Method): void {
+  if (descriptor.value) addRouteConfig(descriptor.value, { access });
+  describe(access)(prototype, name, descriptor);
+}
+
+/** Describes the access in the API description. docs/access.md is made from the extension. */
+function describe(access: Access): MethodDecorator {
+  const extension = ApiExtension('x-access', access);
+  if (access === 'public') return extension;
+  const forbidden =
+    typeof access === 'string'
+      ? refusals[access]
+      : `The token lacks ${access.map((scope) => `\`${scope}\``).join(' or ')}`;
+  return applyDecorators(
+    extension,
+    ApiSecurity(tokenScheme, typeof access === 'string' ? [] : [...access]),
+    RefusesWith({
+      unauthenticated: 'The token is missing or invalid',
+      ...(forbidden !== undefined && { forbidden }),
+      too_many_requests: 'You send too many requests or writes per second',
+      unavailable: 'A part of the service that this request needs is down',
+    }),
+  );
+}

@@ -1,0 +1,78 @@
+import { RateLimits, type RateLimitHeaders } from './rate-limits.service.js';
+
+describe(RateLimits.name, () => {
+  let now = 0;
+  let headers: RateLimitHeaders | undefined;
+
+  const create = (requests = 5, writes = 2): RateLimits => {
+    now = 1_000;
+    headers = undefined;
+    return new RateLimits({ RATE_LIMIT_REQUESTS: requests, RATE_LIMIT_WRITES: writes }, () => now);
+  };
+
+  /** Sends requests and returns how many pass. */
+  const send = (limits: RateLimits, count: number, { user = 'ada', method = 'GET' } = {}): number => {
+    let passed = 0;
+    for (let request = 0; request < count; request += 1) {
+      try {
+        limits.take(user, method, (reported) => {
+          headers = reported;
+        });
+        passed += 1;
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'too_many_requests', retryAfterSeconds: 1 });
+      }
+    }
+    return passed;
+  };
+
+  it('lets a user send the limit at once, and then its rate', () => {
+    const limits = create();
+
+    expect(send(limits, 20)).toBe(5);
+    now += 200;
+    expect(send(limits, 20)).toBe(1);
+    now += 10_000;
+    expect(send(limits, 20)).toBe(5);
+  });
+
+  it('limits each user alone', () => {
+    const limits = create();
+    send(limits, 20);
+
+    expect(send(limits, 20, { user: 'bob' })).toBe(5);
+  });
+
+  it('limits writes more strictly, and counts them as requests', () => {
+    const limits = create();
+
+    expect(send(limits, 20, { method: 'POST' })).toBe(2);
+    expect(send(limits, 20)).toBeLessThanOrEqual(3);
+  });
+
+  it('reports the limits and what is left, also when it refuses', () => {
+    const limits = create();
+    send(limits, 1, { method: 'PATCH' });
+    expect(headers).toEqual({
+      'RateLimit-Policy': '"default";q=5;w=1, "writes";q=2;w=1',
+      RateLimit: '"default";r=4;t=1, "writes";r=1;t=1',
+    });
+    send(limits, 1);
+    expect(headers).toEqual({ 'RateLimit-Policy': '"default";q=5;w=1', RateLimit: '"default";r=3;t=1' });
+    send(limits, 20);
+    expect(headers?.RateLimit).toBe('"default";r=0;t=1');
+  });
+
+  it('has no limit and no headers at 0', () => {
+    expect(send(create(0, 0), 1_000, { method: 'POST' })).toBe(1_000);
+    expect(headers).toBeUndefined();
+  });
+
+  it('forgets idle users', () => {
+    const limits = create(1, 0);
+    for (let user = 0; user <= 10_000; user += 1) send(limits, 1, { user: `user ${user}` });
+    now += 1_000;
+
+    expect(send(limits, 2, { user: 'user 0' })).toBe(1);
+  });
+});

@@ -1,0 +1,87 @@
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { ServiceError } from '@stream-events/contracts';
+import { CONFIG } from '@stream-events/service';
+import type { GatewayConfig } from '../gateway.config.js';
+
+/** What is left of a limit for a user. */
+interface Allowance {
+  /** Requests that are still possible now. Increases continuously, up to the limit after a second. */
+  left: number;
+  updatedAt: number;
+}
+
+const readMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
+const maxUsers = 10_000;
+
+/** One limit: at most so many requests of a user in a second. */
+class RateLimit {
+  private readonly allowances = new Map<string, Allowance>();
+
+  constructor(
+    readonly name: string,
+    readonly perSecond: number,
+    private readonly now: () => number,
+  ) {}
+
+  /** Takes a request from the allowance of a user. Returns how many are left; a negative number if there was none. */
+  take(userId: string): number {
+    const now = this.now();
+    const known = this.allowances.get(userId) ?? { left: this.perSecond, updatedAt: now };
+    const refilled = known.left + ((now - known.updatedAt) / 1_000) * this.perSecond;
+    const left = Math.min(refilled, this.perSecond) - 1;
+    // A refused request costs nothing, so that a client in a loop still gets its rate.
+    this.allowances.set(userId, { left: left < 0 ? left + 1 : left, updatedAt: now });
+    if (this.allowances.size > maxUsers) this.forgetFull(now);
+    return left;
+  }
+
+  /** After a second without a request, an allowance is full again, as if the user were new. */
+  private forgetFull(now: number): void {
+    for (const [userId, { updatedAt }] of this.allowances)
+      if (now - updatedAt >= 1_000) this.allowances.delete(userId);
+  }
+}
+
+/** The headers that report limits (draft-ietf-httpapi-ratelimit-headers-10). */
+export type RateLimitHeaders = Record<'RateLimit-Policy' | 'RateLimit', string>;
+
+/** Limits the requests of each user at this gateway. */
+@Injectable()
+export class RateLimits {
+  private readonly requests: RateLimit;
+  private readonly writes: RateLimit;
+
+  constructor(
+    @Inject(CONFIG) config: Pick<GatewayConfig, 'RATE_LIMIT_REQUESTS' | 'RATE_LIMIT_WRITES'>,
+    @Optional() now: () => number = () => performance.now(),
+  ) {
+    this.requests = new RateLimit('default', config.RATE_LIMIT_REQUESTS, now);
+    this.writes = new RateLimit('writes', config.RATE_LIMIT_WRITES, now);
+  }
+
+  /**
+   * Counts a request of a user. Passes the headers that report the limits to `report`, also for a refused request.
+   *
+   * @throws ServiceError `too_many_requests`
+   */
+  take(userId: string, method: string, report: (headers: RateLimitHeaders) => void): void {
+    const limits = readMethods.has(method) ? [this.requests] : [this.requests, this.writes];
+    const taken = limits
+      .filter(({ perSecond }) => perSecond > 0)
+      .map((limit) => ({ limit, left: limit.take(userId) }));
+    if (taken.length === 0) return;
+    report({
+      'RateLimit-Policy': taken.map(({ limit }) => `"${limit.name}";q=${limit.perSecond};w=1`).join(', '),
+      RateLimit: taken
+        .map(({ limit, left }) => `"${limit.name}";r=${Math.max(0, Math.floor(left))};t=1`)
+        .join(', '),
+    });
+    const exceeded = taken.find(({ left }) => left < 0);
+    if (exceeded)
+      throw new ServiceError(
+        'too_many_requests',
+        `You send more than ${exceeded.limit.perSecond} ${exceeded.limit.name === 'writes' ? 'writes' : 'requests'} per second. Retry after the time in \`Retry-After\`.`,
+        { retryAfterSeconds: 1 },
+      );
+  }
+}

@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { ServiceError } from '@stream-events/contracts';
+import { DataSource } from 'typeorm';
+import type { Caller, CallerToken, Role } from './caller.js';
+import type { TokenScope } from './token-scopes.js';
+
+// Every gateway must reject a revoked token within a second, so lookups are cached for less.
+const cacheMs = 800;
+const maxCached = 10_000;
+// Requests in progress and waiting WebSockets together stay below this.
+const maxWaiting = 10_000;
+
+const keyPattern = /^[0-9a-f]{40}$/;
+
+// Expired tokens are deleted later.
+const validTokens = `(
+  SELECT id, user_id, key_hash, 0 AS version, 'main' AS kind,
+    NULL::text[] AS scopes, NULL::text[] AS event_types, NULL::text[] AS channel_ids
+  FROM access_tokens
+  UNION ALL
+  SELECT id, user_id, key_hash, version, CASE WHEN is_session THEN 'session' ELSE 'named' END,
+    scopes, event_types, channel_ids
+  FROM named_tokens WHERE expires_at IS NULL OR expires_at > now()
+) AS token JOIN users ON users.id = token.user_id AND NOT users.is_disabled`;
+
+interface TokenRow {
+  hash: string;
+  userId: string;
+  username: string;
+  role: Role;
+  tokenId: string;
+  kind: CallerToken['kind'];
+  version: number;
+  scopes: TokenScope[] | null;
+  eventTypes: string[] | null;
+  channelIds: string[] | null;
+}
+
+/** A token that is no longer what it was. */
+export interface EndedToken {
+  stamp: string;
+  /** Whether the token is still valid, but with other rights. */
+  isChanged: boolean;
+}
+
+/** The next query, and the hashes that it looks up. */
+interface Batch {
+  hashes: Set<string>;
+  found: Promise<Map<string, Caller>>;
+}
+
+/** Finds out whose token a key is. */
+@Injectable()
+export class TokenLookup {
+  private readonly cache = new Map<string, { caller: Caller; until: number }>();
+  private readonly usedIds = new Set<string>();
+  private next: Batch | undefined;
+  private running: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  /**
+   * Returns the user that a key belongs to.
+   *
+   * @throws ServiceError `unauthenticated` for a key that is unknown, revoked, or expired, or whose user is disabled
+   */
+  async authenticate(key: string): Promise<Caller> {
+    const caller = await this.identify(key);
+    if (!caller) throw new ServiceError('unauthenticated', 'Invalid token.');
+    this.usedIds.add(caller.token.id);
+    return caller;
+  }
+
+  /** The tokens of this list that are no longer valid, or whose rights have changed. Reads the database, not the cache. */
+  async findEnded(stamps: readonly string[]): Promise<EndedToken[]> {
+    return this.dataSource.query<EndedToken[]>(
+      `SELECT stamp, valid.version IS NOT NULL AS "isChanged"
+       FROM unnest($1::text[]) AS stamp
+       LEFT JOIN LATERAL (
+         SELECT version FROM ${validTokens} WHERE key_hash = decode(left(stamp, 64), 'hex')
+       ) AS valid ON true
+       WHERE valid.version IS DISTINCT FROM substr(stamp, 66)::int`,
+      [stamps],
+    );
+  }
+
+  /** Clears the cache, after a token or a user was changed. */
+  forget(): void {
+    this.cache.clear();
+  }
+
+  /** The ids of the tokens that were used since the last call. */
+  takeUsed(): string[] {
+    const ids = [...this.usedIds];
+    this.usedIds.clear();
+    return ids;
+  }
+
+  private async identify(key: string): Promise<Caller | undefined> {
+    if (!keyPattern.test(key)) return undefined;
+    const hash = hashKey(key).toString('hex');
+    const cached = this.cache.get(hash);
+    if (cached && cached.until > Date.now()) return cached.caller;
+    this.cache.delete(hash);
+    return (await this.lookUp(hash)).get(hash);
+  }
+
+  /**
+   * Looks up all waiting keys with one query at a time. A flood of unknown keys then occupies one connection to the database, and
+   * other keys wait for two queries at most.
+   */
+  private lookUp(hash: string): Promise<Map<string, Caller>> {
+    this.next ??= this.startBatch();
+    if (this.next.hashes.size >= maxWaiting)
+      throw new ServiceError(
+        'unavailable',
+        'Too many tokens wait to be checked. Retry after the time in `Retry-After`.',
+      );
+    this.next.hashes.add(hash);
+    return this.next.found;
+  }
+
+  private startBatch(): Batch {
+    const hashes = new Set<string>();
+    const found = this.running.then(() => {
+      this.next = undefined;
+      return this.query([...hashes]);
+    });
+    this.running = found.catch(() => undefined);
+    return { hashes, found };
+  }
+
+  private async query(hashes: readonly string[]): Promise<Map<string, Caller>> {
+    const askedAt = Date.now();
+    const rows = await this.dataSource.query<TokenRow[]>(
+      `SELECT encode(key_hash, 'hex') AS hash, users.id AS "userId", username, role, token.id AS "tokenId", kind, version,
+         scopes, event_types AS "eventTypes", channel_ids AS "channelIds"
+       FROM ${validTokens}
+       WHERE key_hash = ANY($1::bytea[])`,
+      [hashes.map((hash) => Buffer.from(hash, 'hex'))],
+    );
+    const callers = new Map(rows.map((row) => [row.hash, toCaller(row)]));
+    for (const [hash, caller] of callers) this.remember(hash, caller, askedAt);
+    return callers;
+  }
+
+  private remember(hash: string, caller: Caller, askedAt: number): void {
+    if (this.cache.size >= maxCached) this.cache.clear();
+    this.cache.set(hash, { caller, until: askedAt + cacheMs });
+  }
+}
+
+/** SHA-256 of a key. The key is random, so a fast hash is enough. */
+export function hashKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}
+
+function toCaller(row: TokenRow): Caller {
+  const token = { id: row.tokenId, stamp: `${row.hash}:${row.version}` };
+  const limits = { eventTypes: row.eventTypes, channelIds: row.channelIds };
+  return {
+    id: row.userId,
+    username: row.username,
+    role: row.role,
+    token:
+      row.kind === 'named'
+        ? { ...token, kind: row.kind, scopes: row.scopes ?? [], limits }
+        : { ...token, kind: row.kind },
+  };
+}

@@ -1,0 +1,57 @@
+import type { IncomingMessage } from 'node:http';
+import { isIPv4, isIPv6 } from 'node:net';
+import proxyAddr from '@fastify/proxy-addr';
+import type { TrustProxy } from '../gateway.config.js';
+
+/** Whether the forwarded headers of a client at this address are trusted. `hop` is 0 for the peer of the connection. */
+export type IsTrusted = (address: string, hop: number) => boolean;
+
+/** The rule for which proxies are trusted, as `request.ip` applies it. */
+export function trustRule(trustProxy: TrustProxy): IsTrusted {
+  return typeof trustProxy === 'boolean' ? () => trustProxy : proxyAddr.compile(trustProxy);
+}
+
+/** The client address of a request, like `request.ip`, for requests that Fastify does not handle. */
+export function clientAddressOf(request: IncomingMessage, isTrusted: IsTrusted): string {
+  return proxyAddr(request, isTrusted);
+}
+
+/**
+ * The key by which limits count a client: its IPv4 address, or the /64 network of its IPv6 address, because one client has all
+ * addresses of such a network. Text that is no address comes from a faulty proxy; all such clients count as one.
+ */
+export function addressKey(address: string): string {
+  if (isIPv4(address)) return address;
+  const [plain = ''] = address.split('%');
+  if (!isIPv6(plain)) return 'unknown';
+  const groups = groupsOf(plain);
+  if (isMapped(groups))
+    return [groups[6], groups[7]].flatMap((group = 0) => [group >> 8, group & 255]).join('.');
+  return groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':');
+}
+
+/** The eight groups of an IPv6 address. */
+function groupsOf(address: string): number[] {
+  const [head = [], tail = []] = address.split('::').map(readGroups);
+  return [...head, ...new Array<number>(8 - head.length - tail.length).fill(0), ...tail];
+}
+
+function readGroups(text: string): number[] {
+  return text
+    .split(':')
+    .filter((part) => part !== '')
+    .flatMap((part) => (isIPv4(part) ? readIPv4(part) : [Number.parseInt(part, 16)]));
+}
+
+function readIPv4(text: string): number[] {
+  const [a = 0, b = 0, c = 0, d = 0] = text.split('.').map(Number);
+  return [a * 256 + b, c * 256 + d];
+}
+
+/** Whether the groups are those of an IPv4 address: `::ffff:0:0/96`. Sockets that accept both families have such peers. */
+function isMapped(groups: readonly number[]): boolean {
+  return groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+}

@@ -1,0 +1,14 @@
+import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js';
+import type { FastifyContextConfig } from 'fastify';
+
+/** Adds fields to the Fastify configuration of a route. Nest's own `RouteConfig` would replace the fields of other decorators. */
+export function addRouteConfig(handler: object, fields: FastifyContextConfig): void {
+  const known = Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) as
+    FastifyContextConfig | undefined; // Safe cast: what this function set.
+  Reflect.defineMetadata(FASTIFY_ROUTE_CONFIG_METADATA, { ...known, ...fields }, handler);
+}
+
+/** The Fastify configuration of a route. */
+export function routeConfigOf(handler: object): FastifyContextConfig {
+  return (Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) ?? {}) as FastifyContextConfig; // Safe cast: what `addRouteConfig` set.
+}

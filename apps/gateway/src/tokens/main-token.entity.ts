@@ -1,0 +1,31 @@
+import { Column, Entity, Generated, PrimaryColumn } from 'typeorm';
+
+/** A user's main token. The database never holds the key in plain text. */
+@Entity({ name: 'access_tokens' })
+export class MainToken {
+  @PrimaryColumn('uuid', { name: 'user_id' })
+  userId!: string;
+
+  @Column('uuid', { unique: true })
+  @Generated('uuid')
+  id!: string;
+
+  /** SHA-256 of the key, for look-ups. The key is random, so a fast hash is enough. */
+  @Column('bytea', { name: 'key_hash', unique: true })
+  keyHash!: Buffer;
+
+  /** The key, encrypted with `SECRET_KEY`: `api-token-auth` returns the same key until the user rotates it. */
+  @Column('text', { name: 'key_encrypted' })
+  keyEncrypted!: string;
+
+  /** Null for a token of version 0.1.0. */
+  @Column('text', { name: 'key_start', nullable: true })
+  keyStart!: string | null;
+
+  @Column('timestamptz', { name: 'created_at', nullable: true })
+  createdAt!: Date | null;
+
+  /** To the minute. Null until the token is used. */
+  @Column('timestamptz', { name: 'last_used_at', nullable: true })
+  lastUsedAt!: Date | null;
+}

@@ -1,0 +1,32 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { FailureLog, LOGGER, WorkerLoop, type Logger } from '@stream-events/service';
+import { Tokens } from './tokens.service.js';
+
+const intervalMs = 20_000;
+
+/** Saves when tokens were used, and deletes expired tokens, every 20 s. */
+@Injectable()
+export class TokenUpkeep implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly loop: WorkerLoop;
+
+  constructor(tokens: Tokens, @Inject(LOGGER) logger: Logger) {
+    const failureLog = new FailureLog(logger);
+    this.loop = new WorkerLoop({
+      work: async () => {
+        await tokens.saveUses();
+        return tokens.prune();
+      },
+      idleMs: intervalMs,
+      maxBackoffMs: 60_000,
+      onFailure: (err) => failureLog.warn('cannot update the tokens, retrying within a minute', { err }),
+    });
+  }
+
+  onApplicationBootstrap(): void {
+    this.loop.start();
+  }
+
+  onModuleDestroy(): Promise<void> {
+    return this.loop.stop();
+  }
+}

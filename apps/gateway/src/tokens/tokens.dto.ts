@@ -1,0 +1,278 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
+import { isTextWithin, IsText, ServiceError } from '@stream-events/contracts';
+import { ArrayMinSize, ArrayUnique, IsIn, ValidateBy, ValidateIf } from 'class-validator';
+import type { CallerToken } from '../access/caller.js';
+import { limitableScopes, tokenScopes, type TokenScope } from '../access/token-scopes.js';
+import { MayBeAbsent, RefusesUnknownFields, Trimmed } from '../http/json-body.decorator.js';
+import { exampleTime, printTime, readTime, timeFault } from '../http/time.js';
+import type { IssuedToken, NamedTokenFields, Token } from './tokens.service.js';
+
+/** The maximum number of event types, and of channels, that a token is limited to. */
+const maxLimits = 100;
+
+const scopeNames = Object.keys(tokenScopes);
+
+const example = {
+  id: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
+  name: 'Alerts overlay',
+  scopes: ['events:read', 'events:live'],
+  eventTypes: ['channel-raid', 'channel-cheer'],
+  channelIds: ['47019283'],
+};
+
+const readOnly = ['id', 'user', 'kind', 'created', 'last_used', 'key_start'];
+
+/** The fields of a named token that may always be absent. */
+class TokenLimitsBody {
+  @LimitField('Limits the token to events of these types. Null: events of all types', example.eventTypes)
+  event_types?: string[] | null;
+
+  @LimitField(
+    'Limits the token to events of these channels, including raids from them and to them. Null: events of all channels',
+    example.channelIds,
+  )
+  channel_ids?: string[] | null;
+
+  @ApiProperty({
+    type: String,
+    description: 'When the token becomes invalid: an ISO 8601 time in the future. Null: never',
+    required: false,
+    nullable: true,
+    example: exampleTime,
+  })
+  @MayBeAbsentOrNull()
+  @ValidateBy({
+    name: 'isFuture',
+    validator: {
+      validate: (value: unknown) => typeof value === 'string' && (readTime(value) ?? 0) > Date.now(),
+      defaultMessage: () => `${timeFault}, and be in the future`,
+    },
+  })
+  expires?: string | null;
+}
+
+/** The body of a new named token. An unknown field is an error: it could be a misspelled limit. */
+@RefusesUnknownFields(readOnly)
+export class TokenBody extends TokenLimitsBody {
+  @NameField()
+  name!: string;
+
+  @ScopesField()
+  scopes!: TokenScope[];
+}
+
+/** The fields of a named token to change. */
+@RefusesUnknownFields(readOnly)
+export class TokenChangesBody extends TokenLimitsBody {
+  @NameField({ required: false })
+  @MayBeAbsent()
+  name?: string;
+
+  @ScopesField({ required: false })
+  @MayBeAbsent()
+  scopes?: TokenScope[];
+}
+
+function NameField({ required = true } = {}): PropertyDecorator {
+  return applyDecorators(
+    ApiProperty({ description: 'Trimmed', required, minLength: 1, maxLength: 64, example: example.name }),
+    Trimmed(),
+    IsText(1, 64),
+  );
+}
+
+function ScopesField({ required = true } = {}): PropertyDecorator {
+  return applyDecorators(
+    ApiProperty({
+      description: 'What the token allows',
+      required,
+      enum: scopeNames,
+      isArray: true,
+      minItems: 1,
+      uniqueItems: true,
+      example: example.scopes,
+    }),
+    IsIn(scopeNames, { each: true, message: `must be a list of ${scopeNames.join(', ')}` }),
+    ArrayUnique({ message: 'must name each scope once' }),
+    ArrayMinSize(1, { message: 'must have at least one scope' }),
+  );
+}
+
+function MayBeAbsentOrNull(): PropertyDecorator {
+  return ValidateIf((_body: object, value: unknown) => value !== undefined && value !== null);
+}
+
+function LimitField(description: string, values: readonly string[]): PropertyDecorator {
+  const isList = (value: unknown): boolean =>
+    Array.isArray(value) &&
+    value.length >= 1 &&
+    value.length <= maxLimits &&
+    new Set(value).size === value.length &&
+    value.every((entry) => isTextWithin(entry, 1, 255));
+  return applyDecorators(
+    ApiProperty({
+      type: [String],
+      description,
+      required: false,
+      nullable: true,
+      minItems: 1,
+      maxItems: maxLimits,
+      uniqueItems: true,
+      example: values,
+    }),
+    MayBeAbsentOrNull(),
+    ValidateBy({
+      name: 'isLimit',
+      validator: {
+        validate: isList,
+        defaultMessage: () =>
+          `must be null or a list of 1 to ${maxLimits} different texts of 1 to 255 characters (no NUL character, no unpaired surrogate)`,
+      },
+    }),
+  );
+}
+
+/** A token in the API. Never contains the key. */
+export class TokenRecord {
+  @ApiProperty({ format: 'uuid', description: 'Assigned by the service', example: example.id })
+  id!: string;
+
+  @ApiProperty({ format: 'uuid', description: 'The id of the user', example: example.id })
+  user!: string;
+
+  @ApiProperty({
+    enum: ['main', 'session', 'named'],
+    description:
+      '`main`: the token from registration and `api-token-auth`. `session`: a token of 12 hours, for web pages. `named`: a token with scopes',
+    example: 'named',
+  })
+  kind!: CallerToken['kind'];
+
+  @ApiProperty({ example: example.name })
+  name!: string;
+
+  @ApiProperty({
+    enum: scopeNames,
+    isArray: true,
+    nullable: true,
+    description:
+      'What the token allows. Null for a main token and a session: everything that the user may do',
+    example: example.scopes,
+  })
+  scopes!: TokenScope[] | null;
+
+  @ApiProperty({
+    type: [String],
+    nullable: true,
+    description: 'The event types that the token is limited to. Null: events of all types',
+    example: example.eventTypes,
+  })
+  event_types!: string[] | null;
+
+  @ApiProperty({
+    type: [String],
+    nullable: true,
+    description: 'The ids of the channels that the token is limited to. Null: events of all channels',
+    example: example.channelIds,
+  })
+  channel_ids!: string[] | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'UTC, to the second. Null for a main token of version 0.1.0',
+    example: exampleTime,
+  })
+  created!: string | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'When the token becomes invalid. Null: never',
+    example: exampleTime,
+  })
+  expires!: string | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'When the token was last checked, to the minute. Null if it was never used',
+    example: exampleTime,
+  })
+  last_used!: string | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The first four characters of the key. Null for a main token of version 0.1.0',
+    example: '9944',
+  })
+  key_start!: string | null;
+}
+
+/** A new token with its key. */
+export class IssuedTokenRecord extends TokenRecord {
+  @ApiProperty({
+    description: 'The key. Send it as `Authorization: Token <key>`. It is not shown again',
+    example: '9944b09199c62bcf9418ad846dd0e4bbdfc6ee4b',
+  })
+  key!: string;
+}
+
+/** Converts the fields of a body. Fields that it leaves out are undefined. */
+export function toTokenChanges(body: TokenBody | TokenChangesBody): Partial<NamedTokenFields> {
+  return {
+    ...(body.name !== undefined && { name: body.name }),
+    ...(body.scopes !== undefined && { scopes: body.scopes }),
+    ...(body.event_types !== undefined && { eventTypes: body.event_types }),
+    ...(body.channel_ids !== undefined && { channelIds: body.channel_ids }),
+    ...(body.expires !== undefined && {
+      expiresAt: body.expires === null ? null : new Date(readTime(body.expires) ?? 0),
+    }),
+  };
+}
+
+/**
+ * Refuses limits beside scopes that they cannot limit.
+ *
+ * @throws ServiceError `invalid` on `scopes`
+ */
+export function refuseUnlimitableScopes({
+  scopes,
+  eventTypes,
+  channelIds,
+}: Pick<NamedTokenFields, 'scopes' | 'eventTypes' | 'channelIds'>): void {
+  if (eventTypes === null && channelIds === null) return;
+  const fault = scopes.filter((scope) => !limitableScopes.includes(scope));
+  if (fault.length > 0)
+    throw ServiceError.onField(
+      'scopes',
+      `cannot have ${fault.join(', ')} while event_types or channel_ids limit the token`,
+    );
+}
+
+/** Converts a token to its form in the API. */
+export function toTokenRecord(token: Token): TokenRecord {
+  return {
+    id: token.id,
+    user: token.userId,
+    kind: token.kind,
+    name: token.name,
+    scopes: token.rights?.scopes ?? null,
+    event_types: token.rights?.eventTypes ?? null,
+    channel_ids: token.rights?.channelIds ?? null,
+    created: print(token.createdAt),
+    expires: print(token.expiresAt),
+    last_used: print(token.lastUsedAt),
+    key_start: token.keyStart,
+  };
+}
+
+export function toIssuedTokenRecord({ token, key }: IssuedToken): IssuedTokenRecord {
+  return { ...toTokenRecord(token), key };
+}
+
+function print(time: Date | null): string | null {
+  return time && printTime(time.getTime());
+}

@@ -1,0 +1,276 @@
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { receivedAt, ServiceError } from '@stream-events/contracts';
+import { CONFIG, SecretBox } from '@stream-events/service';
+import { DataSource, type EntityManager } from 'typeorm';
+import { v7 as uuidV7 } from 'uuid';
+import type { CallerToken } from '../access/caller.js';
+import { hashKey, TokenLookup } from '../access/token-lookup.service.js';
+import type { TokenScope } from '../access/token-scopes.js';
+import type { GatewayConfig } from '../gateway.config.js';
+import { MainToken } from './main-token.entity.js';
+import { NamedToken } from './named-token.entity.js';
+
+/** Far more than a user needs. A member who creates tokens in a loop must not fill the disk. */
+export const maxNamedTokens = 100;
+const maxSessions = 100;
+const sessionMs = 12 * 3_600_000;
+const maxPruned = 1_000;
+const minuteMs = 60_000;
+
+/** What a named token allows. */
+export interface TokenRights {
+  scopes: TokenScope[];
+  /** Null: events of all types. */
+  eventTypes: string[] | null;
+  /** Null: events of all channels. */
+  channelIds: string[] | null;
+}
+
+/** The fields of a named token that its user chooses. */
+export interface NamedTokenFields extends TokenRights {
+  name: string;
+  expiresAt: Date | null;
+}
+
+/** A token of any kind, as people see it. */
+export interface Token {
+  id: string;
+  userId: string;
+  kind: CallerToken['kind'];
+  name: string;
+  /** Null for a main token and a session, which have all rights of their user. */
+  rights: TokenRights | null;
+  /** The first four characters of the key. Null for a main token of version 0.1.0. */
+  keyStart: string | null;
+  /** Null for a main token of version 0.1.0. */
+  createdAt: Date | null;
+  expiresAt: Date | null;
+  lastUsedAt: Date | null;
+}
+
+/** A new token. Its key is shown once. */
+export interface IssuedToken {
+  token: Token;
+  key: string;
+}
+
+/** The tokens of the users: one main token each, named tokens, and sessions. Keys are random, with 40 hexadecimal characters. */
+@Injectable()
+export class Tokens {
+  private readonly box: SecretBox;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly lookup: TokenLookup,
+    @Inject(CONFIG) config: Pick<GatewayConfig, 'SECRET_KEY'>,
+  ) {
+    this.box = new SecretBox(config.SECRET_KEY);
+  }
+
+  /** Gives a user a new main token. The old one, if any, becomes invalid. */
+  async issueMain(userId: string, manager: EntityManager = this.dataSource.manager): Promise<string> {
+    const key = generateKey();
+    const token = {
+      userId,
+      keyHash: hashKey(key),
+      keyEncrypted: this.box.encrypt(key, userId),
+      keyStart: startOf(key),
+      createdAt: new Date(),
+      lastUsedAt: null,
+    };
+    await manager.upsert(MainToken, token, ['userId']);
+    this.lookup.forget();
+    return key;
+  }
+
+  /** Returns the key of a user's main token. Issues one to a user without a main token: it was revoked. */
+  async revealMain(userId: string): Promise<string> {
+    const token = await this.dataSource.manager.findOneBy(MainToken, { userId });
+    return token ? this.box.decrypt(token.keyEncrypted, userId) : this.issueMain(userId);
+  }
+
+  /** @throws ServiceError `conflict` when the user has too many named tokens */
+  async create(userId: string, { name, expiresAt, ...rights }: NamedTokenFields): Promise<IssuedToken> {
+    return this.dataSource.transaction(async (manager) => {
+      // One at a time per user, so that the count is right.
+      await lockUser(manager, userId);
+      if ((await manager.countBy(NamedToken, { userId, isSession: false })) >= maxNamedTokens)
+        throw new ServiceError(
+          'conflict',
+          `This user has ${maxNamedTokens} named tokens, the maximum. Revoke one that is no longer used.`,
+        );
+      return add(manager, { userId, name, isSession: false, expiresAt, ...rights });
+    });
+  }
+
+  /** Starts a session of 12 hours. Ends the user's oldest session if there are too many. */
+  async startSession(userId: string): Promise<IssuedToken> {
+    return this.dataSource.transaction(async (manager) => {
+      await lockUser(manager, userId);
+      const [oldest] = await manager.find(NamedToken, {
+        where: { userId, isSession: true },
+        order: { id: 'DESC' },
+        skip: maxSessions - 1,
+        take: 1,
+      });
+      if (oldest) await manager.delete(NamedToken, { id: oldest.id });
+      const expiresAt = new Date(Date.now() + sessionMs);
+      return add(manager, {
+        userId,
+        name: 'Session',
+        isSession: true,
+        expiresAt,
+        scopes: [],
+        eventTypes: null,
+        channelIds: null,
+      });
+    });
+  }
+
+  /** The main token of a user, then the sessions and named tokens, newest first. */
+  async list(userId: string): Promise<Token[]> {
+    const main = await this.dataSource.manager.findBy(MainToken, { userId });
+    const named = await this.dataSource.manager.find(NamedToken, {
+      where: { userId },
+      order: { id: 'DESC' },
+    });
+    return [...main.map(describeMain), ...named.map(describeNamed)].filter(isUnexpired);
+  }
+
+  /**
+   * Finds a token by its id: any token, or one of a user.
+   *
+   * @throws ServiceError `not_found`
+   */
+  async get(id: string, userId?: string): Promise<Token> {
+    const where = { id, ...(userId !== undefined && { userId }) };
+    const main = await this.dataSource.manager.findOneBy(MainToken, where);
+    const named = main ? null : await this.dataSource.manager.findOneBy(NamedToken, where);
+    const token = main ? describeMain(main) : named && describeNamed(named);
+    if (!token || !isUnexpired(token)) throw new ServiceError('not_found', `There is no token ${id}.`);
+    return token;
+  }
+
+  /** Changes a named token. New rights apply within a second, and close its live connections. */
+  async change(token: Token, changes: Partial<NamedTokenFields>): Promise<Token> {
+    const affectsRights = Object.keys(changes).some((field) => field !== 'name' && field !== 'expiresAt');
+    await this.dataSource
+      .createQueryBuilder()
+      .update(NamedToken)
+      .set({ ...changes, ...(affectsRights && { version: () => 'version + 1' }) })
+      .where({ id: token.id })
+      .execute();
+    this.lookup.forget();
+    return this.get(token.id);
+  }
+
+  /** Makes a token invalid, at every gateway within a second. */
+  async revoke(id: string): Promise<void> {
+    await this.dataSource.manager.delete(MainToken, { id });
+    await this.dataSource.manager.delete(NamedToken, { id });
+    this.lookup.forget();
+  }
+
+  /** Makes all tokens of a user invalid. */
+  async revokeAll(userId: string, manager: EntityManager): Promise<void> {
+    await manager.delete(MainToken, { userId });
+    await manager.delete(NamedToken, { userId });
+    this.lookup.forget();
+  }
+
+  /** Ends the sessions of a user, except one. */
+  async endSessions(userId: string, exceptId: string, manager: EntityManager): Promise<void> {
+    await manager
+      .createQueryBuilder()
+      .delete()
+      .from(NamedToken)
+      .where('user_id = :userId AND is_session AND id <> :exceptId', { userId, exceptId })
+      .execute();
+    this.lookup.forget();
+  }
+
+  /** Saves when tokens were used, to the minute: each token at most once a minute. */
+  async saveUses(): Promise<void> {
+    const ids = this.lookup.takeUsed();
+    const minute = new Date(Math.floor(Date.now() / minuteMs) * minuteMs);
+    if (ids.length === 0) return;
+    for (const table of ['access_tokens', 'named_tokens'])
+      await this.dataSource.query(
+        `UPDATE ${table} SET last_used_at = $2
+         WHERE id = ANY($1::uuid[]) AND (last_used_at IS NULL OR last_used_at < $2)`,
+        [ids, minute],
+      );
+  }
+
+  /** Deletes a batch of expired tokens. Returns false when none are left. */
+  async prune(): Promise<boolean> {
+    const [, count] = await this.dataSource.query<[unknown, number]>(
+      `DELETE FROM named_tokens WHERE id = ANY(ARRAY(
+         SELECT id FROM named_tokens WHERE expires_at < now() ORDER BY expires_at LIMIT ${maxPruned}
+       ))`,
+    );
+    return count === maxPruned;
+  }
+}
+
+async function lockUser(manager: EntityManager, userId: string): Promise<void> {
+  await manager.query('SELECT FROM users WHERE id = $1 FOR UPDATE', [userId]);
+}
+
+async function add(
+  manager: EntityManager,
+  fields: Omit<NamedToken, 'id' | 'keyHash' | 'keyStart' | 'version' | 'lastUsedAt'>,
+): Promise<IssuedToken> {
+  const key = generateKey();
+  const token: NamedToken = {
+    ...fields,
+    id: uuidV7(),
+    keyHash: hashKey(key),
+    keyStart: startOf(key),
+    version: 1,
+    lastUsedAt: null,
+  };
+  await manager.insert(NamedToken, token);
+  return { token: describeNamed(token), key };
+}
+
+function describeMain({ id, userId, keyStart, createdAt, lastUsedAt }: MainToken): Token {
+  return {
+    id,
+    userId,
+    kind: 'main',
+    name: 'Main token',
+    rights: null,
+    keyStart,
+    createdAt,
+    expiresAt: null,
+    lastUsedAt,
+  };
+}
+
+function describeNamed({ scopes, eventTypes, channelIds, ...token }: NamedToken): Token {
+  return {
+    id: token.id,
+    userId: token.userId,
+    kind: token.isSession ? 'session' : 'named',
+    name: token.name,
+    rights: token.isSession ? null : { scopes, eventTypes, channelIds },
+    keyStart: token.keyStart,
+    createdAt: new Date(receivedAt(token.id)),
+    expiresAt: token.expiresAt,
+    lastUsedAt: token.lastUsedAt,
+  };
+}
+
+function isUnexpired({ expiresAt }: Token): boolean {
+  return expiresAt === null || expiresAt.getTime() > Date.now();
+}
+
+function generateKey(): string {
+  return randomBytes(20).toString('hex');
+}
+
+function startOf(key: string): string {
+  return key.slice(0, 4);
+}

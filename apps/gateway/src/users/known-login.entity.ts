@@ -1,0 +1,15 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** An address from which a user has logged in. */
+@Entity({ name: 'known_logins' })
+export class KnownLogin {
+  @PrimaryColumn('text')
+  address!: string;
+
+  /** SHA-256 of the user name. */
+  @PrimaryColumn('bytea', { name: 'username_hash' })
+  usernameHash!: Buffer;
+
+  @Column('timestamptz', { name: 'last_at' })
+  lastAt!: Date;
+}

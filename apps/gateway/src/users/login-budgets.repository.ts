@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { ServiceError } from '@stream-events/contracts';
+import type { EntityManager } from 'typeorm';
+
+// 20 failures cost nothing, then one attempt per minute is possible. An address that tries many names, and a name that is tried from
+// many addresses, then have 1,440 attempts a day.
+const burst = 20;
+const secondsPerAttempt = 60;
+const levelNow = `greatest(known.level - extract(epoch FROM now() - known.updated_at) / ${secondsPerAttempt}, 0)`;
+
+/** Whose failed logins are counted together. */
+export interface BudgetOwners {
+  address: string;
+  usernameHash: Buffer;
+}
+
+/** Slows down guessing that changes its address or user name: each address and each name has a budget of failed logins. */
+export class LoginBudgets {
+  constructor(private readonly database: Pick<EntityManager, 'query'>) {}
+
+  /**
+   * Takes one attempt from both budgets, before the password is checked. A failure leaves it to the caller to roll back.
+   *
+   * @throws ServiceError `too_many_requests` while one of them is used up
+   */
+  async take(owners: BudgetOwners): Promise<void> {
+    const keys = keysOf(owners);
+    const rows = await this.database.query<unknown[]>(
+      // In the order of the keys, so that two logins do not deadlock.
+      `INSERT INTO login_budgets AS known (key, level, updated_at)
+       SELECT key, 1, now() FROM unnest($1::bytea[]) AS key ORDER BY key
+       ON CONFLICT (key) DO UPDATE SET level = ${levelNow} + 1, updated_at = now()
+       WHERE ${levelNow} <= ${burst - 1}
+       RETURNING key`,
+      [keys],
+    );
+    if (rows.length < keys.length) await this.refuse(keys);
+  }
+
+  /** Returns one attempt to both budgets: the password was right, or was not checked. */
+  async giveBack(owners: BudgetOwners): Promise<void> {
+    await this.database.query(
+      `UPDATE login_budgets SET level = greatest(level - 1, 0)
+       WHERE key = ANY(ARRAY(SELECT key FROM login_budgets WHERE key = ANY($1::bytea[]) ORDER BY key FOR UPDATE))`,
+      [keysOf(owners)],
+    );
+  }
+
+  /** Deletes the budgets that are full again. */
+  async prune(): Promise<void> {
+    await this.database.query(
+      `DELETE FROM login_budgets WHERE updated_at < now() - interval '${burst * secondsPerAttempt} seconds'`,
+    );
+  }
+
+  private async refuse(keys: readonly Buffer[]): Promise<never> {
+    const [row] = await this.database.query<{ seconds: number }[]>(
+      `SELECT ceil(max(${levelNow} - ${burst - 1}) * ${secondsPerAttempt})::int AS seconds
+       FROM login_budgets AS known WHERE key = ANY($1::bytea[])`,
+      [keys],
+    );
+    throw new ServiceError(
+      'too_many_requests',
+      'Too many failed logins from this address or with this user name. Retry after the time in `Retry-After`.',
+      { retryAfterSeconds: Math.max(1, row?.seconds ?? 1) },
+    );
+  }
+}
+
+/** The keys of the table. An address and a name never have the same one. */
+function keysOf({ address, usernameHash }: BudgetOwners): Buffer[] {
+  return [createHash('sha256').update(`address ${address}`).digest(), usernameHash];
+}

@@ -1,0 +1,135 @@
+import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import type { DataSource } from 'typeorm';
+import { connectGateway } from '../../test/connect-gateway.js';
+import { LoginThrottle, type LoginAttempt } from './login-throttle.service.js';
+
+describe(LoginThrottle.name, () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let sut: LoginThrottle;
+  let names = 0;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    dataSource = await connectGateway(database, 10);
+    sut = new LoginThrottle(dataSource);
+  });
+
+  afterAll(async () => {
+    await dataSource.destroy();
+    await database.drop();
+  });
+
+  const newName = (): string => `user-${(names += 1)}`;
+  /** An address that no other test uses. */
+  const newAddress = (): string => `198.51.${100 + Math.floor((names += 1) / 250)}.${names % 250}`;
+
+  /** Attempts to log in, and returns the seconds to wait: 0 if the attempt is allowed. */
+  const attempt = async (address: string, username: string): Promise<number> => {
+    try {
+      await sut.begin(address, username);
+      return 0;
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'too_many_requests' });
+      return (error as { retryAfterSeconds: number }).retryAfterSeconds;
+    }
+  };
+
+  const logIn = async (address: string, username: string): Promise<void> => {
+    const begun: LoginAttempt = await sut.begin(address, username);
+    await sut.succeed(begun);
+  };
+
+  it('slows down an address that tries many names', async () => {
+    const address = newAddress();
+    for (let count = 0; count < 20; count += 1) expect(await attempt(address, newName())).toBe(0);
+
+    const wait = await attempt(address, newName());
+    expect(wait).toBeGreaterThan(30);
+    expect(wait).toBeLessThanOrEqual(60);
+    expect(await attempt(newAddress(), newName())).toBe(0);
+  });
+
+  it('counts the IPv6 addresses of one client together', async () => {
+    for (let count = 1; count <= 20; count += 1)
+      expect(await attempt(`2001:db8:1:2::${count}`, newName())).toBe(0);
+
+    expect(await attempt('2001:db8:1:2:ffff::1', newName())).toBeGreaterThan(0);
+    expect(await attempt('2001:db8:1:3::1', newName())).toBe(0);
+  });
+
+  it('slows down many addresses that guess the password of one user', async () => {
+    const username = newName();
+    for (let count = 0; count < 20; count += 1) expect(await attempt(newAddress(), username)).toBe(0);
+
+    expect(await attempt(newAddress(), username)).toBeGreaterThan(0);
+  });
+
+  it('never delays a user at an address where the user has logged in before', async () => {
+    const [home, username] = [newAddress(), newName()];
+    await logIn(home, username);
+    for (let count = 0; count < 25; count += 1) {
+      await attempt(newAddress(), username);
+      await attempt(home, newName());
+    }
+
+    expect(await attempt(newAddress(), username)).toBeGreaterThan(0);
+    expect(await attempt(home, newName())).toBeGreaterThan(0);
+    expect(await attempt(home, ` ${username.toUpperCase()}`)).toBe(0);
+  });
+
+  it('still slows down guessing of one password at that address', async () => {
+    const [home, username] = [newAddress(), newName()];
+    await logIn(home, username);
+    for (let count = 0; count < 5; count += 1) expect(await attempt(home, username)).toBe(0);
+
+    expect(await attempt(home, username)).toBeGreaterThan(0);
+  });
+
+  it('counts neither attempts that have to wait nor attempts whose password was right or not checked', async () => {
+    const address = newAddress();
+    for (let count = 0; count < 30; count += 1) await logIn(address, newName());
+    for (let count = 0; count < 30; count += 1) await sut.cancel(await sut.begin(address, newName()));
+    for (let count = 0; count < 20; count += 1) expect(await attempt(address, newName())).toBe(0);
+    const [first, second] = [newName(), newName()];
+    for (let count = 0; count < 30; count += 1) expect(await attempt(address, first)).toBeGreaterThan(0);
+
+    expect(await attempt(newAddress(), first)).toBe(0);
+    expect(await attempt(newAddress(), second)).toBe(0);
+  });
+
+  it('allows one attempt per minute when a budget is used up', async () => {
+    const address = newAddress();
+    for (let count = 0; count < 20; count += 1) await attempt(address, newName());
+    await dataSource.query("UPDATE login_budgets SET updated_at = updated_at - interval '61 seconds'");
+
+    expect(await attempt(address, newName())).toBe(0);
+    expect(await attempt(address, newName())).toBeGreaterThan(0);
+  });
+
+  it('allows no more than the budget to parallel attempts', async () => {
+    const address = newAddress();
+    let allowed = 0;
+    const keepTrying = async (): Promise<void> => {
+      for (let count = 0; count < 6; count += 1) if ((await attempt(address, newName())) === 0) allowed += 1;
+    };
+    // As many as the pool has connections.
+    await Promise.all(Array.from({ length: 10 }, keepTrying));
+
+    expect(allowed).toBe(20);
+  });
+
+  it('deletes what no longer counts', async () => {
+    await logIn(newAddress(), newName());
+    await attempt(newAddress(), newName());
+    await dataSource.query("UPDATE login_budgets SET updated_at = updated_at - interval '1 day'");
+    await dataSource.query("UPDATE known_logins SET last_at = last_at - interval '91 days'");
+    await logIn(newAddress(), newName());
+    await sut.prune();
+
+    const [counts] = await dataSource.query<{ budgets: number; known: number }[]>(
+      'SELECT (SELECT count(*)::int FROM login_budgets) AS budgets, (SELECT count(*)::int FROM known_logins) AS known',
+    );
+    expect(counts).toEqual({ budgets: 2, known: 1 });
+  });
+});

@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { addressKey } from '../http/client-address.js';
+import { LoginBudgets } from './login-budgets.repository.js';
+import { hashUsername, LoginFailures } from './login-failures.repository.js';
+
+// People often log in again within this time, and a table with every address of the past is neither needed nor private.
+const rememberedFor = "interval '90 days'";
+
+/** An attempt to log in that was counted as failed. */
+export interface LoginAttempt {
+  /** The key of the client's address. */
+  address: string;
+  username: string;
+  /** Whether this user has logged in from this address before. */
+  isKnown: boolean;
+}
+
+/**
+ * Slows down password guessing, across all gateways. Counts failed logins:
+ *
+ * - per address and user name: slows down a client that guesses one user's password
+ * - per address: slows down a client that tries many names
+ * - per user name: slows down many clients that guess one user's password
+ *
+ * The last two never delay a user at an address from which that user has logged in before. So nobody can lock a user out from elsewhere.
+ */
+@Injectable()
+export class LoginThrottle {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /**
+   * Counts an attempt as failed before the password is checked, so that parallel attempts cannot bypass the limits.
+   *
+   * @throws ServiceError `too_many_requests` while the client has to wait. Such an attempt does not count.
+   */
+  async begin(clientAddress: string, username: string): Promise<LoginAttempt> {
+    const address = addressKey(clientAddress);
+    const usernameHash = hashUsername(username);
+    return this.dataSource.transaction(async (manager) => {
+      const known = await manager.query<unknown[]>(
+        'SELECT FROM known_logins WHERE address = $1 AND username_hash = $2',
+        [address, usernameHash],
+      );
+      const isKnown = known.length > 0;
+      await new LoginFailures(manager).countAttempt(address, username);
+      if (!isKnown) await new LoginBudgets(manager).take({ address, usernameHash });
+      return { address, username, isKnown };
+    });
+  }
+
+  /** Uncounts an attempt whose password was not checked. */
+  async cancel({ address, username, isKnown }: LoginAttempt): Promise<void> {
+    await this.dataSource.transaction(async (manager) => {
+      await new LoginFailures(manager).takeBack(address, username);
+      if (!isKnown)
+        await new LoginBudgets(manager).giveBack({ address, usernameHash: hashUsername(username) });
+    });
+  }
+
+  /** Forgets the failures of the address and user name after a successful login, and remembers that they belong together. */
+  async succeed({ address, username, isKnown }: LoginAttempt): Promise<void> {
+    const usernameHash = hashUsername(username);
+    await this.dataSource.transaction(async (manager) => {
+      await new LoginFailures(manager).forget(address, username);
+      if (!isKnown) await new LoginBudgets(manager).giveBack({ address, usernameHash });
+      await manager.query(
+        `INSERT INTO known_logins (address, username_hash, last_at) VALUES ($1, $2, now())
+         ON CONFLICT (address, username_hash) DO UPDATE SET last_at = now()`,
+        [address, usernameHash],
+      );
+    });
+  }
+
+  /** Deletes what no longer counts. */
+  async prune(): Promise<void> {
+    await new LoginFailures(this.dataSource).prune();
+    await new LoginBudgets(this.dataSource).prune();
+    await this.dataSource.query(`DELETE FROM known_logins WHERE last_at < now() - ${rememberedFor}`);
+  }
+}

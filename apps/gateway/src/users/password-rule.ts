@@ -1,0 +1,43 @@
+import { ServiceError } from '@stream-events/contracts';
+
+const minDifferent = 5;
+const rows = [
+  'abcdefghijklmnopqrstuvwxyz',
+  '1234567890',
+  'qwertyuiop',
+  'qwertzuiop',
+  'azertyuiop',
+  'asdfghjkl',
+  'zxcvbnm',
+  '1qaz2wsx3edc4rfv5tgb6yhn7ujm',
+];
+const commonWords = ['password', 'passwort', 'letmein', 'welcome', 'iloveyou', 'administrator'];
+// What people add to a word to make it long enough.
+const filler = /[\d\s!@#$%^&*().,_+=?-]/g;
+
+/**
+ * Refuses passwords that guessing programs try first. The length is checked with the body.
+ *
+ * @throws ServiceError `invalid` on the field
+ */
+export function refuseWeakPassword(field: string, password: string, username: string): void {
+  const fault = findFault(password.toLowerCase(), username.toLowerCase());
+  if (fault !== undefined) throw ServiceError.onField(field, fault);
+}
+
+function findFault(password: string, username: string): string | undefined {
+  if (password === username) return 'must not be the user name';
+  if (new Set(password).size < minDifferent) return `must have at least ${minDifferent} different characters`;
+  const word = password.replaceAll(filler, '');
+  if (commonWords.includes(word) || isSequence(password))
+    return 'is one of the first that guessing programs try: choose another one';
+  return undefined;
+}
+
+/** Whether a password is a row of keys or letters, forward or backward, perhaps repeated. */
+function isSequence(password: string): boolean {
+  return rows.some((row) => {
+    const endless = row.repeat(Math.ceil(password.length / row.length) + 1);
+    return endless.includes(password) || [...endless].reverse().join('').includes(password);
+  });
+}

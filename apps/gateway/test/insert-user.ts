@@ -1,0 +1,20 @@
+import type { DataSource } from 'typeorm';
+import { v7 as uuidV7 } from 'uuid';
+import { User } from '../src/users/user.entity.js';
+
+/** Adds a user without a token, and without spending time on hashing a password. */
+export async function insertUser(dataSource: DataSource): Promise<{ id: string; username: string }> {
+  const id = uuidV7();
+  await dataSource.manager.insert(User, {
+    id,
+    username: id,
+    usernameKey: id,
+    passwordHash: '',
+    role: 'user',
+    firstName: '',
+    lastName: '',
+    email: '',
+    isDisabled: false,
+  });
+  return { id, username: id };
+}
