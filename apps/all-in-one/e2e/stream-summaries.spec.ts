@@ -75,6 +75,24 @@ describe('the summary of a stream', () => {
       chat: { messages: 1, chatters: 1 },
     });
 
+    // A limited token counts only what it may see.
+    const summarizeWith = async (limits: object): Promise<Summary> => {
+      const body = { name: 'limited', scopes: ['events:read', 'streamers:read'], ...limits };
+      const { key: token } = (await stack.request<{ key: string }>('POST', '/api/v1/tokens', { body })).json;
+      return (await stack.request<Summary>('GET', summaryPath(streamer.id, id), { token })).json;
+    };
+    expect(await summarizeWith({ event_types: ['channel-follow'] })).toMatchObject({
+      events: { total: 1, by_type: { 'channel-follow': 1 } },
+      followers: 1,
+      bits: { total: 0 },
+      chat: { messages: 0 },
+    });
+    expect(await summarizeWith({ channel_ids: ['3'] })).toMatchObject({
+      events: { total: 1, by_type: { 'channel-raid': 1 } },
+      followers: 0,
+    });
+    expect(await summarize()).toMatchObject({ followers: 1, bits: { total: 50 } });
+
     await platform.goOffline(user.id);
     await untilRecorded((stream) => expect(stream.ended_at).not.toBeNull());
     // As if the stream had been an hour ago, so that its summary is saved.

@@ -15,6 +15,7 @@ import { measurePartitionCounts } from './store-bench/partition-counts.js';
 import { measurePartitionRemoval } from './store-bench/partition-removal.js';
 import { measureSingleFilters } from './store-bench/single-filters.js';
 import { measureStreamSummary } from './store-bench/stream-summary.js';
+import { measureTokenLimits } from './store-bench/token-limits.js';
 
 // npm run bench:store: fills a store with many events, measures reading and writing it, and writes docs/store-benchmarks.md. With
 // --quick, it runs a short version on a small store and only prints the result.
@@ -57,6 +58,7 @@ const parts: Record<string, (bed: BenchBed) => Promise<Section>> = {
   'single-filters': measureSingleFilters,
   pairs: measureFilterPairs,
   indexes: measureIndexSizes,
+  'token-limits': measureTokenLimits,
   summary: measureStreamSummary,
   export: measureExport,
   ingest: measureIngest,

@@ -17,6 +17,7 @@ export * from './events/erasures.contract.js';
 export * from './events/export-events.contract.js';
 export * from './events/list-events-format.js';
 export * from './events/read-events.contract.js';
+export * from './events/read-limits.js';
 export * from './events/store-event-batch.contract.js';
 export * from './events/store-events.contract.js';
 export * from './events/stream-summaries.contract.js';

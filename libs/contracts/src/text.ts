@@ -1,4 +1,4 @@
-import { ValidateBy } from 'class-validator';
+import { ValidateBy, type ValidationOptions } from 'class-validator';
 
 /** Whether PostgreSQL can store the text: it has no NUL character and no unpaired surrogate. */
 export function isStorableText(text: string): boolean {
@@ -23,16 +23,19 @@ export function isTextWithin(value: unknown, min: number, max: number): value is
 }
 
 /** Validates that a field is text of `min` to `max` characters, without NUL characters and halves of surrogate pairs. */
-export function IsText(min: number, max: number): PropertyDecorator {
-  return ValidateBy({
-    name: 'isText',
-    constraints: [min, max],
-    validator: {
-      validate: (value: unknown) => isTextWithin(value, min, max),
-      defaultMessage: () =>
-        `must be text of ${min} to ${max} characters (no NUL character, no unpaired surrogate)`,
+export function IsText(min: number, max: number, options?: ValidationOptions): PropertyDecorator {
+  return ValidateBy(
+    {
+      name: 'isText',
+      constraints: [min, max],
+      validator: {
+        validate: (value: unknown) => isTextWithin(value, min, max),
+        defaultMessage: () =>
+          `must be text of ${min} to ${max} characters (no NUL character, no unpaired surrogate)`,
+      },
     },
-  });
+    options,
+  );
 }
 
 /** Folds case for filters. The same function folds the stored value and the requested value. */

@@ -1,5 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { isJsonObject, ServiceError, type Contract } from '@stream-events/contracts';
+import {
+  isJsonObject,
+  ServiceError,
+  type Contract,
+  type ReadContract,
+  type ReadLimits,
+} from '@stream-events/contracts';
 import {
   headers,
   RequestError,
@@ -18,6 +24,12 @@ import { acceptRawHeader, rawHeader } from './raw-messages.js';
 export interface RequestOptions {
   /** The id of the HTTP request behind this one. The other service logs failures with it. */
   correlationId?: string;
+}
+
+/** Metadata of a request that reads events. */
+export interface ReadOptions extends RequestOptions {
+  /** What the reader may see; undefined: all events. */
+  limits: ReadLimits | undefined;
 }
 
 /**
@@ -101,6 +113,21 @@ export class RequestClient {
       // Not `invalid`, which would blame the caller for a bug in the other service.
       throw toInternal(`the reply to ${contract.subject} violates its contract`, error);
     }
+  }
+
+  /**
+   * Reads events for a reader, who gets nothing outside the reader's limits.
+   *
+   * @throws like `request`. Also `unavailable` when all instances of the service are too old to know limits
+   */
+  read<Request extends object, Reply extends object>(
+    contract: ReadContract<Request, Reply>,
+    request: Request,
+    { limits, ...options }: ReadOptions,
+  ): Promise<Reply> {
+    return limits
+      ? this.request(contract.withinLimits, { ...request, limits }, options)
+      : this.request(contract, request, options);
   }
 
   private async sendWithinLimit(

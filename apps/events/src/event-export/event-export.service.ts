@@ -3,6 +3,7 @@ import {
   maxExportPageBytes,
   type ExportEventsReply,
   type ExportEventsRequest,
+  type ReadRequest,
   type StoredEvent,
 } from '@stream-events/contracts';
 import { ConcurrencyLimit } from '@stream-events/service';
@@ -29,12 +30,17 @@ export class EventExportService {
   constructor(private readonly events: EventListRepository) {}
 
   /** Reads the page after an event, or the first page. */
-  async read({ filters, format, after }: ExportEventsRequest): Promise<ExportEventsReply> {
+  async read({
+    filters,
+    limits,
+    format,
+    after,
+  }: ReadRequest<ExportEventsRequest>): Promise<ExportEventsReply> {
     const position =
       after === undefined
         ? { direction: 'newer' as const, id: NIL, inclusive: true }
         : { direction: 'newer' as const, id: after, inclusive: false };
-    const page = await this.limit.run(() => this.events.list({ filters, pageSize, position }));
+    const page = await this.limit.run(() => this.events.list({ filters, limits, pageSize, position }));
     const printer = exportPrinters[format];
     const head = after === undefined ? printer.head : '';
     // The list sorts every page newest first, so the following, newer page is the `previous` one.

@@ -210,6 +210,41 @@ describe('the time budget of a page', () => {
     expect(idsOf(back)).toEqual([late.id]);
   });
 
+  it('names no event in the position of the next page that the page does not contain', async () => {
+    await generate(10_000, [9_000]);
+    const ids = new Set(await store.storedIds());
+
+    const pages = await readPages(filters, 'next');
+    const back = await readPages(filters, 'previous', pages.at(-1));
+
+    const positions = [...pages, ...back].flatMap(({ next, previous }) => [next, previous]);
+    const named = positions.flatMap((position) => (position && ids.has(position.id) ? [position.id] : []));
+    expect(positions.filter((position) => position !== null).length).toBeGreaterThan(6);
+    expect(new Set(named)).toEqual(new Set(idsOf(pages)));
+  });
+
+  it('ends a page early that looks up many ranges', async () => {
+    const events = await storeMonths();
+    const eventTypes = ['channel-follow', ...Array.from({ length: 30 }, (_, n) => `type-${n}`)];
+    const limits = { eventTypes };
+    store.pageClockStep = 16;
+
+    const pages: ListEventsReply[] = [];
+    for (let position: ListEventsReply['next'] | undefined; position !== null;) {
+      const page = await store.list.list({
+        filters: {},
+        limits,
+        pageSize: 100,
+        ...(position && { position }),
+      });
+      pages.push(page);
+      position = page.next;
+    }
+
+    expect(pages.length).toBeGreaterThan(1);
+    expect(idsOf(pages)).toHaveLength(2 * events.length);
+  });
+
   it('permits a page that checks no rows a second, so that it can be empty only on an overloaded database', async () => {
     await storeMonths();
 

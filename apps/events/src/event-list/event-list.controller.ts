@@ -4,8 +4,10 @@ import {
   listEvents,
   ServiceError,
   type GetEventRequest,
+  type LimitedRequest,
   type ListEventsReply,
   type ListEventsRequest,
+  type ReadRequest,
   type StoredEventMessage,
 } from '@stream-events/contracts';
 import { readDespiteDrops } from '@stream-events/database';
@@ -18,14 +20,32 @@ export class EventListController {
 
   @Handles(listEvents)
   async listEvents(request: ListEventsRequest): Promise<ListEventsReply> {
-    if (!request.records) return this.events.list(request);
-    return { events: [], ...(await this.events.listRecords(request)) };
+    return this.list(request);
+  }
+
+  @Handles(listEvents.withinLimits)
+  async listEventsWithinLimits(request: LimitedRequest<ListEventsRequest>): Promise<ListEventsReply> {
+    return this.list(request);
   }
 
   @Handles(getEvent)
   async getEvent(request: GetEventRequest): Promise<StoredEventMessage> {
-    const event = await readDespiteDrops(() => this.events.find(request.id));
-    if (!event) throw new ServiceError('not_found', `There is no event ${request.id}.`);
+    return this.get(request);
+  }
+
+  @Handles(getEvent.withinLimits)
+  async getEventWithinLimits(request: LimitedRequest<GetEventRequest>): Promise<StoredEventMessage> {
+    return this.get(request);
+  }
+
+  private async list(request: ReadRequest<ListEventsRequest>): Promise<ListEventsReply> {
+    if (!request.records) return this.events.list(request);
+    return { events: [], ...(await this.events.listRecords(request)) };
+  }
+
+  private async get({ id, limits }: ReadRequest<GetEventRequest>): Promise<StoredEventMessage> {
+    const event = await readDespiteDrops(() => this.events.find(id, limits));
+    if (!event) throw new ServiceError('not_found', `There is no event ${id}.`);
     return event;
   }
 }

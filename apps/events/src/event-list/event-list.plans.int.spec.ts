@@ -1,4 +1,4 @@
-import { firstIdAt, type EventFilters } from '@stream-events/contracts';
+import { firstIdAt, type EventFilters, type ReadLimits } from '@stream-events/contracts';
 import { jest } from '@jest/globals';
 import type { Pool } from 'pg';
 import { EventStore } from '../../test/event-store.js';
@@ -19,7 +19,7 @@ beforeAll(async () => {
       event_source: "CASE n % 10 WHEN 0 THEN 'TestCall' ELSE 'PlatformSub' END",
       origin: "CASE n % 10 WHEN 0 THEN 'test' ELSE 'platform' END",
       // The value `gone` is common in the first half of each month and missing in the second half.
-      broadcaster_user_id: `CASE WHEN n % 5 = 0 AND n < ${eventsPerMonth / 2} THEN 'gone' ELSE (n % 20)::text END`,
+      broadcaster_user_id: `CASE WHEN n % 501 = 3 THEN 'rare' WHEN n % 5 = 0 AND n < ${eventsPerMonth / 2} THEN 'gone' ELSE (n % 20)::text END`,
       user_id: '(n * 7919) % 3000',
       user_name: "'user_' || (n * 7919) % 3000",
       reward_id: "CASE n % 50 WHEN 0 THEN 'reward-' || n % 7 END",
@@ -28,6 +28,7 @@ beforeAll(async () => {
     });
   }
   await store.dataSource.query('ANALYZE events');
+  await store.statistics.refresh();
 });
 afterAll(() => store.close());
 
@@ -76,13 +77,13 @@ async function explainOnListPool(work: () => Promise<unknown>): Promise<PlanNode
 }
 
 /** Returns the plans of the statements that find a single event. */
-async function explainFind(id: string): Promise<PlanNode[]> {
-  const statements = await note(store.dataSource as unknown as Pool, () => store.list.find(id)); // holds: both have a method `query`
+async function explainFind(id: string, limits?: ReadLimits): Promise<PlanNode[]> {
+  const statements = await note(store.dataSource as unknown as Pool, () => store.list.find(id, limits)); // holds: both have a method `query`
   return Promise.all(statements.map(({ text, values }) => explain(store.dataSource, text, values)));
 }
 
 /** Returns the plans of a page, and checks that the page is not empty. */
-function explainPage(filters: EventFilters, isDeep: boolean): Promise<PlanNode[]> {
+function explainPage(filters: EventFilters, isDeep: boolean, limits?: ReadLimits): Promise<PlanNode[]> {
   return explainOnListPool(async () => {
     // A cursor in the middle of the second month.
     const position = {
@@ -90,7 +91,7 @@ function explainPage(filters: EventFilters, isDeep: boolean): Promise<PlanNode[]
       id: firstIdAt((months[1] ?? 0) + 8_000),
       inclusive: false,
     } as const;
-    const page = await store.list.list({ filters, pageSize: 50, ...(isDeep && { position }) });
+    const page = await store.list.list({ filters, limits, pageSize: 50, ...(isDeep && { position }) });
     expect(page.events.length).toBeGreaterThan(0);
   });
 }
@@ -122,6 +123,28 @@ const cases = [{}, ...alone, ...pairs].flatMap((filters) => [
   { filters, isDeep: true },
 ]);
 
+const listOf = (prefix: string, count: number, first = 0): string[] =>
+  Array.from({ length: count }, (_, n) => `${prefix}${first + n}`);
+const commonTypes = ['channel-follow', 'channel-cheer', 'channel-chat-message', 'channel-raid'];
+const allTypes = [...commonTypes, ...listOf('type-', 96)];
+// The most rows that one node of a plan reads, and the most lookups of one node.
+const limited: { limits: ReadLimits; filters?: EventFilters; most: number }[] = [
+  // Most of the latest rows are within the limits: read in order.
+  {
+    limits: { eventTypes: allTypes, channelIds: [...listOf('', 20), 'gone', ...listOf('x', 79)] },
+    most: 300,
+  },
+  // Every twentieth row is.
+  { limits: { channelIds: ['7', ...listOf('x', 99)] }, most: 2_000 },
+  { limits: { eventTypes: allTypes }, most: 300 },
+  // The channels are rare: 100 lookups in each of the three columns, for two types of raids.
+  { limits: { channelIds: ['rare', ...listOf('x', 99)] }, most: 500 },
+  { limits: { eventTypes: allTypes, channelIds: ['rare', ...listOf('x', 99)] }, most: 500 },
+  { limits: { eventTypes: commonTypes.slice(0, 2), channelIds: ['rare', ...listOf('x', 99)] }, most: 500 },
+  { limits: { eventTypes: allTypes, channelIds: listOf('', 20) }, filters: { userId: '2001' }, most: 300 },
+  { limits: { eventTypes: allTypes, channelIds: listOf('', 20) }, filters: { channelId: '7' }, most: 300 },
+];
+
 // A page has 51 rows. The bounds, the window functions, and finding the first row read a few more.
 const mostRows = 300;
 
@@ -140,10 +163,34 @@ describe('the plan of a page', () => {
     }
   });
 
-  it.each(['01949000-0000-7000-8000-000000000000', 'message-400', 'no such message'])(
-    'finds an event by its id or its event_id using only indexes: %s',
-    async (id) => {
-      for (const plan of await explainFind(id)) {
+  it.each(
+    limited.flatMap((one) => [
+      { ...one, isDeep: false },
+      { ...one, isDeep: true },
+    ]),
+  )(
+    'reads only a small part of the table, with few lookups, for a reader with limits: %j',
+    async ({ limits, filters = {}, most, isDeep }) => {
+      for (const plan of await explainPage(filters, isDeep, limits)) {
+        const scans = nodesOf(plan).filter((node) => node['Relation Name'] !== undefined);
+
+        expect(scans.filter((node) => node['Node Type'] === 'Seq Scan' && rowsRead(node) > 0)).toEqual([]);
+        expect(Math.max(...scans.map(rowsRead))).toBeLessThan(most);
+        expect(Math.max(...scans.map((node) => node['Actual Loops']))).toBeLessThan(most);
+      }
+    },
+  );
+
+  it.each([
+    ...['01949000-0000-7000-8000-000000000000', 'message-400', 'no such message'].map((id) => ({ id })),
+    ...['01949000-0000-7000-8000-000000000000', 'message-400'].map((id) => ({
+      id,
+      limits: { eventTypes: allTypes, channelIds: listOf('', 100) },
+    })),
+  ])(
+    'finds an event by its id or its event_id using only indexes: %j',
+    async ({ id, limits }: { id: string; limits?: ReadLimits }) => {
+      for (const plan of await explainFind(id, limits)) {
         const nodes = nodesOf(plan);
 
         expect(nodes.filter((node) => node['Node Type'] === 'Seq Scan' && rowsRead(node) > 0)).toEqual([]);

@@ -3,8 +3,11 @@ import {
   findNeighbours,
   isStorableText,
   printEventRecord,
+  toLimitConditions,
   type ListEventsRequest,
   type PageReply,
+  type ReadLimits,
+  type ReadRequest,
   type StoredEvent,
 } from '@stream-events/contracts';
 import { DataSource } from 'typeorm';
@@ -48,14 +51,14 @@ export class EventListRepository {
   ) {}
 
   /** Reads one page of at most 1,000 events. */
-  async list(request: ListEventsRequest): Promise<EventListPage> {
+  async list(request: ReadRequest<ListEventsRequest>): Promise<EventListPage> {
     const { events, continueAfter } = await this.read(request, eventsBudgetBytes);
     const neighbours = findNeighbours(request.position, { firstId: events[0]?.id, continueAfter });
     return { events: isOlder(request) ? events : events.reverse(), ...neighbours };
   }
 
   /** Reads one page as records. It holds more than a page of events, because the records are not printed again. */
-  async listRecords(request: ListEventsRequest): Promise<RecordListPage> {
+  async listRecords(request: ReadRequest<ListEventsRequest>): Promise<RecordListPage> {
     const { events, continueAfter } = await this.read(request, recordsBudgetBytes);
     const { records, isCut } = printRecords(events);
     const lastId = events[records.length - 1]?.id;
@@ -66,37 +69,50 @@ export class EventListRepository {
     return { records: Buffer.from(`[${(isOlder(request) ? records : records.reverse()).join(',')}]`), ...neighbours }; // prettier-ignore
   }
 
-  /** Finds an event by its id, or else by its `event_id`. */
-  async find(id: string): Promise<StoredEvent | null> {
-    const found = isUuid(id) ? await this.findById(id) : undefined;
-    return found ?? (await this.findByEventId(id)) ?? null;
+  /** Finds an event within the limits by its id, or else by its `event_id`. */
+  async find(id: string, limits?: ReadLimits): Promise<StoredEvent | null> {
+    const found = isUuid(id) ? await this.findById(id, limits) : undefined;
+    return found ?? (await this.findByEventId(id, limits)) ?? null;
   }
 
-  private async read(request: ListEventsRequest, bytes: number): Promise<EventPage> {
-    const { filters, pageSize } = request;
+  private async read(request: ReadRequest<ListEventsRequest>, bytes: number): Promise<EventPage> {
+    const { pageSize } = request;
     const range = rangeOf(request);
-    const plan = range && planScan(filters, { statistics: this.statistics.current, indexes: this.indexes });
+    const plan = range && planScan(request, { statistics: this.statistics.current, indexes: this.indexes });
     if (!range || !plan) return { events: [], continueAfter: null };
     return this.pages.read(plan, { range, isOlder: isOlder(request), pageSize, bytes });
   }
 
-  private async findById(id: string): Promise<StoredEvent | undefined> {
-    const [event] = await this.dataSource.query<StoredEvent[]>(
-      `SELECT ${eventColumns} FROM events WHERE id = $1`,
-      [id],
-    );
-    return event;
+  private async findById(id: string, limits: ReadLimits | undefined): Promise<StoredEvent | undefined> {
+    return this.findFirst(limits, [id], 'id = $1');
   }
 
   /** Returns the newest match: a message that the platform redelivers after more than a day is a second event. */
-  private async findByEventId(eventId: string): Promise<StoredEvent | undefined> {
+  private async findByEventId(
+    eventId: string,
+    limits: ReadLimits | undefined,
+  ): Promise<StoredEvent | undefined> {
     if (!isStorableText(eventId)) return undefined;
     // The `event_id` of a test event is a UUID in lower case. For any other text, the case matters.
     const spelling = isUuid(eventId) ? eventId.toLowerCase() : eventId;
+    return this.findFirst(limits, [eventId, spelling], 'event_id IN ($1, $2)');
+  }
+
+  /** Finds the newest event within the limits that meets a condition on its id or `event_id`. */
+  private async findFirst(
+    limits: ReadLimits | undefined,
+    values: readonly string[],
+    condition: string,
+  ): Promise<StoredEvent | undefined> {
+    const within = toLimitConditions(limits);
+    const conditions = within.map(({ columns }, index) => {
+      const list = `$${values.length + 1 + index}::text[]`;
+      return ` AND (${columns.map(({ name }) => `${name} = ANY (${list})`).join(' OR ')})`;
+    });
     // With ORDER BY id alone, the planner might scan all events in order of id.
     const [event] = await this.dataSource.query<StoredEvent[]>(
-      `SELECT ${eventColumns} FROM events WHERE event_id IN ($1, $2) ORDER BY event_id DESC, id DESC LIMIT 1`,
-      [eventId, spelling],
+      `SELECT ${eventColumns} FROM events WHERE ${condition}${conditions.join('')} ORDER BY event_id DESC, id DESC LIMIT 1`,
+      [...values, ...within.map((limit) => limit.values)],
     );
     return event;
   }

@@ -1,7 +1,7 @@
 import { firstIdAt, lastMillisecond } from '@stream-events/contracts';
 import fc from 'fast-check';
 import { validate as isUuid, NIL, v7 } from 'uuid';
-import { positionAt, rangeAbove, rangeBelow, rangeOf } from './id-range.js';
+import { idBetween, positionAt, rangeAbove, rangeBelow, rangeOf } from './id-range.js';
 
 const highest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const id = '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11';
@@ -64,5 +64,29 @@ describe(positionAt.name, () => {
         expect(above && first >= above.from && above.from >= boundary).toBe(true);
       }),
     );
+  });
+});
+
+describe(idBetween.name, () => {
+  const anyId = fc.integer({ min: 1, max: lastMillisecond }).map((msecs) => v7({ msecs }));
+
+  it('returns a UUID between two ids, in another millisecond or in the same one', () => {
+    fc.assert(
+      fc.property(anyId, anyId, fc.boolean(), (one, other, isSameTime) => {
+        const [low, high] = [one, isSameTime ? one.slice(0, 14) + other.slice(14) : other].sort();
+        if (low === undefined || high === undefined || low === high) return;
+        const between = idBetween(high, low);
+
+        expect(isUuid(between)).toBe(true);
+        expect(between > low && between < high).toBe(true);
+        expect(idBetween(low, high)).not.toBe(between);
+      }),
+    );
+  });
+
+  it('returns the higher one of neighboring ids', () => {
+    const high = '019aa3c1-7f5e-7cc2-8000-000000000000';
+    expect(idBetween('019aa3c1-7f5e-7cc1-bfff-ffffffffffff', high)).toBe(high);
+    expect(idBetween(high, high)).toBe(high);
   });
 });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { firstIdAt, receivedAt, type ListEventsRequest } from '@stream-events/contracts';
 
 /** A range of ids, with both ends. */
@@ -52,6 +53,37 @@ export function positionAt(boundary: string, isOlder: boolean): string {
   return isOlder
     ? `${firstIdAt(receivedAt(boundary) - 1).slice(0, 14)}8000-8000-000000000000`
     : `${boundary.slice(0, 14)}1000-8000-000000000000`;
+}
+
+/**
+ * Returns a random id between those of two events, which probably no event has. It has version 8 in an earlier millisecond than the
+ * higher id, or version 7 in the same one. Neighboring ids have none between them: then it is the higher one.
+ */
+export function idBetween(one: string, other: string): string {
+  const [low, high] = [min(one, other), max(one, other)];
+  const [lowTime, highTime] = [receivedAt(low), receivedAt(high)];
+  if (lowTime < highTime) {
+    const time = firstIdAt(lowTime + Math.floor(Math.random() * (highTime - lowTime)));
+    return printId(parseId(`${time.slice(0, 14)}8000-8000-000000000000`) | randomBits(62));
+  }
+  const [first, last] = [parseRandomBits(low), parseRandomBits(high)];
+  if (last - first < 2n) return high;
+  const bits = first + 1n + (randomBits(128) % (last - first - 1n));
+  return printId((parseId(low) & ~randomBitsMask) | ((bits >> 62n) << 64n) | (bits & lowBitsMask));
+}
+
+// An id of version 7 has 12 random bits, the two bits of the variant, and 62 random bits after its time and version.
+const lowBitsMask = (1n << 62n) - 1n;
+const randomBitsMask = (0xfffn << 64n) | lowBitsMask;
+
+/** The random bits of an id, which order the ids of a millisecond. */
+function parseRandomBits(id: string): bigint {
+  const number = parseId(id);
+  return (((number >> 64n) & 0xfffn) << 62n) | (number & lowBitsMask);
+}
+
+function randomBits(count: number): bigint {
+  return BigInt(`0x${randomBytes(16).toString('hex')}`) & ((1n << BigInt(count)) - 1n);
 }
 
 function idBefore(id: string): string {

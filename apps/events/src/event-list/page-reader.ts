@@ -22,7 +22,8 @@ export interface PageLimits {
 /** Injection token of the clock that pages are timed with, in milliseconds. */
 export const PAGE_CLOCK = Symbol('PAGE_CLOCK');
 
-// A page that checks rows and takes longer ends and has a `next`, so that a list with rare matches does not keep the others waiting.
+// A page that checks rows or looks up many ranges, and takes longer, ends and has a `next`, so that a list with rare matches does not
+// keep the others waiting.
 const checkingBudgetMs = 30;
 
 // A page whose rows all match takes a few statements, so it ends early only when the database is overloaded.
@@ -62,7 +63,8 @@ export class PageReader {
   /** Returns null if the catalog is stale. */
   private async walk(catalog: Catalog, plan: ScanPlan, limits: PageLimits): Promise<EventPage | null> {
     const { isOlder } = limits;
-    const budgetMs = plan.rest.length > 0 ? checkingBudgetMs : matchingBudgetMs;
+    const isWide = readsManyRanges(plan);
+    const budgetMs = isWide || plan.rest.length > 0 ? checkingBudgetMs : matchingBudgetMs;
     const startedAt = this.now();
     const page = new PageBuilder(limits);
     const chunk = new ChunkSize(limits.pageSize / plan.restShare);
@@ -85,15 +87,17 @@ export class PageReader {
         chunkEnd === null ? rangeAfterSpan(range, span, isOlder) : rangeAfterId(range, chunkEnd, isOlder);
       reached = chunkEnd ?? positionAt(isOlder ? span.from : span.to, isOlder);
       const endedAt = this.now();
-      chunk.adapt({ tookMs: endedAt - askedAt, leftMs: budgetMs - (endedAt - startedAt) });
-      if (step >= singlePartitions) width *= 2;
+      const time = { tookMs: endedAt - askedAt, leftMs: budgetMs - (endedAt - startedAt) };
+      chunk.adapt(time);
+      const canWiden = !isWide || 2 * time.tookMs <= time.leftMs;
+      if (step >= singlePartitions && canWiden) width *= 2;
       if (chunkEnd !== null) width = 1;
     }
     return page.end(null);
   }
 
   private query(
-    { sources, values, types, rest }: ScanPlan,
+    { sources, values, types, ranges, rest }: ScanPlan,
     {
       catalog,
       span,
@@ -103,13 +107,14 @@ export class PageReader {
       chunk,
     }: { catalog: Catalog; span: Span; range: IdRange; isOlder: boolean; page: PageBuilder; chunk: number },
   ): Promise<StatementResult> {
-    const isOneRange =
-      sources.length === 0 || (sources.length === 1 && values.length <= 1 && types?.length === 1);
     const shape: StatementShape = {
       sources,
       hasTypes: types !== null,
-      isOneRange,
-      rest: rest.map(({ filter, values: wanted }) => ({ name: filter.name, isList: wanted.length > 1 })),
+      ranges,
+      rest: rest.map((condition) => ({
+        columns: condition.columns.map(({ name }) => name),
+        isList: condition.values.length > 1,
+      })),
       isOlder,
       partition: span.partition,
     };
@@ -124,14 +129,16 @@ export class PageReader {
       types,
       emptyPartitions: catalog.emptyPartitions,
       ...Object.fromEntries(
-        rest.map(({ filter, values: wanted }) => [
-          `rest ${filter.name}`,
-          wanted.length > 1 ? wanted : wanted[0],
-        ]),
+        rest.map(({ values: wanted }, place) => [`rest ${place}`, wanted.length > 1 ? wanted : wanted[0]]),
       ),
     };
     return this.statements.run(shape, parameters);
   }
+}
+
+/** Whether the statements of a plan look up so many ranges that a page cannot read many partitions. */
+function readsManyRanges({ ranges, values }: ScanPlan): boolean {
+  return ranges === 'listed' || (ranges === 'skipped' && values.length > 1);
 }
 
 function rangeAfterSpan(range: IdRange, { from, to }: Span, isOlder: boolean): IdRange | null {

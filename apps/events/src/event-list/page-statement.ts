@@ -1,30 +1,29 @@
 import { createHash } from 'node:crypto';
-import { eventFilters, type TextFilterName } from '@stream-events/contracts';
-import { indexKeys, type EventIndex } from '../store/event-indexes.js';
+import type { FilterColumnName } from '@stream-events/contracts';
+import { eventTypeIndex, indexKeys, type EventIndex } from '../store/event-indexes.js';
 import { catalogVersion } from './partition-catalog.js';
-import type { Source } from './scan-plan.js';
+import type { RangeSearch, Source } from './scan-plan.js';
 
 /** What the text of a statement depends on. Everything else is a parameter, so that there are few statements. */
 export interface StatementShape {
   sources: readonly Source[];
   /** Whether the sources look up given event types, or all types of a value. */
   hasTypes: boolean;
-  /** Whether the page is one range of one index. */
-  isOneRange: boolean;
-  /** The filters that are checked row by row. With any, the statement checks at most `chunk` rows. */
-  rest: readonly CheckedFilter[];
+  ranges: RangeSearch;
+  /** The conditions that are checked row by row. With any, the statement checks at most `chunk` rows. */
+  rest: readonly CheckedCondition[];
   isOlder: boolean;
   /** The partition to read. Null: the partitions whose ids are between `spanFrom` and `spanTo`. */
   partition: string | null;
 }
 
-/** A filter that is checked row by row: against one value, or against a list of which the row must have any. */
-export interface CheckedFilter {
-  name: TextFilterName;
+/** A condition that is checked row by row: any of the columns has the value, or any value of a list. */
+export interface CheckedCondition {
+  columns: readonly FilterColumnName[];
   isList: boolean;
 }
 
-/** The parameters of statements. A `rest` parameter has the value or the list of a filter. */
+/** The parameters of statements. A `rest` parameter has the value or the list of the condition at this place. */
 export type ParameterName =
   | 'from'
   | 'to'
@@ -36,13 +35,13 @@ export type ParameterName =
   | 'values'
   | 'types'
   | 'emptyPartitions'
-  | `rest ${TextFilterName}`;
+  | `rest ${number}`;
 
 /**
  * A statement that returns rows of (id, event_id, event_type, event_source, origin, event_data, occurred_at, mark):
  *
  * - the rows of a page in their order. `event_data` is null from the row on that exceeds the byte budget
- * - the last row of a full chunk: with the mark `last` when it belongs to the page, otherwise `end`
+ * - the last row of a full chunk: with the mark `last` when it belongs to the page, otherwise with the id of the row before it
  * - one row without an id, whose mark is the version of the partition catalog
  */
 export interface Statement {
@@ -82,8 +81,8 @@ class StatementText {
 
   private print(): string {
     const { hasRest, shape } = this;
-    const { sources, isOneRange } = shape;
-    const [source] = sources;
+    const [source] = shape.sources;
+    const isOneRange = shape.ranges === 'one';
     if (source?.index.method === 'hash') return this.page(this.rowsOfHash(source));
     if (isOneRange && !hasRest) return this.page(this.rowsOfRange());
     const { tables, ids } = isOneRange ? { tables: [], ids: this.idsOfRange() } : this.idsOfRanges();
@@ -127,46 +126,87 @@ class StatementText {
     const [source] = this.shape.sources;
     const bounds = { from: this.from, to: this.to };
     if (!source) return this.range(selected, { prefix: [], bounds });
-    const type = `(${this.types})[1]`;
-    const prefix = source.index.column === 'event_type' ? [type] : [`(${this.values})[1]`, type];
-    return this.range(selected, { source, prefix, bounds });
+    // A parameter that the statement does not contain would have no type.
+    const value = source.index.column === 'event_type' ? '' : `(${this.values})[1]`;
+    return this.rangeOf(source, { selected, value, type: `(${this.types})[1]`, bounds });
   }
 
   /**
-   * The first ids of several ranges, merged. When the types are not given, `heads` finds the types of each value. Reading `limit` ids
-   * of each type would be too much: the ranges certainly have enough ids up to `bound`, which the value's most active type
-   * determines.
+   * The first ids of several ranges, merged. Reading `limit` ids of each of many ranges would be too much: the ranges certainly have
+   * enough ids up to `bound`, so that only the ranges that begin before `bound` are read.
    */
   private idsOfRanges(): { tables: string[]; ids: string } {
-    const { sources, hasTypes, isOlder } = this.shape;
-    const loose = sources.find((source) => !hasTypes && !source.types);
-    const limit = loose ? 'bound.id' : undefined;
+    const { sources, ranges, isOlder } = this.shape;
+    const main = ranges === 'each' ? undefined : sources.find((source) => !source.types);
+    const limit = main ? 'bound.id' : undefined;
     const bounds: Bounds = isOlder
       ? { from: limit ?? this.from, to: this.to }
       : { from: this.from, to: limit ?? this.to };
-    const parts = sources.map((source) => this.idsOfSource(source, bounds, source === loose));
+    const parts = sources.map((source) => this.idsOfSource(source, bounds, source === main));
     const distinct = sources.length > 1 ? 'DISTINCT ' : '';
     const ids = `SELECT ${distinct}* FROM (${parts.join(' UNION ALL ')}) AS ids ORDER BY id ${this.order} LIMIT ${this.limit}`;
-    return { tables: loose ? [this.heads(loose), this.bound(loose)] : [], ids };
+    return { tables: main ? [...this.starts(main), this.bound(main)] : [], ids };
   }
 
-  private idsOfSource(source: Source, bounds: Bounds, isLoose: boolean): string {
+  private idsOfSource(source: Source, bounds: Bounds, isMain: boolean): string {
     const selected = this.hasRest ? `id, ${this.rest} AS ok` : 'id';
-    const of = (table: string): string => {
-      const type = `${table}.event_type`;
-      const prefix = source.index.column === 'event_type' ? [type] : ['wanted.value', type];
-      return `CROSS JOIN LATERAL (${this.range(selected, { source, prefix, bounds })} LIMIT ${this.limit}) AS found`;
-    };
-    if (isLoose)
-      return `SELECT found.* FROM bound CROSS JOIN heads AS wanted ${of('wanted')}
-        WHERE wanted.id ${this.shape.isOlder ? '>=' : '<='} bound.id`;
+    const of = (value: string, type: string): string =>
+      `CROSS JOIN LATERAL (${this.rangeOf(source, { selected, value, type, bounds })} LIMIT ${this.limit}) AS found`;
+    if (isMain)
+      return `SELECT found.* FROM bound CROSS JOIN starts ${of('starts.value', 'starts.event_type')}
+        WHERE starts.id ${this.shape.isOlder ? '>=' : '<='} bound.id`;
     const bound = bounds.from === 'bound.id' || bounds.to === 'bound.id' ? 'bound CROSS JOIN ' : '';
-    const values = source.index.column === 'event_type' ? '' : `${this.wantedValues} CROSS JOIN `;
-    const types = this.shape.hasTypes ? this.types : `ARRAY[${(source.types ?? []).map(quote).join(', ')}]`;
-    return `SELECT found.* FROM ${bound}${values}unnest(${types}) AS type (event_type) ${of('type')}`;
+    return `SELECT found.* FROM ${bound}${this.valuesAndTypes(source)} ${of('wanted.value', 'type.event_type')}`;
   }
 
-  /** The event types of each value, each with its first id. Skips from type to type in the index. */
+  /** The given values and event types of a source. */
+  private valuesAndTypes({ index, types }: Source): string {
+    const values = index.column === 'event_type' ? '' : `${this.wantedValues} CROSS JOIN `;
+    const listed = (types ?? []).map(quote).join(', ');
+    if (!this.shape.hasTypes) return `${values}unnest(ARRAY[${listed}]) AS type (event_type)`;
+    const wanted = `unnest(${this.types}) AS type (event_type)`;
+    return values + (types ? `(SELECT * FROM ${wanted} WHERE event_type IN (${listed})) AS type` : wanted);
+  }
+
+  /** The ranges that have rows, each with its first id. */
+  private starts(source: Source): string[] {
+    const { from, to } = this;
+    const first = (of: Source, value: string, type: string): string => {
+      const range = this.rangeOf(of, { selected: 'id', value, type, bounds: { from, to } });
+      return `CROSS JOIN LATERAL (${range} LIMIT 1) AS found`;
+    };
+    if (this.shape.ranges === 'skipped') {
+      const isBeyond = this.shape.isOlder ? `id > ${to}` : `id < ${from}`;
+      return [
+        this.heads(source),
+        `starts (value, event_type, id) AS (
+          SELECT value, event_type, id FROM heads WHERE id >= ${from} AND id <= ${to}
+          UNION ALL
+          SELECT value, event_type, found.id FROM (SELECT * FROM heads WHERE ${isBeyond}) AS heads
+          ${first(source, 'heads.value', 'heads.event_type')})`,
+      ];
+    }
+    const types = `types (event_type, id) AS MATERIALIZED (SELECT type.event_type, found.id
+      FROM unnest(${this.types}) AS type (event_type) ${first({ index: eventTypeIndex, types: undefined }, '', 'type.event_type')})`;
+    if (source.index === eventTypeIndex)
+      return [types, 'starts (value, event_type, id) AS (SELECT NULL, event_type, id FROM types)'];
+    return [
+      types,
+      this.valuesWithRows(source),
+      `starts (value, event_type, id) AS (SELECT present.value, types.event_type, found.id
+        FROM present CROSS JOIN types ${first(source, 'present.value', 'types.event_type')})`,
+    ];
+  }
+
+  /** The values that the partition has, so that the others are not looked up with each type. */
+  private valuesWithRows({ index }: Source): string {
+    return `present (value) AS MATERIALIZED (SELECT wanted.value FROM ${this.wantedValues}
+      CROSS JOIN LATERAL (SELECT FROM ${this.table}
+        WHERE ${index.column} >= wanted.value AND ${index.column} <= wanted.value${this.partOf(index)}${this.span}
+        ORDER BY ${this.keysOf(index)} LIMIT 1) AS found)`;
+  }
+
+  /** The event types of each value, each with its first id in the partition. Skips from type to type in the index. */
   private heads({ index }: Source): string {
     const { column } = index;
     const head = (condition: string): string =>
@@ -182,23 +222,33 @@ class StatementText {
       SELECT heads.value, head.event_type, head.id FROM heads ${head(next)})`;
   }
 
+  /** The last one of the first `limit` ids of the ranges, or an id after it. The range that begins first often has the most ids. */
   private bound(source: Source): string {
     const { isOlder } = this.shape;
     const bounds = { from: this.from, to: this.to };
-    const prefix = ['head.value', 'head.event_type'];
-    const first = `(SELECT value, event_type FROM heads ORDER BY id ${this.order} LIMIT 1) AS head`;
+    const first = `(SELECT value, event_type FROM starts ORDER BY id ${this.order} LIMIT 1) AS first`;
     const lastOf = (ids: string): string => `(${ids} OFFSET ${this.limit} - 1 LIMIT 1)`;
+    const range = this.rangeOf(source, { selected: 'id', value: 'first.value', type: 'first.event_type', bounds }); // prettier-ignore
     return `bound AS MATERIALIZED (SELECT ${isOlder ? 'greatest' : 'least'}(
       ${isOlder ? this.from : this.to},
-      ${lastOf(`SELECT id FROM heads WHERE id ${isOlder ? '<=' : '>='} ${isOlder ? this.to : this.from} ORDER BY id ${this.order}`)},
-      (SELECT found.id FROM ${first} CROSS JOIN LATERAL ${lastOf(this.range('id', { source, prefix, bounds }))} AS found)) AS id)`;
+      ${lastOf(`SELECT id FROM starts ORDER BY id ${this.order}`)},
+      (SELECT found.id FROM ${first} CROSS JOIN LATERAL ${lastOf(range)} AS found)) AS id)`;
   }
 
   /** Keeps the ids that passed the check, and marks the last one of a full chunk. */
   private passed(ids: string): string {
-    return `SELECT id, CASE WHEN place = ${this.chunk} THEN CASE WHEN ok THEN 'last' ELSE 'end' END END AS mark
-      FROM (SELECT *, row_number() OVER () AS place FROM (${ids}) AS ids) AS numbered
+    return `SELECT id, CASE WHEN place = ${this.chunk} THEN CASE WHEN ok THEN 'last' ELSE former::text END END AS mark
+      FROM (SELECT *, row_number() OVER () AS place, lag(id, 1, id) OVER () AS former FROM (${ids}) AS ids) AS numbered
       WHERE ok OR place = ${this.chunk} LIMIT ${this.rows}`;
+  }
+
+  /** The rows with one value and one event type. */
+  private rangeOf(
+    source: Source,
+    { value, type, selected, bounds }: { selected: string; value: string; type: string; bounds: Bounds },
+  ): string {
+    const prefix = source.index.column === 'event_type' ? [type] : [value, type];
+    return this.range(selected, { source, prefix, bounds });
   }
 
   /** The rows of one range of an index in its order. The row comparisons leave the planner no other index. */
@@ -233,9 +283,9 @@ class StatementText {
 
   /** The result of the check of a row. */
   private get rest(): string {
-    const conditions = this.shape.rest.map(({ name, isList }) => {
-      const value = this.parameter(`rest ${name}`, isList ? 'text[]' : 'text');
-      const matches = eventFilters[name].columns.map((column) =>
+    const conditions = this.shape.rest.map(({ columns: compared, isList }, place) => {
+      const value = this.parameter(`rest ${place}`, isList ? 'text[]' : 'text');
+      const matches = compared.map((column) =>
         isList ? `${column} IN (SELECT unnest(${value}))` : `${column} = ${value}`,
       );
       return `(${matches.join(' OR ')})`;

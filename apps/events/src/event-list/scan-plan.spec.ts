@@ -1,4 +1,4 @@
-import type { EventFilters } from '@stream-events/contracts';
+import type { EventFilters, ReadLimits } from '@stream-events/contracts';
 import { secondaryIndexes, type IndexReadiness } from '../store/event-indexes.js';
 import type { TableStatistics } from './event-statistics.js';
 import { planScan, type ScanPlan } from './scan-plan.js';
@@ -7,8 +7,15 @@ const none: TableStatistics = new Map();
 const allReady: IndexReadiness = { isReady: () => true };
 
 function plan(filters: EventFilters, statistics = none, indexes = allReady): ScanPlan {
-  const found = planScan(filters, { statistics, indexes });
-  if (!found) throw new Error('the filters match nothing');
+  return requirePlan(planScan({ filters }, { statistics, indexes }));
+}
+
+function planWithin(limits: ReadLimits, filters: EventFilters = {}, statistics = none): ScanPlan {
+  return requirePlan(planScan({ filters, limits }, { statistics, indexes: allReady }));
+}
+
+function requirePlan(found: ScanPlan | null): ScanPlan {
+  if (!found) throw new Error('no event can match');
   return found;
 }
 
@@ -43,7 +50,7 @@ const filters: [keyof EventFilters, string, string][] = [
 
 describe(planScan.name, () => {
   it('reads all events in order when there are no filters', () => {
-    expect(plan({})).toEqual({ sources: [], values: [], types: null, rest: [], restShare: 1 });
+    expect(plan({})).toEqual({ sources: [], values: [], types: null, ranges: 'one', rest: [], restShare: 1 });
     expect(plan({ since: 1, until: 2 })).toMatchObject({ sources: [], rest: [] });
   });
 
@@ -155,13 +162,90 @@ describe(planScan.name, () => {
     }
   });
 
+  describe('with limits', () => {
+    const texts = (prefix: string, count: number): string[] =>
+      Array.from({ length: count }, (_, n) => `${prefix}-${n}`);
+    const channelIds = texts('channel', 100);
+    const eventTypes = texts('type', 100);
+    const limits: ReadLimits = { channelIds, eventTypes };
+    /** The statistics of a store in which the channels, and the types, of the limits have these shares together. */
+    const sharesOf = (channels: number, types: number): TableStatistics =>
+      shares({
+        broadcaster_user_id: Object.fromEntries(channelIds.map((id) => [id, channels / 100])),
+        raid_from_id: {},
+        raid_to_id: {},
+        event_type: Object.fromEntries(eventTypes.map((type) => [type, types / 100])),
+        user_id: { bot: 0.3 },
+      });
+    const outline = (found: ScanPlan): object => ({ ranges: found.ranges, ...summary(found) });
+    const channelColumns = ['broadcaster_user_id', 'raid_from_id', 'raid_to_id'];
+
+    it('reads in order when most rows are within the limits', () => {
+      expect(outline(planWithin(limits, {}, sharesOf(0.3, 0.9)))).toEqual({
+        ...{ ranges: 'one', by: [], rest: ['channel_id', 'event_type'] },
+      });
+    });
+
+    it('reads the rows of the types when they are rare, and the channels are not', () => {
+      expect(outline(planWithin(limits, {}, sharesOf(0.3, 0.001)))).toEqual({
+        ...{ ranges: 'listed', by: ['event_type'], rest: ['channel_id'] },
+      });
+    });
+
+    it('reads the rows of the channels when they are rare', () => {
+      for (const statistics of [none, sharesOf(0.001, 0.9)]) {
+        const found = planWithin(limits, {}, statistics);
+        expect(outline(found)).toEqual({ ranges: 'listed', by: channelColumns, rest: [] });
+        expect(found).toMatchObject({ values: channelIds, types: eventTypes });
+      }
+      expect(planWithin({ channelIds }).ranges).toBe('skipped');
+      expect(planWithin({ eventTypes })).toMatchObject({ ranges: 'listed', values: [], types: eventTypes });
+      expect(planWithin({ channelIds: ['a', 'b'], eventTypes: ['c'] }).ranges).toBe('each');
+    });
+
+    it('looks up a rare filter, and checks the channels', () => {
+      expect(outline(planWithin(limits, { userId: 'a' }, sharesOf(0.3, 0.9)))).toEqual({
+        ...{ ranges: 'listed', by: ['user_id'], rest: ['channel_id'] },
+      });
+      expect(outline(planWithin(limits, { userId: 'a', eventType: 'type-7' }, sharesOf(0.3, 0.9)))).toEqual({
+        ...{ ranges: 'one', by: ['user_id'], rest: ['channel_id'] },
+      });
+    });
+
+    it('looks up the channel of a filter without a check when it is within the limits', () => {
+      for (const filters of [{ channelId: 'channel-7' }, { broadcasterUserId: 'channel-7' }]) {
+        const found = planWithin({ channelIds }, filters);
+        expect(found).toMatchObject({ values: ['channel-7'], rest: [] });
+        expect(planWithin({ channelIds: ['channel-7'] }, filters)).toEqual(found);
+      }
+      // A raid between the two channels.
+      expect(planWithin({ channelIds: ['a'] }, { channelId: 'b' })).toMatchObject({ values: ['b'], rest: [{ values: ['a'] }] }); // prettier-ignore
+    });
+
+    it('allows only the types that filters and limits have in common', () => {
+      expect(planWithin({ eventTypes: ['a', 'b', 'c', 'a'] }, { eventTypes: ['c', 'a', 'd'] }).types).toEqual(['c', 'a']); // prettier-ignore
+      expect(planWithin({ eventTypes: ['a', 'a'] }).types).toEqual(['a']);
+    });
+
+    it.each<[ReadLimits, EventFilters]>([
+      [{ eventTypes: [] }, {}],
+      [{ channelIds: [] }, {}],
+      [{ channelIds: [] }, { channelId: 'a' }],
+      [{ eventTypes: ['a'] }, { eventType: 'b' }],
+    ])('returns null when no event can be within the limits %j and match %j', (given, wanted) => {
+      expect(
+        planScan({ filters: wanted, limits: given }, { statistics: none, indexes: allReady }),
+      ).toBeNull();
+    });
+  });
+
   it.each<EventFilters>([
     { userName: 'a\0' },
     { eventType: '\ud83c' },
     { eventType: 'a', eventTypes: ['b', 'c'] },
     { eventTypes: ['\0'] },
   ])('returns null when no event can match: %j', (given) => {
-    expect(planScan(given, { statistics: none, indexes: allReady })).toBeNull();
+    expect(planScan({ filters: given }, { statistics: none, indexes: allReady })).toBeNull();
   });
 
   it('treats an empty value as no filter', () => {

@@ -2,10 +2,12 @@ import {
   filterColumns,
   isStorableText,
   toConditions,
-  type EventFilters,
+  toLimitConditions,
   type FilterColumn,
   type FilterColumnName,
   type FilterCondition,
+  type ListEventsRequest,
+  type ReadRequest,
 } from '@stream-events/contracts';
 import { secondaryIndexes, type EventIndex, type IndexReadiness } from '../store/event-indexes.js';
 import { estimateShare, type TableStatistics } from './event-statistics.js';
@@ -18,6 +20,16 @@ export interface Source {
 }
 
 /**
+ * How a statement finds the rows of several ranges of an index. A range has the rows with one value and one event type, in order.
+ *
+ * - `one`: there is one range, or all rows are read in order of id
+ * - `each`: there are a few ranges. The statement reads all of them
+ * - `listed`: the statement looks up the first row of each range, and reads only the ranges that begin first
+ * - `skipped`: like `listed`, for all types that each value has. The statement finds them by skipping from type to type in the index
+ */
+export type RangeSearch = 'one' | 'each' | 'listed' | 'skipped';
+
+/**
  * How a list is read. The sources return the rows that meet one condition and have one of the event types. The `rest` of the
  * conditions is checked row by row. Without sources, all rows are read in order of id.
  */
@@ -27,6 +39,7 @@ export interface ScanPlan {
   values: readonly string[];
   /** The event types that the sources look up. Null: all types. */
   types: readonly string[] | null;
+  ranges: RangeSearch;
   rest: readonly FilterCondition[];
   /** Estimated share of the scanned rows that meet the rest of the conditions. */
   restShare: number;
@@ -57,74 +70,112 @@ const usualShare = 0.05;
 // Looking up the event types of one value costs about as much as reading this many rows in order of id.
 const rowsPerValue = 200;
 
+// Reading this many ranges costs less than looking up which of them begin first.
+const maxEachRanges = 20;
+
 // A scan in order of id suits only values that many rows have. With fewer rows, it would use up the time of many pages.
 const minShareInOrder = 0.02;
 
-/** Plans the scan of a list: the rarest condition that has an index drives it. Null: no event can match the filters. */
-export function planScan(filters: EventFilters, knowledge: Knowledge): ScanPlan | null {
-  const conditions = toConditions(filters).map(withStorableValues);
-  const types = commonTypes(conditions.filter(isOnType));
-  if (types?.length === 0 || conditions.some(({ values }) => values.length === 0)) return null;
+/** Plans the scan of a list: the rarest condition that has an index drives it. Null: no event can match. */
+export function planScan(
+  { filters, limits }: ReadRequest<Pick<ListEventsRequest, 'filters'>>,
+  knowledge: Knowledge,
+): ScanPlan | null {
+  const conditions = simplify([...toConditions(filters), ...toLimitConditions(limits)]);
+  if (conditions.some(({ values }) => values.length === 0)) return null;
+  const types = conditions.find(isOnType)?.values ?? null;
   const others = conditions.filter((condition) => !isOnType(condition));
+  const inOrder = planOf({ sources: [], values: [], types: null }, conditions, knowledge);
+  const typeIndex = types && findIndex('event_type', types, knowledge.indexes);
+  const byType =
+    typeIndex &&
+    planOf({ sources: [{ index: typeIndex, types: undefined }], values: [], types }, others, knowledge);
   const [driver] = others
     .filter((condition) => sourcesOf(condition, knowledge.indexes).length > 0)
     .sort((one, other) => compareRarity(one, other, knowledge.statistics));
-  if (driver && !isCheaperInOrder(driver, conditions, knowledge.statistics))
-    return driveBy(driver, { conditions, types, ...knowledge });
-  const typeIndex = findIndex('event_type', types ?? [], knowledge.indexes);
-  if (driver || !types || !typeIndex)
-    return { sources: [], values: [], types: null, ...check(conditions, knowledge) };
-  return {
-    sources: [{ index: typeIndex, types: undefined }],
-    values: [],
-    types,
-    ...check(others, knowledge),
-  };
+  if (!driver) return byType ?? inOrder;
+  if (isCheaperToCheck(conditions, driver, knowledge.statistics)) return inOrder;
+  if (byType && isCheaperToCheck(others, driver, knowledge.statistics)) return byType;
+  return driveBy(driver, conditions, knowledge);
 }
 
-/** A text that cannot be stored matches nothing. */
+/** Merges the conditions on the event type into one, and leaves out conditions that another one implies: of equal ones, the later. */
+function simplify(conditions: readonly FilterCondition[]): FilterCondition[] {
+  const possible = conditions.map(withStorableValues);
+  const [type, ...moreTypes] = possible.filter(isOnType);
+  const types = type?.values.filter((value) => moreTypes.every(({ values }) => values.includes(value)));
+  const others = possible.filter((condition) => !isOnType(condition));
+  const needed = others.filter((condition, place) => {
+    const isImpliedBy = (other: FilterCondition, otherPlace: number): boolean =>
+      implies(other, condition) && (otherPlace < place || !implies(condition, other));
+    return !others.some(isImpliedBy);
+  });
+  return [...(type && types ? [{ ...type, values: types }] : []), ...needed];
+}
+
+/** Each value once. A text that cannot be stored matches nothing. */
 function withStorableValues(condition: FilterCondition): FilterCondition {
-  return { ...condition, values: condition.values.filter(isStorableText) };
+  return { ...condition, values: [...new Set(condition.values)].filter(isStorableText) };
+}
+
+/** Whether every event that meets the one condition meets the other one: the channel of a filter is one of the reader's channels. */
+function implies(one: FilterCondition, other: FilterCondition): boolean {
+  const columns = new Set(other.columns.map(({ name }) => name));
+  return (
+    one.columns.every(({ name }) => columns.has(name)) &&
+    one.values.every((value) => other.values.includes(value))
+  );
 }
 
 function driveBy(
   driver: FilterCondition,
-  {
-    conditions,
-    types,
-    statistics,
-    indexes,
-  }: Knowledge & { conditions: readonly FilterCondition[]; types: readonly string[] | null },
+  conditions: readonly FilterCondition[],
+  knowledge: Knowledge,
 ): ScanPlan {
-  const sources = sourcesOf(driver, indexes);
+  const sources = sourcesOf(driver, knowledge.indexes);
   const rest = conditions.filter((condition) => condition !== driver);
   const { values } = driver;
   // The hash index on event_id has no event types.
   if (sources.some(({ index }) => index.method === 'hash'))
-    return { sources, values, types: null, ...check(rest, { statistics }) };
-  return {
-    sources,
-    values,
-    types,
-    ...check(
-      rest.filter((condition) => !isOnType(condition)),
-      { statistics },
-    ),
-  };
+    return planOf({ sources, values, types: null }, rest, knowledge);
+  const types = conditions.find(isOnType)?.values ?? null;
+  return planOf({ sources, values, types }, rest.filter((condition) => !isOnType(condition)), knowledge); // prettier-ignore
 }
 
-function check(rest: readonly FilterCondition[], { statistics }: Pick<Knowledge, 'statistics'>) {
+function planOf(
+  scan: Pick<ScanPlan, 'sources' | 'values' | 'types'>,
+  rest: readonly FilterCondition[],
+  { statistics }: Pick<Knowledge, 'statistics'>,
+): ScanPlan {
   const restShare = rest.reduce(
     (share, condition) => share * (estimateShare(statistics, condition) ?? usualShare),
     1,
   );
-  return { rest, restShare };
+  return { ...scan, ranges: chooseSearch(scan), rest, restShare };
 }
 
-/** Whether reading rows in order of id is cheaper than looking up each of the driver's values, because many rows meet all conditions. */
-function isCheaperInOrder(
-  driver: FilterCondition,
+function chooseSearch({
+  sources,
+  values,
+  types,
+}: Pick<ScanPlan, 'sources' | 'values' | 'types'>): RangeSearch {
+  const [source] = sources;
+  if (!source || source.index.method === 'hash') return 'one';
+  const ranges = Math.max(values.length, 1) * (types?.length ?? Infinity);
+  if (ranges === 1 && sources.length === 1) return 'one';
+  const main = sources.find((one) => !one.types);
+  // A source with few types has few ranges.
+  if (!main || ranges <= maxEachRanges) return 'each';
+  return types ? 'listed' : 'skipped';
+}
+
+/**
+ * Whether checking rows one by one is cheaper than looking up each of the driver's values, because many of the rows meet the
+ * conditions.
+ */
+function isCheaperToCheck(
   conditions: readonly FilterCondition[],
+  driver: FilterCondition,
   statistics: TableStatistics,
 ): boolean {
   // An index on one value is always cheap, even when the value has become rare.
@@ -176,11 +227,4 @@ function usualPlace({ columns }: FilterCondition): number {
 
 function isOnType({ columns }: FilterCondition): boolean {
   return columns.every(({ name }) => name === 'event_type');
-}
-
-/** The event types that all conditions allow. Null: the conditions allow all types. */
-function commonTypes(conditions: readonly FilterCondition[]): readonly string[] | null {
-  const [first, ...others] = conditions;
-  if (!first) return null;
-  return first.values.filter((type) => others.every(({ values }) => values.includes(type)));
 }

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EventOrigin, StoredEvent } from '@stream-events/contracts';
 import type { Pool } from 'pg';
+import { idBetween } from './id-range.js';
 import { LIST_POOL } from './list-pool.js';
 import { buildStatement, type ParameterName, type Statement, type StatementShape } from './page-statement.js';
 
@@ -13,7 +14,7 @@ export interface StatementResult {
   events: StoredEvent[];
   /** Whether there are more rows that did not fit into the byte budget. */
   isCut: boolean;
-  /** The last id of a full chunk: there may be more rows after it. Null: the statement has read its whole range. */
+  /** Where a full chunk ends: there may be more rows after this id. Null: the statement has read its whole range. */
   chunkEnd: string | null;
   /** The version of the partition catalog. */
   catalogVersion: string;
@@ -32,7 +33,7 @@ type Row = [
 
 // A driving filter and one more. There are too many combinations of three filters and more to keep a plan for each; they check so
 // many rows that planning hardly counts.
-const maxPlannedFilters = 1;
+const maxPlannedConditions = 1;
 
 // Each takes a few kilobytes. Old partitions and unusual filters leave statements behind.
 const maxStatements = 1_000;
@@ -51,7 +52,7 @@ export class StatementRunner {
     const { name, text, parameters } = this.statementOf(shape);
     const { rows } = await this.pool.query<Row>({
       // Each connection plans a statement with a name only once, and keeps its plan.
-      ...(shape.rest.length <= maxPlannedFilters && { name }),
+      ...(shape.rest.length <= maxPlannedConditions && { name }),
       text,
       values: parameters.map((parameter) => values[parameter] ?? null),
       rowMode: 'array',
@@ -79,8 +80,13 @@ function toResult(rows: readonly Row[]): StatementResult {
       result.catalogVersion = mark ?? '';
       continue;
     }
-    if (mark !== null) result.chunkEnd = id;
-    if (mark === 'end') continue;
+    if (mark === 'last') {
+      result.chunkEnd = id;
+    } else if (mark !== null) {
+      // The position of the next page must not be the id of an event that the reader may not see. The next page reads this row again.
+      result.chunkEnd = idBetween(id, mark);
+      continue;
+    }
     if (eventData === null) result.isCut = true;
     else if (!result.isCut)
       result.events.push({ id, eventId, eventType, eventSource, origin, eventData, occurredAt: occurredAt === null ? null : Number(occurredAt) }); // prettier-ignore

@@ -23,12 +23,20 @@ export interface IndexReadiness {
 /** The primary key of `events`. */
 export const primaryKey: EventIndex = { name: 'events_pkey', column: 'id', method: 'btree', predicate: null };
 
+/** The index on the types. Every version has had it, so it is always ready. */
+export const eventTypeIndex: EventIndex = {
+  name: 'events_event_type_index',
+  column: 'event_type',
+  method: 'btree',
+  predicate: null,
+};
+
 /**
  * The indexes of `events` apart from its primary key. docs/store-indexes.md names the queries that each one serves. A column
  * that nearly every row has, with few values, gets no index of its own or one on its rare values.
  */
 export const secondaryIndexes: readonly EventIndex[] = [
-  { name: 'events_event_type_index', column: 'event_type', method: 'btree', predicate: null },
+  eventTypeIndex,
   perType('broadcaster_user_id'),
   perType('user_id'),
   perType('user_name'),

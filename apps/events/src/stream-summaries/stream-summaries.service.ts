@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { StreamSummaryMessage, SummarizeStreamRequest } from '@stream-events/contracts';
+import type { ReadRequest, StreamSummaryMessage, SummarizeStreamRequest } from '@stream-events/contracts';
 import { ConcurrencyLimit } from '@stream-events/service';
 import { ChannelChanges } from '../store/channel-changes.repository.js';
 import type { Partition } from '../store/partitions.js';
@@ -36,17 +36,17 @@ export class StreamSummaries {
   ) {}
 
   /**
-   * Returns the summary of a stream.
+   * Returns the summary of a stream. For a reader with limits, it counts only what the reader may see, and is not saved.
    *
    * @throws ServiceError `unavailable` when too many summaries are being computed
    */
-  async summarize(request: SummarizeStreamRequest): Promise<StreamSummaryMessage> {
+  async summarize(request: ReadRequest<SummarizeStreamRequest>): Promise<StreamSummaryMessage> {
     const { partitions, from } = await this.kept.read();
-    const { streamId, endedAt } = request;
+    const { streamId, startedAt, endedAt, limits } = request;
     const period = toPeriod(request, from);
-    if (endedAt === null || endedAt > Date.now() - saveAfterMs)
-      return this.computeOnce(JSON.stringify([streamId, request.startedAt, endedAt]), () =>
-        this.summaries.compute(period, partitions),
+    if (limits || endedAt === null || endedAt > Date.now() - saveAfterMs)
+      return this.computeOnce(JSON.stringify([streamId, startedAt, endedAt, limits]), () =>
+        this.summaries.compute(period, partitions, limits),
       );
     // Read the changes first; see `ChannelChanges`.
     const key = { streamId, ...period, changes: await this.changes.count(period) };

@@ -6,6 +6,7 @@ import {
   receivedAt,
   type GivenTotal,
   type RaidTotal,
+  type ReadLimits,
   type StreamSummaryMessage,
   type TierCount,
 } from '@stream-events/contracts';
@@ -14,7 +15,14 @@ import { readDespiteDrops } from '@stream-events/database';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Partition } from '../store/partitions.js';
 import type { SummaryPeriod } from './summary-period.js';
-import { countTypes, sumRaids, sumRules, type RaidRow, type RuleSum } from './summary-statements.js';
+import {
+  countTypes,
+  limitParameters,
+  sumRaids,
+  sumRules,
+  type RaidRow,
+  type RuleSum,
+} from './summary-statements.js';
 
 interface TypeRow {
   eventType: string;
@@ -36,9 +44,18 @@ const raidStatement = sumRaids(raids);
 export class SummariesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Summarizes a period of a channel. @param partitions the partitions of `events`, oldest first */
-  async compute(period: SummaryPeriod, partitions: readonly Partition[]): Promise<StreamSummaryMessage> {
-    const parameters = toParameters(period, partitions);
+  /**
+   * Summarizes a period of a channel.
+   *
+   * @param partitions the partitions of `events`, oldest first
+   * @param limits leave out the events that a reader may not see
+   */
+  async compute(
+    period: SummaryPeriod,
+    partitions: readonly Partition[],
+    limits?: ReadLimits,
+  ): Promise<StreamSummaryMessage> {
+    const parameters = toParameters(period, partitions, limits);
     const sums = await readDespiteDrops(() =>
       this.dataSource.transaction('REPEATABLE READ', (transaction) => read(transaction, parameters)),
     );
@@ -92,6 +109,7 @@ interface Parameters {
 function toParameters(
   { channelId, from, to, keptFrom }: SummaryPeriod,
   partitions: readonly Partition[],
+  limits: ReadLimits = {},
 ): Parameters {
   const first = Math.max(from, keptFrom ?? from);
   const lowest = firstIdAt(first - maxReceiptGapMs);
@@ -105,6 +123,7 @@ function toParameters(
     firstIdAt(to + 1),
     new Date(first),
     new Date(to),
+    ...limitParameters(limits),
   ];
   return { values, scan: [scanned[0]?.from ?? lowest, scanned.at(-1)?.to ?? highest] };
 }

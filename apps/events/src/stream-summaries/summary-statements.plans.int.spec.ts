@@ -2,7 +2,7 @@ import { firstIdAt } from '@stream-events/contracts';
 import { streamSummaryRules } from '@stream-events/platforms';
 import { EventStore } from '../../test/event-store.js';
 import { explain, nodesOf, rowsRead, type PlanNode } from '../../test/explain.js';
-import { countTypes, sumRaids, sumRules } from './summary-statements.js';
+import { countTypes, limitParameters, sumRaids, sumRules } from './summary-statements.js';
 
 // Three months with 20 channels. The stream is a short part of the second month.
 const months = [Date.UTC(2025, 0, 5), Date.UTC(2025, 1, 5), Date.UTC(2025, 2, 5)];
@@ -38,6 +38,7 @@ const gap = 200; // as if receipt were at most 0.2 s from the time of an event
 const values = [
   ...['7', firstIdAt(from - gap), firstIdAt(to + gap), firstIdAt(from), firstIdAt(to + 1)],
   ...[new Date(from), new Date(to)],
+  ...limitParameters({}),
 ];
 const february = [firstIdAt(Date.UTC(2025, 1)), firstIdAt(Date.UTC(2025, 2))];
 

@@ -1,15 +1,39 @@
-import { maxSummaryTops } from '@stream-events/contracts';
+import {
+  eventFilters,
+  limitFields,
+  maxSummaryTops,
+  readLimits,
+  type ReadLimits,
+} from '@stream-events/contracts';
 import type { RaidRule, SummaryRule } from '@stream-events/platforms';
 
+// The parameters with the lists of a reader's limits.
+const firstLimit = 8;
+
+const withinLimits = limitFields
+  .map((field, index) => {
+    const list = `$${firstLimit + index}::text[]`;
+    const matches = eventFilters[readLimits[field]].columns.map((column) => `${column} = ANY (${list})`);
+    return `(${[`${list} IS NULL`, ...matches].join(' OR ')})`;
+  })
+  .join(' AND ');
+
+/** The parameters of the statements after those of the period. Null: the reader has no such limit. */
+export function limitParameters(limits: ReadLimits): (readonly string[] | null)[] {
+  return limitFields.map((field) => limits[field] ?? null);
+}
+
 /**
- * The condition of an event of the period. Its parameters follow the channel ($1):
+ * The condition of an event of the period that is within the reader's limits. Its parameters follow the channel ($1):
  *
  * $2, $3: the ids between which such events are. The id has the time of receipt, so this range is wider than the period.
  * $4, $5: the ids between which events are whose time of receipt is their only time.
  * $6, $7: the first and the last time.
+ * $8, $9: the lists of the limits (see `limitParameters`).
  */
 const inPeriod = `id >= $2::uuid AND id < $3::uuid AND origin = 'platform'
-  AND CASE WHEN occurred_at IS NULL THEN id >= $4::uuid AND id < $5::uuid ELSE occurred_at BETWEEN $6 AND $7 END`;
+  AND CASE WHEN occurred_at IS NULL THEN id >= $4::uuid AND id < $5::uuid ELSE occurred_at BETWEEN $6 AND $7 END
+  AND ${withinLimits}`;
 
 const highSurrogate = String.raw`\\u[dD][89abAB][0-9a-fA-F]{2}`;
 const lowSurrogate = String.raw`\\u[dD][c-fC-F][0-9a-fA-F]{2}`;
@@ -29,9 +53,9 @@ const readableData = String.raw`CASE WHEN strpos(event_data::text, '\u') = 0 THE
 
 /** The first event type of a channel after another one. Only the index on (broadcaster_user_id, event_type, id) has this order. */
 function firstType(after: string): string {
-  // The ids ($8, $9) span whole partitions. Within a partition, they exclude no index entry, so the scan ends at the first one.
+  // The ids ($10, $11) span whole partitions. Within a partition, they exclude no index entry, so the scan ends at the first one.
   return `SELECT broadcaster_user_id AS channel, event_type FROM events
-    WHERE (broadcaster_user_id, event_type) ${after} AND broadcaster_user_id IS NOT NULL AND id >= $8::uuid AND id < $9::uuid
+    WHERE (broadcaster_user_id, event_type) ${after} AND broadcaster_user_id IS NOT NULL AND id >= $10::uuid AND id < $11::uuid
     ORDER BY broadcaster_user_id, event_type LIMIT 1`;
 }
 

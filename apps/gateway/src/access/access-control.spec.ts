@@ -61,8 +61,7 @@ describe(readToken.name, () => {
   });
 });
 
-const noLimits = { eventTypes: null, channelIds: null };
-const all = { id: '9', stamp: 'stamp' };
+const all = { id: '9', stamp: 'stamp', limits: undefined };
 
 const callers: Record<string, Caller> = {
   owner: { id: '1', username: 'ada', role: 'owner', token: { ...all, kind: 'main' } },
@@ -70,7 +69,7 @@ const callers: Record<string, Caller> = {
   user: { id: '2', username: 'bob', role: 'user', token: { ...all, kind: 'main' } },
   reader: {
     ...{ id: '1', username: 'ada', role: 'owner' },
-    token: { ...all, kind: 'named', scopes: ['events:read', 'events:live'], limits: noLimits },
+    token: { ...all, kind: 'named', scopes: ['events:read', 'events:live'] },
   },
 };
 

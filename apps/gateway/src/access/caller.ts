@@ -1,15 +1,10 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { ReadLimits } from '@stream-events/contracts';
 import type { FastifyRequest } from 'fastify';
 import type { TokenScope } from './token-scopes.js';
 
 /** Owners may do everything. Users may do everything that does not affect the whole installation. */
 export type Role = 'owner' | 'user';
-
-/** The events that a token may see: those of any of these types and of any of these channels. Null: all of them. */
-export interface TokenLimits {
-  eventTypes: readonly string[] | null;
-  channelIds: readonly string[] | null;
-}
 
 /**
  * The token of a request. A main token and a session have all rights of the user's role. A named token has the rights that it
@@ -19,7 +14,9 @@ export type CallerToken = {
   id: string;
   /** Identifies the token with its present rights. Does not reveal the key. Changes when the rights change. */
   stamp: string;
-} & ({ kind: 'main' | 'session' } | { kind: 'named'; scopes: readonly TokenScope[]; limits: TokenLimits });
+  /** The events that the token may see. Undefined: all events. Only named tokens have limits. */
+  limits: ReadLimits | undefined;
+} & ({ kind: 'main' | 'session' } | { kind: 'named'; scopes: readonly TokenScope[] });
 
 /** The user that a request comes from, and the token that it carries. */
 export interface Caller {

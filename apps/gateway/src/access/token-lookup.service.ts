@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { ServiceError } from '@stream-events/contracts';
+import { ServiceError, type ReadLimits } from '@stream-events/contracts';
 import { DataSource } from 'typeorm';
 import type { Caller, CallerToken, Role } from './caller.js';
 import type { TokenScope } from './token-scopes.js';
@@ -157,15 +157,19 @@ export function hashKey(key: string): Buffer {
 }
 
 function toCaller(row: TokenRow): Caller {
-  const token = { id: row.tokenId, stamp: `${row.hash}:${row.version}` };
-  const limits = { eventTypes: row.eventTypes, channelIds: row.channelIds };
+  const token = { id: row.tokenId, stamp: `${row.hash}:${row.version}`, limits: limitsOf(row) };
   return {
     id: row.userId,
     username: row.username,
     role: row.role,
     token:
       row.kind === 'named'
-        ? { ...token, kind: row.kind, scopes: row.scopes ?? [], limits }
+        ? { ...token, kind: row.kind, scopes: row.scopes ?? [] }
         : { ...token, kind: row.kind },
   };
+}
+
+function limitsOf({ eventTypes, channelIds }: TokenRow): ReadLimits | undefined {
+  if (eventTypes === null && channelIds === null) return undefined;
+  return { ...(eventTypes && { eventTypes }), ...(channelIds && { channelIds }) };
 }

@@ -4,10 +4,10 @@ import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { exportFormats, ServiceError, type ExportFormat } from '@stream-events/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
-import { DescribesText, filterParameters } from '../events/event-filter-parameters.js';
-import { EventsService } from '../events/events.service.js';
-import { RefusesWith } from '../http/api-decorators.js';
 import { CurrentUser, type Caller } from '../access/caller.js';
+import { DescribesText, filterParameters } from '../events/event-filter-parameters.js';
+import { EventsService, type EventReader } from '../events/events.service.js';
+import { RefusesWith } from '../http/api-decorators.js';
 import { isEventId, parseEventExportQuery } from './event-export.query.js';
 import { EventExports } from './event-exports.service.js';
 import { exportLimits } from './export-limits.js';
@@ -69,27 +69,28 @@ export class EventExportController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { filters, format, after } = parseEventExportQuery(parameters);
+    const reader: EventReader = { requestId: request.id, limits: caller.token.limits };
     const exported = {
       format,
       // Otherwise, an export that is slower than ingest would never end.
       filters: { ...filters, until: Math.min(filters.until ?? Infinity, Date.now() + 1) },
-      ...(after !== undefined && { after: await this.findPosition(after, request.id) }),
+      ...(after !== undefined && { after: await this.findPosition(after, reader) }),
     };
     // The client left meanwhile.
     if (reply.raw.destroyed) return void reply.hijack();
     if (request.method === 'HEAD') return void beginResponse(reply, format).end();
     await this.exports.send(exported, {
+      ...reader,
       caller,
-      requestId: request.id,
       begin: () => beginResponse(reply, format),
     });
   }
 
   /** The `id` of the event after which the export continues. */
-  private async findPosition(after: string, requestId: string): Promise<string> {
+  private async findPosition(after: string, reader: EventReader): Promise<string> {
     if (isEventId(after)) return after.toLowerCase();
     try {
-      return (await this.events.get(after, requestId)).id;
+      return (await this.events.get(after, reader)).id;
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
       throw ServiceError.onField('after', 'must be the `id` or the `event_id` of an event');

@@ -20,7 +20,7 @@ class Pages {
 
   constructor(private readonly count: number) {}
 
-  request(_contract: unknown, { after }: ExportEventsRequest): Promise<ExportEventsReply> {
+  read(_contract: unknown, { after }: ExportEventsRequest): Promise<ExportEventsReply> {
     this.requests.push(after);
     if (after !== undefined && this.failures > 0) {
       this.failures -= 1;
@@ -55,7 +55,7 @@ async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
   };
   const metrics = new Registry();
   const exports = new EventExports(
-    pages as unknown as RequestClient, // holds: exports only send requests
+    pages as unknown as RequestClient, // holds: exports only read events
     tokens as TokenLookup, // holds: exports only check tokens
     createLogger('test', 'silent'),
     metrics,
@@ -66,9 +66,9 @@ async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
     const name = incoming.url ?? '';
     const caller: Caller = {
       ...{ id: name, username: name, role: 'user' },
-      token: { id: name, stamp: name, kind: 'main' },
+      token: { id: name, stamp: name, kind: 'main', limits: undefined },
     };
-    const client = { caller, requestId: '1', begin: () => response };
+    const client = { caller, requestId: '1', limits: undefined, begin: () => response };
     sent.push(
       exports.send(request, client).catch((error: unknown) => {
         response.writeHead(error instanceof ServiceError && error.code === 'unavailable' ? 503 : 429).end();

@@ -7,6 +7,7 @@ import { RequestClient } from '@stream-events/messaging';
 import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 import type { Caller } from '../access/caller.js';
 import { TokenLookup } from '../access/token-lookup.service.js';
+import type { EventReader } from '../events/events.service.js';
 import { exportLimits, type ExportLimits } from './export-limits.js';
 import { beginExport } from './export-pages.js';
 
@@ -17,10 +18,8 @@ const bufferBytes = 64 * 1024;
 const tokenCheckMs = 800;
 
 /** The client of an export. */
-export interface ExportClient {
+export interface ExportClient extends EventReader {
   caller: Caller;
-  /** The id of the HTTP request. */
-  requestId: string;
   /** Starts the response, once the first page is there. */
   begin(): ServerResponse;
 }
@@ -72,7 +71,7 @@ export class EventExports {
       const pages = await beginExport({
         client: this.client,
         request,
-        correlationId: client.requestId,
+        reader: client,
         eventsPerSecond: this.limits.eventsPerSecond,
         outageMs: this.limits.outageMs,
         signal: ending.signal,

@@ -6,6 +6,7 @@ import {
 } from '@stream-events/contracts';
 import type { RequestClient } from '@stream-events/messaging';
 import { pause } from '@stream-events/service';
+import type { EventReader } from '../events/events.service.js';
 
 const minBackoffMs = 250;
 const maxBackoffMs = 2_000;
@@ -17,8 +18,7 @@ const maxLagMs = 1_000;
 export interface ExportReading {
   client: RequestClient;
   request: ExportEventsRequest;
-  /** The id of the HTTP request. */
-  correlationId: string;
+  reader: EventReader;
   /** The maximum number of events per second. */
   eventsPerSecond: number;
   /** How long to retry while the events service is unavailable, in milliseconds. */
@@ -69,12 +69,12 @@ async function readWithRetries(reading: ExportReading, after: string): Promise<E
 }
 
 function readOnce(
-  { client, request, correlationId }: ExportReading,
+  { client, request, reader: { requestId, limits } }: ExportReading,
   after: string | undefined,
 ): Promise<ExportEventsReply> {
-  return client.request(
+  return client.read(
     exportEvents,
     { ...request, ...(after !== undefined && { after }) },
-    { correlationId },
+    { correlationId: requestId, limits },
   );
 }

@@ -53,10 +53,17 @@ export class EventsController {
   @EventFilterParameters()
   @Answers(200, 'A page of events', { type: EventPage })
   @RefusesWith({ invalid: '`page_size`, `since`, `until`, or `cursor` is invalid' })
-  async list(@Query() parameters: Record<string, string>, @Req() request: FastifyRequest): Promise<Buffer> {
+  async list(
+    @Query() parameters: Record<string, string>,
+    @CurrentUser() caller: Caller,
+    @Req() request: FastifyRequest,
+  ): Promise<Buffer> {
     const query = parseEventListQuery(parameters);
     const asked = { ...query.request, records: true };
-    const page = await this.client.request(listEvents, asked, { correlationId: request.id });
+    const page = await this.client.read(listEvents, asked, {
+      correlationId: request.id,
+      limits: caller.token.limits,
+    });
     const link = (position: typeof page.next): string =>
       JSON.stringify(position && this.links.of(request, query.list, position));
     // An events service of version 0.1.0 does not print records.
@@ -111,8 +118,14 @@ export class EventsController {
   @DescribesEventId()
   @Answers(200, 'The event', { type: EventRecord })
   @RefusesWith({ not_found: 'No event has this `id` or `event_id`' })
-  async show(@Param('id') id: string, @Req() request: FastifyRequest): Promise<string> {
-    return printEventRecord(await this.events.get(id, request.id));
+  async show(
+    @Param('id') id: string,
+    @CurrentUser() caller: Caller,
+    @Req() request: FastifyRequest,
+  ): Promise<string> {
+    return printEventRecord(
+      await this.events.get(id, { requestId: request.id, limits: caller.token.limits }),
+    );
   }
 
   @Post(':event_type/test')

@@ -6,6 +6,7 @@ import {
   ServiceError,
   type EventWithColumns,
   type JsonObjectText,
+  type ReadLimits,
   type StoredEvent,
 } from '@stream-events/contracts';
 import { EventIngest, generateEventId } from '@stream-events/ingest';
@@ -22,6 +23,14 @@ export interface ClientEvent {
   idempotencyKey: string | undefined;
   /** The id of the HTTP request, for the logs. */
   requestId: string;
+}
+
+/** Who asks for an event. */
+export interface EventReader {
+  /** The id of the HTTP request, for the logs. */
+  requestId: string;
+  /** What the reader may see; undefined: all events. */
+  limits: ReadLimits | undefined;
 }
 
 const maxKeyLength = 255;
@@ -66,11 +75,11 @@ export class EventsService {
     return this.store(newEvent, event.requestId);
   }
 
-  /** Finds an event by its `id` or its `event_id`. */
-  async get(id: string, requestId: string): Promise<StoredEvent> {
+  /** Finds an event that the reader may see by its `id` or its `event_id`. */
+  async get(id: string, { requestId, limits }: EventReader): Promise<StoredEvent> {
     if (!isTextWithin(id, 1, maxIdLength))
       throw new ServiceError('not_found', 'There is no event with this id or event_id.');
-    return this.client.request(getEvent, { id }, { correlationId: requestId });
+    return this.client.read(getEvent, { id }, { correlationId: requestId, limits });
   }
 
   private async store(event: EventWithColumns, requestId: string): Promise<StoredEvent> {
@@ -80,7 +89,7 @@ export class EventsService {
         'invalid',
         `The event cannot be stored. An owner can view, retry, or discard it as dead letter ${id}, which has the reason.`,
       );
-    return outcome === 'known' ? this.get(id, requestId) : event;
+    return outcome === 'known' ? this.get(id, { requestId, limits: undefined }) : event;
   }
 }
 

@@ -3,6 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { printReplayedEventRecord } from '@stream-events/contracts';
 import type { FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
+import { CurrentUser, type Caller } from '../access/caller.js';
 import { Answers, RefusesWith } from '../http/api-decorators.js';
 import { DescribesEventId } from '../events/event-filter-parameters.js';
 import { EventsService } from '../events/events.service.js';
@@ -31,8 +32,12 @@ export class EventReplayController {
   @DescribesEventId()
   @Answers(200, 'The event as it was sent', { type: ReplayedEventRecord })
   @RefusesWith({ not_found: 'The event does not exist' })
-  async replay(@Param('id') id: string, @Req() request: FastifyRequest): Promise<string> {
-    const event = await this.events.get(id, request.id);
+  async replay(
+    @Param('id') id: string,
+    @CurrentUser() caller: Caller,
+    @Req() request: FastifyRequest,
+  ): Promise<string> {
+    const event = await this.events.get(id, { requestId: request.id, limits: caller.token.limits });
     await this.channel.publish([event], null);
     return printReplayedEventRecord(event);
   }

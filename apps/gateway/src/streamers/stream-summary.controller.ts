@@ -4,6 +4,7 @@ import { getStreamViewers, summarizeStream } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
+import { CurrentUser, type Caller } from '../access/caller.js';
 import { Answers, DescribesId, RefusesWith } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { StreamSummary, toStreamSummary } from './stream-summary.dto.js';
@@ -30,15 +31,16 @@ export class StreamSummaryController {
   async show(
     @Id() streamerId: string,
     @Id('stream_id') streamId: string,
+    @CurrentUser() caller: Caller,
     @Req() request: FastifyRequest,
   ): Promise<StreamSummary> {
     const options = { correlationId: request.id };
     const found = await this.client.request(getStreamViewers, { streamerId, streamId }, options);
     const { userId: channelId, startedAt, endedAt } = found.stream;
-    const summary = await this.client.request(
+    const summary = await this.client.read(
       summarizeStream,
       { streamId, channelId, startedAt, endedAt },
-      options,
+      { ...options, limits: caller.token.limits },
     );
     return toStreamSummary(found, summary);
   }

@@ -182,7 +182,7 @@ export function filterListFault(maxValues: number): string {
   return `must have at most ${maxValues} values, separated by commas`;
 }
 
-/** A condition on an event: any of the columns has any of the values. */
+/** A condition on an event: any of the columns has any of the values. Without values, no event meets it. */
 export interface FilterCondition {
   filter: NamedTextFilter;
   columns: readonly { name: FilterColumnName; field: FilterColumnField }[];
@@ -195,6 +195,9 @@ export type TextFilterValues = Readonly<
   Partial<Record<FieldOf<TextFilterName>, string | readonly string[] | undefined>>
 >;
 
+/** The values of an event that conditions compare, by field. */
+export type FilteredFields = Readonly<Record<FilterColumnField, unknown>>;
+
 const compiledFilters = textFilters.map((filter) => ({
   filter,
   columns: filter.columns.map((name) => ({ name, field: filterColumns[name].field })),
@@ -203,9 +206,27 @@ const compiledFilters = textFilters.map((filter) => ({
 
 /** Returns the conditions of text filters, in the order of the table. An event must meet all of them. An empty value is no filter. */
 export function toConditions(filters: TextFilterValues): FilterCondition[] {
-  return compiledFilters.flatMap(({ filter, columns, isFolded }) => {
-    const values = [filters[filter.field] ?? []].flat().filter((value) => value !== '');
-    if (values.length === 0) return [];
-    return [{ filter, columns, values: isFolded ? values.map(foldCase) : values }];
+  return textFilters.flatMap(({ name, field }) => {
+    const values = [filters[field] ?? []].flat().filter((value) => value !== '');
+    return values.length === 0 ? [] : [toCondition(name, values)];
   });
+}
+
+/** Returns the condition that an event has any of these values of a text filter. */
+export function toCondition(name: TextFilterName, values: readonly string[]): FilterCondition {
+  const compiled = compiledFilters.find(({ filter }) => filter.name === name);
+  if (!compiled) throw new Error(`there is no text filter ${name}`);
+  const { filter, columns, isFolded } = compiled;
+  return { filter, columns, values: isFolded ? values.map(foldCase) : values };
+}
+
+/** Compiles conditions into a test of the values of an event. The event must meet all of the conditions. */
+export function compileConditions(
+  conditions: readonly FilterCondition[],
+): (fields: FilteredFields) => boolean {
+  const compiled = conditions.map(({ columns, values }) => ({
+    fields: columns.map(({ field }) => field),
+    values: new Set<unknown>(values),
+  }));
+  return (event) => compiled.every(({ fields, values }) => fields.some((field) => values.has(event[field])));
 }

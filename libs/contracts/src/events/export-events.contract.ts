@@ -1,8 +1,9 @@
 import { Type } from 'class-transformer';
 import { IsIn, IsInstance, IsInt, IsObject, IsOptional, IsUUID, ValidateNested } from 'class-validator';
-import { defineContract, type RawFormat } from '../contract.js';
+import type { RawFormat } from '../contract.js';
 import { ServiceError } from '../errors.js';
 import { EventFilters } from './read-events.contract.js';
+import { defineReadContract } from './read-limits.js';
 
 /** The formats of an export. */
 export const exportFormats = ['ndjson', 'csv'] as const;
@@ -69,7 +70,7 @@ const exportPageFormat: RawFormat<ExportEventsReply> = {
 };
 
 /** Reads one page of an export. Its replies are always raw, because no version had this contract without the raw format. */
-export const exportEvents = defineContract({
+export const exportEvents = defineReadContract({
   subject: 'request.events.export',
   request: ExportEventsRequest,
   reply: ExportEventsReply,

@@ -11,12 +11,12 @@ import {
   IsUUID,
   ValidateNested,
 } from 'class-validator';
-import { defineContract } from '../contract.js';
 import { PageReply, PageRequest } from '../list-page.js';
 import { IsText } from '../text.js';
 import { textFilters, timeFilters, type EventFilterValues } from './event-filters.js';
 import { eventOrigins, type EventOrigin, type StoredEvent } from './event-record.js';
 import { listEventsFormat } from './list-events-format.js';
+import { defineReadContract } from './read-limits.js';
 
 const FilterFields: new () => EventFilterValues = class {};
 for (const { field, maxValues } of textFilters)
@@ -82,7 +82,7 @@ export class ListEventsReply extends PageReply {
 }
 
 /** Lists one page of events. */
-export const listEvents = defineContract({
+export const listEvents = defineReadContract({
   subject: 'request.events.list',
   request: ListEventsRequest,
   reply: ListEventsReply,
@@ -98,7 +98,7 @@ export class GetEventRequest {
 }
 
 /** Returns one event. */
-export const getEvent = defineContract({
+export const getEvent = defineReadContract({
   subject: 'request.events.get',
   request: GetEventRequest,
   reply: StoredEventMessage,

@@ -11,8 +11,8 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
-import { defineContract } from '../contract.js';
 import { IsText } from '../text.js';
+import { defineReadContract } from './read-limits.js';
 
 /** The maximum number of event types in a summary. The types with the most events are listed. */
 export const maxSummaryTypes = 200;
@@ -197,7 +197,7 @@ export class StreamSummaryMessage {
  * Summarizes the events of the platform and of clients (not tests) that concern a channel and happened during a stream. The
  * summary of a stream that has ended is saved, and computed again when its events or its times have changed.
  */
-export const summarizeStream = defineContract({
+export const summarizeStream = defineReadContract({
   subject: 'request.events.summarize-stream',
   request: SummarizeStreamRequest,
   reply: StreamSummaryMessage,

@@ -111,6 +111,43 @@ describe(FanOut.name, () => {
     expect(two.writes).toEqual([[1, 5]]);
   });
 
+  it('delivers to a member with limits the events of its channels, each once', async () => {
+    const limits = { channelIds: ['1', '2'] };
+    const [both, same] = [new Listener({ limits }), new Listener({ limits: { channelIds: ['2', '1'] } })];
+    const narrow = new Listener({ channelId: '1', limits });
+    const outside = new Listener({ channelId: '3', limits });
+    const nothing = new Listener({ limits: { channelIds: [] } });
+    publish('1');
+    publish('2');
+    publish('3');
+    publishData({ from_broadcaster_user_id: '1', to_broadcaster_user_id: '2' });
+    publishData({ from_broadcaster_user_id: '3', to_broadcaster_user_id: '2' });
+    await nextTurn();
+
+    expect(both.writes).toEqual([[1, 2, 4, 5]]);
+    expect(both.frames[0]).toBe(same.frames[0]);
+    expect(narrow.writes).toEqual([[1, 4]]);
+    expect(outside.writes).toEqual([[5]]);
+    expect(nothing.writes).toEqual([]);
+
+    for (const listener of [both, same, narrow, outside, nothing]) sut.leave(listener);
+    publish('1');
+    await nextTurn();
+    expect(delivered).toBe(4 + 4 + 2 + 1);
+  });
+
+  it('tests an event only against the members whose limits have its channel', async () => {
+    const limited = Array.from({ length: 50 }, (_, n) => new Listener({ limits: { channelIds: [`c${n}`] } }));
+    const event = publish('c7');
+    const fields = jest.spyOn(event, 'fields', 'get');
+    sut.publish(event);
+
+    // Once for its channels, and once for the one member.
+    expect(fields).toHaveBeenCalledTimes(2);
+    await nextTurn();
+    expect(limited.map(({ writes }) => writes.length).filter((count) => count > 0)).toEqual([1]);
+  });
+
   it('parses no record when no member has a filter', async () => {
     sut.join({ filter: {}, format: 'plain', deliver: () => undefined });
     const event = new LiveEvent('id', Buffer.from('{}'), epoch, 1);

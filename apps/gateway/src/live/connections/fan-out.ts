@@ -75,7 +75,7 @@ class Audience {
 /** Delivers each event to the members whose filters it passes. Evaluates each distinct filter once, and makes each frame once. */
 export class FanOut {
   private readonly audiences = new Map<string, Audience>();
-  /** The audiences by the channel that they filter by (null: any), so that an event is tested only against a few of them. */
+  /** The audiences by each channel of their filters (null: any), so that an event is tested only against a few of them. */
   private readonly byChannel = new Map<string | null, Set<Audience>>();
   private readonly dirty = new Set<Audience>();
   private flushing: NodeJS.Immediate | undefined;
@@ -86,7 +86,7 @@ export class FanOut {
   publish(event: LiveEvent): void {
     this.offer(event, this.byChannel.get(null));
     const hasOthers = this.byChannel.size > (this.byChannel.has(null) ? 1 : 0);
-    if (hasOthers) for (const channel of channelsOf(event)) this.offer(event, this.byChannel.get(channel));
+    if (hasOthers) this.offer(event, this.audiencesOf(channelsOf(event)));
     if (this.dirty.size > 0) this.flushing ??= setImmediate(() => this.flush());
   }
 
@@ -116,6 +116,13 @@ export class FanOut {
     if (audience.isEmpty) this.removeAudience(audience);
   }
 
+  /** The audiences of any of these channels, each once, because an audience must not get an event twice. */
+  private audiencesOf(channels: readonly string[]): Iterable<Audience> {
+    const groups = channels.flatMap((channel) => this.byChannel.get(channel) ?? []);
+    const [first = [], ...others] = groups;
+    return others.length === 0 ? first : new Set(groups.flatMap((group) => [...group]));
+  }
+
   private offer(event: LiveEvent, audiences: Iterable<Audience> = []): void {
     for (const audience of audiences) {
       if (!audience.take(event)) continue;
@@ -126,31 +133,34 @@ export class FanOut {
 
   private addAudience(key: string, filter: LiveFilter): Audience {
     const audience = new Audience(key, filter);
-    const channel = channelIn(filter);
-    const group = this.byChannel.get(channel) ?? new Set();
-    this.byChannel.set(channel, group.add(audience));
+    for (const channel of channelsIn(filter)) {
+      const group = this.byChannel.get(channel) ?? new Set();
+      this.byChannel.set(channel, group.add(audience));
+    }
     this.audiences.set(key, audience);
     return audience;
   }
 
   private removeAudience(audience: Audience): void {
-    const channel = channelIn(audience.filter);
-    const group = this.byChannel.get(channel);
-    group?.delete(audience);
-    if (group?.size === 0) this.byChannel.delete(channel);
+    for (const channel of channelsIn(audience.filter)) {
+      const group = this.byChannel.get(channel);
+      group?.delete(audience);
+      if (group?.size === 0) this.byChannel.delete(channel);
+    }
     this.audiences.delete(audience.key);
     this.dirty.delete(audience);
   }
 }
 
-/** The channel of the events that can pass a filter; null: any. */
-function channelIn({ broadcasterUserId, channelId }: LiveFilter): string | null {
-  return broadcasterUserId || channelId || null;
+/** The channels of the events that can pass a filter; null: any. */
+function channelsIn({ broadcasterUserId, channelId, limits }: LiveFilter): readonly (string | null)[] {
+  const channel = broadcasterUserId || channelId;
+  return channel ? [channel] : (limits?.channelIds ?? [null]);
 }
 
 const channelFields = eventFilters.channel_id.columns.map((name) => filterColumns[name].field);
 
-/** The channels that an event concerns, each once, because an audience must not get the event twice. */
-function channelsOf({ fields }: LiveEvent): Set<string> {
-  return new Set(channelFields.flatMap((field) => fields[field] ?? []));
+/** The channels that an event concerns. */
+function channelsOf({ fields }: LiveEvent): string[] {
+  return channelFields.flatMap((field) => fields[field] ?? []);
 }

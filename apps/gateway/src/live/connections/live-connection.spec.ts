@@ -107,6 +107,22 @@ describe(LiveConnection.name, () => {
     expect(sink.sequences).toEqual([3, 6, 9]);
   });
 
+  it('sends a client with limits nothing else: catching up, live, and in replays', async () => {
+    publish(10);
+    const filter = { limits: { eventTypes: ['a', 'c'] }, eventType: ['a', 'b'] };
+    const sink = connect({ after: `${epoch}-0-00000000`, filter });
+    await untilReady(sink);
+    publish(5);
+    await eventually(() => expect(sink.sequences).toEqual([3, 6, 9, 12, 15]));
+    const replays = [1, 2, 3].map((sequence) => makeEvent(epoch, sequence));
+
+    expect(replays.map((event) => connections[0]?.replay(event))).toEqual([
+      'filtered out',
+      'filtered out',
+      'sent',
+    ]);
+  });
+
   it.each([
     ['garbage', 'unknown_position', () => 'garbage'],
     ['empty', 'unknown_position', () => ''],

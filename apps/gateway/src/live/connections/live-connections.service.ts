@@ -85,7 +85,8 @@ export class LiveConnections {
   open(request: LiveRequest, client: LiveClient): LiveConnection {
     const { caller } = client;
     this.refuseTooMany(caller);
-    const connection = new LiveConnection(request, client.makeSink(), {
+    const limited = { ...request, filter: { ...request.filter, limits: caller.token.limits } };
+    const connection = new LiveConnection(limited, client.makeSink(), {
       feed: this.feed,
       history: this.history,
       fanOut: this.fanOut,

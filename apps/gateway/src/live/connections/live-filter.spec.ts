@@ -1,4 +1,5 @@
 import { firstIdAt } from '@stream-events/contracts';
+import fc from 'fast-check';
 import { LiveEvent } from '../stream/live-event.js';
 import { compileFilter, describeFilter, type LiveFilter } from './live-filter.js';
 
@@ -81,6 +82,30 @@ describe(compileFilter.name, () => {
     expect(passes({ broadcasterUserId: 'b1' }, eventOf(raid))).toBe(false);
   });
 
+  it('lets the events within the limits pass that match the filter', () => {
+    const type = fc.constantFrom('raid', 'channel-raid', 'channel-follow');
+    const channel = fc.constantFrom('c1', 'c2', 'c3');
+    const types = fc.array(type, { maxLength: 3 });
+    const limits = fc.record({ eventTypes: types, channelIds: fc.array(channel, { maxLength: 3 }) }, { requiredKeys: [] }); // prettier-ignore
+    const filter = fc.record({ eventType: types, channelId: channel }, { requiredKeys: [] });
+    const event = fc.record({ type, of: fc.option(channel), from: channel, to: channel });
+    fc.assert(
+      fc.property(event, limits, filter, ({ type: eventType, of, from, to }, allowed, wanted) => {
+        const data = { broadcaster_user_id: of, from_broadcaster_user_id: from, to_broadcaster_user_id: to };
+        const channels = eventType === 'channel-follow' ? [of] : [of, from, to];
+        const isExpected = [
+          !allowed.eventTypes || allowed.eventTypes.includes(eventType),
+          !allowed.channelIds || allowed.channelIds.some((id) => channels.includes(id)),
+          !wanted.eventType?.length || wanted.eventType.includes(eventType),
+          !wanted.channelId || channels.includes(wanted.channelId),
+        ].every(Boolean);
+
+        const given = eventOf({ event_type: eventType, event_data: data });
+        expect(passes({ ...wanted, limits: allowed }, given)).toBe(isExpected);
+      }),
+    );
+  });
+
   it('does not match when the data lacks the field of a filter', () => {
     expect(passes({ userId: '7' }, eventOf({ event_data: {} }))).toBe(false);
     expect(passes({ eventId: 'null' }, eventOf({ event_id: null }))).toBe(false);
@@ -98,5 +123,14 @@ describe(describeFilter.name, () => {
     expect(describeFilter({ userId: '1' })).not.toBe(describeFilter({ userName: '1' }));
     expect(describeFilter({ eventType: ['a'] })).not.toBe(describeFilter({ eventTypes: ['a'] }));
     expect(describeFilter({ eventType: ['a,b'] })).not.toBe(describeFilter({ eventType: ['a', 'b'] }));
+  });
+
+  it('is equal for equal limits, and differs for others', () => {
+    const key = (eventTypes?: string[]): string =>
+      describeFilter({ userId: '1', limits: eventTypes && { eventTypes } });
+
+    expect(key(['a', 'b'])).toBe(key(['b', 'a']));
+    expect(key()).toBe(describeFilter({ userId: '1' }));
+    expect(new Set([key(), key([]), key(['a']), describeFilter({ eventTypes: ['a'], userId: '1' })]).size).toBe(4); // prettier-ignore
   });
 });

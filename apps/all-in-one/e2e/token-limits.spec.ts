@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { eventually } from '@stream-events/testing';
+import fc from 'fast-check';
+import { eventsPath, newEvent, type EventPage, type EventRecord } from './api.js';
+import { LiveSocket, LiveStream } from './live-clients.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+
+/** The limits of a token. */
+interface Limits {
+  event_types?: string[];
+  channel_ids?: string[];
+}
+
+/** An event whose channels are known. */
+interface Sample {
+  eventType: string;
+  channels: string[];
+}
+
+const types = ['channel-follow', 'channel-cheer', 'channel-raid', 'stream-offline'];
+const channels = ['1', '2', '3', '4'];
+
+// A raid concerns two channels, all other events one, or none.
+const samples: Sample[] = types.flatMap((eventType) =>
+  eventType === 'channel-raid'
+    ? channels.flatMap((from) => channels.map((to) => ({ eventType, channels: [from, to] })))
+    : [...channels.map((channel) => ({ eventType, channels: [channel] })), { eventType, channels: [] }],
+);
+
+const subset = (values: string[]) => fc.subarray(values, { minLength: 1 });
+const limitsToTry = fc.sample(
+  fc.oneof(
+    fc.record({ event_types: subset(types) }),
+    fc.record({ channel_ids: subset(channels) }),
+    fc.record({ event_types: subset(types), channel_ids: subset(channels) }),
+  ),
+  8,
+);
+
+/** What the token may see, said once more in other words. */
+function isVisible({ eventType, channels: own }: Sample, { event_types, channel_ids }: Limits): boolean {
+  if (event_types && !event_types.includes(eventType)) return false;
+  return !channel_ids || own.some((channel) => channel_ids.includes(channel));
+}
+
+function dataOf({ eventType, channels: [one, two] }: Sample): object {
+  if (eventType === 'channel-raid') return { from_broadcaster_user_id: one, to_broadcaster_user_id: two };
+  return one === undefined ? { user_id: '9' } : { broadcaster_user_id: one, user_id: '9' };
+}
+
+describe('a token that is limited to event types and channels', () => {
+  let stack: Stack;
+  let events: (Sample & { id: string; eventId: string })[];
+  let start: string;
+
+  beforeAll(async () => {
+    stack = await startStack();
+    const probe = await LiveSocket.ready(stack.url, { token: stack.ownerToken });
+    start = await eventually(() => {
+      if (probe.position === undefined) throw new Error('no position yet');
+      return probe.position;
+    });
+    events = samples.map((sample) => ({ ...sample, id: '', eventId: randomUUID() }));
+    const stored = events.map(({ eventType, eventId, ...sample }) =>
+      newEvent({ eventType, eventId, eventData: JSON.stringify(dataOf({ ...sample, eventType })) }),
+    );
+    await stack.storeEvents(stored);
+    events = events.map((event, index) => ({ ...event, id: stored[index]!.id }));
+    await eventually(() => expect(probe.events).toHaveLength(events.length));
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  const createToken = async (limits: Limits): Promise<string> => {
+    const body = { name: 'limited', scopes: ['events:read', 'events:live'], ...limits };
+    return (await stack.request<{ key: string }>('POST', '/api/v1/tokens', { body })).json.key;
+  };
+
+  const visibleIds = (limits: Limits): string[] =>
+    events.filter((event) => isVisible(event, limits)).map(({ id }) => id);
+
+  /** The ids on all pages of a list. */
+  async function walk(token: string, query = ''): Promise<string[]> {
+    const ids: string[] = [];
+    let path: string | null = `${eventsPath}?page_size=3${query}`;
+    while (path !== null) {
+      const { status, json }: { status: number; json: EventPage } = await stack.request<EventPage>(
+        'GET',
+        path,
+        {
+          token,
+        },
+      );
+      expect(status).toBe(200);
+      ids.push(...json.results.map(({ id }) => id!));
+      path = json.next && new URL(json.next).pathname + new URL(json.next).search;
+    }
+    return ids;
+  }
+
+  const sorted = (ids: (string | null)[]): (string | null)[] => [...ids].sort();
+
+  it.each(limitsToTry.map((limits) => [JSON.stringify(limits), limits] as const))(
+    'sees nothing else in lists, by id, in exports, and live: %s',
+    async (_, limits) => {
+      const token = await createToken(limits);
+      const visible = visibleIds(limits);
+
+      expect(sorted(await walk(token))).toEqual(sorted(visible));
+      for (const type of types) {
+        const ofType = events.filter(({ id, eventType }) => eventType === type && visible.includes(id));
+        expect(sorted(await walk(token, `&event_type=${type}`))).toEqual(sorted(ofType.map(({ id }) => id)));
+      }
+
+      for (const { id, eventId } of events)
+        for (const name of [id, eventId]) {
+          const { status } = await stack.request('GET', `${eventsPath}/${name}`, { token });
+          expect(status).toBe(visible.includes(id) ? 200 : 404);
+        }
+
+      const { text } = await stack.request('GET', `${eventsPath}/export`, { token });
+      const exported = text.split('\n').filter((line) => line !== '');
+      expect(sorted(exported.map((line) => (JSON.parse(line) as EventRecord).id))).toEqual(sorted(visible));
+
+      // Both resume at the position before all events, and then wait for the event that only replays send.
+      const socket = await LiveSocket.ready(stack.url, { token, after: start });
+      const stream = await LiveStream.open(stack.urls[1]!, token, { after: start });
+      await eventually(() => {
+        expect(sorted(socket.events.map(({ id }) => id))).toEqual(sorted(visible));
+        expect(sorted(stream.events.map(({ id }) => id))).toEqual(sorted(visible));
+      });
+
+      for (const { id } of events) await stack.request('POST', `${eventsPath}/${id}/replay`);
+      await eventually(() =>
+        expect(sorted(socket.events.slice(visible.length).map(({ id }) => id))).toEqual(sorted(visible)),
+      );
+      expect(sorted(stream.events.map(({ id }) => id))).not.toContain(
+        events.find(({ id }) => !visible.includes(id))?.id,
+      );
+      stream.close();
+      await socket.close();
+    },
+  );
+
+  it('sees events of the present, and no others', async () => {
+    const limits = { event_types: ['channel-cheer'], channel_ids: ['2'] };
+    const socket = await LiveSocket.ready(stack.url, { token: await createToken(limits) });
+    const mixed = samples.map((sample) =>
+      newEvent({
+        eventType: sample.eventType,
+        eventId: randomUUID(),
+        eventData: JSON.stringify(dataOf(sample)),
+      }),
+    );
+    await stack.storeEvents(mixed);
+    const last = newEvent({
+      eventType: 'channel-cheer',
+      eventId: randomUUID(),
+      eventData: JSON.stringify({ broadcaster_user_id: '2', last: true }),
+    });
+    await stack.storeEvents([last]);
+
+    await eventually(() => expect(socket.events.at(-1)?.id).toBe(last.id));
+    const cheer = mixed.filter((_, index) => isVisible(samples[index]!, limits));
+    expect(socket.events.map(({ id }) => id)).toEqual([...cheer.map(({ id }) => id), last.id]);
+  });
+});

@@ -1,0 +1,89 @@
+import { plainToInstance } from 'class-transformer';
+import { validateSync } from 'class-validator';
+import type { Contract } from '../contract.js';
+import { compileConditions, type FilteredFields } from './event-filters.js';
+import { exportEvents } from './export-events.contract.js';
+import { getEvent, listEvents } from './read-events.contract.js';
+import { toLimitConditions, type ReadLimits } from './read-limits.js';
+import { summarizeStream } from './stream-summaries.contract.js';
+
+const texts = (count: number): string[] => Array.from({ length: count }, (_, index) => `text-${index}`);
+
+/** The paths of the faults in a request. */
+function faultsIn({ request: type }: Contract<object, object>, request: object): string[] {
+  const faults = validateSync(plainToInstance(type, request), { whitelist: true });
+  return faults.flatMap(({ property, children = [] }) =>
+    children.length > 0 ? children.map((child) => `${property}.${child.property}`) : [property],
+  );
+}
+
+describe('withinLimits', () => {
+  it.each([listEvents, getEvent, exportEvents, summarizeStream])(
+    'has a subject that version 0.1.0 does not serve: $subject',
+    ({ subject, withinLimits }) => {
+      expect(withinLimits.subject).toBe(`${subject}-within-limits`);
+    },
+  );
+
+  it.each<[object, string[]]>([
+    [{}, ['limits']],
+    [{ limits: null }, ['limits']],
+    [{ limits: {} }, []],
+    [{ limits: { eventTypes: texts(100), channelIds: texts(100) } }, []],
+    [{ limits: { eventTypes: texts(101) } }, ['limits.eventTypes']],
+    [{ limits: { channelIds: texts(101) } }, ['limits.channelIds']],
+    [{ limits: { eventTypes: 'a', channelIds: ['a', 7] } }, ['limits.eventTypes', 'limits.channelIds']],
+    [
+      { limits: { eventTypes: [''], channelIds: ['a'.repeat(256)] } },
+      ['limits.eventTypes', 'limits.channelIds'],
+    ],
+    [{ limits: { channelIds: ['a\0'] } }, ['limits.channelIds']],
+  ])('validates limits in addition to the request, case %#', (fields, faults) => {
+    expect(faultsIn(getEvent.withinLimits, { id: '1', ...fields })).toEqual(faults);
+    expect(faultsIn(getEvent.withinLimits, fields)).toEqual([...faults, 'id']);
+  });
+
+  it('leaves the ordinary contract without limits', () => {
+    expect(faultsIn(getEvent, { id: '1', limits: 'anything' })).toEqual([]);
+  });
+});
+
+describe(toLimitConditions.name, () => {
+  const follow: FilteredFields = {
+    ...{ eventType: 'follow', eventSource: 'PlatformSub', origin: 'platform', eventId: null },
+    ...{ userId: 'c3', userName: null, rewardId: null, raidFrom: null, raidTo: null },
+    ...{ broadcasterUserId: 'c1', raidFromId: null, raidToId: null },
+  };
+  const raid: FilteredFields = { ...follow, eventType: 'raid', broadcasterUserId: null, raidFromId: 'c1', raidToId: 'c2' }; // prettier-ignore
+  const sees = (limits: ReadLimits | undefined, event = follow): boolean =>
+    compileConditions(toLimitConditions(limits))(event);
+
+  it('lets a reader without limits see every event', () => {
+    expect([sees(undefined), sees({})]).toEqual([true, true]);
+  });
+
+  it.each<[ReadLimits, boolean]>([
+    [{ eventTypes: ['x', 'follow'] }, true],
+    [{ eventTypes: ['Follow'] }, false],
+    [{ channelIds: ['c2', 'c1'] }, true],
+    [{ channelIds: ['c3'] }, false],
+    [{ eventTypes: ['follow'], channelIds: ['c1'] }, true],
+    [{ eventTypes: ['follow'], channelIds: ['c2'] }, false],
+    [{ eventTypes: ['raid'], channelIds: ['c1'] }, false],
+  ])('with %j, lets a reader see a follow of channel c1: %s', (limits, expected) => {
+    expect(sees(limits)).toBe(expected);
+  });
+
+  it('lets a reader see the raids from and to a channel', () => {
+    const ofChannel = (id: string): boolean => sees({ channelIds: ['other', id] }, raid);
+    expect(['c1', 'c2', 'c3'].map(ofChannel)).toEqual([true, true, false]);
+  });
+
+  it('lets a reader with an empty list see nothing', () => {
+    expect([sees({ eventTypes: [] }), sees({ channelIds: [] }), sees({ channelIds: [] }, raid)]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  });
+});

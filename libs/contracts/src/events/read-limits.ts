@@ -1,0 +1,79 @@
+import { Type } from 'class-transformer';
+import { ArrayMaxSize, IsArray, IsObject, IsOptional, ValidateNested } from 'class-validator';
+import type { Contract, MessageClass } from '../contract.js';
+import { IsText } from '../text.js';
+import { toCondition, type FilterCondition, type TextFilterName } from './event-filters.js';
+
+/** The maximum number of event types, and of channels, in the limits of a reader. */
+export const maxLimitValues = 100;
+
+/**
+ * What a reader may see: the events that have one of the types and concern one of the channels. Other events do not exist for the
+ * reader. A missing list does not limit the reader; an empty list leaves nothing to see.
+ */
+export class ReadLimits {
+  /** Limits the reader as the filter `event_type` does. */
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(maxLimitValues)
+  @IsText(1, 255, { each: true })
+  eventTypes?: string[];
+
+  /** Limits the reader as the filter `channel_id` does. */
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(maxLimitValues)
+  @IsText(1, 255, { each: true })
+  channelIds?: string[];
+}
+
+/** The limits of a reader, by field, and the filter that limits in the same way. */
+export const readLimits = {
+  eventTypes: 'event_type',
+  channelIds: 'channel_id',
+} as const satisfies Record<keyof ReadLimits, TextFilterName>;
+
+/** The fields of limits, in the order of the table. */
+export const limitFields = Object.keys(readLimits) as readonly (keyof ReadLimits)[]; // Safe cast: the table has exactly these fields.
+
+/** Returns the conditions of limits. An event must meet them in addition to those of filters. */
+export function toLimitConditions(limits: ReadLimits | undefined): FilterCondition[] {
+  return limitFields.flatMap((field) => {
+    const values = limits?.[field];
+    return values ? [toCondition(readLimits[field], values)] : [];
+  });
+}
+
+/** A request that can be limited to what its reader may see. */
+export type ReadRequest<Request extends object> = Request & { limits?: ReadLimits | undefined };
+
+/** The request of a reader with limits. */
+export type LimitedRequest<Request extends object> = Request & { limits: ReadLimits };
+
+/** A contract that reads events, for readers who may see all events. */
+export interface ReadContract<Request extends object, Reply extends object> extends Contract<Request, Reply> {
+  /**
+   * The same contract for readers with limits. It has a subject of its own because a service of version 0.1.0 ignores fields that it
+   * does not know: it would reply with all events. That service does not serve this subject, so the request fails as `unavailable`.
+   */
+  readonly withinLimits: Contract<LimitedRequest<Request>, Reply>;
+}
+
+/** Declares a contract that reads events, with its variant for readers with limits. Its requests are validated by their class. */
+export function defineReadContract<Request extends object, Reply extends object>(
+  contract: Omit<Contract<Request, Reply>, 'parseRequest' | 'rawRequest'>,
+): ReadContract<Request, Reply> {
+  const RequestClass: MessageClass<object> = contract.request;
+  class RequestWithinLimits extends RequestClass {
+    @IsObject()
+    @ValidateNested()
+    @Type(() => ReadLimits)
+    limits!: ReadLimits;
+  }
+  const withinLimits = {
+    ...contract,
+    subject: `${contract.subject}-within-limits`,
+    request: RequestWithinLimits as MessageClass<LimitedRequest<Request>>, // Safe cast: the class extends that of the request.
+  };
+  return { ...contract, withinLimits };
+}
