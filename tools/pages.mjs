@@ -69,7 +69,8 @@ async function printLimits() {
       ['data that waits for a slow client', `${maxBufferedBytes / 1024 ** 2} MiB`],
       ['time between keep-alives', `${keepAliveMs / 1_000} s`],
       ['time for a WebSocket client to send its token', `${webSocketLimits.tokenMs / 1_000} s`],
-      ['WebSockets per gateway that have not sent their token', print(webSocketLimits.waiting)],
+      ['WebSockets per gateway that have not sent their token', print(webSocketLimits.waiting.total)],
+      ['the same, per client address', print(webSocketLimits.waiting.perAddress)],
       ['size of a client’s message', `${maxMessageBytes / 1024} KiB`],
     ],
   );

@@ -54,6 +54,10 @@ describeWithBrowser(title, () => {
     await untilReceived([1, 2]);
   });
 
+  it('shows the API description, whose policy allows everything that it needs', async () => {
+    expect(await page.visit(`${stack.urls[1]!}/api/docs/`, '#operations-Events-listEvents')).toEqual([]);
+  });
+
   it('calls the API from another origin, and gets problem documents as errors', async () => {
     const event_type = uniqueType();
     await makeEvents(event_type, [1, 2]);

@@ -121,6 +121,45 @@ describe('HTTP edge', () => {
     });
   });
 
+  describe('security headers', () => {
+    const always = {
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'DENY',
+    };
+
+    it.each([
+      ['GET', eventsPath, 200],
+      ['GET', '/api/v1/heartbeat', 200],
+      ['GET', '/api/openapi.json', 200],
+      ['GET', '/nowhere', 404],
+      ['GET', '/%', 400],
+      ['POST', `${eventsPath}/webhook`, 403],
+    ])('keep browsers from treating a response as a page: %s %s', async (method, path, status) => {
+      const answer = await stack.request(method, path, method === 'POST' ? { body: {} } : {});
+
+      expect(answer.status).toBe(status);
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        ...always,
+        'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      });
+    });
+
+    it.each(['/api/docs', '/api/docs/', '/api/docs/index.html'])(
+      'allow only the scripts of this gateway on %s, and no frame around it',
+      async (path) => {
+        const { headers, text } = await stack.request('GET', path, { token: null });
+
+        expect(Object.fromEntries(headers)).toMatchObject(always);
+        const policy = headers.get('content-security-policy')?.split('; ');
+        expect(policy).toEqual(
+          expect.arrayContaining(["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"]),
+        );
+        expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|\son\w+=/);
+      },
+    );
+  });
+
   describe('in a terminal or a browser', () => {
     it('ends JSON with a newline: records, lists of any kind, problems, and descriptions', async () => {
       const { json } = await stack.request<{ id: string }>('POST', eventsPath, { body: eventBody() });

@@ -225,6 +225,8 @@ describe('robustness', () => {
 
     it.each([
       ['no host', 'X: 1', 400],
+      ['two hosts', 'Host: x\r\nhost: y', 400],
+      ['the same host twice', 'Host: x\r\nHost: x', 400],
       ['an unknown expectation', 'Host: x\r\nExpect: a-miracle', 200],
       ['a header of 20,000 characters', `Host: x\r\nX: ${'x'.repeat(20_000)}`, 431],
       ['a space in a name', 'Host: x\r\nX Y: 1', 400],
@@ -261,6 +263,25 @@ describe('robustness', () => {
 
       if (answer.status !== 0) expectSound(answer);
       expect([0, 400]).toContain(answer.status);
+    });
+  });
+
+  describe('a body that does not arrive', () => {
+    const type = 'Content-Type: application/json\r\n';
+
+    it.each([
+      ['an unknown path', 'POST /nowhere', type, 404],
+      ['a path without this method', 'PUT /api/v1/heartbeat', type, 405],
+      ['another content type', `POST ${eventsPath}`, 'Content-Type: text/plain\r\n', 415],
+      ['the webhook', `POST ${eventsPath}/webhook`, type, 408],
+      ['the webhook of a type', `POST ${eventsPath}/raid/webhook`, type, 408],
+    ])('at %s ends the connection with a response', async (_what, line, headers, status) => {
+      const authorization = `Authorization: Token ${stack.ownerToken}\r\n`;
+      const request = `${line} HTTP/1.1\r\nHost: x\r\n${authorization}${headers}Content-Length: 200000\r\n\r\n{`;
+      const answer = await raw.exchange(stack.nextUrl, Buffer.from(request));
+
+      expectSound(answer);
+      expect(answer).toMatchObject({ status, headers: { connection: 'close' } });
     });
   });
 

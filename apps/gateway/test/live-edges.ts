@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Health, Registry, ShellModule } from '@stream-events/service';
@@ -8,6 +9,7 @@ import { createTestDatabase, eventually, type TestDatabase } from '@stream-event
 import pino from 'pino';
 import { DataSource } from 'typeorm';
 import { WebSocket, type ClientOptions } from 'ws';
+import type { HttpLimits } from '../src/http/http-limits.js';
 import { createHttpServer } from '../src/http/http-server.js';
 import { ProblemFilter } from '../src/http/problem.filter.js';
 import { RequestLog } from '../src/http/request-log.js';
@@ -28,11 +30,14 @@ import { insertUser } from './insert-user.js';
 import { MemoryFeed } from './memory-feed.js';
 import { type ConnectionLimits, type WebSocketLimits, webSocketLimits } from '../src/live/live-limits.js';
 
+// Most tests send wrong tokens from one address.
+const withoutDelay = { ...webSocketLimits.tokenFailures, minDelayMs: 0 };
+
 /** Overrides of limits. */
 export interface EdgeLimits {
   sockets?: Partial<WebSocketLimits>;
   connections?: Partial<ConnectionLimits>;
-  requests?: number;
+  http?: Partial<HttpLimits>;
 }
 
 /** A user with a token. */
@@ -65,7 +70,7 @@ export class LiveEdges {
     return new LiveEdges(database, await connectGateway(database, 5));
   }
 
-  async start({ sockets, connections, requests }: EdgeLimits = {}): Promise<void> {
+  async start({ sockets, connections, http }: EdgeLimits = {}): Promise<void> {
     this.feed = new MemoryFeed();
     const { feed } = this;
     const sink = new Writable({
@@ -82,10 +87,10 @@ export class LiveEdges {
       metrics: new Registry(),
     };
     const routes = new RouteMethods();
-    const adapter = createHttpServer(false, requests);
+    const adapter = createHttpServer(false, http);
     routes.watch(adapter.getInstance());
     const limits = {
-      sockets: { ...webSocketLimits, ...sockets },
+      sockets: { ...webSocketLimits, tokenFailures: withoutDelay, ...sockets },
       connections: { connections: 10_000, perUser: 1_000, ...connections },
     };
     this.app = await NestFactory.create<NestFastifyApplication>(
@@ -180,6 +185,18 @@ export class LiveEdges {
     await once(socket, 'open');
     if (first !== undefined) socket.send(typeof first === 'string' ? first : JSON.stringify(first));
     return { socket, messages, closed };
+  }
+
+  /** Returns the status, the body, and the Retry-After header of a rejected handshake. */
+  async refusal(path: string, options: ClientOptions = {}) {
+    const socket = new WebSocket(this.url.replace('http', 'ws') + path, options);
+    socket.on('error', () => undefined);
+    socket.on('open', () => socket.terminate());
+    const answered = once(socket, 'unexpected-response') as Promise<[unknown, IncomingMessage]>; // Safe cast: the event has these arguments.
+    const answer = await Promise.race([answered, once(socket, 'open')]);
+    if (answer.length === 0) throw new Error('the handshake was accepted');
+    const [, response] = answer as [unknown, IncomingMessage]; // Safe cast: 'open' has no arguments.
+    return [response.statusCode, await text(response), response.headers['retry-after']] as const;
   }
 
   openStream(token: string | undefined, path = '/api/v1/platform-events/stream', init: RequestInit = {}) {

@@ -8,6 +8,7 @@ export const errorCatalogue = {
   forbidden: { status: 403, title: 'Forbidden', logLevel: 'debug' },
   not_found: { status: 404, title: 'Not Found', logLevel: 'debug' },
   method_not_allowed: { status: 405, title: 'Method Not Allowed', logLevel: 'debug' },
+  request_timeout: { status: 408, title: 'Request Timeout', logLevel: 'debug' },
   conflict: { status: 409, title: 'Conflict', logLevel: 'debug' },
   too_large: { status: 413, title: 'Content Too Large', logLevel: 'debug' },
   unsupported_media_type: { status: 415, title: 'Unsupported Media Type', logLevel: 'debug' },

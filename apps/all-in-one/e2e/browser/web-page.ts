@@ -49,6 +49,18 @@ export class WebPage {
     return new WebPage(server, browser, page);
   }
 
+  /** Opens another page, waits for an element on it, and returns the errors that the browser has reported. */
+  async visit(url: string, element: string): Promise<string[]> {
+    const errors: string[] = [];
+    this.page.on('console', (message) => {
+      if (message.type() === 'error') errors.push(message.text());
+    });
+    this.page.on('pageerror', ({ message }) => errors.push(message));
+    await this.page.goto(url);
+    await this.page.waitForSelector(element);
+    return errors;
+  }
+
   /** Calls one of the actions of page.mjs. */
   async run<Result = void>(action: string, options: object = {}): Promise<Result> {
     return this.page.evaluate<Result>(`actions.${action}(${JSON.stringify(options)})`);

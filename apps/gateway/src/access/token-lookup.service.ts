@@ -72,6 +72,16 @@ export class TokenLookup {
     return caller;
   }
 
+  /** The user that a key belongs to. Undefined when `authenticate` would throw `unauthenticated`. */
+  async identify(key: string): Promise<Caller | undefined> {
+    if (!keyPattern.test(key)) return undefined;
+    const hash = hashKey(key).toString('hex');
+    const cached = this.cache.get(hash);
+    if (cached && cached.until > Date.now()) return cached.caller;
+    this.cache.delete(hash);
+    return (await this.lookUp(hash)).get(hash);
+  }
+
   /** The tokens of this list that are no longer valid, or whose rights have changed. Reads the database, not the cache. */
   async findEnded(stamps: readonly string[]): Promise<EndedToken[]> {
     return this.dataSource.query<EndedToken[]>(
@@ -95,15 +105,6 @@ export class TokenLookup {
     const ids = [...this.usedIds];
     this.usedIds.clear();
     return ids;
-  }
-
-  private async identify(key: string): Promise<Caller | undefined> {
-    if (!keyPattern.test(key)) return undefined;
-    const hash = hashKey(key).toString('hex');
-    const cached = this.cache.get(hash);
-    if (cached && cached.until > Date.now()) return cached.caller;
-    this.cache.delete(hash);
-    return (await this.lookUp(hash)).get(hash);
   }
 
   /**

@@ -126,6 +126,7 @@ const errorDescriptions: Record<ErrorCode, ErrorDescription> = {
     detail: 'This path does not support PUT. It supports GET, HEAD, POST.',
     headers: { Allow: 'The methods that the path supports' },
   },
+  request_timeout: { detail: 'The body of the request did not arrive in time.' },
   conflict: { detail: 'The user name overlay-bot is taken.' },
   too_large: { detail: 'The body is larger than 256 KiB.' },
   unsupported_media_type: { detail: 'Send the body with the header Content-Type: application/json.' },

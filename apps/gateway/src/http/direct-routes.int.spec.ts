@@ -2,16 +2,24 @@ import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { ServiceError } from '@stream-events/contracts';
 import { eventually } from '@stream-events/testing';
+import { atMost } from '../../test/at-most.js';
 import { addDirectRoute, type DirectResponse } from './direct-routes.js';
 import { createHttpServer } from './http-server.js';
 
 const path = '/api/v1/platform-events/webhook';
 const json = { 'content-type': 'application/json' };
 
+/** The head of a message with a body of this length. */
+function messageHead(length: number): string {
+  return `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+}
+
 /** A server with a direct route, and with the same route in Fastify, which responds with 202. */
-async function startServer({ maxRequests = 3 } = {}) {
-  const fastify = createHttpServer(false, maxRequests).getInstance();
-  fastify.post(path, (request, reply) => reply.code(202).send(request.body as Buffer));
+async function startServer(maxMessages = 3) {
+  const fastify = createHttpServer(false, { messages: atMost(maxMessages) }).getInstance();
+  fastify.post(path, { config: { receivesMessages: true } }, (request, reply) =>
+    reply.code(202).send(request.body as Buffer),
+  );
   fastify.get(path, () => 'read');
   const bodies: string[] = [];
   const failures: { error: ServiceError; id: string; method: string; route: string }[] = [];
@@ -149,39 +157,37 @@ describe(addDirectRoute.name, () => {
     await close();
   });
 
-  it('shares the limit on requests in progress with Fastify, and counts disconnected clients no longer', async () => {
-    const { port, post, read, bodies, answerWith, close } = await startServer({ maxRequests: 2 });
+  it('shares its limit with the same route in Fastify, and counts disconnected clients no longer', async () => {
+    const { port, post, read, bodies, answerWith, close } = await startServer(2);
     answerWith(() => new Promise(() => undefined));
     const sockets = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
-    for (const socket of sockets)
-      socket.write(
-        `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`,
-      );
+    for (const socket of sockets) socket.write(`${messageHead(2)}{}`);
     await eventually(() => expect(bodies).toHaveLength(2));
 
     const refused = await post(JSON.stringify('x'.repeat(200_000)));
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toBe('1');
-    expect((await read()).status).toBe(503);
+    const other = { ...json, origin: 'https://example.org' };
+    expect((await post('{}', other)).status).toBe(503);
+    // Other requests have a limit of their own.
+    expect((await read()).status).toBe(200);
     for (const socket of sockets) socket.destroy();
 
-    await eventually(async () => expect((await read()).status).toBe(200));
+    await eventually(async () => expect((await post('{}', other)).status).toBe(202));
     expect(bodies).toHaveLength(2);
     await close();
   });
 
-  it('does not call the handler for a body that is cut', async () => {
-    const { port, read, bodies, close } = await startServer({ maxRequests: 1 });
+  it('does not call the handler for a body that is cut, and counts it no longer', async () => {
+    const { port, post, bodies, close } = await startServer(1);
     const socket = connect(port, '127.0.0.1');
-    socket.write(
-      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"a`,
-    );
-    await eventually(async () => expect((await read()).status).toBe(503));
+    socket.write(`${messageHead(9)}{"a`);
+    await eventually(async () => expect((await post('{}')).status).toBe(503));
 
     socket.destroy();
 
-    await eventually(async () => expect((await read()).status).toBe(200));
-    expect(bodies).toEqual([]);
+    await eventually(async () => expect((await post('{}')).status).toBe(204));
+    expect(new Set(bodies)).toEqual(new Set(['{}']));
     await close();
   });
 

@@ -2,6 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServiceError } from '@stream-events/contracts';
 import type { FastifyInstance } from 'fastify';
+import type { BodyLimits } from './body-limits.js';
+import { whenBodyIsRead } from './early-responses.js';
+import { hasOneHost } from './host-header.js';
+import { maxBodyBytes } from './http-limits.js';
 import { allPathsOf } from './paths.js';
 import { toServiceError, writeProblem } from './problem.js';
 import { tooManyRequests, type Admit } from './requests-in-progress.js';
@@ -9,12 +13,18 @@ import { tooManyRequests, type Admit } from './requests-in-progress.js';
 /** A response of a direct route: nothing, or plain text. */
 export type DirectResponse = { status: 204 } | { status: 200; body: string };
 
-/** The handler of a hot route. */
+/** The handler of a hot route, which receives signed platform messages. */
 export interface DirectRoute {
   /** @throws ServiceError */
   handle(request: IncomingMessage, body: Buffer): Promise<DirectResponse>;
   /** Logs a failure. */
   onFailed(error: ServiceError, request: { id: string; method: string; route: string }): void;
+}
+
+/** The limits for platform messages, which requests that Fastify serves share. */
+export interface DirectRouteLimits {
+  admit: Admit;
+  bodies: BodyLimits;
 }
 
 const routesOf = new WeakMap<FastifyInstance, Map<string, { path: string; route: DirectRoute }>>();
@@ -25,13 +35,13 @@ const routesOf = new WeakMap<FastifyInstance, Map<string, { path: string; route:
  *
  * ```
  *  request ──▶ POST to a direct route, JSON with a length within the limit,
- *              no origin, and the server is not closing?  ──yes──▶ limit ──▶ body ──▶ handler ──▶ response
+ *              no origin, and the server is not closing?  ──yes──▶ limits ──▶ body ──▶ handler ──▶ response
  *                                │ no
  *                                ▼
  *                             Fastify: aliases, CORS, other bodies and methods, errors of HTTP
  * ```
  */
-export function serveDirectRoutes(fastify: FastifyInstance, admit: Admit, maxBodyBytes: number): void {
+export function serveDirectRoutes(fastify: FastifyInstance, limits: DirectRouteLimits): void {
   const routes = new Map<string, { path: string; route: DirectRoute }>();
   routesOf.set(fastify, routes);
   let isClosing = false;
@@ -47,7 +57,7 @@ export function serveDirectRoutes(fastify: FastifyInstance, admit: Admit, maxBod
   server.removeAllListeners('request');
   server.on('request', (request, response) => {
     const found = isClosing ? undefined : routes.get(request.url ?? '');
-    if (found && isOrdinary(request, maxBodyBytes)) serve(found, { request, response, admit });
+    if (found && isOrdinary(request)) serve(found, { request, response }, limits);
     else for (const listener of listeners) listener.call(server, request, response);
   });
 }
@@ -57,45 +67,55 @@ export function addDirectRoute(fastify: FastifyInstance, path: string, route: Di
   for (const each of allPathsOf(path)) routesOf.get(fastify)?.set(each, { path, route });
 }
 
-function isOrdinary({ method, headers }: IncomingMessage, maxBodyBytes: number): boolean {
+function isOrdinary(request: IncomingMessage): boolean {
+  const { method, headers } = request;
   const length = Number(headers['content-length']);
   return (
     method === 'POST' &&
     headers['content-type'] === 'application/json' &&
     length > 0 &&
     length <= maxBodyBytes &&
-    headers.host !== undefined &&
     headers.origin === undefined &&
-    headers.expect === undefined
+    headers.expect === undefined &&
+    hasOneHost(request)
   );
 }
 
 interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
-  admit: Admit;
 }
 
 function serve(
   { path, route }: { path: string; route: DirectRoute },
-  { request, response, admit }: Exchange,
+  { request, response }: Exchange,
+  { admit, bodies }: DirectRouteLimits,
 ): void {
   const id = randomUUID();
+  const refuse = (error: ServiceError): void =>
+    whenBodyIsRead(request, (isRead) =>
+      writeProblem(response, error, { 'X-Request-Id': id, ...(!isRead && { Connection: 'close' }) }),
+    );
   const fail = (thrown: unknown): void => {
     const error = toServiceError(thrown);
     route.onFailed(error, { id, method: 'POST', route: path });
-    writeProblem(response, error, id);
+    refuse(error);
   };
-  const admission = admit(request, response);
+  const admission = admit(request, response, 'messages');
   if (!admission) return;
-  if (admission.isRefused) {
-    request.resume();
-    return writeProblem(response, tooManyRequests(), id);
-  }
+  if (!admission.claim) return refuse(tooManyRequests());
+  let isRefused = false;
+  const endReading = bodies.begin(request, (error) => {
+    isRefused = true;
+    refuse(error);
+  });
+  if (!endReading) return;
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   // A request that is cut has no end, and its response nobody to read it.
   request.on('end', () => {
+    endReading();
+    if (isRefused) return;
     const [first = Buffer.alloc(0), ...others] = chunks;
     const body = others.length === 0 ? first : Buffer.concat(chunks);
     route.handle(request, body).then((answer) => respond(response, answer, id), fail);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { eventually } from '@stream-events/testing';
+import { atMost } from '../../test/at-most.js';
 import { createHttpServer } from './http-server.js';
 import { keepOpen } from './requests-in-progress.js';
 
@@ -8,7 +9,7 @@ const limit = 3;
 
 /** A server that allows three requests in progress. Its `/slow` responds on `release()`. */
 async function startServer(maxRequests = limit) {
-  const fastify = createHttpServer(false, maxRequests).getInstance();
+  const fastify = createHttpServer(false, { requests: atMost(maxRequests) }).getInstance();
   const waiting: (() => void)[] = [];
   fastify.post('/slow', async () => {
     await new Promise<void>((resolve) => waiting.push(resolve));
@@ -117,9 +118,9 @@ describe(createHttpServer.name, () => {
     await eventually(() => expect(ends.filter((end) => end.writableLength > 0)).toHaveLength(limit));
     expect((await fetch(`${url}/fast`)).status).toBe(503);
 
-    // One minute later.
+    // 15 seconds later.
     for (const end of ends.slice(0, limit)) {
-      expect(end.timeout).toBe(60_000);
+      expect(end.timeout).toBe(15_000);
       end.emit('timeout');
     }
 

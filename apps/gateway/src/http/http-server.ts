@@ -7,25 +7,27 @@ import { ServiceError } from '@stream-events/contracts';
 import { within } from '@stream-events/service';
 import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
 import type { TrustProxy } from '../gateway.config.js';
+import { limitBodies } from './body-limits.js';
+import { trustRule } from './client-address.js';
 import { serveDirectRoutes } from './direct-routes.js';
+import { closeAfterEarlyResponses } from './early-responses.js';
 import { takeForms } from './form-body.decorator.js';
+import { hasOneHost } from './host-header.js';
+import {
+  checkIntervalMs,
+  headersLimitMs,
+  httpLimits,
+  lingerMs,
+  maxBodyBytes,
+  maxConnections,
+  requestLimitMs,
+  silenceLimitMs,
+  type HttpLimits,
+} from './http-limits.js';
 import { canonicalUrl } from './paths.js';
 import { printAnswer, sendProblem, toProblem, toServiceError } from './problem.js';
-import { limitRequests } from './requests-in-progress.js';
-
-/** The largest accepted body: 256 KiB, far above any message of a platform. */
-const maxBodyBytes = 256 * 1024;
-
-/**
- * Maximum number of requests in progress. Slightly more than the events that may wait for the store (4,096) or are on the way to it
- * (768), because exceeding those limits has its own error. With the largest bodies, 5,000 requests take 1.25 GiB.
- */
-const maxRequestsInProgress = 5_000;
-
-// Each connection takes a file descriptor and about 20 KiB. Node closes connections above the limit without a response, because
-// there is no request yet. The limit is far above what a gateway can serve: it only stops idle connections from exhausting the
-// machine.
-const maxConnections = 20_000;
+import { limitConnections, limitRequests } from './requests-in-progress.js';
+import { addSecurityHeaders } from './security-headers.js';
 
 // While closing, the server waits this long for open connections without a request. A client that uses its connection often
 // sends a request in this time, and its response announces that the connection closes.
@@ -38,17 +40,15 @@ const maxTurns = 500;
 const newline = Buffer.from('\n');
 
 /** Creates the HTTP server: aliases and trailing slashes, raw bodies, limits, and errors as problem documents. */
-export function createHttpServer(
-  trustProxy: TrustProxy,
-  maxRequests = maxRequestsInProgress,
-): FastifyAdapter {
+export function createHttpServer(trustProxy: TrustProxy, limits: Partial<HttpLimits> = {}): FastifyAdapter {
+  const allLimits = { ...httpLimits, ...limits };
   const options: FastifyHttpOptions<Server> = {
     trustProxy,
     bodyLimit: maxBodyBytes,
     // A client that sends its request byte by byte must not hold a connection forever.
-    requestTimeout: 30_000,
-    // A client that does not read its response must not hold a connection forever either.
-    connectionTimeout: 60_000,
+    requestTimeout: requestLimitMs,
+    // Nor a client that does not read its response.
+    connectionTimeout: silenceLimitMs,
     keepAliveTimeout: 72_000,
     // While the server closes, open connections still get real responses.
     return503OnClosing: false,
@@ -64,25 +64,34 @@ export function createHttpServer(
     frameworkErrors: (error, _request, reply) => {
       sendProblem(reply, toServiceError(error));
     },
-    // Node would reject a request without a host with an empty response; see `refuseWithoutHost`.
-    http: { requireHostHeader: false },
+    http: {
+      // Node would reject a request without a host with an empty response; see `refuseFaultyHost`.
+      requireHostHeader: false,
+      headersTimeout: headersLimitMs,
+      connectionsCheckingInterval: checkIntervalMs,
+    },
     clientErrorHandler: (error, socket) => {
       if (socket.writable) socket.end(printClientError(error.code));
-      // The socket stays open until the client ends it too. One second is enough to read the response.
-      setTimeout(() => socket.destroy(), 1_000).unref();
+      // The socket stays open until the client ends it too, so that the client can read the response.
+      setTimeout(() => socket.destroy(), lingerMs).unref();
     },
   };
   // The gateway uses no Express-style middleware, so requests skip its engine.
   const adapter = new FastifyAdapter({ ...options, skipMiddie: true });
-  adapter.getInstance().server.maxConnections = maxConnections;
-  takeRawBodies(adapter.getInstance());
-  endJsonWithNewline(adapter.getInstance());
-  correlate(adapter.getInstance());
-  const admit = limitRequests(adapter.getInstance(), maxRequests);
-  serveDirectRoutes(adapter.getInstance(), admit, maxBodyBytes);
-  endConnectionsOnClose(adapter.getInstance());
-  refuseWithoutHost(adapter.getInstance());
-  ignoreExpectations(adapter.getInstance());
+  const fastify = adapter.getInstance();
+  fastify.server.maxConnections = maxConnections;
+  limitConnections(fastify.server, trustRule(trustProxy), allLimits.connections);
+  takeRawBodies(fastify);
+  endJsonWithNewline(fastify);
+  correlate(fastify);
+  addSecurityHeaders(fastify);
+  const admit = limitRequests(fastify, allLimits);
+  const bodies = limitBodies(fastify, allLimits);
+  serveDirectRoutes(fastify, { admit, bodies });
+  closeAfterEarlyResponses(fastify);
+  endConnectionsOnClose(fastify);
+  refuseFaultyHost(fastify);
+  ignoreExpectations(fastify);
   return adapter;
 }
 
@@ -163,11 +172,12 @@ function correlate(fastify: FastifyInstance): void {
   });
 }
 
-/** RFC 9112 §3.2 requires 400 for an HTTP/1.1 request without a host. */
-function refuseWithoutHost(fastify: FastifyInstance): void {
+/** RFC 9112 §3.2 requires 400 for an HTTP/1.1 request without a host, and for any request with several. */
+function refuseFaultyHost(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
-    if (request.headers.host !== undefined || request.raw.httpVersion !== '1.1') done();
-    else sendProblem(reply, new ServiceError('invalid', 'The request has no Host header.'));
+    const { raw } = request;
+    if (hasOneHost(raw) || (raw.headers.host === undefined && raw.httpVersion !== '1.1')) done();
+    else sendProblem(reply, new ServiceError('invalid', 'The request must have exactly one Host header.'));
   });
 }
 

@@ -4,6 +4,7 @@ import { errorCatalogue, ServiceError, type ErrorCode } from '@stream-events/con
 import { toUnavailable } from '@stream-events/database';
 import type { FastifyReply } from 'fastify';
 import type { Problem } from './problem.dto.js';
+import { securityHeaders } from './security-headers.js';
 
 const codes = Object.keys(errorCatalogue) as ErrorCode[]; // Safe cast: the keys of the catalog are the codes.
 const codeByStatus = new Map<number, ErrorCode>(codes.map((code) => [errorCatalogue[code].status, code]));
@@ -66,11 +67,15 @@ export function sendProblem(reply: FastifyReply, error: ServiceError): void {
 }
 
 /** Responds to a request that Fastify does not handle with an error. */
-export function writeProblem(response: ServerResponse, error: ServiceError, requestId: string): void {
+export function writeProblem(
+  response: ServerResponse,
+  error: ServiceError,
+  headers: Record<string, string>,
+): void {
   const body = printProblemBody(toProblem(error));
   response
     .writeHead(errorCatalogue[error.code].status, {
-      'X-Request-Id': requestId,
+      ...headers,
       ...problemHeaders(error),
       'Content-Length': Buffer.byteLength(body),
     })
@@ -86,6 +91,7 @@ export function printProblem(error: ServiceError): string {
 export function printAnswer(problem: Problem, headers: Record<string, string> = {}): string {
   const body = printProblemBody(problem);
   const allHeaders = {
+    ...securityHeaders,
     'content-type': 'application/problem+json',
     ...headers,
     'content-length': String(Buffer.byteLength(body)),
@@ -100,8 +106,10 @@ function printProblemBody(problem: Problem): string {
   return `${JSON.stringify(problem)}\n`;
 }
 
+/** Includes the headers of all responses, because some of these responses bypass the server's hooks. */
 function problemHeaders(error: ServiceError): Record<string, string> {
   return {
+    ...securityHeaders,
     'content-type': 'application/problem+json',
     'cache-control': 'no-store',
     ...(error.code === 'unauthenticated' && { 'www-authenticate': 'Token' }),

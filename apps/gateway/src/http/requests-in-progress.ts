@@ -1,24 +1,35 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ServiceError } from '@stream-events/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { addressKey, clientAddressOf, type IsTrusted } from './client-address.js';
+import { FairShare, type Claim } from './fair-share.js';
+import { maxRequestsPerConnection, unreadLimitMs, type HttpLimits } from './http-limits.js';
 import { sendProblem } from './problem.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route receives signed platform messages, which have their own limits. */
+    receivesMessages?: boolean;
+  }
+}
 
 /** A connection of a client. */
 interface Connection {
+  /** The key of the client's address. Behind a trusted proxy, each request has its own. */
+  readonly keyOf: (request: IncomingMessage) => string;
+  /** Undefined for a trusted proxy. */
+  readonly claim: Claim | undefined;
   /** One callback per pending request. Calling it marks the request as finished. */
   readonly waiting: Set<() => void>;
-  /** Whether an open-ended response occupies the connection. */
+  /** Whether the connection serves no further request. */
   isTaken: boolean;
 }
 
-// Few clients pipeline requests. Without this limit, a few connections could use up the limit for all clients.
-const maxPerConnection = 16;
-
 const connections = new WeakMap<Socket, Connection>();
-const progressEnds = new WeakMap<FastifyRequest, () => void>();
+const admissions = new WeakMap<FastifyRequest, Admission>();
 
-/** The error for a request above the limit. */
+/** The error for a request above a limit. */
 export function tooManyRequests(): ServiceError {
   return new ServiceError(
     'unavailable',
@@ -26,43 +37,91 @@ export function tooManyRequests(): ServiceError {
   );
 }
 
+/** Closes connections above a limit as soon as they are made. */
+export function limitConnections(
+  server: Server,
+  isTrusted: IsTrusted,
+  limits: HttpLimits['connections'],
+): void {
+  const share = new FairShare(limits);
+  server.on('connection', (socket: Socket) => {
+    // An upgrade that is not accepted returns its socket to the server.
+    if (connections.has(socket)) return;
+    const address = socket.remoteAddress ?? '';
+    const key = addressKey(address);
+    // A proxy holds the connections of all its clients.
+    const isProxy = isTrusted(address, 0);
+    const claim = isProxy ? undefined : share.claim(key, 1);
+    if (!isProxy && !claim) return void socket.destroy();
+    claim?.offer(() => socket.destroy().destroyed);
+    const waiting = new Set<() => void>();
+    const forwardedKeyOf = (request: IncomingMessage) => addressKey(clientAddressOf(request, isTrusted));
+    connections.set(socket, { keyOf: isProxy ? forwardedKeyOf : () => key, claim, waiting, isTaken: false });
+    socket.once('close', () => {
+      claim?.release();
+      // A response that waits behind another one gets no event when the connection closes.
+      for (const end of waiting) end();
+    });
+  });
+}
+
 /** The decision about a request. `end` marks the request as finished. */
 interface Admission {
-  isRefused: boolean;
+  /** Undefined if the request is refused. */
+  claim: Claim | undefined;
   end: () => void;
 }
 
 /** Counts a request and decides whether it is above the limit. Undefined when its connection serves no further request. */
-export type Admit = (request: IncomingMessage, response: ServerResponse) => Admission | undefined;
+export type Admit = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  kind: 'requests' | 'messages',
+) => Admission | undefined;
 
 /** Rejects requests above a limit before their bodies are read. This bounds the memory of waiting requests. */
-export function limitRequests(fastify: FastifyInstance, maxRequests: number): Admit {
-  let inProgress = 0;
-  const admit: Admit = ({ socket }, response) => {
-    const { waiting, isTaken } = connectionOf(socket);
+export function limitRequests(fastify: FastifyInstance, limits: HttpLimits): Admit {
+  const shares = { requests: new FairShare(limits.requests), messages: new FairShare(limits.messages) };
+  const admit: Admit = (request, response, kind) => {
+    const { socket } = request;
+    const { waiting, isTaken, keyOf } = connectionOf(socket);
     if (isTaken) {
       // The request would wait behind a response that stays open, and Node would not notice when the client disconnects.
       socket.destroy();
       return undefined;
     }
-    const isRefused = inProgress >= maxRequests || waiting.size >= maxPerConnection;
-    if (!isRefused) inProgress += 1;
+    const claim = waiting.size < maxRequestsPerConnection ? shares[kind].claim(keyOf(request), 1) : undefined;
     const end = (): void => {
-      if (waiting.delete(end) && !isRefused) inProgress -= 1;
+      if (waiting.delete(end)) claim?.release();
     };
     waiting.add(end);
     // Also emitted when the client disconnects before the response.
     response.once('close', end);
-    return { isRefused, end };
+    return { claim, end };
   };
   fastify.addHook('onRequest', (request, reply, done) => {
-    const admission = admit(request.raw, reply.raw);
+    const kind = request.routeOptions.config.receivesMessages ? 'messages' : 'requests';
+    const admission = admit(request.raw, reply.raw, kind);
     if (!admission) return;
-    progressEnds.set(request, admission.end);
-    if (admission.isRefused) sendProblem(reply, tooManyRequests());
-    else done();
+    admissions.set(request, admission);
+    if (admission.claim) done();
+    else sendProblem(reply, tooManyRequests());
+  });
+  fastify.addHook('onSend', (request, _reply, payload, done) => {
+    const { socket } = request.raw;
+    // From now on, the request may wait for the client to read the response.
+    admissions.get(request)?.claim?.offer(() => socket.writableLength > 0 && socket.destroy().destroyed);
+    const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload);
+    // Node sets the timeout for the next request when the response has been sent.
+    if (isWhole) socket.setTimeout(unreadLimitMs);
+    done(null, payload);
   });
   return admit;
+}
+
+/** The key by which limits count the client of a request: see `addressKey`. */
+export function clientKeyOf(request: IncomingMessage): string {
+  return connectionOf(request.socket).keyOf(request);
 }
 
 /** Whether this is the only pending request on its connection. Responses go out in request order, so others would delay it. */
@@ -75,18 +134,24 @@ export function isAlone(request: FastifyRequest): boolean {
  * connection accepts no other request.
  */
 export function keepOpen(request: FastifyRequest): void {
-  connectionOf(request.raw.socket).isTaken = true;
-  progressEnds.get(request)?.();
+  const { socket } = request.raw;
+  takeConnection(socket);
+  stopCounting(socket);
+  admissions.get(request)?.end();
+}
+
+/** Makes a connection close when another request arrives on it. */
+export function takeConnection(socket: Socket): void {
+  connectionOf(socket).isTaken = true;
+}
+
+/** Stops counting the connection of a live client: live connections have a limit of their own. */
+export function stopCounting(socket: Socket): void {
+  connectionOf(socket).claim?.release();
 }
 
 function connectionOf(socket: Socket): Connection {
-  const known = connections.get(socket);
-  if (known) return known;
-  const connection: Connection = { waiting: new Set(), isTaken: false };
-  connections.set(socket, connection);
-  // A response that waits behind another one gets no event when the connection closes.
-  socket.once('close', () => {
-    for (const end of connection.waiting) end();
-  });
+  const connection = connections.get(socket);
+  if (!connection) throw new Error('the connection belongs to a server without limits');
   return connection;
 }

@@ -1,5 +1,6 @@
 import { ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { hasOneHost } from './host-header.js';
 import { canonicalUrl, pathOf } from './paths.js';
 
 /** Takes over the socket of a WebSocket request. `head` holds the bytes that the client already sent after the request. */
@@ -12,7 +13,11 @@ type TakeSocket = (request: IncomingMessage, socket: Duplex, head: Buffer) => vo
  */
 export function takeWebSocketUpgrades(server: Server, path: string, take: TakeSocket): void {
   server.on('upgrade', (request, socket, head) => {
-    const isWebSocket = request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket';
+    const isWebSocket =
+      request.method === 'GET' &&
+      request.headers.upgrade?.toLowerCase() === 'websocket' &&
+      // The routes refuse any other request.
+      hasOneHost(request);
     afterEarlierResponses(socket, () => {
       if (isWebSocket && pathOf(canonicalUrl(request.url ?? '/')) === path) take(request, socket, head);
       else serveWithoutUpgrade(server, { request, socket, head });

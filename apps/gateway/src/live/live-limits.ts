@@ -1,3 +1,5 @@
+import type { ShareLimits } from '../http/fair-share.js';
+
 /** The limits of live delivery. docs/live.md and the API descriptions print them from here. */
 
 /** Limits on the live connections of one gateway process. */
@@ -10,12 +12,27 @@ export interface ConnectionLimits {
 
 export const connectionLimits: ConnectionLimits = { connections: 10_000, perUser: 1_000 };
 
+/** Limits on clients that send wrong tokens. */
+export interface TokenFailureLimits {
+  /** How long after its handshake the first such socket of an address is closed. Each further one takes twice as long. */
+  minDelayMs: number;
+  maxDelayMs: number;
+  /** Maximum number of delays of one address that run at a time. Beyond it, handshakes of this address get 429. */
+  delaysPerAddress: number;
+  /** How long after its last failure an address is remembered. */
+  memoryMs: number;
+  /** Maximum number of remembered addresses. */
+  addresses: number;
+}
+
 /** Limits on the WebSockets of one gateway process. */
 export interface WebSocketLimits {
-  /** Maximum number of sockets that have not sent a valid token. */
-  waiting: number;
-  /** At the maximum, a new socket replaces the oldest waiting one if that one has waited this long. */
-  patienceMs: number;
+  /**
+   * Sockets that have not sent a valid token. Ordinary clients send their token immediately, so a socket that has waited longest
+   * is probably an attacker's.
+   */
+  waiting: ShareLimits;
+  tokenFailures: TokenFailureLimits;
   /** How long a socket may take to send its token. */
   tokenMs: number;
   /** How often a socket is pinged, and how long its pong may take. */
@@ -23,8 +40,16 @@ export interface WebSocketLimits {
 }
 
 export const webSocketLimits: WebSocketLimits = {
-  waiting: 1_000,
-  patienceMs: 1_000,
+  // After a restart, 1,000 clients behind one address return together.
+  waiting: { total: 2_000, perAddress: 1_000, patienceMs: 1_000 },
+  // At 50 delays of 8 s, an address can try 6 tokens per second.
+  tokenFailures: {
+    minDelayMs: 1_000,
+    maxDelayMs: 8_000,
+    delaysPerAddress: 50,
+    memoryMs: 60_000,
+    addresses: 10_000,
+  },
   tokenMs: 10_000,
   pingMs: 30_000,
 };

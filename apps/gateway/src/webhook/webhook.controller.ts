@@ -1,5 +1,6 @@
 import { Controller, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { inbound } from '@stream-events/platforms';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
@@ -31,6 +32,7 @@ function DescribesWebhook(operationId: string, summary: string): MethodDecorator
   const { messageId, timestamp, signature, type } = inbound.headerNames;
   const decorators = [
     HttpCode(204),
+    RouteConfig({ receivesMessages: true }),
     ApiOperation({
       operationId,
       summary,
@@ -57,6 +59,7 @@ function DescribesWebhook(operationId: string, summary: string): MethodDecorator
     RefusesWith({
       invalid: 'The message is malformed, or its event type is not the one in the path',
       forbidden: 'The signature is wrong, or the timestamp is not within 10 minutes of now',
+      request_timeout: 'The body did not arrive within 2 seconds',
       too_large: 'The body is over 256 KiB',
       unsupported_media_type: 'The body is not application/json',
       unavailable: 'The event could not be stored. Send the message again.',

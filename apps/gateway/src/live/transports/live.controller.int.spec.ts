@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { eventually } from '@stream-events/testing';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { atMost } from '../../../test/at-most.js';
 import { LiveEdges, type EdgeLimits } from '../../../test/live-edges.js';
 import { Tokens } from '../../tokens/tokens.service.js';
 import { LiveController } from './live.controller.js';
@@ -176,7 +177,7 @@ describe(LiveController.name, () => {
     });
 
     it('is not counted among the requests in progress', async () => {
-      const token = await setup({ requests: 2 });
+      const token = await setup({ http: { requests: atMost(2) } });
       const streams = await Promise.all(Array.from({ length: 2 }, () => open(token)));
       const more = [await open(token), await open(token)];
 
@@ -203,7 +204,7 @@ describe(LiveController.name, () => {
         [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status!);
 
       it('is rejected with 400 when they wait behind it', async () => {
-        const token = await setup({ requests: 10 });
+        const token = await setup({ http: { requests: atMost(10) } });
         const { socket, text } = send(ask(token, path) + ask(token, '/unknown').repeat(5));
 
         await eventually(() => expect(statuses(text())).toEqual(['400', '404', '404', '404', '404', '404']));
@@ -213,7 +214,7 @@ describe(LiveController.name, () => {
       });
 
       it('is rejected with 400 when another stream waits behind it', async () => {
-        const token = await setup({ requests: 10 });
+        const token = await setup({ http: { requests: atMost(10) } });
         const { socket, text } = send(ask(token, path).repeat(2));
 
         // When the second request is handled, the first one may or may not have its response.
@@ -224,7 +225,7 @@ describe(LiveController.name, () => {
       });
 
       it('ends when another request follows it, which gets no response', async () => {
-        const token = await setup({ requests: 2 });
+        const token = await setup({ http: { requests: atMost(2) } });
         const { socket, text } = send(ask(token, path));
         await edges.untilLive(1);
         const closed = once(socket, 'close');

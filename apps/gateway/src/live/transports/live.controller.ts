@@ -100,6 +100,7 @@ export class LiveController {
   @RefusesWith({
     invalid: 'The handshake is invalid',
     upgrade_required: 'The request is not a WebSocket handshake',
+    too_many_requests: 'Too many connections from this address sent an invalid token',
     unavailable: 'Too many connections have not sent their token yet, or the service is restarting',
   })
   webSocket(): never {

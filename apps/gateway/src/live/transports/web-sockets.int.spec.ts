@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -37,14 +36,6 @@ describe(WebSockets.name, () => {
 
   const untilReceived = (client: TestClient, count: number): Promise<void> =>
     eventually(() => expect(client.messages).toHaveLength(count), { intervalMs: 10 });
-
-  /** Returns the status and the body of a rejected handshake. */
-  async function refusal(path: string): Promise<[number | undefined, string]> {
-    const socket = new WebSocket(edges.url.replace('http', 'ws') + path);
-    socket.on('error', () => undefined);
-    const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage]; // Safe cast: the event has these arguments.
-    return [response.statusCode, await text(response)];
-  }
 
   describe('token', () => {
     it('sends only records to a client whose first message is its token, without a reply', async () => {
@@ -218,79 +209,6 @@ describe(WebSockets.name, () => {
     );
   });
 
-  describe('limits', () => {
-    it('rejects sockets with 503 while too many have sent no token', async () => {
-      const token = await setup({ sockets: { waiting: 2, patienceMs: 60_000 } });
-      const [first, second] = [await edges.connect(), await edges.connect()];
-      const [status, body] = await refusal('/ws/platform-events');
-      expect(status).toBe(503);
-      expect(JSON.parse(body)).toMatchObject({ status: 503, title: 'Service Unavailable' });
-
-      first.socket.send(JSON.stringify({ token }));
-      await edges.untilLive(1);
-      second.socket.terminate();
-      await eventually(async () => {
-        const { socket } = await edges.connect({ token });
-        expect(socket.readyState).toBe(WebSocket.OPEN);
-      });
-    });
-
-    it('accepts a client when long-silent sockets occupy all slots', async () => {
-      const token = await setup({ sockets: { waiting: 2, patienceMs: 0 } });
-      const [first, second] = [await edges.connect(), await edges.connect()];
-      await edges.connect({ token });
-      await edges.untilLive(1);
-
-      expect(await first.closed).toMatchObject({ code: 1006 });
-      expect(second.socket.readyState).toBe(WebSocket.OPEN);
-    });
-
-    it('closes with 4429 when a token has too many open connections', async () => {
-      const token = await setup({ connections: { perUser: 2 } });
-      const [first] = [await edges.connect({ token }), await edges.connect({ token })];
-      await edges.untilLive(2);
-      const third = await edges.connect({ token });
-      expect(await third.closed).toMatchObject({
-        code: 4429,
-        reason: expect.stringContaining('live connections'),
-      });
-      await edges.connect({ token: (await edges.register()).token });
-      await edges.untilLive(3);
-
-      first.socket.close();
-      await edges.untilLive(2);
-      await edges.connect({ token });
-      await edges.untilLive(3);
-    });
-
-    it('closes with 1013 beyond the limit of the process', async () => {
-      const token = await setup({ connections: { connections: 1 } });
-      await edges.connect({ token });
-      await edges.untilLive(1);
-      const second = await edges.connect({ token });
-
-      expect(await second.closed).toMatchObject({ code: 1013, reason: expect.stringContaining('too many') });
-    });
-
-    it('closes new connections with 1013 while the database is down, and keeps open ones', async () => {
-      const token = await setup();
-      const open = await edges.connect({ token });
-      await edges.untilLive(1);
-      const query = jest
-        .spyOn(edges.dataSource, 'query')
-        .mockRejectedValue(Object.assign(new Error('terminating connection'), { code: '57P01' }));
-      try {
-        const other = await edges.connect({ token: 'b'.repeat(40) });
-        expect(await other.closed).toMatchObject({ code: 1013 });
-        await eventually(() => expect(edges.logLines.join()).toContain('cannot check the tokens'));
-        expect(open.socket.readyState).toBe(WebSocket.OPEN);
-      } finally {
-        query.mockRestore();
-      }
-      expect(edges.logLines.join()).not.toContain('b'.repeat(40));
-    });
-  });
-
   describe('messages of clients', () => {
     it('ignores all messages after the first', async () => {
       const token = await setup();
@@ -362,7 +280,7 @@ describe(WebSockets.name, () => {
 
     it('gives ordinary responses to handshakes at other paths', async () => {
       await setup();
-      const [status, body] = await refusal('/ws/nothing');
+      const [status, body] = await edges.refusal('/ws/nothing');
 
       expect([status, JSON.parse(body)]).toMatchObject([404, { title: 'Not Found' }]);
     });
@@ -431,7 +349,7 @@ describe(WebSockets.name, () => {
       await setup();
       edges.app.get(WebSockets).stop();
 
-      expect((await refusal('/ws/platform-events'))[0]).toBe(503);
+      expect((await edges.refusal('/ws/platform-events'))[0]).toBe(503);
     });
   });
 
@@ -450,7 +368,7 @@ describe(WebSockets.name, () => {
 
     await edges.untilLive(0);
     await eventually(async () => expect(await openConnections()).toBe(0));
-    expect(edges.app.get(WebSockets)).toMatchObject({ waiting: new Map() });
+    expect(edges.app.get(WebSockets)).toMatchObject({ waiting: new Set(), places: { total: 0 } });
     expect(edges.server.listenerCount('upgrade')).toBe(1);
     expect(edges.feed).toMatchObject({ listeners: { length: 1 } });
   });

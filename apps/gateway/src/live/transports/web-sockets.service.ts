@@ -5,13 +5,16 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { ServiceError, type ErrorCode } from '@stream-events/contracts';
 import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import { WebSocket, WebSocketServer } from 'ws';
+import { FairShare, type Claim } from '../../http/fair-share.js';
 import { printProblem, toServiceError } from '../../http/problem.js';
+import { clientKeyOf, stopCounting } from '../../http/requests-in-progress.js';
 import { takeWebSocketUpgrades } from '../../http/web-socket-upgrades.js';
 import { readToken, refuseWithoutRights } from '../../access/access-control.service.js';
 import { TokenLookup } from '../../access/token-lookup.service.js';
 import { untilFirstMessage } from './first-message.js';
 import { LiveConnections } from '../connections/live-connections.service.js';
 import { parseLiveFields, readLiveMessage, readLiveQuery, type LiveFields } from './live-request.js';
+import { TokenFailures } from './token-failures.js';
 import { closeWebSocket, WebSocketSink } from './web-socket.sink.js';
 import type { CloseReason } from '../close-codes.js';
 import { closeLimitMs, maxMessageBytes, type WebSocketLimits, webSocketLimits } from '../live-limits.js';
@@ -47,15 +50,17 @@ const reasonByCode: Partial<Record<ErrorCode, CloseReason>> = {
  *                     first message, or
  *                       Authorization                    valid
  *  handshake ──▶ waiting ──────────▶ checking the token ───────▶ LiveConnection
- *      │            │                  │
- *     503      10 s: 4401    4401, 4400, 4429, 1013
+ *      │            │                  │          │
+ *   429, 503   10 s: 4401    4400, 4429, 1013   wrong ──▶ delay ──▶ 4401
  * ```
  */
 @Injectable()
 export class WebSockets {
   private readonly server = new WebSocketServer(serverOptions);
-  /** Sockets that have not sent a valid token yet, or are being rejected, with their start time; the oldest first. */
-  private readonly waiting = new Map<WebSocket, number>();
+  /** Sockets that have not sent a valid token yet, or are being rejected. */
+  private readonly waiting = new Set<WebSocket>();
+  private readonly places: FairShare;
+  private readonly tokenFailures: TokenFailures;
   private readonly failures: FailureLog;
   private isStopped = false;
 
@@ -66,6 +71,8 @@ export class WebSockets {
     @Optional() private readonly limits: WebSocketLimits = webSocketLimits,
   ) {
     this.failures = new FailureLog(logger);
+    this.places = new FairShare(limits.waiting);
+    this.tokenFailures = new TokenFailures(limits.tokenFailures);
     this.server.on('wsClientError', (error, socket) =>
       refuse(socket, new ServiceError('invalid', `The WebSocket handshake is invalid: ${error.message}.`)),
     );
@@ -74,21 +81,12 @@ export class WebSockets {
   /** Handles the WebSocket upgrades of an HTTP server. */
   attach(server: Server): void {
     takeWebSocketUpgrades(server, webSocketPath, (request, socket, head) => {
-      if (this.isStopped)
-        return refuse(
-          socket,
-          new ServiceError('unavailable', 'The service is restarting. Try again in a few seconds.'),
-        );
-      if (!this.makeRoom())
-        return refuse(
-          socket,
-          new ServiceError(
-            'unavailable',
-            'Too many connections have not sent their token yet. Try again in a few seconds.',
-          ),
-        );
-      this.server.handleUpgrade(request, socket, head, (webSocket) => {
-        void this.welcome(webSocket, socket, request);
+      // Node reports errors of a socket that belongs to no request or WebSocket here.
+      socket.on('error', () => socket.destroy());
+      this.accept({ request, socket, head }).catch((error: unknown) => {
+        const refusal = toServiceError(error);
+        if (refusal.code === 'internal') this.log(refusal);
+        refuse(socket, refusal);
       });
     });
   }
@@ -96,38 +94,51 @@ export class WebSockets {
   /** Closes the sockets that are not live yet, and rejects new ones. */
   stop(): void {
     this.isStopped = true;
-    for (const webSocket of this.waiting.keys()) closeWebSocket(webSocket, 'shutting_down');
+    for (const webSocket of this.waiting) closeWebSocket(webSocket, 'shutting_down');
   }
 
-  /**
-   * Whether another socket may wait. At the maximum, closes the one that has waited longest: ordinary clients send their token
-   * immediately, so the oldest one is probably an attacker's.
-   */
-  private makeRoom(): boolean {
-    if (this.waiting.size < this.limits.waiting) return true;
-    const [oldest] = this.waiting;
-    if (!oldest) return false;
-    const [webSocket, since] = oldest;
-    if (performance.now() < since + this.limits.patienceMs) return false;
-    this.waiting.delete(webSocket);
-    webSocket.terminate();
-    return true;
+  private async accept({ request, socket, head }: Handshake): Promise<void> {
+    if (this.isStopped)
+      throw new ServiceError('unavailable', 'The service is restarting. Try again in a few seconds.');
+    const key = clientKeyOf(request);
+    // Other clients behind the same address can still connect with a valid token in the handshake.
+    if (this.tokenFailures.isOverLimit(key) && !(await this.hasValidToken(request)))
+      throw new ServiceError(
+        'too_many_requests',
+        'Too many connections from this address sent an invalid token. Retry after the time in `Retry-After`.',
+        { retryAfterSeconds: this.limits.tokenFailures.maxDelayMs / 1_000 },
+      );
+    const place = this.places.claim(key, 1);
+    if (!place)
+      throw new ServiceError(
+        'unavailable',
+        'Too many connections have not sent their token yet. Try again in a few seconds.',
+      );
+    place.offer(() => socket.destroy().destroyed);
+    socket.once('close', () => place.release());
+    const client = { request, socket, key, place, openedAt: performance.now() };
+    this.server.handleUpgrade(request, socket, head, (webSocket) => void this.welcome(webSocket, client));
   }
 
-  private async welcome(webSocket: WebSocket, socket: Duplex, request: IncomingMessage): Promise<void> {
+  private async hasValidToken({ headers }: IncomingMessage): Promise<boolean> {
+    const token = readToken(headers.authorization);
+    return token !== undefined && (await this.tokens.identify(token)) !== undefined;
+  }
+
+  private async welcome(webSocket: WebSocket, client: WaitingClient): Promise<void> {
     // ws itself closes the connection with the right code when the client breaks the protocol.
     webSocket.on('error', () => undefined);
-    this.waiting.set(webSocket, performance.now());
+    this.waiting.add(webSocket);
     webSocket.once('close', () => this.waiting.delete(webSocket));
     endWhenSilent(webSocket, this.limits.pingMs);
     try {
-      await this.admit(webSocket, socket, request);
+      await this.admit(webSocket, client);
     } catch (error) {
-      this.turnAway(webSocket, toServiceError(error));
+      this.turnAway(webSocket, client, toServiceError(error));
     }
   }
 
-  private async admit(webSocket: WebSocket, socket: Duplex, request: IncomingMessage): Promise<void> {
+  private async admit(webSocket: WebSocket, { request, socket, place }: WaitingClient): Promise<void> {
     const query = readLiveQuery(request.url ?? '/');
     const { token, fields } = await this.readIntroduction(webSocket, request.headers.authorization);
     const caller = await this.tokens.authenticate(token);
@@ -141,6 +152,8 @@ export class WebSockets {
       makeSink: () => new WebSocketSink(webSocket, socket, positions ? 'positioned' : 'plain'),
     });
     this.waiting.delete(webSocket);
+    place.release();
+    stopCounting(socket);
     webSocket.once('close', () => connection.close('left'));
   }
 
@@ -160,11 +173,14 @@ export class WebSockets {
     );
   }
 
-  private turnAway(webSocket: WebSocket, error: ServiceError): void {
+  private turnAway(webSocket: WebSocket, { key, openedAt }: WaitingClient, error: ServiceError): void {
     if (this.isStopped) return closeWebSocket(webSocket, 'shutting_down');
     const reason = reasonByCode[error.code];
     if (!reason) this.log(error);
-    closeWebSocket(webSocket, reason ?? 'overloaded', describe(error));
+    const close = (): void => closeWebSocket(webSocket, reason ?? 'overloaded', describe(error));
+    if (reason !== 'unauthenticated') return close();
+    const timer = setTimeout(close, this.tokenFailures.add(key, openedAt));
+    webSocket.once('close', () => clearTimeout(timer));
   }
 
   private log(error: ServiceError): void {
@@ -175,6 +191,23 @@ export class WebSockets {
   }
 }
 
+/** A request for a WebSocket. `head` holds the bytes that the client already sent after it. */
+interface Handshake {
+  request: IncomingMessage;
+  socket: Duplex;
+  head: Buffer;
+}
+
+/** A client whose socket is not live yet. */
+interface WaitingClient extends Omit<Handshake, 'head'> {
+  /** The key of its address. */
+  key: string;
+  /** Its place among the waiting sockets. */
+  place: Claim;
+  /** By `performance.now()`. */
+  openedAt: number;
+}
+
 /** Describes an error briefly enough for a close frame: the errors by field, if there are any. */
 function describe({ detail, errors }: ServiceError): string {
   const faults = Object.entries(errors ?? {}).map(([field, texts]) => `${field}: ${texts.join(', ')}`);
@@ -183,7 +216,6 @@ function describe({ detail, errors }: ServiceError): string {
 
 /** Rejects a handshake with an error response. */
 function refuse(socket: Duplex, error: ServiceError): void {
-  socket.once('error', () => socket.destroy());
   socket.once('finish', () => socket.destroy());
   socket.end(printProblem(error));
 }

@@ -1,0 +1,108 @@
+import type { IncomingMessage } from 'node:http';
+import { NotFoundException } from '@nestjs/common';
+import { ServiceError } from '@stream-events/contracts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { hasBody } from './early-responses.js';
+import { FairShare, type Claim, type ShareLimits } from './fair-share.js';
+import {
+  bodyCheckIntervalMs,
+  bodyLimitMs,
+  maxBodyBytes,
+  messageBodyLimitMs,
+  minBodyCost,
+  type HttpLimits,
+} from './http-limits.js';
+import { sendProblem } from './problem.js';
+import { clientKeyOf, tooManyRequests } from './requests-in-progress.js';
+
+/** A body that is being read. `refuse` responds to its request with an error. */
+interface Reading {
+  readonly dueAt: number;
+  readonly refuse: (error: ServiceError) => void;
+}
+
+/** Limits the bodies that are being read: their size and number for each client and in total, and how long they may take. */
+export class BodyLimits {
+  private readonly share: FairShare;
+  private readonly readings = new Map<Reading, Claim>();
+
+  constructor(
+    limits: ShareLimits,
+    private readonly limitMs: (bytes: number) => number,
+  ) {
+    this.share = new FairShare(limits);
+  }
+
+  /**
+   * Counts a body until the returned function is called or the request has ended. Undefined if the request is refused. `refuse`
+   * responds to it, now or later.
+   */
+  begin(request: IncomingMessage, refuse: Reading['refuse']): (() => void) | undefined {
+    const bytes = Math.min(Number(request.headers['content-length'] ?? maxBodyBytes), maxBodyBytes);
+    const claim = this.share.claim(clientKeyOf(request), Math.max(bytes, minBodyCost));
+    if (!claim) {
+      refuse(tooManyRequests());
+      return undefined;
+    }
+    const reading = { dueAt: performance.now() + this.limitMs(bytes), refuse };
+    this.readings.set(reading, claim);
+    claim.offer(() => this.refuse(reading, tooManyRequests()));
+    const end = (): void => {
+      if (this.readings.delete(reading)) claim.release();
+    };
+    request.once('close', end);
+    return end;
+  }
+
+  /** Refuses the requests whose bodies take too long. */
+  refuseLate(): void {
+    const now = performance.now();
+    for (const [reading, claim] of this.readings) {
+      if (reading.dueAt > now) continue;
+      claim.release();
+      this.refuse(
+        reading,
+        new ServiceError('request_timeout', 'The body of the request did not arrive in time.'),
+      );
+    }
+  }
+
+  private refuse(reading: Reading, error: ServiceError): boolean {
+    this.readings.delete(reading);
+    reading.refuse(error);
+    return true;
+  }
+}
+
+/** Limits the bodies that Fastify reads. Returns the limits for platform messages, whose direct route reads them itself. */
+export function limitBodies(fastify: FastifyInstance, limits: HttpLimits): BodyLimits {
+  const messages = new BodyLimits(limits.messageBodies, () => messageBodyLimitMs);
+  const others = new BodyLimits(limits.bodies, bodyLimitMs);
+  const ends = new WeakMap<FastifyRequest, () => void>();
+  const timer = setInterval(() => {
+    messages.refuseLate();
+    others.refuseLate();
+  }, bodyCheckIntervalMs).unref();
+  fastify.addHook('onClose', (_instance, done) => {
+    clearInterval(timer);
+    done();
+  });
+  fastify.addHook('preParsing', (request, reply, payload, done) => {
+    if (!hasBody(request.raw)) return done(null, payload);
+    // Nothing reads the body, so the response need not wait for it.
+    if (request.is404) return done(new NotFoundException(), payload);
+    const { receivesMessages = false } = request.routeOptions.config;
+    const end = (receivesMessages ? messages : others).begin(request.raw, (error) => {
+      if (!reply.sent) sendProblem(reply, error);
+    });
+    if (!end) return;
+    ends.set(request, end);
+    done(null, payload);
+  });
+  // The body has arrived, or the route takes none.
+  fastify.addHook('preValidation', (request, _reply, done) => {
+    ends.get(request)?.();
+    done();
+  });
+  return messages;
+}

@@ -1,0 +1,39 @@
+import type { FastifyInstance } from 'fastify';
+
+/** The headers of every response. No response of the API is a page, so a browser must not treat one as a page. */
+export const securityHeaders = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'x-frame-options': 'DENY',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
+/**
+ * What a page may do: load its own files, and send requests to this gateway. Styles may be inline, because the bundled API
+ * documentation has some; scripts may not.
+ */
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Adds the security headers to every response, with a policy of its own for pages. */
+export function addSecurityHeaders(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', (_request, reply, done) => {
+    void reply.headers(securityHeaders);
+    done();
+  });
+  fastify.addHook('onSend', (_request, reply, payload, done) => {
+    const type = reply.getHeader('content-type');
+    if (typeof type === 'string' && type.startsWith('text/html'))
+      void reply.header('content-security-policy', pagePolicy);
+    done(null, payload);
+  });
+}

@@ -1,0 +1,27 @@
+import { connect, type Socket } from 'node:net';
+
+/** A client that sends bytes as they are, from an address of its choice (in 127.0.0.0/8), and collects what it gets. */
+export interface RawClient {
+  socket: Socket;
+  /** Everything that the server has sent. */
+  text: () => string;
+  /** The statuses of the responses so far. */
+  statuses: () => number[];
+  /** Resolves when the connection is closed. */
+  closed: Promise<void>;
+}
+
+export function openRawClient(port: number, { from = '127.0.0.1', bytes = '' } = {}): RawClient {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: from }).setNoDelay();
+  let received = '';
+  socket.setEncoding('latin1').on('data', (chunk: string) => (received += chunk));
+  // The server may close the connection while the client sends.
+  socket.on('error', () => undefined);
+  if (bytes !== '') socket.write(bytes, 'latin1');
+  return {
+    socket,
+    text: () => received,
+    statuses: () => [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)),
+    closed: new Promise((resolve) => socket.once('close', () => resolve())),
+  };
+}

@@ -1,0 +1,55 @@
+import { parseArgs } from 'node:util';
+import { AttackBed, type AttackPace, type AttackResult } from './attack/attack-bed.js';
+import { attacks, sizes } from './attack/attacks.js';
+import { printSections } from './attack/report.js';
+import { say } from './measure/progress.js';
+import { report, type SystemTest } from './measure/report.js';
+
+// npm run attack: attacks a gateway on this machine with thousands of connections, measures what other clients notice, and writes
+// docs/attacks.md. --quick runs a short version; --only <name> runs one attack; --product FOLDER attacks the gateway of another built
+// checkout. All three only print the result.
+
+const test: SystemTest = {
+  title: 'Attack test',
+  command: 'attack',
+  page: 'attacks.md',
+  setting:
+    'One gateway and one events service, each in its own process, with embedded PostgreSQL (durable) and nats-server. Servers, services, load, and attackers share one machine; no packet leaves it.',
+};
+const { values: flags } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    product: { type: 'string' },
+  },
+});
+const pace: AttackPace = flags.quick ? { rounds: 1, windowSeconds: 8 } : { rounds: 3, windowSeconds: 10 };
+
+function chooseAttacks(): typeof attacks {
+  if (flags.only === undefined) return attacks;
+  const chosen = attacks.filter(({ name }) => name === flags.only);
+  if (chosen.length > 0) return chosen;
+  throw new Error(
+    `unknown attack ${flags.only}; the attacks are ${attacks.map(({ name }) => name).join(', ')}`,
+  );
+}
+
+const chosen = chooseAttacks();
+const startedAt = performance.now();
+const bed = await AttackBed.start(flags.product);
+try {
+  const results: AttackResult[] = [];
+  for (const attack of chosen)
+    for (const size of sizes) {
+      say(`${attack.name}, ${size.addresses} × ${size.perAddress}: running`);
+      results.push(await bed.run(attack, size, pace));
+    }
+  await report(test, {
+    servers: bed.servers,
+    startedAt,
+    sections: printSections({ results, events: await bed.checkStored() }),
+    isWhole: !flags.quick && flags.only === undefined && flags.product === undefined,
+  });
+} finally {
+  await bed.stop();
+}

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+
+/** What each connection of an attack does. The attacker process holds the connections. */
+export interface Attack {
+  name: string;
+  description: string;
+  /** What a connection sends when it opens. */
+  begin: () => string;
+  /** What it sends every second after that. */
+  drip?: string;
+  /** Whether it reads nothing. */
+  isUnread?: boolean;
+}
+
+/** How many addresses attack, each with how many connections. */
+export interface AttackSize {
+  addresses: number;
+  perAddress: number;
+}
+
+/** The sizes of issue 13: 5,000 connections, from one address and from many. */
+export const sizes: readonly AttackSize[] = [
+  { addresses: 1, perAddress: 5_000 },
+  { addresses: 200, perAddress: 25 },
+];
+
+const webSocketPath = '/ws/platform-events';
+
+function post(path: string, headers: readonly string[] = []): string {
+  const all = ['Host: attack', 'Content-Type: application/json', 'Content-Length: 200000', ...headers];
+  return `POST ${path} HTTP/1.1\r\n${all.join('\r\n')}\r\n\r\n`;
+}
+
+/** The headers of a platform message, with a signature that no secret makes. */
+function lookAlikeHeaders(): string[] {
+  const values = {
+    Id: randomBytes(16).toString('hex'),
+    Timestamp: new Date().toISOString(),
+    Signature: `sha256=${randomBytes(32).toString('hex')}`,
+    Type: 'notification',
+  };
+  return Object.entries(values).map(([name, value]) => `Twitch-Eventsub-Message-${name}: ${value}`);
+}
+
+function handshake(): string {
+  const key = randomBytes(16).toString('base64');
+  return `GET ${webSocketPath} HTTP/1.1\r\nHost: attack\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`;
+}
+
+/** A first message with a wrong token, as a masked frame. The mask is zero, so that the text stays readable. */
+function wrongToken(): string {
+  const text = JSON.stringify({ token: randomBytes(20).toString('hex') });
+  return `\x81${String.fromCharCode(0x80 | text.length)}\0\0\0\0${text}`;
+}
+
+export const attacks: readonly Attack[] = [
+  {
+    name: 'slow bodies',
+    description: 'announces 200,000 bytes to the login, and sends one per second',
+    begin: () => post('/api-token-auth'),
+    drip: ' ',
+  },
+  {
+    name: 'slow messages',
+    description:
+      'announces 200,000 bytes to the webhook, with headers like the platform’s, and sends one per second',
+    begin: () => post('/api/v1/platform-events/webhook', lookAlikeHeaders()),
+    drip: ' ',
+  },
+  {
+    name: 'slow headers',
+    description: 'sends one byte of a header per second',
+    begin: () => 'GET /api/v1/heartbeat HTTP/1.1\r\nHost: attack\r\nX-Slow: ',
+    drip: 'x',
+  },
+  {
+    name: 'unread responses',
+    description: 'requests the API description 16 times, and reads nothing',
+    begin: () => 'GET /api/openapi.json HTTP/1.1\r\nHost: attack\r\n\r\n'.repeat(16),
+    isUnread: true,
+  },
+  {
+    name: 'half-open WebSockets',
+    description: 'opens a WebSocket, and sends no token',
+    begin: handshake,
+  },
+  {
+    name: 'wrong tokens',
+    description: 'opens a WebSocket, and sends a wrong token',
+    begin: () => handshake() + wrongToken(),
+  },
+];

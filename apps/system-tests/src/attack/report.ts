@@ -1,0 +1,131 @@
+import { median } from '../measure/quantile.js';
+import { formatCount, table, type KeptPromise, type Section } from '../measure/report.js';
+import { connectionsPerLoad, type AttackResult, type Window } from './attack-bed.js';
+import { attacks, type AttackSize } from './attacks.js';
+
+/** Everything that the attack test measured. */
+export interface AttackTestResults {
+  results: readonly AttackResult[];
+  /** The events that were accepted, and the rows in the store. */
+  events: { accepted: number; stored: number };
+}
+
+const maxRatio = 2;
+const maxMegabytes = 1_024;
+
+/** The sections of the attack test's page. */
+export function printSections({ results, events }: AttackTestResults): Section[] {
+  return [
+    {
+      title: 'Method',
+      paragraphs: [
+        'Each attack holds 5,000 connections, from one address or from 200 addresses with 25 each. A connection that the gateway closes is opened again after 2 to 4 s. Meanwhile, other addresses send 300 signed platform messages and 50 events of clients per second, each due at a fixed time. Windows without and with the attack alternate; an attacked window begins with the attack. Latencies count from the time when a request was due. Attackers, load, services, and servers share the machine, so a part of the difference is the attackers’ own work.',
+        table(
+          ['attack', 'each connection'],
+          attacks.map(({ name, description }) => [name, description]),
+        ),
+      ],
+      promises: [],
+    },
+    {
+      title: 'Results',
+      paragraphs: [
+        'p99 in ms, medians of the windows. "Ends" counts the connections that the gateway ended in the last window, by status; "closed" are those without a response.',
+        table(
+          [
+            'attack',
+            'addresses',
+            'p99 quiet',
+            'p99 attacked',
+            'ratio',
+            'sent',
+            'lost',
+            'open',
+            'ends',
+            'gateway MiB',
+          ],
+          results.map(printRow),
+        ),
+      ],
+      promises: printPromises({ results, events }),
+    },
+  ];
+}
+
+function printRow(result: AttackResult): string[] {
+  const { attack, size, quiet, attacked, attackers, gatewayMegabytes } = result;
+  const { open = 0, ends = {} } = attackers.at(-1) ?? {};
+  return [
+    attack.name,
+    printSize(size),
+    p99(quiet).toFixed(1),
+    p99(attacked).toFixed(1),
+    ratioOf(result).toFixed(2),
+    formatCount(sum(attacked, succeeded)),
+    formatCount(sum(attacked, lost)),
+    formatCount(open),
+    printCounts(ends),
+    formatCount(gatewayMegabytes),
+  ];
+}
+
+function printPromises({ results, events: { accepted, stored } }: AttackTestResults): KeptPromise[] {
+  const worst = Math.max(...results.map(ratioOf));
+  const lostCount = results.reduce((total, { attacked }) => total + sum(attacked, lost), 0);
+  const sentCount = results.reduce((total, { attacked }) => total + sum(attacked, succeeded), 0);
+  const megabytes = Math.max(...results.map(({ gatewayMegabytes }) => gatewayMegabytes));
+  return [
+    {
+      promise: 'Signed messages and events of other addresses lose nothing during any attack',
+      measured: `${formatCount(sentCount)} accepted, ${formatCount(lostCount)} refused, broken, or late`,
+      isKept: sentCount > 0 && lostCount === 0,
+    },
+    {
+      promise: 'Every accepted event is stored',
+      measured: `${formatCount(accepted)} accepted, ${formatCount(stored)} stored (the last responses are not counted)`,
+      isKept: stored >= accepted && stored - accepted <= 2 * connectionsPerLoad,
+    },
+    {
+      promise: `The p99 of signed messages is less than ${maxRatio} × the p99 without the attack`,
+      measured: `at most ${worst.toFixed(2)} ×, medians`,
+      isKept: worst < maxRatio,
+    },
+    {
+      promise: `The gateway uses at most ${formatCount(maxMegabytes)} MiB during any attack`,
+      measured: `${formatCount(megabytes)} MiB`,
+      isKept: megabytes <= maxMegabytes,
+    },
+  ];
+}
+
+function printSize({ addresses, perAddress }: AttackSize): string {
+  return `${addresses} × ${formatCount(perAddress)}`;
+}
+
+function ratioOf({ quiet, attacked }: AttackResult): number {
+  return p99(attacked) / p99(quiet);
+}
+
+function p99(windows: readonly Window[]): number {
+  return median(windows.map(({ notifications }) => notifications.latencyMs.p99));
+}
+
+function succeeded({ notifications, posts }: Window): number {
+  return notifications.succeeded + posts.succeeded;
+}
+
+/** Requests that failed, or that still waited for a connection when the window ended. */
+function lost({ notifications, posts }: Window): number {
+  return [notifications, posts]
+    .map(({ failed, backlog }) => backlog + Object.values(failed).reduce((total, count) => total + count, 0))
+    .reduce((total, count) => total + count, 0);
+}
+
+function sum(windows: readonly Window[], count: (window: Window) => number): number {
+  return windows.reduce((total, window) => total + count(window), 0);
+}
+
+function printCounts(counts: Readonly<Record<string, number>>): string {
+  const entries = Object.entries(counts).map(([name, count]) => `${formatCount(count)} ${name}`);
+  return entries.length === 0 ? 'none' : entries.join(', ');
+}
