@@ -1,5 +1,5 @@
-// npm run check: format, types, lint, import boundaries, generated files, API descriptions. Installs missing packages and builds
-// changed projects.
+// npm run check: ignore files, format, types, lint, import boundaries, generated files, API descriptions. Installs missing packages
+// and builds changed projects.
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,9 @@ import { generate } from './generate.mjs';
 import { prepare, root } from './prepare.mjs';
 
 const bin = `${root}node_modules/`;
+
+step('Ignore files');
+checkIgnoreFiles();
 
 step('Format, types, lint');
 prepare();
@@ -28,6 +31,15 @@ await checkDescription('docs/openapi.json', findOpenApiFaults);
 await checkDescription('docs/asyncapi.json', findAsyncApiFaults);
 
 process.stdout.write('\nAll checks passed.\n');
+
+/** Secrets in a `.env` file must not get into a commit or an image. */
+function checkIgnoreFiles() {
+  for (const [file, pattern] of Object.entries({ '.gitignore': '.env*', '.dockerignore': '**/.env*' })) {
+    const patterns = readFileSync(root + file, 'utf8').split('\n');
+    if (!patterns.includes(pattern))
+      fail(`${file} must contain the line ${pattern}: .env files hold secrets.`);
+  }
+}
 
 async function checkFormatAndTypes() {
   const format = await runTool('prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.');
