@@ -7,6 +7,7 @@ import {
 } from '@stream-events/service';
 import { readConfig, type AllInOneConfig } from './all-in-one.config.js';
 import { announce } from './announcement.js';
+import { presentCredentials } from './owner-credentials.js';
 import { dataDirectory, startServers } from './servers.js';
 import { startServices, type Services } from './services.js';
 
@@ -31,9 +32,11 @@ export async function runAllInOne(): Promise<void> {
   const end = onceStopped(logger, stop, shutdownTimeoutMs);
   exitOnUnexpectedErrors(logger, () => end(1));
   try {
-    const running = await starting;
-    process.stdout.write(announce(config, running.services, running.subscriberUrl));
-    const failed = await running.failed;
+    const { services, subscriberUrl, failed: failure } = await starting;
+    const { firstOwner } = services;
+    const credentials = firstOwner && (await presentCredentials(firstOwner, dataDirectory(config)));
+    process.stdout.write(announce(config, { ...services, credentials, subscriberUrl }));
+    const failed = await failure;
     if (interruption.signal.aborted) return;
     process.stderr.write(`\n${failed} stopped unexpectedly. Its log is in ${dataDirectory(config)}.\n`);
   } catch (error) {

@@ -1,14 +1,18 @@
 import type { AllInOneConfig } from './all-in-one.config.js';
+import type { CredentialsNotice } from './owner-credentials.js';
 import { dataDirectory, subscriberPasswordPath } from './servers.js';
 import type { Services } from './services.js';
 
+/** What the announcement says about the running services. */
+export interface Announced extends Pick<Services, 'url' | 'simulatorUrl'> {
+  /** Undefined when an earlier start created the first owner. */
+  credentials: CredentialsNotice | undefined;
+  subscriberUrl: string | undefined;
+}
+
 /** Returns the text that `npm start` prints when everything is running. */
-export function announce(
-  config: AllInOneConfig,
-  services: Pick<Services, 'url' | 'simulatorUrl' | 'firstOwner'>,
-  subscriberUrl: string | undefined,
-): string {
-  const { url, simulatorUrl, firstOwner } = services;
+export function announce(config: AllInOneConfig, announced: Announced): string {
+  const { url, simulatorUrl, credentials, subscriberUrl } = announced;
   const lines = [
     '',
     `Stream Event Service is ready at ${url}`,
@@ -20,11 +24,11 @@ export function announce(
     ...(subscriberUrl ? [`                     password in ${subscriberPasswordPath(config)}`] : []),
     `  Data               ${dataDirectory(config)}`,
     '',
-    ...describeOwner(firstOwner),
+    ...describeOwner(credentials),
     '',
     '  Try it in another terminal:',
     `    BASE=${url}`,
-    `    TOKEN=${firstOwner?.token ?? 'paste-the-token-here'}`,
+    `    TOKEN=${credentials?.shellToken ?? 'paste-the-token-here'}`,
     '    curl -H "Authorization: Token $TOKEN" "$BASE/api/v1/platform-events?page_size=3"',
     '',
     '  Press Ctrl-C to stop.',
@@ -40,16 +44,11 @@ function describeSimulator({ SIMULATOR_RATE, DATA_DIR }: AllInOneConfig): string
   return `SIMULATED, ${rate} per second; control it with: ${environment}npm run simulator`;
 }
 
-function describeOwner(owner: Services['firstOwner']): string[] {
-  if (!owner)
+function describeOwner(credentials: CredentialsNotice | undefined): string[] {
+  if (!credentials)
     return [
       '  Lost the token? Log in with POST /api-token-auth.',
       '  Lost the password? Stop the service and run: npm run owner:reset',
     ];
-  return [
-    '  Created the first owner. These credentials are shown only this once:',
-    `    user      ${owner.username}`,
-    ...(owner.password ? [`    password  ${owner.password}`] : []),
-    `    token     ${owner.token}`,
-  ];
+  return ['  Created the first owner.', ...credentials.lines.map((line) => `  ${line}`)];
 }

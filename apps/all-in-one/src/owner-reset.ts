@@ -3,27 +3,23 @@ import { DirectoryLockedError, lockDirectory, startEmbeddedPostgres } from '@str
 import { resetOwner } from '@stream-events/gateway';
 import { readConfig, type AllInOneConfig } from './all-in-one.config.js';
 import { keepSecret } from './kept-secret.js';
-import { dataDirectory } from './servers.js';
+import { presentCredentials } from './owner-credentials.js';
+import { createDataDirectory } from './servers.js';
 
-/** Restores access for an owner who lost the password: sets a new one and prints it once. */
+/** Restores access for an owner who lost the password: sets a new one and presents it once. */
 export async function runOwnerReset(): Promise<void> {
   try {
-    const owner = await reset(readConfig(process.env));
-    const lines = [
-      'The owner has a new password. These credentials are shown only this once:',
-      `  user      ${owner.username}`,
-      `  password  ${owner.password}`,
-      `  token     ${owner.token}`,
-    ];
-    process.stdout.write(`\n${lines.join('\n')}\n\n`);
+    const config = readConfig(process.env);
+    const directory = await createDataDirectory(config);
+    const { lines } = await presentCredentials(await reset(config, directory), directory);
+    process.stdout.write(`\n${['The owner has a new password.', ...lines].join('\n')}\n\n`);
   } catch (error) {
     process.stderr.write(`\nCannot reset the owner: ${explain(error)}\n`);
     process.exitCode = 1;
   }
 }
 
-async function reset(config: AllInOneConfig): ReturnType<typeof resetOwner> {
-  const directory = dataDirectory(config);
+async function reset(config: AllInOneConfig, directory: string): ReturnType<typeof resetOwner> {
   const keys = async (): Promise<string[]> =>
     config.SECRET_KEY ?? [await keepSecret(join(directory, 'secret-key'))];
   if (config.DATABASE_URL) return resetOwner(config.DATABASE_URL, await keys());

@@ -29,6 +29,15 @@ export function dataDirectory(config: AllInOneConfig): string {
   return resolve(config.DATA_DIR, config.PLATFORM);
 }
 
+/** Creates the data folder when it is missing, and returns its path. */
+export async function createDataDirectory(config: AllInOneConfig): Promise<string> {
+  const directory = dataDirectory(config);
+  // Under root, PostgreSQL runs as another user, which must be able to enter this folder. Every secret in the folder is a 0600
+  // file.
+  await mkdir(directory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  return directory;
+}
+
 /**
  * The file with the password of the NATS user `subscriber`. The password survives restarts, because your services are configured
  * with it.
@@ -39,10 +48,7 @@ export function subscriberPasswordPath(config: AllInOneConfig): string {
 
 /** Starts the servers whose URL is not configured. `say` prints progress. */
 export async function startServers(config: AllInOneConfig, say: (line: string) => void): Promise<Servers> {
-  const directory = dataDirectory(config);
-  // Under root, PostgreSQL runs as another user, which must be able to enter this folder. Every secret in the folder is a 0600
-  // file.
-  await mkdir(directory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  const directory = await createDataDirectory(config);
   const lock = await lockDirectory(directory);
   const stops: (() => Promise<void>)[] = [() => lock.release()];
   const stop = (): Promise<void> => closeAll(stops.splice(0).reverse());

@@ -7,23 +7,17 @@ import { streamerMonitor } from '@stream-events/streamer-monitor';
 import type { AllInOneConfig } from './all-in-one.config.js';
 import { choosePort } from './choose-port.js';
 import { monitorDemoStreamers } from './demo-streamers.js';
+import type { OwnerCredentials } from './owner-credentials.js';
 import { dataDirectory, type Servers } from './servers.js';
 import { ServiceStarter } from './service-starter.js';
 import { choosePlatform, simulatorAddresses, startSimulator } from './simulated-platform.js';
-
-/** The owner that the first start creates. Its password and token are printed once; no file holds them in clear text. */
-export interface FirstOwner {
-  username: string;
-  /** Undefined when OWNER_PASSWORD was given. */
-  password: string | undefined;
-  token: string;
-}
 
 /** All services, running in this process. */
 export interface Services {
   url: string;
   simulatorUrl: string | undefined;
-  firstOwner: FirstOwner | undefined;
+  /** The owner that this start created. */
+  firstOwner: OwnerCredentials | undefined;
   stop(): Promise<void>;
 }
 

@@ -1,5 +1,6 @@
 /** The apps that can run as a process of their own. */
-export type AppName = 'gateway' | 'events' | 'platform-connector' | 'platform-simulator' | 'streamer-monitor';
+export type AppName =
+  'all-in-one' | 'gateway' | 'events' | 'platform-connector' | 'platform-simulator' | 'streamer-monitor';
 
 /** How a service has ended. */
 export interface Exit {

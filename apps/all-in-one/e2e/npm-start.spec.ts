@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process';
+import { readFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import {
+  createGuardedDirectory,
+  eventually,
+  freePort,
+  ServiceProcess,
+  type GuardedDirectory,
+} from '@stream-events/testing';
+import { send } from './api.js';
+import { startLimitMs } from './stack.js';
+
+const runFile = promisify(execFile);
+
+/** The program of `npm start`, with its output in a pipe. */
+describe('npm start', () => {
+  let directory: GuardedDirectory;
+  let path: string;
+  let service: ServiceProcess;
+
+  beforeAll(async () => {
+    directory = await createGuardedDirectory();
+    path = join(directory.path, 'simulator/owner-credentials');
+    const PORT = String(await freePort());
+    // The gateway's port also serves health.
+    const environment = { DATA_DIR: directory.path, PORT, ADMIN_PORT: PORT, LOG_LEVEL: 'trace' };
+    service = new ServiceProcess('all-in-one', environment);
+    await service.start();
+    await eventually(() => expect(service.output).toContain('Press Ctrl-C to stop'));
+  }, startLimitMs);
+
+  afterAll(async () => {
+    await service.stop();
+    await directory.remove();
+  }, startLimitMs);
+
+  const readCredentials = async (): Promise<Record<'user' | 'password' | 'token', string>> => {
+    const lines = (await readFile(path, 'utf8')).split('\n').map((line) => line.split(/ +/));
+    const valueOf = (name: string): string => lines.find(([key]) => key === name)?.[1] ?? '';
+    return { user: valueOf('user'), password: valueOf('password'), token: valueOf('token') };
+  };
+
+  it('writes the credentials of the first owner to a private file, and none of them to its output', async () => {
+    expect(service.output).toContain(path);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    const { user, password, token } = await readCredentials();
+    const body = { username: user, password };
+    const login = await send<{ token: string }>('POST', `${service.url}/api-token-auth`, {
+      token: null,
+      body,
+    });
+    expect(login.json).toEqual({ token });
+    expect(token).toMatch(/^[0-9a-f]{40}$/);
+    expect(service.output).not.toContain(password);
+    expect(service.output).not.toContain(token);
+  });
+
+  it(
+    'leaves data whose owner can be reset, again without credentials in the output',
+    async () => {
+      const before = await readCredentials();
+      await service.stop();
+      const module = resolve('apps/all-in-one/dist/owner-reset.js');
+      const code = `import { runOwnerReset } from '${module}'; await runOwnerReset();`;
+      const { stdout, stderr } = await runFile(process.execPath, ['--input-type=module', '--eval', code], {
+        env: { PATH: process.env.PATH, DATA_DIR: directory.path },
+      });
+      const after = await readCredentials();
+      expect(after.user).toBe(before.user);
+      expect(after.password).not.toBe(before.password);
+      expect(stdout).toContain(path);
+      expect(stdout + stderr).not.toContain(after.password);
+      expect(stdout + stderr).not.toContain(after.token);
+    },
+    startLimitMs,
+  );
+});

@@ -1,0 +1,54 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The access of an owner. Presented once: afterwards, the service can show neither the password nor the token. */
+export interface OwnerCredentials {
+  username: string;
+  /** Undefined when OWNER_PASSWORD was given. */
+  password: string | undefined;
+  token: string;
+}
+
+/** How an owner gets the credentials. */
+export interface CredentialsNotice {
+  /** Lines to print. */
+  lines: string[];
+  /** The token, or a shell command that prints it, as the value of a shell variable. */
+  shellToken: string;
+}
+
+/**
+ * Presents credentials. A terminal shows them. Any other output may end in a log, so the credentials go to a file in the data folder
+ * that only the current user can read, and the notice names this file.
+ */
+export async function presentCredentials(
+  owner: OwnerCredentials,
+  directory: string,
+  isTerminal = process.stdout.isTTY,
+): Promise<CredentialsNotice> {
+  const credentials = [
+    `user      ${owner.username}`,
+    ...(owner.password === undefined ? [] : [`password  ${owner.password}`]),
+    `token     ${owner.token}`,
+  ];
+  if (isTerminal) {
+    const lines = ['These credentials are shown only this once:', ...credentials.map((line) => `  ${line}`)];
+    return { lines, shellToken: owner.token };
+  }
+  const path = join(directory, 'owner-credentials');
+  await writeCredentials(path, credentials);
+  return {
+    lines: [
+      'The credentials are in this file, which only you can read. Store them safely, then delete it:',
+      `  ${path}`,
+    ],
+    shellToken: `$(awk '$1 == "token" { print $2 }' "${path}")`,
+  };
+}
+
+async function writeCredentials(path: string, credentials: readonly string[]): Promise<void> {
+  const header = `# Written at ${new Date().toISOString()}. Later changes of the password or the token are not in this file.`;
+  // A file of an earlier owner is stale. Creating a new file ignores the permissions of the old one and follows no link.
+  await rm(path, { force: true });
+  await writeFile(path, `${[header, ...credentials].join('\n')}\n`, { flag: 'wx', mode: 0o600, flush: true });
+}
