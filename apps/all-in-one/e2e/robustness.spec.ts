@@ -283,6 +283,15 @@ describe('robustness', () => {
       expectSound(answer);
       expect(answer).toMatchObject({ status, headers: { connection: 'close' } });
     });
+
+    it('is not awaited from a client without access', async () => {
+      const authorization = `Authorization: Token ${'0'.repeat(40)}\r\n`;
+      const request = `POST ${eventsPath} HTTP/1.1\r\nHost: x\r\n${authorization}${type}Content-Length: 200000\r\n\r\n{`;
+      const answer = await raw.exchange(stack.nextUrl, Buffer.from(request));
+
+      expectSound(answer);
+      expect(answer).toMatchObject({ status: 401, headers: { connection: 'close' } });
+    });
   });
 
   describe('methods and paths', () => {
