@@ -57,6 +57,25 @@ describe('npm start', () => {
     expect(service.output).not.toContain(token);
   });
 
+  it('runs a simulator that sends to the gateway, and that npm run simulator can control but a web page cannot', async () => {
+    const simulate = async (...words: string[]): Promise<string> => {
+      const program = [resolve('apps/platform-simulator/dist/cli.js'), ...words];
+      const env = { PATH: process.env.PATH, DATA_DIR: directory.path };
+      return (await runFile(process.execPath, program, { env })).stdout;
+    };
+    await eventually(async () => expect(await simulate('status')).toMatch(/ [1-9]\d* accepted/));
+    expect(await simulate('rate', '2')).toContain('2 events per second');
+
+    const record = await readFile(join(directory.path, 'simulator/simulator.json'), 'utf8');
+    const { url } = JSON.parse(record) as { url: string };
+    const body = new URLSearchParams({ name: 'none' });
+    expect((await fetch(`${url}/simulator/scenarios`, { method: 'POST', body })).status).toBe(401);
+
+    const secretPath = join(directory.path, 'simulator/simulator-control-secret');
+    expect((await stat(secretPath)).mode & 0o777).toBe(0o600);
+    expect(service.output).not.toContain(await readFile(secretPath, 'utf8'));
+  });
+
   it(
     'leaves data whose owner can be reset, again without credentials in the output',
     async () => {

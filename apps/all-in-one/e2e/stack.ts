@@ -44,6 +44,9 @@ export const webhookSecrets = ['the first webhook secret', 'the second webhook s
 
 export const secretKey = 'the secret key of the end-to-end tests';
 
+/** The secret of the simulator's control API. */
+export const controlSecret = 'the-control-secret-of-the-end-to-end-tests';
+
 /** The application that the connector uses at the platform. */
 const application = {
   PLATFORM_CLIENT_ID: 'end-to-end',
@@ -72,8 +75,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     await Promise.all([
       ...Array.from({ length: events }, () => stack.startEvents()),
       ...Array.from({ length: gateways }, () => stack.startGateway()),
-      ...(simulator ? [stack.startSimulator()] : []),
     ]);
+    if (simulator) await stack.startSimulator();
     if (platform) await stack.startPlatform();
     stack.balanceRequests();
     if (gateways > 0) stack.ownerToken = await stack.logIn(owner.username, owner.password);
@@ -194,12 +197,13 @@ export class Stack {
     return row?.count ?? 0;
   }
 
-  /** Sends a request to the simulated platform; below `/helix` with an application's access token. */
+  /** Sends a request to the simulated platform: below `/helix` with an application's access token, below `/simulator` to control it. */
   async simulate<Body>(method: string, path: string, body?: unknown): Promise<Answer<Body>> {
     if (!this.simulator) throw new Error('the stack was started without the simulator');
     return send<Body>(method, this.simulator.url + path, {
       token: null,
       ...(path.startsWith('/helix') && { headers: await this.authorizeAtPlatform() }),
+      ...(path.startsWith('/simulator') && { headers: { authorization: `Bearer ${controlSecret}` } }),
       ...(body !== undefined && { body }),
     });
   }
@@ -275,6 +279,7 @@ export class Stack {
     };
   }
 
+  /** Starts the simulator, which sends to the gateways that were started before. */
   async startSimulator(): Promise<void> {
     this.simulator = this.createService('platform-simulator', {
       ...(await this.shared()),
@@ -282,6 +287,8 @@ export class Stack {
       PORT: String(await freePort()),
       SIMULATOR_RATE: '0',
       SIMULATOR_SEED: 'end-to-end',
+      SIMULATOR_CONTROL_SECRET: controlSecret,
+      SIMULATOR_CALLBACK_ORIGINS: this.urls.join(','),
     });
     await this.simulator.start();
   }

@@ -7,7 +7,7 @@ import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js
 interface Sent {
   message_id: string;
   body: string;
-  responses: { status: number; body: string }[];
+  responses: { status: number }[];
 }
 
 interface Subscription {

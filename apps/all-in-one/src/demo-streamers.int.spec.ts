@@ -31,7 +31,8 @@ beforeEach(() => {
 
 async function monitor(simulatorUrl = url): Promise<string[]> {
   const said: string[] = [];
-  await monitorDemoStreamers({ url, token: 'token', simulatorUrl }, (line) => said.push(line));
+  const simulator = { url: simulatorUrl, controlSecret: 'secret' };
+  await monitorDemoStreamers({ url, token: 'token', simulator }, (line) => said.push(line));
   return said;
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Simulator } from './simulated-platform.js';
 
 /** Addresses and access for the demonstration. */
 export interface Demo {
@@ -6,7 +7,7 @@ export interface Demo {
   url: string;
   /** Token of an owner. */
   token: string;
-  simulatorUrl: string;
+  simulator: Simulator;
 }
 
 const requestTimeoutMs = 10_000;
@@ -28,8 +29,11 @@ export async function monitorDemoStreamers(demo: Demo, say: (line: string) => vo
   }
 }
 
-async function monitorAll({ url, token, simulatorUrl }: Demo): Promise<void> {
-  const world = await fetch(`${simulatorUrl}/simulator`, { signal: AbortSignal.timeout(requestTimeoutMs) });
+async function monitorAll({ url, token, simulator }: Demo): Promise<void> {
+  const world = await fetch(`${simulator.url}/simulator`, {
+    headers: { authorization: `Bearer ${simulator.controlSecret}` },
+    signal: AbortSignal.timeout(requestTimeoutMs),
+  });
   const { broadcasters } = (await world.json()) as { broadcasters: { login: string }[] }; // holds: it is our own simulator
   for (const { login } of broadcasters) await monitor(login, { url, token });
 }

@@ -56,8 +56,10 @@ export async function startServices(
       OWNER_PASSWORD: config.OWNER_PASSWORD ?? password,
     });
 
-    const simulatorUrl =
-      config.PLATFORM === 'simulator' ? await startSimulator(starter, { config, platform, say }) : undefined;
+    const simulator =
+      config.PLATFORM === 'simulator'
+        ? await startSimulator(starter, { config, platform, gatewayUrl: api.url, say })
+        : undefined;
 
     say('Streamer monitor: starting');
     await starter.start(streamerMonitor, { ...shared, NATS_URL: servers.natsUrlFor('streamer-monitor') });
@@ -66,13 +68,13 @@ export async function startServices(
     await starter.start(platformConnector, {
       ...shared,
       NATS_URL: servers.natsUrlFor('platform-connector'),
-      ...(simulatorUrl && simulatorAddresses(simulatorUrl, api.url)),
+      ...(simulator && simulatorAddresses(simulator.url, api.url)),
     });
 
-    if (simulatorUrl && api.owner)
-      await monitorDemoStreamers({ ...api, simulatorUrl, token: api.owner.token }, say);
+    if (simulator && api.owner)
+      await monitorDemoStreamers({ url: api.url, token: api.owner.token, simulator }, say);
     const firstOwner = api.owner && { ...api.owner, password: config.OWNER_PASSWORD ? undefined : password };
-    return { url: api.url, simulatorUrl, firstOwner, stop: () => starter.stop() };
+    return { url: api.url, simulatorUrl: simulator?.url, firstOwner, stop: () => starter.stop() };
   } catch (error) {
     await starter.stop();
     throw error;

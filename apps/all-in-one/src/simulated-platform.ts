@@ -1,5 +1,10 @@
 import { join } from 'node:path';
-import { platformSimulator, recordSimulator, removeSimulatorRecord } from '@stream-events/platform-simulator';
+import {
+  controlSecretPath,
+  platformSimulator,
+  recordSimulator,
+  removeSimulatorRecord,
+} from '@stream-events/platform-simulator';
 import { simulatorUrls, toPlatformEnvironment } from '@stream-events/platforms';
 import type { AllInOneConfig } from './all-in-one.config.js';
 import { choosePort } from './choose-port.js';
@@ -11,15 +16,25 @@ interface SimulatorOptions {
   config: AllInOneConfig;
   /** From `choosePlatform`. */
   platform: NodeJS.ProcessEnv;
+  /** The only address that the simulator sends to. */
+  gatewayUrl: string;
   say: (line: string) => void;
 }
 
-/** Starts the simulated platform and records its address for `npm run simulator`. */
+/** The running simulator, and the secret of its control API. */
+export interface Simulator {
+  url: string;
+  controlSecret: string;
+}
+
+/** Starts the simulated platform and records its address and its control secret for `npm run simulator`. */
 export async function startSimulator(
   starter: ServiceStarter,
-  { config, platform, say }: SimulatorOptions,
-): Promise<string> {
+  { config, platform, gatewayUrl, say }: SimulatorOptions,
+): Promise<Simulator> {
   say('Simulated platform: starting');
+  const directory = dataDirectory(config);
+  const controlSecret = await keepSecret(controlSecretPath(directory));
   const port = await choosePort(8100, 'the simulated platform', say);
   const { url } = await starter.start(platformSimulator, {
     ...process.env,
@@ -27,12 +42,13 @@ export async function startSimulator(
     HOST: '127.0.0.1',
     PORT: String(port),
     LOG_LEVEL: config.LOG_LEVEL,
+    SIMULATOR_CONTROL_SECRET: controlSecret,
+    SIMULATOR_CALLBACK_ORIGINS: gatewayUrl,
     SIMULATOR_RATE: String(config.SIMULATOR_RATE),
   });
-  const directory = dataDirectory(config);
   starter.onStop(() => removeSimulatorRecord(directory));
   await recordSimulator(directory, { url, pid: process.pid });
-  return url;
+  return { url, controlSecret };
 }
 
 /** Addresses of the platform and of its callback when both run on this machine. */

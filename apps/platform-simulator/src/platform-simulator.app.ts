@@ -3,11 +3,16 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { defineService, NestLogger, ShellModule, type RunningService } from '@stream-events/service';
 import { ApiFaultsService } from './faults/api-faults.service.js';
+import { ControlAccess } from './http/control-access.js';
 import { variables } from './platform-simulator.config.js';
 import { PlatformSimulatorModule } from './platform-simulator.module.js';
 import { ScenarioPlayer } from './scenarios/scenario-player.service.js';
 
-export { recordSimulator, removeSimulatorRecord } from './command-line/running-simulator.js';
+export {
+  controlSecretPath,
+  recordSimulator,
+  removeSimulatorRecord,
+} from './command-line/running-simulator.js';
 export { simulatedTypes, type SimulatedType } from './world/lively-events.js';
 
 /** A running simulator and its address, such as `http://127.0.0.1:8100`. */
@@ -33,7 +38,9 @@ export const platformSimulator = defineService({
       new FastifyAdapter({ bodyLimit: bodyLimitBytes }),
       { logger: new NestLogger(logger), abortOnError: false },
     );
-    app.get(ApiFaultsService).register(app.getHttpAdapter().getInstance());
+    const fastify = app.getHttpAdapter().getInstance();
+    app.get(ApiFaultsService).register(fastify);
+    app.get(ControlAccess).register(fastify);
     await app.listen(config.PORT, config.HOST);
     const url = await app.getUrl();
     const scenario = config.SIMULATOR_SCENARIO;

@@ -5,7 +5,9 @@ import {
   oneOf,
   optionalText,
   sharedVariables,
+  urls,
   type ConfigOf,
+  type Variable,
 } from '@stream-events/service';
 
 /** Maximum events per second. One Node process cannot sign and send more; the limit catches typing errors. */
@@ -14,6 +16,17 @@ export const maxRate = 100_000;
 /** The scenarios. scenarios/scenarios.ts describes them. */
 export const scenarioNames = ['quiet', 'busy-evening', 'raid', 'streamers-on-and-off'] as const;
 
+/** The secret of the control API. `npm run simulator` reads the same variable. */
+export const controlSecret: Variable<string> = {
+  description:
+    'Secret of the control API, at least 32 visible ASCII characters. Requests send it as `Authorization: Bearer`. `npm start` generates one',
+  isSecret: true,
+  parse: (value) => {
+    if (/^[\x21-\x7e]{32,}$/.test(value)) return value;
+    throw new Error('must be at least 32 visible ASCII characters');
+  },
+};
+
 /** The environment variables of the platform simulator. */
 export const variables = {
   HOST: sharedVariables.HOST,
@@ -21,6 +34,11 @@ export const variables = {
   ADMIN_PORT: adminPort(9003),
   METRICS_TOKEN: sharedVariables.METRICS_TOKEN,
   LOG_LEVEL: sharedVariables.LOG_LEVEL,
+  SIMULATOR_CONTROL_SECRET: controlSecret,
+  SIMULATOR_CALLBACK_ORIGINS: urls(
+    'Addresses of the gateways, separated by commas. The simulator sends messages only to these origins, and rejects subscriptions with another callback. `npm start` sets it',
+    ['http', 'https'],
+  ),
   SIMULATOR_RATE: decimal('Simulated events per second (decimals allowed); 0 generates none', [0, maxRate], {
     default: 1,
   }),

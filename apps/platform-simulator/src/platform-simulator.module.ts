@@ -1,6 +1,7 @@
 import { Module, ValidationPipe } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { FaultsModule } from './faults/faults.module.js';
+import { ControlAccess } from './http/control-access.js';
 import { PlatformErrorFilter } from './http/platform-error.filter.js';
 import { LimitsModule } from './limits/limits.module.js';
 import { MessagesModule } from './messages/messages.module.js';
@@ -28,6 +29,7 @@ import { WorldModule } from './world/world.module.js';
     SimulatorModule,
   ],
   providers: [
+    ControlAccess,
     { provide: APP_PIPE, useValue: new ValidationPipe({ whitelist: true, transform: true }) },
     { provide: APP_FILTER, useClass: PlatformErrorFilter },
   ],

@@ -6,6 +6,12 @@ import { WebhookReceiver } from './webhook-receiver.js';
 /** The secret of every subscription and of the receiver. */
 export const secret = 'a secret of the tests';
 
+/** The secret of the control API. */
+export const controlSecret = 'the-control-secret-of-the-simulator-tests';
+
+/** A callback where nothing listens. */
+export const unreachableCallback = 'http://127.0.0.1:9/nobody';
+
 /** The type that tests subscribe to by default. */
 export const follow = { type: 'channel.follow', version: '2' };
 
@@ -19,7 +25,7 @@ export interface Reply {
   headers: Headers;
   json: Record<string, unknown> & {
     data: { id: string; status: string }[];
-    responses: { status: number; body: string }[];
+    responses: { status: number; error?: string }[];
   };
 }
 
@@ -35,11 +41,17 @@ export class SimulatorSetup {
 
   /** Starts both and gets an access token. */
   static async start(environment: Record<string, string> = {}): Promise<SimulatorSetup> {
-    const config = loadConfig(platformSimulator.variables, { ...quietEnvironment, ...environment });
+    const receiver = await WebhookReceiver.start(secret);
+    const config = loadConfig(platformSimulator.variables, {
+      ...quietEnvironment,
+      SIMULATOR_CONTROL_SECRET: controlSecret,
+      SIMULATOR_CALLBACK_ORIGINS: [receiver.url, unreachableCallback].join(','),
+      ...environment,
+    });
     const logger = createLogger(platformSimulator.name, config.LOG_LEVEL);
     const shell = { config, logger, health: new Health(), metrics: new Registry() };
     const simulator = await platformSimulator.start(shell);
-    const setup = new SimulatorSetup(simulator, await WebhookReceiver.start(secret));
+    const setup = new SimulatorSetup(simulator, receiver);
     setup.authorization = await setup.authorize('an-application', 'its-secret');
     return setup;
   }
@@ -56,13 +68,17 @@ export class SimulatorSetup {
     await this.receiver.close();
   }
 
-  /** Calls the simulator; the platform's API with the application's credentials. Text and forms are sent unchanged. */
+  /**
+   * Calls the simulator: the platform's API with the application's credentials, the control API with its secret. Text and forms
+   * are sent unchanged.
+   */
   async call(method: string, path: string, body?: unknown, headers = this.authorization): Promise<Reply> {
     const isRaw = typeof body === 'string' || body instanceof URLSearchParams;
     const response = await fetch(this.simulator.url + path, {
       method,
       headers: {
         ...(path.startsWith('/helix') && headers),
+        ...(path.startsWith('/simulator') && { authorization: `Bearer ${controlSecret}` }),
         ...(body !== undefined && !(body instanceof URLSearchParams) && jsonType),
       },
       ...(body !== undefined && { body: isRaw ? body : JSON.stringify(body) }),

@@ -1,8 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { SimulatorSetup } from '../../test/simulator-setup.js';
+import { controlSecret, SimulatorSetup } from '../../test/simulator-setup.js';
 import { isNotification } from '../../test/webhook-receiver.js';
 import { runCommandLine } from './command-line.js';
+
+const environment = { SIMULATOR_CONTROL_SECRET: controlSecret };
 
 describe(runCommandLine.name, () => {
   let setup: SimulatorSetup;
@@ -14,7 +16,7 @@ describe(runCommandLine.name, () => {
   afterAll(() => setup.close());
 
   const run = async (...words: string[]): Promise<{ exitCode: number; output: string }> => {
-    const { exitCode, lines } = await runCommandLine([...words, '--url', setup.simulator.url]);
+    const { exitCode, lines } = await runCommandLine([...words, '--url', setup.simulator.url], environment);
     return { exitCode, output: lines.join('\n') };
   };
 
@@ -74,7 +76,7 @@ describe(runCommandLine.name, () => {
   });
 
   it('reports an address where no simulator or another program is listening', async () => {
-    const nobody = await runCommandLine(['status', '--url', 'http://127.0.0.1:9']);
+    const nobody = await runCommandLine(['status', '--url', 'http://127.0.0.1:9'], environment);
     expect([nobody.exitCode, nobody.lines[0]]).toEqual([
       1,
       expect.stringContaining('Cannot reach a simulator'),
@@ -82,11 +84,37 @@ describe(runCommandLine.name, () => {
     const server = createServer((_, response) => response.end('hello'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    const other = await runCommandLine(['status', '--url', `http://127.0.0.1:${port}`]);
+    const other = await runCommandLine(['status', '--url', `http://127.0.0.1:${port}`], environment);
     expect([other.exitCode, other.lines[0]]).toEqual([
       1,
       expect.stringContaining('not a simulated platform'),
     ]);
+    server.close();
+    server.closeAllConnections();
+  });
+
+  it('needs the control secret for an address', async () => {
+    const words = ['status', '--url', setup.simulator.url];
+    const missing = await runCommandLine(words, {});
+    expect([missing.exitCode, missing.lines.join()]).toEqual([
+      1,
+      expect.stringContaining('SIMULATOR_CONTROL_SECRET is required'),
+    ]);
+    const wrong = await runCommandLine(words, { SIMULATOR_CONTROL_SECRET: 'x'.repeat(32) });
+    expect([wrong.exitCode, wrong.lines.join()]).toEqual([1, expect.stringContaining('responded with 401')]);
+    for (const { lines } of [missing, wrong]) expect(lines.join()).not.toMatch(/x{32}/);
+  });
+
+  it('does not send the control secret on when it is redirected', async () => {
+    const paths: unknown[] = [];
+    const server = createServer((request, response) => {
+      paths.push(request.url);
+      response.writeHead(307, { location: '/elsewhere' }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const { exitCode } = await runCommandLine(['status', '--url', `http://127.0.0.1:${port}`], environment);
+    expect([exitCode, paths]).toEqual([1, ['/simulator']]);
     server.close();
     server.closeAllConnections();
   });

@@ -3,7 +3,7 @@ import type { Command, CommandInput } from './command.js';
 import { optionsOf } from './command.js';
 import { commands } from './commands.js';
 import { CommandError, ControlClient } from './control-client.js';
-import { findSimulator } from './running-simulator.js';
+import { addressSimulator, findSimulator } from './running-simulator.js';
 
 /** The output and the exit code of a command. */
 export interface CommandResult {
@@ -26,7 +26,8 @@ export async function runCommandLine(
   if (typeof input === 'string') return reject(input, printUsage(name, command));
   const { url, ...given } = input;
   try {
-    const client = new ControlClient(url ?? (await findSimulator(environment)));
+    const address = url === undefined ? await findSimulator(environment) : addressSimulator(url, environment);
+    const client = new ControlClient(address);
     return { exitCode: 0, lines: await command.run({ ...given, client }) };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
@@ -68,7 +69,8 @@ function printHelp(): string[] {
     '',
     ...columns(rows),
     '',
-    'Every command takes --url <address> for a simulator that npm start did not start. Otherwise the address comes',
+    'Every command takes --url <address> for a simulator that npm start did not start. Its control secret comes from',
+    'SIMULATOR_CONTROL_SECRET or the file in SIMULATOR_CONTROL_SECRET_FILE. Otherwise, the address and the secret come',
     'from DATA_DIR (default .data).',
     'Options of a command: npm run simulator -- <command> --help',
   ];

@@ -108,7 +108,10 @@ export const commands: Readonly<Record<string, Command>> = {
       event: { type: 'string', help: 'JSON object whose fields replace generated fields of the event' },
       copies: { type: 'string', help: 'how many times to send the same message (default 1)' },
       fault: { type: 'string', help: 'fault of the message: bad_signature, old_timestamp, …' },
-      callback: { type: 'string', help: 'URL to send to without a subscription; requires --secret' },
+      callback: {
+        type: 'string',
+        help: 'URL of a gateway to send to without a subscription; requires --secret',
+      },
       secret: { type: 'string', help: 'webhook secret that signs the message' },
     },
     run: send,
@@ -234,7 +237,7 @@ async function goLive({ client, words: [login = ''], options }: CommandInput): P
 async function send({ client, words: [type = ''], options }: CommandInput): Promise<string[]> {
   const { message_id, responses } = await client.call<{
     message_id: string;
-    responses: { status: number; body: string; error?: string }[];
+    responses: { status: number; error?: string }[];
   }>('POST', '/notifications', {
     type,
     broadcaster_user_id: options.broadcaster,
@@ -244,8 +247,6 @@ async function send({ client, words: [type = ''], options }: CommandInput): Prom
     callback: options.callback,
     secret: options.secret,
   });
-  const answers = responses.map(({ status, body, error }) =>
-    `  response: ${error ?? status} ${body}`.trimEnd(),
-  );
+  const answers = responses.map(({ status, error }) => `  response: ${error ?? status}`);
   return [`Message ${message_id}:`, ...answers];
 }

@@ -5,16 +5,24 @@ export class CommandError extends Error {
 
 const requestTimeoutMs = 30_000;
 
+/** How to reach the control API of a simulator. */
+export interface ControlAddress {
+  /** Address of the simulator, such as `http://127.0.0.1:8100`. */
+  url: string;
+  controlSecret: string;
+}
+
 /** Calls the control API of a running simulator. */
 export class ControlClient {
-  constructor(private readonly url: string) {}
+  constructor(private readonly address: ControlAddress) {}
 
   /** Calls a path below /simulator. */
   async call<Reply>(method: string, path: string, body?: object): Promise<Reply> {
-    const response = await this.fetch(method, `${this.url}/simulator${path}`, body);
+    const { url } = this.address;
+    const response = await this.fetch(method, `${url}/simulator${path}`, body);
     const text = await response.text();
     if (response.headers.get('x-platform-simulation') !== 'true') {
-      throw new CommandError(`${this.url} is not a simulated platform. Check --url.`);
+      throw new CommandError(`${url} is not a simulated platform. Check --url.`);
     }
     const reply: unknown = text === '' ? null : JSON.parse(text);
     if (!response.ok)
@@ -26,12 +34,17 @@ export class ControlClient {
     try {
       return await fetch(url, {
         method,
+        redirect: 'manual', // the simulator sends no redirects, and another server must not get the secret
         signal: AbortSignal.timeout(requestTimeoutMs),
-        ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+        headers: {
+          authorization: `Bearer ${this.address.controlSecret}`,
+          ...(body && { 'content-type': 'application/json' }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
       });
     } catch (error) {
       throw new CommandError(
-        `Cannot reach a simulator at ${this.url}. Start it with npm start, or check --url.`,
+        `Cannot reach a simulator at ${this.address.url}. Start it with npm start, or check --url.`,
         { cause: error },
       );
     }

@@ -2,9 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SimulatorSetup } from '../../test/simulator-setup.js';
+import { controlSecret, SimulatorSetup } from '../../test/simulator-setup.js';
 import { runCommandLine } from './command-line.js';
-import { findSimulator, recordSimulator, removeSimulatorRecord } from './running-simulator.js';
+import {
+  controlSecretPath,
+  findSimulator,
+  recordSimulator,
+  removeSimulatorRecord,
+} from './running-simulator.js';
 
 const url = 'http://127.0.0.1:8123';
 
@@ -14,6 +19,7 @@ beforeEach(async () => {
   DATA_DIR = await mkdtemp(join(tmpdir(), 'running-simulator-'));
   directory = join(DATA_DIR, 'simulator');
   await mkdir(directory);
+  await writeFile(controlSecretPath(directory), `${controlSecret}\n`);
 });
 afterEach(() => rm(DATA_DIR, { recursive: true }));
 
@@ -21,13 +27,13 @@ describe(findSimulator.name, () => {
   it('finds the recorded simulator, under any port', async () => {
     await recordSimulator(directory, { url: 'http://127.0.0.1:8100', pid: process.pid });
     await recordSimulator(directory, { url, pid: process.pid });
-    expect(await findSimulator({ DATA_DIR })).toBe(url);
-    expect(await findSimulator({ DATA_DIR, PLATFORM: 'simulator' })).toBe(url);
+    expect(await findSimulator({ DATA_DIR })).toEqual({ url, controlSecret });
+    expect(await findSimulator({ DATA_DIR, PLATFORM: 'simulator' })).toEqual({ url, controlSecret });
   });
 
   it('lets only the current user read the record, and leaves no other file', async () => {
     await recordSimulator(directory, { url, pid: process.pid });
-    expect(await readdir(directory)).toEqual(['simulator.json']);
+    expect(await readdir(directory)).toEqual(['simulator-control-secret', 'simulator.json']);
     expect((await stat(join(directory, 'simulator.json'))).mode & 0o777).toBe(0o600);
   });
 
@@ -36,6 +42,12 @@ describe(findSimulator.name, () => {
     await recordSimulator(directory, { url, pid: process.pid });
     await removeSimulatorRecord(directory);
     await expect(findSimulator({ DATA_DIR })).rejects.toThrow('npm start');
+  });
+
+  it('reports a missing control secret', async () => {
+    await recordSimulator(directory, { url, pid: process.pid });
+    await rm(controlSecretPath(directory));
+    await expect(findSimulator({ DATA_DIR })).rejects.toThrow(`Cannot read ${controlSecretPath(directory)}`);
   });
 
   it('ignores the record of a killed process', async () => {

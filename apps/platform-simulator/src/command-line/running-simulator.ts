@@ -1,6 +1,8 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { CommandError } from './control-client.js';
+import { ConfigError, loadConfig } from '@stream-events/service';
+import { controlSecret } from '../platform-simulator.config.js';
+import { CommandError, type ControlAddress } from './control-client.js';
 
 /** A running simulator, as `npm start` records it for `npm run simulator`. */
 export interface RunningSimulator {
@@ -23,12 +25,32 @@ export async function removeSimulatorRecord(directory: string): Promise<void> {
   await rm(recordPath(directory), { force: true });
 }
 
+/** The file with the secret of the control API, in the data folder of the platform. `npm start` writes it. */
+export function controlSecretPath(directory: string): string {
+  return join(directory, 'simulator-control-secret');
+}
+
 /**
- * Address of the simulator that `npm start` runs with the same DATA_DIR and PLATFORM.
+ * The simulator at an address. Its secret comes from the environment: the secret of the data folder belongs to another simulator.
+ *
+ * @throws CommandError without a valid secret
+ */
+export function addressSimulator(url: string, environment: NodeJS.ProcessEnv): ControlAddress {
+  try {
+    const config = loadConfig({ SIMULATOR_CONTROL_SECRET: controlSecret }, environment);
+    return { url, controlSecret: config.SIMULATOR_CONTROL_SECRET };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new CommandError(`--url needs the control secret of that simulator. ${error.message}`);
+  }
+}
+
+/**
+ * The simulator that `npm start` runs with the same DATA_DIR and PLATFORM.
  *
  * @throws CommandError when none runs
  */
-export async function findSimulator(environment: NodeJS.ProcessEnv): Promise<string> {
+export async function findSimulator(environment: NodeJS.ProcessEnv): Promise<ControlAddress> {
   const { DATA_DIR, PLATFORM } = environment;
   if (PLATFORM && PLATFORM !== 'simulator') {
     throw new CommandError(`PLATFORM is ${PLATFORM}, but only PLATFORM=simulator has a simulator.`);
@@ -41,7 +63,16 @@ export async function findSimulator(environment: NodeJS.ProcessEnv): Promise<str
       `No simulator runs on the data in ${directory}. Start it with npm start, or give its address with --url.`,
     );
   }
-  return simulator.url;
+  return { url: simulator.url, controlSecret: await readControlSecret(directory) };
+}
+
+async function readControlSecret(directory: string): Promise<string> {
+  const path = controlSecretPath(directory);
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (error) {
+    throw new CommandError(`Cannot read ${path}: ${(error as Error).message}`); // holds: fs throws only errors
+  }
 }
 
 /** Undefined when there is no record, or when it is damaged. */

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isPlatformApi } from '../http/control-access.js';
 import { RateLimiter } from '../limits/rate-limiter.js';
 import { FaultsService } from './faults.service.js';
 
@@ -80,8 +81,4 @@ export class ApiFaultsService implements OnModuleDestroy {
     // Only a shutdown rejects this wait. The response is then sent immediately.
     await delay(delayMs, undefined, { signal: this.closing.signal }).catch(() => undefined);
   }
-}
-
-function isPlatformApi({ url }: FastifyRequest): boolean {
-  return url.startsWith('/helix') || url.startsWith('/oauth2');
 }

@@ -1,9 +1,16 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
-import { LOGGER, type Logger } from '@stream-events/service';
+import {
+  BadRequestException,
+  Inject,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { CONFIG, LOGGER, type Logger } from '@stream-events/service';
 import { Agent, request } from 'undici';
 import { PlatformLimits } from '../limits/platform-limits.js';
+import type { SimulatorConfig } from '../platform-simulator.config.js';
 import { DeliveryCounts } from './delivery-counts.js';
 import { headersOf, type Message } from './message.js';
 
@@ -13,6 +20,9 @@ export interface Reply {
   body: string;
   error?: 'timeout' | 'unreachable';
 }
+
+/** What the control API shows of a reply: never its content, because the simulator is not a proxy. */
+export type Outcome = Pick<Reply, 'status' | 'error'>;
 
 // The maximum in flight at a high rate (notification-generator.service.ts).
 const maxConnections = 128;
@@ -38,13 +48,28 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
   });
 
   constructor(
+    @Inject(CONFIG) private readonly config: SimulatorConfig,
     @Inject(PlatformLimits) private readonly limits: PlatformLimits,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     setMaxListeners(0, this.closing.signal); // every wait for a retry adds a listener
   }
 
-  /** Sends a message once. */
+  /**
+   * Checks a callback before its first use. The simulator sends only to the configured gateways, so that nobody can use it to
+   * reach other servers in its network.
+   *
+   * @throws BadRequestException for a callback of another origin
+   */
+  checkCallback(callback: string): void {
+    const allowed = this.config.SIMULATOR_CALLBACK_ORIGINS.map((url) => new URL(url).origin);
+    if (URL.canParse(callback) && allowed.includes(new URL(callback).origin)) return;
+    throw new BadRequestException(
+      `the callback ${callback} is not on ${allowed.join(', ')}: set SIMULATOR_CALLBACK_ORIGINS to the addresses of the gateways`,
+    );
+  }
+
+  /** Sends a message once. Its callback has passed `checkCallback`. */
   send(message: Message, callback: string, retry = 0): Promise<Reply> {
     const sending = this.request(message, callback, retry);
     this.inFlight.add(sending);
@@ -128,6 +153,10 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
       clearTimeout(timer);
     }
   }
+}
+
+export function toOutcome({ status, error }: Reply): Outcome {
+  return { status, ...(error !== undefined && { error }) };
 }
 
 /** Whether the callback accepted the message with a 2xx status. */

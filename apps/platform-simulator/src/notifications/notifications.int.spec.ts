@@ -1,6 +1,6 @@
 import { eventually } from '@stream-events/testing';
-import { secret, SimulatorSetup } from '../../test/simulator-setup.js';
-import { isNotification, signatureOf, type Received } from '../../test/webhook-receiver.js';
+import { secret, SimulatorSetup, unreachableCallback } from '../../test/simulator-setup.js';
+import { isNotification, signatureOf, WebhookReceiver, type Received } from '../../test/webhook-receiver.js';
 
 describe('notifications of the simulated platform', () => {
   let setup: SimulatorSetup;
@@ -16,7 +16,7 @@ describe('notifications of the simulated platform', () => {
       const { id } = await setup.subscribe();
       const { status, json } = await setup.send({ event: { user_name: 'Zoë' } });
       expect(status).toBe(200);
-      expect(json.responses).toEqual([{ status: 204, body: '' }]);
+      expect(json.responses).toEqual([{ status: 204 }]);
       const [notification] = await setup.receiver.waitFor(1, isNotification);
       expect(notification?.body).toBe(json.body);
       expect(notification?.headers['twitch-eventsub-message-id']).toBe(json.message_id);
@@ -100,7 +100,7 @@ describe('notifications of the simulated platform', () => {
     ])('makes the fault %s', async (fault, isThatFault) => {
       setup.receiver.answer = () => ({ status: 403, body: 'no' });
       const { json } = await setup.send({ fault, callback: setup.receiver.url, secret });
-      expect(json.responses).toEqual([{ status: 403, body: 'no' }]);
+      expect(json.responses).toEqual([{ status: 403 }]);
       expect(setup.receiver.received.map(isThatFault)).toEqual([true]);
     });
 
@@ -109,8 +109,38 @@ describe('notifications of the simulated platform', () => {
     });
 
     it('reports an unreachable callback', async () => {
-      const { json } = await setup.send({ callback: 'http://127.0.0.1:9/nobody', secret });
-      expect(json.responses).toEqual([{ status: 0, body: '', error: 'unreachable' }]);
+      const { json } = await setup.send({ callback: unreachableCallback, secret });
+      expect(json.responses).toEqual([{ status: 0, error: 'unreachable' }]);
+    });
+
+    it.each([204, 302])('returns no headers and no body of a response with %i', async (status) => {
+      const headers = { location: `${setup.receiver.url}/elsewhere`, 'x-secret': 'yes' };
+      setup.receiver.answer = () => ({ status, headers, ...(status === 302 && { body: 'content' }) });
+      const { json } = await setup.send({ callback: setup.receiver.url, secret });
+      expect(json.responses).toEqual([{ status }]);
+      expect(setup.receiver.received).toHaveLength(1);
+    });
+
+    it('sends only to the configured gateways', async () => {
+      const elsewhere = await WebhookReceiver.start(secret);
+      try {
+        const { port } = new URL(setup.receiver.url);
+        const gateway = `127.0.0.1:${port}`;
+        for (const callback of [
+          elsewhere.url,
+          [setup.receiver.url, elsewhere.url],
+          `http://localhost:${port}/webhook`,
+          `https://${gateway}/webhook`,
+          `http://${gateway}@${new URL(elsewhere.url).host}/webhook`,
+        ])
+          expect(await setup.send({ callback, secret })).toMatchObject({
+            status: 400,
+            json: { message: expect.stringContaining('SIMULATOR_CALLBACK_ORIGINS') },
+          });
+        expect([elsewhere.received, setup.receiver.received]).toEqual([[], []]);
+      } finally {
+        await elsewhere.close();
+      }
     });
 
     it.each<[string, Record<string, unknown>]>([

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { BadRequestException, Inject, Injectable, NotFoundException } from '@nestjs/common';
-import { DeliveryService, type Reply } from '../messages/delivery.service.js';
+import { DeliveryService, toOutcome, type Outcome } from '../messages/delivery.service.js';
 import { createFaultyMessage } from '../messages/faults.js';
 import { createMessage, formatTimestamp } from '../messages/message.js';
 import { findEventType } from '@stream-events/platforms';
@@ -11,18 +11,18 @@ import { World } from '../world/world.js';
 import type { SendNotificationDto } from './notification.dto.js';
 import { composeBody, eventMember, eventsMember, isBatched } from './notification.js';
 
-/** A message sent on request, with the response to each copy. */
+/** A message sent on request, with the outcome of each copy. */
 export interface SentMessage {
   message_id: string;
   timestamp: string;
   /** The raw text that was sent. */
   body: string;
-  responses: Reply[];
+  responses: Outcome[];
 }
 
 /**
- * Sends notifications on request, once and without retries, so that the caller sees the callback's response. Does not change
- * the world.
+ * Sends notifications on request, once and without retries, so that the caller sees the status of each response. Does not
+ * change the world.
  */
 @Injectable()
 export class NotificationsService {
@@ -34,6 +34,7 @@ export class NotificationsService {
 
   async send(request: SendNotificationDto): Promise<SentMessage> {
     checkCombination(request);
+    for (const callback of request.callback ?? []) this.delivery.checkCallback(callback);
     const subscription = this.findSubscription(request) ?? createStandIn(request, this.defaultBroadcaster());
     const { view } = subscription;
     const content = {
@@ -51,7 +52,8 @@ export class NotificationsService {
         this.delivery.send(message, callbacks[index % callbacks.length] ?? view.transport.callback),
       ),
     );
-    return { message_id: message.id, timestamp: message.timestamp, body: message.body, responses };
+    const { id, timestamp, body } = message;
+    return { message_id: id, timestamp, body, responses: responses.map(toOutcome) };
   }
 
   private findSubscription({

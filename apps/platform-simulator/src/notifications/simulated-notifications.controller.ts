@@ -1,4 +1,5 @@
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { toOutcome } from '../messages/delivery.service.js';
 import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
 import { RevokeSubscriptionDto } from './revocation.dto.js';
 import { SendNotificationDto } from './notification.dto.js';
@@ -22,6 +23,7 @@ export class SimulatedNotificationsController {
   @HttpCode(200)
   async revoke(@Body() request: RevokeSubscriptionDto): Promise<SentMessage> {
     const { message, reply } = await this.subscriptions.revoke(request.subscription_id, request.status);
-    return { message_id: message.id, timestamp: message.timestamp, body: message.body, responses: [reply] };
+    const { id, timestamp, body } = message;
+    return { message_id: id, timestamp, body, responses: [toOutcome(reply)] };
   }
 }

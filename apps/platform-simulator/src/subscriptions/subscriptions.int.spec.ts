@@ -1,4 +1,4 @@
-import { follow, secret, SimulatorSetup } from '../../test/simulator-setup.js';
+import { follow, secret, SimulatorSetup, unreachableCallback } from '../../test/simulator-setup.js';
 import { answerChallenge, signatureOf, type Received } from '../../test/webhook-receiver.js';
 
 describe('subscriptions of the simulated platform', () => {
@@ -59,7 +59,7 @@ describe('subscriptions of the simulated platform', () => {
     });
 
     it('fails the subscription when the callback is unreachable', async () => {
-      const transport = { method: 'webhook', callback: 'http://127.0.0.1:9/nobody', secret };
+      const transport = { method: 'webhook', callback: unreachableCallback, secret };
       expect(await setup.subscribe({ transport })).toMatchObject({
         status: 'webhook_callback_verification_failed',
       });
@@ -115,6 +115,11 @@ describe('subscriptions of the simulated platform', () => {
         'ASCII',
       ],
       ['no URL', { transport: { method: 'webhook', callback: 'ftp://a/', secret } }, 'callback'],
+      [
+        'a callback of another origin',
+        { transport: { method: 'webhook', callback: 'http://127.0.0.1:10/', secret } },
+        'the callback http://127.0.0.1:10/ is not on',
+      ],
       ['another method', { transport: { method: 'websocket', session_id: '1' } }, 'method'],
       ['no transport', { transport: undefined }, 'transport'],
       ['no JSON', '{"type":', 'JSON'],
@@ -155,7 +160,7 @@ describe('subscriptions of the simulated platform', () => {
       const { id } = await setup.subscribe();
       const request = { subscription_id: id, status: 'authorization_revoked' };
       const { status, json } = await setup.call('POST', '/simulator/revocations', request);
-      expect([status, json.responses]).toEqual([200, [{ status: 204, body: '' }]]);
+      expect([status, json.responses]).toEqual([200, [{ status: 204 }]]);
       const revocation = setup.receiver.received.at(-1);
       expect(revocation?.headers['twitch-eventsub-message-type']).toBe('revocation');
       expect(revocation?.json).toEqual({

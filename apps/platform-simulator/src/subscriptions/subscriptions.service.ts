@@ -160,12 +160,14 @@ export class SubscriptionsService {
     return subscription;
   }
 
-  private checkRequest({ type, version, condition, is_batching_enabled }: CreateSubscriptionDto): Condition {
+  private checkRequest(request: CreateSubscriptionDto): Condition {
+    const { type, version, condition, transport, is_batching_enabled } = request;
     if (isWithdrawn(type, version)) {
       throw new GoneException(`version ${version} of subscription type ${type} was withdrawn`);
     }
     const row = findEventType(type, version);
     if (!row) throw new BadRequestException(`unknown subscription type: ${type} version ${version}`);
+    this.delivery.checkCallback(transport.callback);
     const fault = findConditionFault(row, condition);
     if (fault !== null) throw new BadRequestException(fault);
     if (type === 'drop.entitlement.grant' && is_batching_enabled !== true) {

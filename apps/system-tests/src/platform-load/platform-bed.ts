@@ -29,7 +29,7 @@ export class PlatformBed {
     readonly side: PlatformSide,
   ) {
     this.client = new GatewayClient(system.gateways[0]?.url ?? '', system.token);
-    this.platform = new SimulatedPlatform(side.simulator.url, side.application);
+    this.platform = new SimulatedPlatform(side);
   }
 
   static async start(size: Size): Promise<PlatformBed> {

@@ -1,4 +1,4 @@
-import type { Application } from '../system/platform-side.js';
+import type { PlatformSide } from '../system/platform-side.js';
 import { expectSuccess, requestJson } from './json-request.js';
 
 /** A user of the simulated platform. */
@@ -45,10 +45,11 @@ interface SubscriptionPage {
 export class SimulatedPlatform {
   private accessToken: string | undefined;
 
-  constructor(
-    private readonly url: string,
-    private readonly application: Application,
-  ) {}
+  constructor(private readonly side: Pick<PlatformSide, 'simulator' | 'application' | 'controlSecret'>) {}
+
+  private get url(): string {
+    return this.side.simulator.url;
+  }
 
   async addUsers(count: number): Promise<SimulatedUser[]> {
     const { users } = await this.control<{ users: SimulatedUser[] }>('POST', '/users', { count });
@@ -119,7 +120,8 @@ export class SimulatedPlatform {
     const path = '/helix/eventsub/subscriptions';
     this.accessToken ??= await this.fetchToken();
     const query = after === undefined ? '' : `?after=${encodeURIComponent(after)}`;
-    const headers = { 'client-id': this.application.clientId, authorization: `Bearer ${this.accessToken}` };
+    const { clientId } = this.side.application;
+    const headers = { 'client-id': clientId, authorization: `Bearer ${this.accessToken}` };
     return expectSuccess(
       path,
       await requestJson<SubscriptionPage>('GET', this.url + path + query, { headers }),
@@ -127,7 +129,7 @@ export class SimulatedPlatform {
   }
 
   private async fetchToken(): Promise<string> {
-    const { clientId, clientSecret } = this.application;
+    const { clientId, clientSecret } = this.side.application;
     const query = new URLSearchParams({
       client_id: clientId,
       client_secret: clientSecret,
@@ -142,6 +144,7 @@ export class SimulatedPlatform {
 
   private async control<Body>(method: string, path: string, body?: unknown): Promise<Body> {
     const answer = await requestJson<Body>(method, `${this.url}/simulator${path}`, {
+      headers: { authorization: `Bearer ${this.side.controlSecret}` },
       ...(body !== undefined && { body }),
     });
     return expectSuccess(`${method} /simulator${path}`, answer);

@@ -12,6 +12,8 @@ export interface PlatformSide {
   /** All traffic between the connectors and the platform passes through this tap. */
   tap: PlatformTap;
   application: Application;
+  /** The secret of the simulator's control API. */
+  controlSecret: string;
   stop(): Promise<void>;
 }
 
@@ -28,7 +30,9 @@ export async function startPlatformSide(
   system: System,
 ): Promise<PlatformSide> {
   const application = { clientId: 'load-test', clientSecret: randomBytes(16).toString('hex') };
-  const simulator = await createSimulator(application);
+  const gatewayUrl = system.gateways[0]?.url ?? '';
+  const controlSecret = randomBytes(32).toString('hex');
+  const simulator = await createSimulator(application, controlSecret, gatewayUrl);
   await simulator.start();
   const tap = await PlatformTap.start(simulator.url);
   const secretKey = randomBytes(32).toString('hex');
@@ -40,7 +44,7 @@ export async function startPlatformSide(
       PLATFORM_API_URL: `${tap.url}/helix`,
       PLATFORM_AUTH_URL: `${tap.url}/oauth2`,
       PLATFORM_WEBHOOK_SECRET: system.webhookSecret,
-      PUBLIC_URL: system.gateways[0]?.url ?? '',
+      PUBLIC_URL: gatewayUrl,
     });
   const createMonitor = (): Promise<ServiceProcess> => createStreamerMonitor(servers, databaseUrl);
   const connectors = [await createConnector(), await createConnector()];
@@ -57,7 +61,7 @@ export async function startPlatformSide(
     await stop();
     throw error;
   }
-  return { simulator, connectors, monitors, tap, application, stop };
+  return { simulator, connectors, monitors, tap, application, controlSecret, stop };
 }
 
 /** Creates a streamer monitor, which the caller starts. */
@@ -70,13 +74,19 @@ export async function createStreamerMonitor(
   return new ServiceProcess('streamer-monitor', environment, options);
 }
 
-async function createSimulator(application: Application): Promise<ServiceProcess> {
+async function createSimulator(
+  application: Application,
+  controlSecret: string,
+  gatewayUrl: string,
+): Promise<ServiceProcess> {
   return new ServiceProcess('platform-simulator', {
     ...(await basics()),
     ...credentialsOf(application),
     PORT: String(await freePort()),
     SIMULATOR_RATE: '0',
     SIMULATOR_SEED: 'load-test',
+    SIMULATOR_CONTROL_SECRET: controlSecret,
+    SIMULATOR_CALLBACK_ORIGINS: gatewayUrl,
   });
 }
 

@@ -1,0 +1,88 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+import {
+  ForbiddenException,
+  Inject,
+  Injectable,
+  MisdirectedException,
+  UnauthorizedException,
+  UnsupportedMediaTypeException,
+  type HttpException,
+} from '@nestjs/common';
+import { CONFIG } from '@stream-events/service';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { SimulatorConfig } from '../platform-simulator.config.js';
+
+/**
+ * Checks every request before its body is read, because web pages can send requests to programs on the reader's machine:
+ *
+ *   requirement                      | for         | otherwise | protects against
+ *   ---------------------------------|-------------|-----------|-------------------------------------------------
+ *   `Host` names this simulator      | control API | 421       | a site that points its own name at this machine
+ *   no `Origin` of another site      | all         | 403       | forms and scripts of other sites
+ *   `Authorization: Bearer <secret>` | control API | 401       | other programs and users of this machine
+ *   JSON, if there is a body         | control API | 415       | forms that come without `Origin`
+ *
+ * The platform's API has its own access tokens, and other machines may reach it by any name. Everything else is the control API.
+ */
+@Injectable()
+export class ControlAccess {
+  private readonly secretHash: Buffer;
+
+  constructor(@Inject(CONFIG) private readonly config: SimulatorConfig) {
+    this.secretHash = digest(config.SIMULATOR_CONTROL_SECRET);
+  }
+
+  register(fastify: FastifyInstance): void {
+    fastify.addHook('onRequest', (request, reply, done) => {
+      const refusal = this.findRefusal(request);
+      if (refusal instanceof UnauthorizedException) void reply.header('WWW-Authenticate', 'Bearer');
+      done(refusal);
+    });
+  }
+
+  private findRefusal(request: FastifyRequest): HttpException | undefined {
+    const { host = '', origin } = request.headers;
+    const isControl = !isPlatformApi(request);
+    const isOwnHost = this.isOwnHost(host, request.socket.localPort);
+    if (isControl && !isOwnHost)
+      return new MisdirectedException(
+        `${host} does not name this simulator: use its port with localhost, 127.0.0.1, or the address in HOST`,
+      );
+    if (origin !== undefined && !(isOwnHost && origin === `http://${host}`))
+      return new ForbiddenException(`web pages of ${origin} may not use the simulator`);
+    if (!isControl) return undefined;
+    if (!this.hasSecret(request))
+      return new UnauthorizedException('send the control secret as Authorization: Bearer <secret>');
+    if (!isJsonOrEmpty(request))
+      return new UnsupportedMediaTypeException('send the body as application/json');
+    return undefined;
+  }
+
+  private isOwnHost(host: string, port: number | undefined): boolean {
+    const { HOST } = this.config;
+    const names = ['localhost', '127.0.0.1', '[::1]', isIPv6(HOST) ? `[${HOST}]` : HOST];
+    return names.some((name) => host === `${name}:${port}` || (port === 80 && host === name));
+  }
+
+  private hasSecret({ headers }: FastifyRequest): boolean {
+    const [, given = ''] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
+    // Comparing hashes takes the same time for any secret, and they have the same length.
+    return timingSafeEqual(digest(given), this.secretHash);
+  }
+}
+
+/** Whether the request is for the platform's API. */
+export function isPlatformApi({ url }: FastifyRequest): boolean {
+  return url.startsWith('/helix') || url.startsWith('/oauth2');
+}
+
+function isJsonOrEmpty({ headers }: FastifyRequest): boolean {
+  const type = headers['content-type'];
+  if (type !== undefined) return /^application\/json *(;|$)/i.test(type);
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+}
+
+function digest(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
+}
