@@ -23,7 +23,7 @@ const { values: flags } = parseArgs({
     product: { type: 'string' },
   },
 });
-const pace: AttackPace = flags.quick ? { rounds: 1, windowSeconds: 8 } : { rounds: 3, windowSeconds: 10 };
+const pace: AttackPace = flags.quick ? { rounds: 1, windowSeconds: 8 } : { rounds: 3, windowSeconds: 15 };
 
 function chooseAttacks(): typeof attacks {
   if (flags.only === undefined) return attacks;

@@ -31,9 +31,9 @@ type Row = [
   mark: string | null,
 ];
 
-// A driving filter and one more. There are too many combinations of three filters and more to keep a plan for each; they check so
-// many rows that planning hardly counts.
-const maxPlannedConditions = 1;
+// There are too many combinations of three conditions and more to keep a plan for each; they check so many rows that planning hardly
+// counts.
+const maxPlannedConditions = 2;
 
 // Each takes a few kilobytes. Old partitions and unusual filters leave statements behind.
 const maxStatements = 1_000;
@@ -52,7 +52,7 @@ export class StatementRunner {
     const { name, text, parameters } = this.statementOf(shape);
     const { rows } = await this.pool.query<Row>({
       // Each connection plans a statement with a name only once, and keeps its plan.
-      ...(shape.rest.length <= maxPlannedConditions && { name }),
+      ...(countConditions(shape) <= maxPlannedConditions && { name }),
       text,
       values: parameters.map((parameter) => values[parameter] ?? null),
       rowMode: 'array',
@@ -71,6 +71,11 @@ export class StatementRunner {
     }
     return statement;
   }
+}
+
+/** The condition that drives the scan, if there is one, and those that are checked row by row. */
+function countConditions({ sources, rest }: StatementShape): number {
+  return Math.min(sources.length, 1) + rest.length;
 }
 
 function toResult(rows: readonly Row[]): StatementResult {

@@ -3,7 +3,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { natsUsers, type JsonObject } from '@stream-events/contracts';
 import { liveChannel, liveMessages } from './live-channel.js';
 import { natsChannels, natsMessages } from './nats-channels.js';
-import { describeApi } from './open-api.js';
+import { describeApi, serveDescription } from './open-api.js';
 import { describeRecords } from './record-schemas.js';
 
 /** The path of the description. */
@@ -47,14 +47,7 @@ export function describeStreams(openApi: OpenAPIObject): JsonObject {
 
 /** Serves the description, which is built on the first request. */
 export function serveStreamDescription(app: NestFastifyApplication): void {
-  let text: string | undefined;
-  app
-    .getHttpAdapter()
-    .getInstance()
-    .get(asyncApiPath, (_request, reply) => {
-      text ??= JSON.stringify(describeStreams(describeApi(app)));
-      return reply.type('application/json; charset=utf-8').send(text);
-    });
+  serveDescription(app, asyncApiPath, () => describeStreams(describeApi(app)));
 }
 
 function describeServers(): JsonObject {

@@ -1,4 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { errorResponses, tokenScheme } from '../http/api-decorators.js';
 import { pathAliases } from '../http/paths.js';
@@ -6,7 +7,7 @@ import { Problem } from '../http/problem.dto.js';
 
 /** The paths of the description. */
 const docsPath = 'api/docs';
-const openApiPath = 'api/openapi.json';
+const openApiPath = '/api/openapi.json';
 
 // The types of this library are those of OpenAPI 3.0, whose license has no SPDX identifier.
 const license: { name: string } = { name: 'MIT License', ...{ identifier: 'MIT' } };
@@ -75,11 +76,23 @@ function printAliases(): string {
 }
 
 /** Serves the description as JSON and as a web page. */
-export function serveApiDescription(app: INestApplication): void {
+export function serveApiDescription(app: NestFastifyApplication): void {
+  serveDescription(app, openApiPath, () => describeApi(app));
   SwaggerModule.setup(docsPath, app, () => describeApi(app), {
-    jsonDocumentUrl: openApiPath,
     customSiteTitle: 'Stream Event Service API',
-    raw: ['json'],
+    raw: false,
     swaggerOptions: { persistAuthorization: false, displayRequestDuration: true },
   });
+}
+
+/** Serves a description as JSON. It is printed once, so that responses cost nothing, even if many clients do not read them. */
+export function serveDescription(app: NestFastifyApplication, path: string, describe: () => object): void {
+  let bytes: Buffer | undefined;
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .get(path, (_request, reply) => {
+      bytes ??= Buffer.from(`${JSON.stringify(describe())}\n`);
+      return reply.type('application/json; charset=utf-8').send(bytes);
+    });
 }

@@ -239,6 +239,24 @@ describe('limits of the HTTP server', () => {
     });
   });
 
+  describe('on unread responses', () => {
+    const unreadBytes = 16 * 1024 ** 2;
+
+    it('refuse large ones of an address above its limit, and none of another', async () => {
+      const responses = { total: 3 * unreadBytes, perAddress: unreadBytes, patienceMs: Infinity };
+      const { open, status, close } = await startServer({ responses });
+      const { socket } = open('', '127.0.0.2');
+      socket.pause().write(get('/large'));
+      await eventually(async () => expect(await status(get('/large'), '127.0.0.2')).toBe(503));
+
+      expect(await status(get('/fast'), '127.0.0.2')).toBe(200);
+      expect(await status(get('/large'))).toBe(200);
+      socket.destroy();
+      await eventually(async () => expect(await status(get('/large'), '127.0.0.2')).toBe(200));
+      await close();
+    });
+  });
+
   describe('a response before the body has arrived', () => {
     it.each([
       ['404', '/unknown', '', 404],

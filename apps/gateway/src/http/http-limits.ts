@@ -16,6 +16,8 @@ export interface HttpLimits {
   bodies: ShareLimits;
   /** Bytes of bodies of (alleged) platform messages that are being read. */
   messageBodies: ShareLimits;
+  /** Bytes of large responses that their clients have not read. */
+  responses: ShareLimits;
 }
 
 const kib = 1024;
@@ -30,8 +32,11 @@ export const maxBodyBytes = 256 * kib;
  */
 export const minBodyCost = 64 * kib;
 
+/** Smaller responses are not counted: 5,000 of them take at most 80 MiB. A response of the event list has up to 1 MiB. */
+export const largeResponseBytes = 16 * kib;
+
 /**
- * Memory: bodies that are being read take at most 128 + 64 MiB, and 8,000 connections at 20 KiB take 160 MiB. Complete bodies of
+ * Memory: bodies that are being read take at most 128 + 64 MiB, unread responses 256 + 80 MiB, and 8,000 connections at 20 KiB take 160 MiB. Complete bodies of
  * requests in progress take at most 1.25 GiB, because at most 4,096 events wait for the store, 768 are on the way to it, and events
  * beyond that are refused.
  *
@@ -52,6 +57,8 @@ export const httpLimits: HttpLimits = {
   bodies: { total: 128 * mib, perAddress: 32 * mib, patienceMs: 5_000 },
   // The platform sends head and body together, and its messages have a few KiB. 500 ms cover a lost packet.
   messageBodies: { total: 64 * mib, perAddress: 16 * mib, patienceMs: 500 },
+  // A response gives way only if its client does not read it. Whoever reads 64 large pages at a time gets them one after the other.
+  responses: { total: 256 * mib, perAddress: 64 * mib, patienceMs: 2_000 },
 };
 
 /**

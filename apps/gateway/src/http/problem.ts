@@ -60,10 +60,13 @@ export function toProblem(error: ServiceError): Problem {
 
 /** Responds to a request with an error. */
 export function sendProblem(reply: FastifyReply, error: ServiceError): void {
-  void reply
-    .code(errorCatalogue[error.code].status)
-    .headers(problemHeaders(error))
-    .send(printProblemBody(toProblem(error)));
+  void reply.send(becomeProblem(reply, error));
+}
+
+/** Gives a reply the status and headers of an error, and returns its body. */
+export function becomeProblem(reply: FastifyReply, error: ServiceError): string {
+  void reply.code(errorCatalogue[error.code].status).headers(problemHeaders(error));
+  return printProblemBody(toProblem(error));
 }
 
 /** Responds to a request that Fastify does not handle with an error. */

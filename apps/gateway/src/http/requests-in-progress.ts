@@ -4,8 +4,13 @@ import { ServiceError } from '@stream-events/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { addressKey, clientAddressOf, type IsTrusted } from './client-address.js';
 import { FairShare, type Claim } from './fair-share.js';
-import { maxRequestsPerConnection, unreadLimitMs, type HttpLimits } from './http-limits.js';
-import { sendProblem } from './problem.js';
+import {
+  largeResponseBytes,
+  maxRequestsPerConnection,
+  unreadLimitMs,
+  type HttpLimits,
+} from './http-limits.js';
+import { becomeProblem, sendProblem } from './problem.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -82,6 +87,7 @@ export type Admit = (
 /** Rejects requests above a limit before their bodies are read. This bounds the memory of waiting requests. */
 export function limitRequests(fastify: FastifyInstance, limits: HttpLimits): Admit {
   const shares = { requests: new FairShare(limits.requests), messages: new FairShare(limits.messages) };
+  const responses = new FairShare(limits.responses);
   const admit: Admit = (request, response, kind) => {
     const { socket } = request;
     const { waiting, isTaken, keyOf } = connectionOf(socket);
@@ -107,13 +113,21 @@ export function limitRequests(fastify: FastifyInstance, limits: HttpLimits): Adm
     if (admission.claim) done();
     else sendProblem(reply, tooManyRequests());
   });
-  fastify.addHook('onSend', (request, _reply, payload, done) => {
+  fastify.addHook('onSend', (request, reply, payload, done) => {
     const { socket } = request.raw;
     // From now on, the request may wait for the client to read the response.
-    admissions.get(request)?.claim?.offer(() => socket.writableLength > 0 && socket.destroy().destroyed);
-    const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload);
+    const giveWay = (): boolean => socket.writableLength > 0 && socket.destroy().destroyed;
+    admissions.get(request)?.claim?.offer(giveWay);
+    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return done(null, payload);
     // Node sets the timeout for the next request when the response has been sent.
-    if (isWhole) socket.setTimeout(unreadLimitMs);
+    socket.setTimeout(unreadLimitMs);
+    const bytes = Buffer.byteLength(payload);
+    if (bytes < largeResponseBytes) return done(null, payload);
+    const claim = responses.claim(clientKeyOf(request.raw), bytes);
+    if (!claim) return done(null, becomeProblem(reply.removeHeader('content-length'), tooManyRequests()));
+    claim.offer(giveWay);
+    reply.raw.once('close', () => claim.release());
+    socket.once('close', () => claim.release());
     done(null, payload);
   });
   return admit;

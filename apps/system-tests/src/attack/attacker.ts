@@ -22,9 +22,9 @@ export interface AttackerCounts {
 
 const dripMs = 1_000;
 // An attacker that reconnected at once would mostly measure the speed of this process, which shares the machine.
-const reopenMs = { min: 2_000, spread: 2_000 };
+const reopenMs = { min: 5_000, spread: 10_000 };
 // Connections open over this time, so that none is lost in the queue of the operating system.
-const startMs = 2_000;
+const startMs = 5_000;
 
 class Attacker implements RunningLoad<AttackerCounts> {
   private readonly sockets = new Set<Socket>();

@@ -19,7 +19,7 @@ export function printSections({ results, events }: AttackTestResults): Section[]
     {
       title: 'Method',
       paragraphs: [
-        'Each attack holds 5,000 connections, from one address or from 200 addresses with 25 each. A connection that the gateway closes is opened again after 2 to 4 s. Meanwhile, other addresses send 300 signed platform messages and 50 events of clients per second, each due at a fixed time. Windows without and with the attack alternate; an attacked window begins with the attack. Latencies count from the time when a request was due. Attackers, load, services, and servers share the machine, so a part of the difference is the attackers’ own work.',
+        'Each attack holds 5,000 connections, from one address or from 200 addresses with 25 each. They open within 5 s. A connection that the gateway closes is opened again after 5 to 15 s. Meanwhile, other addresses send 300 signed platform messages and 50 events of clients per second, each due at a fixed time. Windows without and with the attack alternate; an attacked window begins with the attack. Latencies count from the time when a request was due. Attackers, load, services, and servers share the machine, so a part of the difference is the attackers’ own work.',
         table(
           ['attack', 'each connection'],
           attacks.map(({ name, description }) => [name, description]),

@@ -95,8 +95,10 @@ async function measureCases(
       result.events += countRecords(page.records) / samples / 4;
       return page.next;
     };
-    // The first requests open connections to the database and plan statements.
+    // The first requests open connections to the database and plan the statements on each partition.
     for (let number = 0; number < 3; number += 1) await read([]);
+    for (let number = 0; number < 2 * population.months; number += 1)
+      await read([], randomPosition(population));
     result.events = 0;
     for (let sample = 0; sample < samples; sample += 1) {
       await read(result.first);

@@ -9,7 +9,8 @@ export const maxLimitValues = 100;
 
 /**
  * What a reader may see: the events that have one of the types and concern one of the channels. Other events do not exist for the
- * reader. A missing list does not limit the reader; an empty list leaves nothing to see.
+ * reader. A missing list does not limit the reader; an empty list leaves nothing to see. A new field needs new subjects, because a
+ * service ignores fields that it does not know (see `ReadContract`).
  */
 export class ReadLimits {
   /** Limits the reader as the filter `event_type` does. */

@@ -81,6 +81,18 @@ describe(`limits of ${WebSockets.name}`, () => {
       await eventually(async () => expect((await edges.refusal('/ws/platform-events'))[0]).toBe(429));
     });
 
+    it('are not counted for clients that leave without a token', async () => {
+      const token = await setup(delays(1));
+      for (let count = 0; count < 3; count += 1) {
+        const { socket, closed } = await edges.connect();
+        socket.close();
+        await closed;
+      }
+      await edges.connect({ token });
+
+      await edges.untilLive(1);
+    });
+
     it('get 4401 after the delay', async () => {
       const tokenFailures = { ...webSocketLimits.tokenFailures, minDelayMs: 100, maxDelayMs: 400 };
       await setup({ sockets: { tokenFailures } });

@@ -140,7 +140,9 @@ export class WebSockets {
 
   private async admit(webSocket: WebSocket, { request, socket, place }: WaitingClient): Promise<void> {
     const query = readLiveQuery(request.url ?? '/');
-    const { token, fields } = await this.readIntroduction(webSocket, request.headers.authorization);
+    const introduction = await this.readIntroduction(webSocket, request.headers.authorization);
+    if (!introduction) return;
+    const { token, fields } = introduction;
     const caller = await this.tokens.authenticate(token);
     refuseWithoutRights(['events:live'], caller);
     const { request: liveRequest, positions } = parseLiveFields({ ...query, ...fields });
@@ -157,14 +159,18 @@ export class WebSockets {
     webSocket.once('close', () => connection.close('left'));
   }
 
-  /** Reads the token and the options of the first message. Waits for no message if the handshake has a token. */
+  /**
+   * Reads the token and the options of the first message. Waits for no message if the handshake has a token. Undefined if the client
+   * leaves without a message.
+   */
   private async readIntroduction(
     webSocket: WebSocket,
     authorization: string | undefined,
-  ): Promise<{ token: string; fields?: LiveFields }> {
+  ): Promise<{ token: string; fields?: LiveFields } | undefined> {
     const token = readToken(authorization);
     if (token !== undefined) return { token };
     const text = await untilFirstMessage(webSocket, this.limits.tokenMs);
+    if (text === undefined && webSocket.readyState !== WebSocket.OPEN) return undefined;
     const fields = text === undefined ? undefined : readLiveMessage(text);
     if (typeof fields?.token === 'string') return { token: fields.token, fields };
     throw new ServiceError(
