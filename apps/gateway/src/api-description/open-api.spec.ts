@@ -40,8 +40,9 @@ describe(describeApi.name, () => {
       'openWebSocket',
       'receivePlatformMessage',
       'receivePlatformMessageOfType',
+      'startSession',
     ]);
-    expect(findOperation('listEvents')?.security).toEqual([{ token: [] }]);
+    expect(findOperation('listEvents')?.security).toEqual([{ token: ['events:read'] }]);
   });
 
   it('refers to shared components for all errors, each with its own reason', () => {
