@@ -68,6 +68,11 @@ export const variables = {
     [0, 1_000_000],
     { default: 50 },
   ),
+  TAU_COMPATIBILITY: oneOf(
+    'Whether bodies and WebSockets have the names and shapes that clients of TAU expect (`on`), besides those of this service',
+    ['on', 'off'],
+    { default: 'off' },
+  ),
   PLATFORM_WEBHOOK_SECRET: sharedVariables.PLATFORM_WEBHOOK_SECRET,
   INGEST_FALLBACK: oneOf(
     'What happens to platform messages while the event store is unavailable. `on`: the gateway accepts them onto the INGEST stream, and the events service stores them later (a power failure may lose them). `off`: the gateway rejects them, and the platform retries',

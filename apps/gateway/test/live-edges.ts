@@ -125,7 +125,7 @@ export class LiveEdges {
             provide: WebSockets,
             inject: [LiveConnections, TokenLookup],
             useFactory: (live: LiveConnections, tokens: TokenLookup) =>
-              new WebSockets(live, tokens, shell.logger, limits.sockets),
+              new WebSockets({ TAU_COMPATIBILITY: 'off' }, live, tokens, shell.logger, limits.sockets),
           },
         ],
       },

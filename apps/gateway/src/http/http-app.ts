@@ -1,10 +1,12 @@
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { RequestClient } from '@stream-events/messaging';
 import { NestLogger, type Shell } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
 import { createHttpServer } from './http-server.js';
 import { RouteMethods } from './route-methods.js';
+import { translateForTau } from './tau-compatibility.js';
 import { warnOfUntrustedProxies } from './untrusted-proxies.js';
 
 /** Creates the Nest app of a module on the gateway's HTTP server. The app does not listen yet. */
@@ -21,6 +23,7 @@ export async function createHttpApp(
   // Nest adds the routes when the app starts to listen, so none is missed.
   app.get(RouteMethods).watch(adapter.getInstance());
   warnOfUntrustedProxies(adapter.getInstance(), logger);
+  if (config.TAU_COMPATIBILITY === 'on') translateForTau(adapter.getInstance(), app.get(RequestClient));
   const origins = config.CORS_ORIGINS;
   app.enableCors({
     origin: origins.includes('*') ? '*' : origins,

@@ -1,3 +1,4 @@
+import { translateRecord } from '../../http/tau-compatibility.js';
 import type { LiveEvent } from '../stream/live-event.js';
 import { positionOf, printPosition, type Position } from '../stream/position.js';
 import type { GapReason } from '../gap-reasons.js';
@@ -14,9 +15,10 @@ import type { GapReason } from '../gap-reasons.js';
  * keep-alive   keep_alive      │ keep_alive with `position`        │ id: <position>, no data
  * ```
  *
- * `keep_alive` is `{"event":"keep_alive"}`. A WebSocket receives it on request only, server-sent events always do.
+ * `keep_alive` is `{"event":"keep_alive"}`. A WebSocket receives it on request only, server-sent events always do. With
+ * TAU_COMPATIBILITY, plain WebSockets have the format `tau`, whose records have the names that clients of TAU expect.
  */
-export type FrameFormat = 'plain' | 'positioned' | 'server_sent';
+export type FrameFormat = 'plain' | 'tau' | 'positioned' | 'server_sent';
 
 /** Returns the frame of an event in a format. Each frame is made once, for all clients. */
 export function frameOf(event: LiveEvent, format: FrameFormat): Buffer {
@@ -30,14 +32,14 @@ export function frameOf(event: LiveEvent, format: FrameFormat): Buffer {
 
 /** Reports the current position, so that a client can resume even before its first event. Undefined for the plain format. */
 export function readyFrame(position: Position, format: FrameFormat): Buffer | undefined {
-  if (format === 'plain') return undefined;
+  if (hasRecordsOnly(format)) return undefined;
   if (format === 'server_sent') return Buffer.from(`id: ${printPosition(position)}\n\n`);
   return textFrame(JSON.stringify({ event: 'ready', position: printPosition(position) }));
 }
 
 /** Reports that the client missed events. Undefined for the plain format. */
 export function gapFrame(reason: GapReason, format: FrameFormat): Buffer | undefined {
-  if (format === 'plain') return undefined;
+  if (hasRecordsOnly(format)) return undefined;
   if (format === 'server_sent') return Buffer.from(`event: gap\ndata: ${JSON.stringify({ reason })}\n\n`);
   return textFrame(JSON.stringify({ event: 'gap', reason }));
 }
@@ -49,9 +51,15 @@ export function keepAliveFrame(position: Position, format: FrameFormat): Buffer 
   return textFrame(JSON.stringify({ event: 'keep_alive', ...withPosition }));
 }
 
+/** Whether clients with this format receive records only. */
+function hasRecordsOnly(format: FrameFormat): boolean {
+  return format === 'plain' || format === 'tau';
+}
+
 function makeFrame(event: LiveEvent, format: FrameFormat): Buffer {
   const position = event.sequence === 0 ? undefined : printPosition(positionOf(event));
   if (format === 'server_sent') return serverSentFrame(event.record, position);
+  if (format === 'tau') return textFrame(translateRecord(event.record));
   if (format === 'plain' || position === undefined) return textFrame(event.record);
   // The record is a JSON object, so its last byte is the closing brace.
   const body = event.record.subarray(0, -1);

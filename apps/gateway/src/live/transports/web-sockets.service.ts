@@ -3,8 +3,9 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { ServiceError, type ErrorCode } from '@stream-events/contracts';
-import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
+import { CONFIG, FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import { WebSocket, WebSocketServer } from 'ws';
+import type { GatewayConfig } from '../../gateway.config.js';
 import { FairShare, type Claim } from '../../http/fair-share.js';
 import { printProblem, toServiceError } from '../../http/problem.js';
 import { clientKeyOf, stopCounting } from '../../http/requests-in-progress.js';
@@ -62,14 +63,17 @@ export class WebSockets {
   private readonly places: FairShare;
   private readonly tokenFailures: TokenFailures;
   private readonly failures: FailureLog;
+  private readonly plainFormat: 'plain' | 'tau';
   private isStopped = false;
 
   constructor(
+    @Inject(CONFIG) config: Pick<GatewayConfig, 'TAU_COMPATIBILITY'>,
     private readonly connections: LiveConnections,
     private readonly tokens: TokenLookup,
     @Inject(LOGGER) private readonly logger: Logger,
     @Optional() private readonly limits: WebSocketLimits = webSocketLimits,
   ) {
+    this.plainFormat = config.TAU_COMPATIBILITY === 'on' ? 'tau' : 'plain';
     this.failures = new FailureLog(logger);
     this.places = new FairShare(limits.waiting);
     this.tokenFailures = new TokenFailures(limits.tokenFailures);
@@ -151,7 +155,7 @@ export class WebSockets {
     if (!(socket instanceof Socket)) throw new Error('the HTTP server listens on TCP sockets only');
     const connection = this.connections.open(liveRequest, {
       caller,
-      makeSink: () => new WebSocketSink(webSocket, socket, positions ? 'positioned' : 'plain'),
+      makeSink: () => new WebSocketSink(webSocket, socket, positions ? 'positioned' : this.plainFormat),
     });
     this.waiting.delete(webSocket);
     place.release();

@@ -1,0 +1,178 @@
+import type { IncomingMessage, Server } from 'node:http';
+import { getStreamer, ServiceError } from '@stream-events/contracts';
+import type { RequestClient } from '@stream-events/messaging';
+import type { FastifyInstance } from 'fastify';
+import { canonicalUrl, pathOf, queryOf } from './paths.js';
+
+/**
+ * TAU_COMPATIBILITY: the names and shapes that clients of TAU (github.com/Team-TAU/tau) expect. All of it is in this file.
+ *
+ * ```
+ * requests    query: origin=twitch                     ─▶ origin=platform
+ *             query: event_source=EventSub             ─▶ event_source=PlatformSub
+ *             /ws/irc-messages, /ws/tau-status         ─▶ a live WebSocket that no event reaches
+ * responses   "origin":"platform"                      ─▶ "origin":"twitch"
+ *             "event_source":"PlatformSub"             ─▶ "event_source":"EventSub"
+ *             "platform_username", "platform_id"       ─▶ also "twitch_username", "twitch_id"
+ *             GET /api/v1/streamers: […]               ─▶ {"results":[…]}
+ *             GET …/streams/latest without a stream    ─▶ 200 {}
+ * WebSocket   the records of plain WebSockets, as in responses
+ * ```
+ *
+ * Requests may use the names of this service too. `event_data` is never changed. Server-sent events, exports, WebSockets with
+ * positions, and the EVENTS stream keep the names of this service: TAU has none of them.
+ */
+
+/** Values of fields, by field: the value of this service, and the one of TAU. */
+const values: ReadonlyMap<string, readonly [own: string, theirs: string]> = new Map([
+  ['origin', ['platform', 'twitch']],
+  ['event_source', ['PlatformSub', 'EventSub']],
+]);
+
+/** Fields that bodies have twice, under the name of this service and under the one of TAU. */
+const copiedFields: ReadonlyMap<string, string> = new Map([
+  ['platform_username', 'twitch_username'],
+  ['platform_id', 'twitch_id'],
+]);
+
+// TAU sends chat messages and its own status on these. This service has neither: no event was received before 1970.
+const silentPaths: ReadonlySet<string> = new Set(['/ws/irc-messages', '/ws/tau-status']);
+const silentUrl = '/ws/platform-events?until=1970-01-01T00%3A00%3A00Z';
+
+const streamersPath = '/api/v1/streamers';
+const latestStreamPath = '/api/v1/streamers/:id/streams/latest';
+
+/** Translates the requests and responses of a gateway's HTTP server. */
+export function translateForTau(fastify: FastifyInstance, client: RequestClient): void {
+  translateUrls(fastify.server);
+  fastify.addHook('onSend', async (request, reply, payload) => {
+    const type = reply.getHeader('content-type');
+    if (typeof type !== 'string' || !/^application\/(problem\+)?json\b/.test(type)) return payload;
+    const text = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.toString() : undefined;
+    if (text === undefined) return payload;
+    const path = request.routeOptions.url;
+    if (path === latestStreamPath && reply.statusCode === 404) {
+      if (!(await hasStreamer(request.params, client))) return payload;
+      reply.code(200).type('application/json; charset=utf-8');
+      return '{}\n';
+    }
+    const translated = translateJson(text);
+    const isList = path === streamersPath && request.method === 'GET' && reply.statusCode === 200;
+    return isList ? `{"results":${translated.trimEnd()}}\n` : translated;
+  });
+}
+
+/** Translates an event record. */
+export function translateRecord(record: Buffer): Buffer {
+  return Buffer.from(translateJson(record.toString()));
+}
+
+function translateUrls(server: Server): void {
+  for (const event of ['request', 'upgrade'] as const)
+    server.prependListener(event, (request: IncomingMessage) => {
+      request.url = translateUrl(request.url ?? '/');
+    });
+}
+
+function translateUrl(url: string): string {
+  if (silentPaths.has(pathOf(canonicalUrl(url)))) return silentUrl;
+  const query = queryOf(url);
+  let isTranslated = false;
+  for (const [field, [own, theirs]] of values) {
+    if (query.getAll(field).at(-1) !== theirs) continue;
+    query.set(field, own);
+    isTranslated = true;
+  }
+  return isTranslated ? `${pathOf(url)}?${query.toString()}` : url;
+}
+
+async function hasStreamer(parameters: unknown, client: RequestClient): Promise<boolean> {
+  const { id } = parameters as { id: string }; // holds: the path of the route has this parameter
+  try {
+    await client.request(getStreamer, { id });
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceError) return false;
+    throw error;
+  }
+}
+
+/**
+ * Translates the fields of all objects in a JSON text, except inside `event_data`. Works on the text and not on parsed values, so
+ * that numbers and escapes stay as they are.
+ */
+function translateJson(text: string): string {
+  let translated = '';
+  let copiedTo = 0;
+  let at = 0;
+  while (at < text.length) {
+    if (text[at] !== '"') {
+      at += 1;
+      continue;
+    }
+    const end = endOfString(text, at);
+    const valueAt = startOfValue(text, end);
+    if (valueAt === undefined) {
+      at = end; // not a field, but text in a value
+      continue;
+    }
+    const field = text.slice(at + 1, end - 1);
+    if (field === 'event_data') {
+      at = endOfValue(text, valueAt);
+      continue;
+    }
+    const [own, theirs] = values.get(field) ?? [];
+    const copy = copiedFields.get(field);
+    if (own !== undefined && text.startsWith(`"${own}"`, valueAt)) {
+      translated += `${text.slice(copiedTo, valueAt)}"${theirs}"`;
+      copiedTo = valueAt + own.length + 2;
+      at = copiedTo;
+    } else if (copy !== undefined) {
+      at = endOfValue(text, valueAt);
+      translated += `${text.slice(copiedTo, at)},"${copy}":${text.slice(valueAt, at)}`;
+      copiedTo = at;
+    } else at = valueAt;
+  }
+  return translated + text.slice(copiedTo);
+}
+
+/** The index after the string that starts at `at`. */
+function endOfString(text: string, at: number): number {
+  for (let quote = text.indexOf('"', at + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let escapes = 0;
+    while (text[quote - 1 - escapes] === '\\') escapes += 1;
+    if (escapes % 2 === 0) return quote + 1;
+  }
+  return text.length;
+}
+
+/** The index of the value of a field whose name ends before `at`. Undefined if no colon follows. */
+function startOfValue(text: string, at: number): number | undefined {
+  const colon = skipSpace(text, at);
+  return text[colon] === ':' ? skipSpace(text, colon + 1) : undefined;
+}
+
+function skipSpace(text: string, at: number): number {
+  let index = at;
+  while (/\s/.test(text[index] ?? '')) index += 1;
+  return index;
+}
+
+/** The index after the value that starts at `at`. */
+function endOfValue(text: string, at: number): number {
+  let depth = 0;
+  const delimiters = /["{}[\],]/g;
+  delimiters.lastIndex = at;
+  for (let found = delimiters.exec(text); found; found = delimiters.exec(text)) {
+    const { 0: delimiter, index } = found;
+    if (delimiter === '"') delimiters.lastIndex = endOfString(text, index);
+    else if (delimiter === '{' || delimiter === '[') depth += 1;
+    else if (delimiter === ',') {
+      if (depth === 0) return index;
+      continue;
+    } else if (depth === 0) return index;
+    else depth -= 1;
+    if (depth === 0) return delimiters.lastIndex;
+  }
+  return text.length;
+}
