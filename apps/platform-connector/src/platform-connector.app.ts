@@ -1,13 +1,17 @@
 import { NestFactory } from '@nestjs/core';
 import type { INestMicroservice } from '@nestjs/common';
 import {
+  getConnection,
   getPlatformStatus,
+  listConnections,
   listEventTypes,
   listSubscriptions,
   lookUpStreams,
   lookUpUsers,
   reconcileSubscriptions,
+  removeConnection,
   setEventType,
+  startConnection,
   type Contract,
 } from '@stream-events/contracts';
 import { claimStoreFor, connectDatabase } from '@stream-events/database';
@@ -19,6 +23,7 @@ import {
   RequestClient,
 } from '@stream-events/messaging';
 import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
+import { ConnectionUpkeep } from './connections/connection-upkeep.service.js';
 import { EventTypesService } from './event-types/event-types.service.js';
 import { variables, type PlatformConnectorConfig } from './platform-connector.config.js';
 import { schema } from './platform-connector.database.js';
@@ -30,13 +35,17 @@ import { RevocationsConsumer } from './revocations/revocations.consumer.js';
 
 /** The contracts that the platform connector serves. */
 export const servedContracts: readonly Contract<object, object>[] = [
+  getConnection,
   getPlatformStatus,
+  listConnections,
   listEventTypes,
   listSubscriptions,
   lookUpStreams,
   lookUpUsers,
   reconcileSubscriptions,
+  removeConnection,
   setEventType,
+  startConnection,
 ];
 
 /** The platform connector: the only service that talks to the platform. */
@@ -69,7 +78,7 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
   );
   app.useGlobalFilters(new ErrorResponder(logger, toReplyError));
   await app.get(EventTypesService).start();
-  const background = [Reconciler, RevocationsConsumer].map((part) => app.get(part));
+  const background = [Reconciler, RevocationsConsumer, ConnectionUpkeep].map((part) => app.get(part));
   for (const part of background) await part.start();
   await app.listen();
 

@@ -1,10 +1,12 @@
 import { StoreIdentity } from '@stream-events/database';
+import { Connection } from './connections/connection.entity.js';
 import { EventTypeChoice } from './event-types/event-type-choice.entity.js';
 import { CreateAppTokensAndRateBudgets1764200000000 } from './migrations/1764200000000-create-app-tokens-and-rate-budgets.js';
 import { CreateSubscriptions1764210000000 } from './migrations/1764210000000-create-subscriptions.js';
 import { CreateCatalogue1764220000000 } from './migrations/1764220000000-create-catalogue.js';
 import { CreateStoreIdentity1764240000000 } from './migrations/1764240000000-create-store-identity.js';
 import { CreatePlatformErrors1764500000000 } from './migrations/1764500000000-create-platform-errors.js';
+import { CreateConnections1767400000000 } from './migrations/1767400000000-create-connections.js';
 import { AppToken } from './platform/app-token.entity.js';
 import { PlatformErrorRow } from './platform/platform-error.entity.js';
 import { RateBudgetRow } from './platform/rate-budget.entity.js';
@@ -16,6 +18,7 @@ export const schema = {
   name: 'platform_connector',
   entities: [
     AppToken,
+    Connection,
     EventTypeChoice,
     PlatformErrorRow,
     RateBudgetRow,
@@ -29,5 +32,6 @@ export const schema = {
     CreateCatalogue1764220000000,
     CreateStoreIdentity1764240000000,
     CreatePlatformErrors1764500000000,
+    CreateConnections1767400000000,
   ],
 };

@@ -3,6 +3,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { EVENTS_CONNECTION, RequestClient } from '@stream-events/messaging';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
+import { ConnectionsModule } from './connections/connections.module.js';
 import { EventTypesModule } from './event-types/event-types.module.js';
 import { LookUpModule } from './look-up/look-up.module.js';
 import type { PlatformConnectorConfig } from './platform-connector.config.js';
@@ -42,6 +43,7 @@ export class PlatformConnectorModule {
         EventTypesModule,
         ReconciliationModule,
         RevocationsModule,
+        ConnectionsModule,
         StatusModule,
       ],
     };

@@ -9,6 +9,9 @@ import type { DataSource } from 'typeorm';
 import { variables, type PlatformConnectorConfig } from '../src/platform-connector.config.js';
 import { PlatformConnectorModule } from '../src/platform-connector.module.js';
 import { PlatformHttp } from '../src/platform/platform-http.js';
+import { ConnectionUpkeep } from '../src/connections/connection-upkeep.service.js';
+import { ConnectionsService } from '../src/connections/connections.service.js';
+import { UserTokens } from '../src/connections/user-tokens.service.js';
 import type { OutboundPlatform } from '@stream-events/platforms';
 import { PLATFORM } from '../src/platform/platform-settings.js';
 import { PlatformStatusService } from '../src/status/platform-status.service.js';
@@ -22,6 +25,9 @@ const clientId = 'client-of-the-tests';
 export interface ConnectorInstance {
   platform: OutboundPlatform;
   status: PlatformStatusService;
+  connections: ConnectionsService;
+  upkeep: ConnectionUpkeep;
+  userTokens: UserTokens;
   metrics: Registry;
   close(): Promise<void>;
 }
@@ -89,8 +95,12 @@ export class ConnectorSetup {
     const instance: ConnectorInstance = {
       platform: context.get<OutboundPlatform>(PLATFORM),
       status: context.get(PlatformStatusService),
+      connections: context.get(ConnectionsService),
+      upkeep: context.get(ConnectionUpkeep),
+      userTokens: context.get(UserTokens),
       metrics,
       close: async () => {
+        await context.get(ConnectionUpkeep).stop();
         await context.close();
         await context.get(PlatformHttp).close();
       },
@@ -104,7 +114,8 @@ export class ConnectorSetup {
     const rows = await this.dataSource.query<{ row: string }[]>(
       `SELECT row_to_json(app_tokens)::text AS row FROM app_tokens
        UNION ALL SELECT row_to_json(rate_budgets)::text FROM rate_budgets
-       UNION ALL SELECT row_to_json(platform_errors)::text FROM platform_errors`,
+       UNION ALL SELECT row_to_json(platform_errors)::text FROM platform_errors
+       UNION ALL SELECT row_to_json(connections)::text FROM connections`,
     );
     return rows.map(({ row }) => row).join('\n');
   }
@@ -112,7 +123,7 @@ export class ConnectorSetup {
   /** Closes the instances, clears the tables, and resets the platform's faults for the next test. */
   async reset(): Promise<void> {
     await Promise.all(this.instances.splice(0).map((instance) => instance.close()));
-    await this.dataSource.query('TRUNCATE app_tokens, platform_errors, rate_budgets');
+    await this.dataSource.query('TRUNCATE app_tokens, connections, platform_errors, rate_budgets');
     this.fake.reset();
     this.logs = '';
   }

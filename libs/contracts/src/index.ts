@@ -26,6 +26,7 @@ export * from './json-text.js';
 export * from './list-page.js';
 export * from './nats-users.js';
 export { parseJson } from './parse-json.js';
+export * from './platform/connections.contract.js';
 export * from './platform/look-up.contract.js';
 export * from './platform/platform-status.contract.js';
 export * from './platform/subscriptions.contract.js';

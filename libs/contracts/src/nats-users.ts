@@ -165,7 +165,11 @@ export const natsUsers = {
   }),
   'events.events': eventsUser('events', ['events.>', '$JS.API.>', '$JS.ACK.>']),
   'platform-connector': serviceUser('platform-connector', {
-    publish: ['request.streamer-monitor.list-monitored'],
+    publish: [
+      'request.streamer-monitor.list-monitored',
+      // A channel that has given consent is monitored.
+      'request.streamer-monitor.create-streamer',
+    ],
     subscribe: ['request.platform-connector.>'],
     servesRequests: true,
   }),

@@ -1,3 +1,4 @@
+export * from './consent-protocol.js';
 export * from './inbound-platform.js';
 export * from './outbound-platform.js';
 export * from './platform-call-error.js';

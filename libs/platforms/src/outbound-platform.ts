@@ -68,9 +68,17 @@ export interface OutboundPlatform {
   deleteSubscription(id: string): Promise<void>;
 }
 
+/** The kinds of requests to the authorization server, by their names in metrics and logs. */
+export type AuthorizationEndpoint = 'token' | 'device_code' | 'user_token' | 'validate' | 'revoke';
+
 /** The kinds of calls, by their names in metrics and logs. */
 export type PlatformEndpoint =
-  'token' | 'users' | 'streams' | 'list_subscriptions' | 'create_subscription' | 'delete_subscription';
+  | AuthorizationEndpoint
+  | 'users'
+  | 'streams'
+  | 'list_subscriptions'
+  | 'create_subscription'
+  | 'delete_subscription';
 
 /** A reply of the platform with a status below 500. */
 export interface PlatformReply {
@@ -82,7 +90,7 @@ export interface PlatformReply {
 
 /** A call of the platform's API as the application. */
 export interface PlatformCall {
-  endpoint: Exclude<PlatformEndpoint, 'token'>;
+  endpoint: Exclude<PlatformEndpoint, AuthorizationEndpoint>;
   method: 'GET' | 'POST' | 'DELETE';
   url: string;
   /** JSON text. */

@@ -1,4 +1,5 @@
 import type { ConfigOf } from '@stream-events/service';
+import type { ConsentProtocol } from './consent-protocol.js';
 import type { InboundPlatform } from './inbound-platform.js';
 import { createNoPlatform } from './no-platform.js';
 import type {
@@ -8,6 +9,7 @@ import type {
   PlatformUrls,
 } from './outbound-platform.js';
 import type { PlatformName, platformVariables } from './platform-variables.js';
+import { twitchConsent } from './twitch/consent.external.js';
 import { twitchInbound } from './twitch/twitch-inbound.js';
 import { TwitchOutbound } from './twitch/twitch-outbound.js';
 import { twitchProtocol } from './twitch/twitch-protocol.js';
@@ -16,12 +18,14 @@ import { addressesBelow, twitchUrls } from './twitch/twitch-urls.js';
 /** The outbound side of a value of `PLATFORM`. */
 export interface PlatformDefinition {
   protocol: PlatformProtocol;
+  consent: ConsentProtocol;
   urls: PlatformUrls;
   createOutbound(caller: PlatformCaller, urls: PlatformUrls): OutboundPlatform;
 }
 
 const twitch: PlatformDefinition = {
   protocol: twitchProtocol,
+  consent: twitchConsent,
   urls: twitchUrls,
   createOutbound: (caller, urls) => new TwitchOutbound(caller, urls),
 };

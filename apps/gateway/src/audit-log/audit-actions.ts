@@ -20,6 +20,8 @@ export const auditActions = {
   'api_endpoint.deleted': 'an API endpoint was deleted',
   'event_type.activated': 'an event type was activated',
   'event_type.deactivated': 'an event type was deactivated',
+  'connection.started': 'a connection to a channel was started',
+  'connection.removed': 'a connection to a channel was removed',
   'dead_letter.retried': 'a dead letter was stored',
   'dead_letter.discarded': 'a dead letter was discarded',
   'replay.started': 'the replay of a range was started',

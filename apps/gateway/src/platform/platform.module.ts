@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
 import { AuditLogModule } from '../audit-log/audit-log.module.js';
 import { PagingModule } from '../paging/paging.module.js';
+import { ConnectionsController } from './connections.controller.js';
 import { PlatformController } from './platform.controller.js';
 
-@Module({ imports: [AuditLogModule, PagingModule], controllers: [PlatformController] })
+@Module({ imports: [AuditLogModule, PagingModule], controllers: [ConnectionsController, PlatformController] })
 export class PlatformModule {}

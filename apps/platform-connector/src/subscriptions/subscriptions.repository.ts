@@ -4,6 +4,7 @@ import {
   enabled,
   ended,
   isLive,
+  refused,
   subscriptionKey,
   type OwnSubscription,
   type Change,
@@ -87,6 +88,15 @@ export class SubscriptionsRepository {
       await updateUnchanged(manager, [{ before, after }]);
       return true;
     });
+  }
+
+  /** Makes the next attempt due for the subscriptions about a user that the platform refused. */
+  async retryRefused(userId: string): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE subscriptions SET retry_at = now()
+       WHERE status = $1 AND EXISTS (SELECT FROM jsonb_each_text(condition) WHERE value = $2)`,
+      [refused, userId],
+    );
   }
 
   /** Counts the subscriptions by status. */

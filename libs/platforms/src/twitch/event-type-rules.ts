@@ -50,6 +50,18 @@ export function conditionsFor(
   });
 }
 
+/**
+ * The scopes that a channel must grant so that the service can subscribe to these types, sorted. Of scopes that serve alike, the
+ * first one, which permits the least. Types of chat need two more, because the service subscribes with the application's token.
+ */
+export function scopesFor(types: readonly EventType[]): string[] {
+  const needed = types.flatMap(({ scopes, app_token_extra_scopes: extra }) => [
+    ...scopes.flatMap(([first]) => first ?? []),
+    ...extra,
+  ]);
+  return [...new Set(needed)].sort();
+}
+
 /** Under the platform's subscription limit, what happens to the streamer's channel comes first. */
 function incomingFirst(one: string, other: string): number {
   return Number(other.startsWith('to_')) - Number(one.startsWith('to_'));

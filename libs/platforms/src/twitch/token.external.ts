@@ -7,8 +7,8 @@ import type {
 import { malformed } from '../platform-call-error.js';
 import { readCount, readObject, readText } from '../reply-fields.js';
 
-// The token must be valid in a header.
-const tokenPattern = /^[\x21-\x7e]{1,4096}$/;
+/** An access or refresh token: text that is valid in a header. */
+export const tokenPattern = /^[\x21-\x7e]{1,4096}$/;
 
 /** `POST token`: exchanges the credentials for an access token (docs/platform-facts.md §4.1). */
 export function toTokenRequest(

@@ -1,0 +1,92 @@
+import { Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { getConnection, listConnections, removeConnection, startConnection } from '@stream-events/contracts';
+import { RequestClient } from '@stream-events/messaging';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AllowAccess } from '../access/allow-access.decorator.js';
+import { CurrentActor, type Actor } from '../access/caller.js';
+import { AuditLog } from '../audit-log/audit-log.service.js';
+import { Answers, DescribesId, RefusesWith } from '../http/api-decorators.js';
+import { Id } from '../http/id.decorator.js';
+import { ConnectionRecord, toConnectionRecord } from './connections.dto.js';
+
+const missing = { not_found: 'The connection does not exist' };
+
+@ApiTags('Platform')
+@Controller('api/v1/platform/connections')
+export class ConnectionsController {
+  constructor(
+    private readonly client: RequestClient,
+    private readonly audit: AuditLog,
+  ) {}
+
+  @Get()
+  @AllowAccess('platform:read')
+  @ApiOperation({
+    operationId: 'listConnections',
+    summary: 'List the connections to channels',
+    description:
+      'Lists the channels that have given consent, or are asked for it, oldest first. The response contains no tokens.',
+  })
+  @Answers(200, 'The connections', { type: ConnectionRecord, isArray: true })
+  async list(@Req() request: FastifyRequest): Promise<ConnectionRecord[]> {
+    const { connections } = await this.client.request(listConnections, {}, { correlationId: request.id });
+    return connections.map(toConnectionRecord);
+  }
+
+  @Post()
+  @AllowAccess('owner')
+  @ApiOperation({
+    operationId: 'createConnection',
+    summary: 'Connect a channel',
+    description:
+      'Owners only. Requests a code from the platform. The channel’s user opens `verification_uri`, enters `user_code`, and gives ' +
+      'consent to the scopes of the active event types. The service then monitors the channel and subscribes to its events; poll ' +
+      '`Location` until the state is `connected`. Needs no body. To change the scopes of a connected channel, connect it again.',
+  })
+  @Answers(201, 'The connection, with the code', { type: ConnectionRecord, location: true })
+  @RefusesWith({
+    conflict: 'Too many connections wait for consent already',
+    unavailable: 'The platform is unavailable, or no platform application is configured',
+  })
+  async create(
+    @CurrentActor() by: Actor,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ConnectionRecord> {
+    const connection = await this.client.request(startConnection, {}, { correlationId: request.id });
+    this.audit.record({ action: 'connection.started', by, objectId: connection.id });
+    reply.header('Location', `/api/v1/platform/connections/${connection.id}`);
+    return toConnectionRecord(connection);
+  }
+
+  @Get(':id')
+  @AllowAccess('platform:read')
+  @ApiOperation({ operationId: 'getConnection', summary: 'Get a connection' })
+  @DescribesId('The id of the connection')
+  @Answers(200, 'The connection', { type: ConnectionRecord })
+  @RefusesWith(missing)
+  async show(@Id() id: string, @Req() request: FastifyRequest): Promise<ConnectionRecord> {
+    return toConnectionRecord(
+      await this.client.request(getConnection, { id }, { correlationId: request.id }),
+    );
+  }
+
+  @Delete(':id')
+  @AllowAccess('owner')
+  @HttpCode(204)
+  @ApiOperation({
+    operationId: 'deleteConnection',
+    summary: 'Disconnect a channel',
+    description:
+      'Owners only. Deletes the channel’s tokens and revokes them on the platform. The channel stays monitored: delete the streamer ' +
+      'to stop that. The user withdraws the consent itself on the platform.',
+  })
+  @DescribesId('The id of the connection')
+  @Answers(204, 'Deleted')
+  @RefusesWith(missing)
+  async delete(@Id() id: string, @CurrentActor() by: Actor, @Req() request: FastifyRequest): Promise<void> {
+    await this.client.request(removeConnection, { id }, { correlationId: request.id });
+    this.audit.record({ action: 'connection.removed', by, objectId: id });
+  }
+}

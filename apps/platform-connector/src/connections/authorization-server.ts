@@ -1,0 +1,89 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  PlatformUnavailableError,
+  type AuthorizationEndpoint,
+  type AuthorizationRequest,
+  type ConsentProtocol,
+  type DeviceCode,
+  type DeviceCodeOutcome,
+  type PlatformCredentials,
+  type PlatformReply,
+  type RefreshOutcome,
+  type TokenOwner,
+} from '@stream-events/platforms';
+import { PlatformHealth } from '../platform/platform-health.service.js';
+import { PlatformHttp } from '../platform/platform-http.js';
+import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
+
+// A person waits for the code, for 4.5 s in all. The others have the same limit: the platform replies within 200 ms.
+const timeoutMs = 3_500;
+
+/**
+ * The platform's authorization server, for the consent of users. Every method throws PlatformUnavailableError when the platform does
+ * not reply in time, or sends a malformed reply.
+ */
+@Injectable()
+export class AuthorizationServer {
+  private readonly consent: ConsentProtocol;
+
+  constructor(
+    private readonly http: PlatformHttp,
+    private readonly health: PlatformHealth,
+    @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
+  ) {
+    this.consent = settings.definition.consent;
+  }
+
+  /** The id of the application. Undefined without credentials: then no user can give consent. */
+  get clientId(): string | undefined {
+    return this.settings.credentials?.clientId;
+  }
+
+  async requestDeviceCode(scopes: readonly string[]): Promise<DeviceCode> {
+    const { clientId } = this.credentials();
+    const request = this.consent.deviceCodeRequest(this.settings.urls.auth, clientId, scopes);
+    return this.send('device_code', request, (reply) => this.consent.readDeviceCode(reply));
+  }
+
+  async requestTokens(deviceCode: string, scopes: readonly string[]): Promise<DeviceCodeOutcome> {
+    const { clientId } = this.credentials();
+    const grant = { deviceCode, scopes };
+    const request = this.consent.deviceTokenRequest(this.settings.urls.auth, clientId, grant);
+    return this.send('user_token', request, (reply) => this.consent.readDeviceToken(reply));
+  }
+
+  async refresh(refreshToken: string): Promise<RefreshOutcome> {
+    const request = this.consent.refreshRequest(this.settings.urls.auth, this.credentials(), refreshToken);
+    return this.send('user_token', request, (reply) => this.consent.readRefresh(reply));
+  }
+
+  /** Null when the token is not valid. */
+  async validate(accessToken: string): Promise<TokenOwner | null> {
+    const request = this.consent.validationRequest(this.settings.urls.auth, accessToken);
+    return this.send('validate', request, (reply) => this.consent.readValidation(reply));
+  }
+
+  /** Revokes a token. Succeeds when the platform does not know it. */
+  async revoke(accessToken: string): Promise<void> {
+    const { clientId } = this.credentials();
+    const request = this.consent.revocationRequest(this.settings.urls.auth, clientId, accessToken);
+    await this.send('revoke', request, () => undefined);
+  }
+
+  private async send<T>(
+    endpoint: AuthorizationEndpoint,
+    request: AuthorizationRequest,
+    read: (reply: PlatformReply) => T,
+  ): Promise<T> {
+    const reply = await this.http.send({ endpoint, ...request }, timeoutMs);
+    return this.health.noting(endpoint, () => read(reply));
+  }
+
+  private credentials(): PlatformCredentials {
+    if (this.settings.credentials) return this.settings.credentials;
+    throw new PlatformUnavailableError(
+      'No platform application is configured. Set PLATFORM_CLIENT_ID and PLATFORM_CLIENT_SECRET.',
+      3_600,
+    );
+  }
+}

@@ -1,0 +1,99 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { FailureLog, LOGGER, WorkerLoop, type Logger } from '@stream-events/service';
+import { AuthorizationServer } from './authorization-server.js';
+import { ConnectionConsequences } from './connection-consequences.service.js';
+import type { Connection } from './connection.entity.js';
+import { ConnectionsRepository } from './connections.repository.js';
+import { UserTokens } from './user-tokens.service.js';
+
+// The platform's interval is 5 s.
+const idleMs = 1_000;
+const maxBackoffMs = 30_000;
+const retryMs = 5_000;
+
+/**
+ * Does what is due for connections, one at a time. Instances share the work: each claims a connection before it calls the platform.
+ *
+ * ```
+ *  pending, with a code ──▶ asks for the tokens, at the platform's interval
+ *  pending, with tokens ──▶ validates: who has given consent? ──▶ connected
+ *  connected, not monitored ──▶ adds the streamer
+ *  connected ──▶ validates every hour, as the platform requires
+ * ```
+ */
+@Injectable()
+export class ConnectionUpkeep {
+  private readonly loop: WorkerLoop;
+  private readonly failures: FailureLog;
+
+  constructor(
+    private readonly repository: ConnectionsRepository,
+    private readonly server: AuthorizationServer,
+    private readonly tokens: UserTokens,
+    private readonly consequences: ConnectionConsequences,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.failures = new FailureLog(logger);
+    this.loop = new WorkerLoop({
+      work: () => this.attendNext(),
+      idleMs,
+      maxBackoffMs,
+      onFailure: (error) => this.failures.warn('cannot attend to the connections', { err: error }),
+    });
+  }
+
+  async start(): Promise<void> {
+    const { clientId } = this.server;
+    if (clientId === undefined) return;
+    await this.repository.validateSoon(clientId);
+    this.loop.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.loop.stop();
+  }
+
+  private async attendNext(): Promise<boolean> {
+    const { clientId } = this.server;
+    const connection = clientId === undefined ? null : await this.repository.claimDue(clientId);
+    if (!connection) return false;
+    const deviceCode = this.repository.deviceCodeOf(connection);
+    if (deviceCode === undefined) await this.validate(connection);
+    else await this.poll(connection, deviceCode);
+    return true;
+  }
+
+  private async poll(
+    { id, scopes, expiresAt, pollIntervalMs }: Connection,
+    deviceCode: string,
+  ): Promise<void> {
+    const outcome = await this.server.requestTokens(deviceCode, scopes);
+    if (outcome.kind === 'issued') {
+      await this.repository.saveTokens(id, outcome.tokens);
+      await this.repository.postpone(id, 0);
+    } else if (outcome.kind === 'ended' || Date.now() > (expiresAt?.getTime() ?? 0)) {
+      await this.repository.saveExpired(
+        id,
+        'The code expired, or the user refused. Start a new connection to get another code.',
+      );
+      this.logger.info({ connectionId: id }, 'a connection got no consent');
+    } else await this.repository.postpone(id, pollIntervalMs ?? retryMs);
+  }
+
+  private async validate(connection: Connection): Promise<void> {
+    const { id } = connection;
+    const owner = await this.tokens.validate(connection);
+    if (!owner) return;
+    const isNew = connection.state !== 'connected';
+    await this.repository.saveConnected(connection, owner);
+    if (isNew) this.logger.info({ connectionId: id, userId: owner.userId }, 'channel connected');
+    if (isNew || !isEqual(owner.scopes, connection.scopes)) await this.consequences.onGranted(owner.userId);
+    if (connection.isMonitored) return;
+    if (await this.consequences.monitor(owner.login)) await this.repository.saveMonitored(id);
+    else await this.repository.postpone(id, retryMs);
+  }
+}
+
+function isEqual(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && new Set([...some, ...others]).size === some.length;
+}

@@ -1,0 +1,71 @@
+import type { ConnectionState } from '@stream-events/contracts';
+import { Check, Column, Entity, PrimaryColumn, Unique } from 'typeorm';
+
+/** A channel that has given consent, or is asked for it. See `ConnectionMessage`. */
+@Entity({ name: 'connections' })
+@Unique('connections_client_id_user_id_unique', ['clientId', 'userId'])
+@Check('connections_state_check', `state IN ('pending', 'connected', 'reconnect_needed', 'expired')`)
+@Check(
+  'connections_connected_check',
+  `state <> 'connected' OR (user_id IS NOT NULL AND login IS NOT NULL
+      AND access_token_encrypted IS NOT NULL AND refresh_token_encrypted IS NOT NULL)`,
+)
+export class Connection {
+  /** UUIDv7. */
+  @PrimaryColumn('uuid')
+  id!: string;
+
+  /** The application that the user gives consent to. */
+  @Column('text', { name: 'client_id' })
+  clientId!: string;
+
+  @Column('text')
+  state!: ConnectionState;
+
+  @Column('text', { name: 'user_id', nullable: true })
+  userId!: string | null;
+
+  @Column('text', { nullable: true })
+  login!: string | null;
+
+  @Column('text', { array: true })
+  scopes!: string[];
+
+  @Column('text', { name: 'user_code', nullable: true })
+  userCode!: string | null;
+
+  @Column('text', { name: 'verification_uri', nullable: true })
+  verificationUri!: string | null;
+
+  /** Encrypted with `SECRET_KEY` and bound to the id, like the tokens. */
+  @Column('text', { name: 'device_code_encrypted', nullable: true })
+  deviceCodeEncrypted!: string | null;
+
+  @Column('integer', { name: 'poll_interval_ms', nullable: true })
+  pollIntervalMs!: number | null;
+
+  @Column('timestamptz', { name: 'expires_at', nullable: true })
+  expiresAt!: Date | null;
+
+  @Column('text', { name: 'access_token_encrypted', nullable: true })
+  accessTokenEncrypted!: string | null;
+
+  @Column('text', { name: 'refresh_token_encrypted', nullable: true })
+  refreshTokenEncrypted!: string | null;
+
+  /** Whether the streamer monitor has the channel as a streamer. */
+  @Column('boolean', { name: 'is_monitored', default: false })
+  isMonitored!: boolean;
+
+  @Column('text', { nullable: true })
+  remedy!: string | null;
+
+  @Column('timestamptz', { name: 'due_at', nullable: true })
+  dueAt!: Date | null;
+
+  @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
+  createdAt!: Date;
+
+  @Column('timestamptz', { name: 'updated_at', default: () => 'now()' })
+  updatedAt!: Date;
+}

@@ -1,0 +1,40 @@
+import { Controller } from '@nestjs/common';
+import {
+  getConnection,
+  listConnections,
+  removeConnection,
+  startConnection,
+  type ConnectionMessage,
+  type ConnectionRequest,
+  type EmptyRequest,
+  type ListConnectionsReply,
+  type RemoveConnectionReply,
+} from '@stream-events/contracts';
+import { Handles } from '@stream-events/messaging';
+import { ConnectionsService } from './connections.service.js';
+
+@Controller()
+export class ConnectionsController {
+  constructor(private readonly connections: ConnectionsService) {}
+
+  @Handles(listConnections)
+  async list(_request: EmptyRequest): Promise<ListConnectionsReply> {
+    return { connections: await this.connections.list() };
+  }
+
+  @Handles(getConnection)
+  async get({ id }: ConnectionRequest): Promise<ConnectionMessage> {
+    return this.connections.get(id);
+  }
+
+  @Handles(startConnection)
+  async start(_request: EmptyRequest): Promise<ConnectionMessage> {
+    return this.connections.start();
+  }
+
+  @Handles(removeConnection)
+  async remove({ id }: ConnectionRequest): Promise<RemoveConnectionReply> {
+    await this.connections.remove(id);
+    return {};
+  }
+}

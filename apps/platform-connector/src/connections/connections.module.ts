@@ -1,0 +1,26 @@
+import { Module } from '@nestjs/common';
+import { EventTypesModule } from '../event-types/event-types.module.js';
+import { PlatformModule } from '../platform/platform.module.js';
+import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
+import { AuthorizationServer } from './authorization-server.js';
+import { ConnectionConsequences } from './connection-consequences.service.js';
+import { ConnectionUpkeep } from './connection-upkeep.service.js';
+import { ConnectionsController } from './connections.controller.js';
+import { ConnectionsRepository } from './connections.repository.js';
+import { ConnectionsService } from './connections.service.js';
+import { UserTokens } from './user-tokens.service.js';
+
+/** The channels that have given consent, and their tokens. */
+@Module({
+  imports: [EventTypesModule, PlatformModule, SubscriptionsModule],
+  controllers: [ConnectionsController],
+  providers: [
+    AuthorizationServer,
+    ConnectionConsequences,
+    ConnectionsRepository,
+    ConnectionsService,
+    ConnectionUpkeep,
+    UserTokens,
+  ],
+})
+export class ConnectionsModule {}

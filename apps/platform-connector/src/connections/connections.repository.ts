@@ -1,0 +1,194 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { takeKeyedAdvisoryLock } from '@stream-events/database';
+import type { DeviceCode, TokenOwner, UserTokens } from '@stream-events/platforms';
+import { CONFIG, SecretBox } from '@stream-events/service';
+import { DataSource, type EntityManager } from 'typeorm';
+import { v7 as uuidV7 } from 'uuid';
+import type { PlatformConnectorConfig } from '../platform-connector.config.js';
+import { Connection } from './connection.entity.js';
+
+/** A new connection, for which a user will enter a code. */
+export interface NewConnection {
+  clientId: string;
+  scopes: string[];
+  code: DeviceCode;
+}
+
+// A crashed instance delays a connection by this time. Longer than the platform's calls for one connection.
+const claimSeconds = 20;
+const validationMinutes = 60;
+// Shows how a consent ended to a person who looks a day later.
+const expiredHours = 24;
+
+/** Stores connections. Codes and tokens are encrypted. */
+@Injectable()
+export class ConnectionsRepository {
+  private readonly box: SecretBox;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    @Inject(CONFIG) config: Pick<PlatformConnectorConfig, 'SECRET_KEY'>,
+  ) {
+    this.box = new SecretBox(config.SECRET_KEY);
+  }
+
+  async list(): Promise<Connection[]> {
+    return this.dataSource.getRepository(Connection).find({ order: { id: 'ASC' } });
+  }
+
+  async find(id: string, manager: EntityManager = this.dataSource.manager): Promise<Connection | null> {
+    return manager.findOneBy(Connection, { id });
+  }
+
+  /** Adds a connection. Returns undefined when `maxPending` connections wait for consent already. */
+  async add({ clientId, scopes, code }: NewConnection, maxPending: number): Promise<Connection | undefined> {
+    const id = uuidV7();
+    return this.dataSource.transaction(async (manager) => {
+      await manager.query(
+        `DELETE FROM connections WHERE state = 'expired' AND updated_at < now() - interval '${expiredHours} hours'`,
+      );
+      if ((await manager.countBy(Connection, { state: 'pending' })) >= maxPending) return undefined;
+      await manager.query(
+        `INSERT INTO connections (id, client_id, state, scopes, user_code, verification_uri, device_code_encrypted,
+           poll_interval_ms, expires_at, due_at)
+         VALUES ($1, $2, 'pending', $3, $4, $5, $6, $7::int, now() + make_interval(secs => $8::float / 1000),
+           now() + make_interval(secs => $7::float / 1000))`,
+        [
+          id,
+          clientId,
+          scopes,
+          code.userCode,
+          code.verificationUri,
+          this.box.encrypt(code.deviceCode, id),
+          code.intervalMs,
+          code.expiresInMs,
+        ],
+      );
+      return manager.findOneByOrFail(Connection, { id });
+    });
+  }
+
+  /** Removes a connection and returns it, or null when there is none. */
+  async remove(id: string): Promise<Connection | null> {
+    return this.dataSource.transaction(async (manager) => {
+      const connection = await manager.findOne(Connection, {
+        where: { id },
+        lock: { mode: 'pessimistic_write' },
+      });
+      if (connection) await manager.delete(Connection, { id });
+      return connection;
+    });
+  }
+
+  /** Claims a connection of the application whose poll or validation is due, so that no other instance takes it for a while. */
+  async claimDue(clientId: string): Promise<Connection | null> {
+    const rows = await this.dataSource.query<{ id: string }[]>(
+      `WITH claimed AS (
+         UPDATE connections SET due_at = now() + interval '${claimSeconds} seconds'
+         WHERE id = (SELECT id FROM connections WHERE client_id = $1 AND due_at <= now() ORDER BY due_at
+                     FOR UPDATE SKIP LOCKED LIMIT 1)
+         RETURNING id
+       ) SELECT id FROM claimed`,
+      [clientId],
+    );
+    return rows[0] ? this.find(rows[0].id) : null;
+  }
+
+  /** Makes the validation of all tokens of an application due within 30 s. */
+  async validateSoon(clientId: string): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE connections SET due_at = least(due_at, now() + random() * interval '30 seconds')
+       WHERE client_id = $1 AND state = 'connected'`,
+      [clientId],
+    );
+  }
+
+  /** Makes the next poll or attempt due after this time. */
+  async postpone(id: string, milliseconds: number): Promise<void> {
+    await this.dataSource.query(
+      'UPDATE connections SET due_at = now() + make_interval(secs => $2::float / 1000) WHERE id = $1 AND due_at IS NOT NULL',
+      [id, milliseconds],
+    );
+  }
+
+  /** Saves how a consent ended. */
+  async saveExpired(id: string, remedy: string): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE connections SET state = 'expired', remedy = $2, user_code = NULL, verification_uri = NULL, expires_at = NULL,
+         device_code_encrypted = NULL, due_at = NULL, updated_at = now()
+       WHERE id = $1 AND state = 'pending'`,
+      [id, remedy],
+    );
+  }
+
+  /** Saves the tokens of a consent, before they are used: the platform issues them once. */
+  async saveTokens(
+    id: string,
+    tokens: UserTokens,
+    manager: EntityManager = this.dataSource.manager,
+  ): Promise<void> {
+    await manager.query(
+      `UPDATE connections SET access_token_encrypted = $2, refresh_token_encrypted = $3, device_code_encrypted = NULL,
+         user_code = NULL, verification_uri = NULL, expires_at = NULL, updated_at = now()
+       WHERE id = $1`,
+      [id, this.box.encrypt(tokens.accessToken, id), this.box.encrypt(tokens.refreshToken, id)],
+    );
+  }
+
+  /** Saves the result of a validation. The connection replaces an earlier one of the same user. */
+  async saveConnected({ id, clientId }: Connection, owner: TokenOwner): Promise<void> {
+    await this.dataSource.transaction(async (manager) => {
+      await manager.query('DELETE FROM connections WHERE client_id = $1 AND user_id = $2 AND id <> $3', [
+        clientId,
+        owner.userId,
+        id,
+      ]);
+      // Jitter: instances that start together must not validate together for ever.
+      await manager.query(
+        `UPDATE connections SET state = 'connected', user_id = $2, login = $3, scopes = $4, remedy = NULL,
+           due_at = now() + (0.8 + 0.2 * random()) * interval '${validationMinutes} minutes',
+           updated_at = CASE WHEN state = 'connected' AND scopes = $4 THEN updated_at ELSE now() END
+         WHERE id = $1`,
+        [id, owner.userId, owner.login, owner.scopes],
+      );
+    });
+  }
+
+  async saveMonitored(id: string): Promise<void> {
+    await this.dataSource.query('UPDATE connections SET is_monitored = true WHERE id = $1', [id]);
+  }
+
+  /** Saves that the tokens are lost. */
+  async saveReconnectNeeded(id: string, remedy: string, manager: EntityManager): Promise<void> {
+    await manager.query(
+      `UPDATE connections SET state = 'reconnect_needed', remedy = $2, access_token_encrypted = NULL,
+         refresh_token_encrypted = NULL, due_at = NULL, updated_at = now()
+       WHERE id = $1`,
+      [id, remedy],
+    );
+  }
+
+  /** Runs `work` in a transaction under a lock, so that only one instance at a time refreshes the tokens of a connection. */
+  async exclusively<T>(id: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.dataSource.transaction(async (manager) => {
+      // Longer than a refresh takes, shorter than the database's statement timeout.
+      await manager.query(`SET LOCAL lock_timeout = '6s'`);
+      await takeKeyedAdvisoryLock(manager, 'userToken', id);
+      return work(manager);
+    });
+  }
+
+  /** The device code of a pending connection; undefined when there is none. */
+  deviceCodeOf({ id, deviceCodeEncrypted }: Connection): string | undefined {
+    return deviceCodeEncrypted === null ? undefined : this.box.decrypt(deviceCodeEncrypted, id);
+  }
+
+  /** The tokens of a connection; undefined when it has none. */
+  tokensOf({ id, accessTokenEncrypted, refreshTokenEncrypted }: Connection): UserTokens | undefined {
+    if (accessTokenEncrypted === null || refreshTokenEncrypted === null) return undefined;
+    return {
+      accessToken: this.box.decrypt(accessTokenEncrypted, id),
+      refreshToken: this.box.decrypt(refreshTokenEncrypted, id),
+    };
+  }
+}

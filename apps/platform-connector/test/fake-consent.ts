@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { answerWith, type FakePlatform, type ReceivedCall } from './fake-platform.js';
+
+/** A user's decision about a device code. */
+export type Decision = 'pending' | 'granted' | 'refused';
+
+/** The consent of users at the fake platform: device codes, and one-time refresh tokens (docs/platform-facts.md §4.1). */
+export class FakeConsent {
+  decision: Decision = 'pending';
+  user = { user_id: '77', login: 'mira', scopes: ['bits:read'] };
+  /** The interval between polls that the platform asks for, in seconds. */
+  interval = 1;
+  expiresInSeconds = 1_800;
+  /** Cuts the connection after this kind of request was handled, so that its reply is lost. */
+  losesReplyTo: string | undefined;
+  /** Every code and token that was issued. */
+  readonly issued: string[] = [];
+  refreshes = 0;
+  private readonly codes = new Set<string>();
+  private readonly accessTokens = new Set<string>();
+  private readonly refreshTokens = new Set<string>();
+
+  constructor(platform: FakePlatform) {
+    platform.fault = (call, response) => this.handle(call, response);
+  }
+
+  /** Ends the access tokens, as their expiry does. */
+  expireAccessTokens(): void {
+    this.accessTokens.clear();
+  }
+
+  /** The user disconnects the application. */
+  disconnect(): void {
+    this.accessTokens.clear();
+    this.refreshTokens.clear();
+  }
+
+  isValid(accessToken: string): boolean {
+    return this.accessTokens.has(accessToken);
+  }
+
+  get validAccessTokens(): number {
+    return this.accessTokens.size;
+  }
+
+  private handle(call: ReceivedCall, response: ServerResponse): boolean {
+    const answer = this.answer(call, new URLSearchParams(call.body));
+    if (!answer) return false;
+    if (this.losesReplyTo === call.name) {
+      this.losesReplyTo = undefined;
+      response.destroy();
+      return true;
+    }
+    return answerWith(response, answer[0], JSON.stringify(answer[1]));
+  }
+
+  private answer({ name, headers }: ReceivedCall, form: URLSearchParams): [number, object] | undefined {
+    const grant = form.get('grant_type');
+    if (name === 'POST /oauth2/device') return [200, this.issueCode()];
+    if (name === 'GET /oauth2/validate') return this.validate(headers.authorization);
+    if (name === 'POST /oauth2/revoke') {
+      this.accessTokens.delete(form.get('token') ?? '');
+      return [200, {}];
+    }
+    if (grant === 'refresh_token') return this.refresh(form.get('refresh_token') ?? '');
+    return grant?.endsWith('device_code') ? this.redeem(form.get('device_code') ?? '') : undefined;
+  }
+
+  private issueCode(): object {
+    const code = this.issue(this.codes);
+    return {
+      device_code: code,
+      user_code: 'ABCDEFGH',
+      verification_uri: 'https://platform.example/activate?device-code=ABCDEFGH',
+      interval: this.interval,
+      expires_in: this.expiresInSeconds,
+    };
+  }
+
+  private redeem(code: string): [number, object] {
+    if (!this.codes.has(code) || this.decision === 'refused') return rejected('invalid device code');
+    if (this.decision === 'pending') return rejected('authorization_pending');
+    this.codes.delete(code);
+    return [200, this.issueTokens()];
+  }
+
+  private refresh(token: string): [number, object] {
+    this.refreshes += 1;
+    if (!this.refreshTokens.delete(token)) return rejected('Invalid refresh token');
+    return [200, this.issueTokens()];
+  }
+
+  private validate(authorization = ''): [number, object] {
+    if (!this.accessTokens.has(authorization.replace('OAuth ', '')))
+      return [401, { status: 401, message: 'invalid access token' }];
+    return [200, { client_id: 'any', ...this.user, expires_in: 14_000 }];
+  }
+
+  private issueTokens(): object {
+    return {
+      access_token: this.issue(this.accessTokens),
+      refresh_token: this.issue(this.refreshTokens),
+      scope: this.user.scopes,
+      expires_in: 14_400,
+      token_type: 'bearer',
+    };
+  }
+
+  private issue(into: Set<string>): string {
+    const token = randomBytes(15).toString('hex');
+    into.add(token);
+    this.issued.push(token);
+    return token;
+  }
+}
+
+function rejected(message: string): [number, object] {
+  return [400, { status: 400, message }];
+}

@@ -1,0 +1,71 @@
+import type { PlatformReply } from './outbound-platform.js';
+
+/** A request to the platform's authorization server. */
+export interface AuthorizationRequest {
+  method: 'GET' | 'POST';
+  url: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+/** The application on the platform. A public application has no secret. */
+export interface Application {
+  clientId: string;
+  clientSecret: string | undefined;
+}
+
+/** A code that a user enters on the platform's page to give consent. */
+export interface DeviceCode {
+  /** Identifies the code in requests for the tokens. Secret. */
+  deviceCode: string;
+  /** What the user enters. */
+  userCode: string;
+  /** The page on which the user enters it. */
+  verificationUri: string;
+  expiresInMs: number;
+  /** The time between requests for the tokens. */
+  intervalMs: number;
+}
+
+/** The tokens of a user who has given consent. */
+export interface UserTokens {
+  accessToken: string;
+  refreshToken: string;
+}
+
+/** The reply to a request for the tokens of a device code. */
+export type DeviceCodeOutcome =
+  | { kind: 'issued'; tokens: UserTokens }
+  /** The user has not decided yet. */
+  | { kind: 'pending' }
+  /** The code has expired or was used, or the user has refused. The platform does not tell these apart. */
+  | { kind: 'ended'; message: string };
+
+/** The reply to a refresh. A refused refresh token is lost: the user must give consent again. */
+export type RefreshOutcome = { kind: 'issued'; tokens: UserTokens } | { kind: 'refused'; message: string };
+
+/** Whom an access token belongs to, and what it permits. */
+export interface TokenOwner {
+  userId: string;
+  /** The name in lower case. */
+  login: string;
+  scopes: string[];
+}
+
+/** The wire shapes of the consent of users. Every `read…` method throws PlatformCallError `malformed`. */
+export interface ConsentProtocol {
+  deviceCodeRequest(authUrl: string, clientId: string, scopes: readonly string[]): AuthorizationRequest;
+  readDeviceCode(reply: PlatformReply): DeviceCode;
+  deviceTokenRequest(
+    authUrl: string,
+    clientId: string,
+    grant: { deviceCode: string; scopes: readonly string[] },
+  ): AuthorizationRequest;
+  readDeviceToken(reply: PlatformReply): DeviceCodeOutcome;
+  refreshRequest(authUrl: string, application: Application, refreshToken: string): AuthorizationRequest;
+  readRefresh(reply: PlatformReply): RefreshOutcome;
+  validationRequest(authUrl: string, accessToken: string): AuthorizationRequest;
+  /** Null when the token is not valid (any more). */
+  readValidation(reply: PlatformReply): TokenOwner | null;
+  revocationRequest(authUrl: string, clientId: string, accessToken: string): AuthorizationRequest;
+}

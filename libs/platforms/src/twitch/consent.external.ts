@@ -1,0 +1,124 @@
+import type { JsonObject } from '@stream-events/contracts';
+import type {
+  Application,
+  AuthorizationRequest,
+  ConsentProtocol,
+  DeviceCode,
+  DeviceCodeOutcome,
+  RefreshOutcome,
+  TokenOwner,
+  UserTokens,
+} from '../consent-protocol.js';
+import type { PlatformReply } from '../outbound-platform.js';
+import { malformed } from '../platform-call-error.js';
+import { readCount, readObject, readText } from '../reply-fields.js';
+import { readErrorMessage } from './errors.external.js';
+import { tokenPattern } from './token.external.js';
+
+// The platform sends these in `message`, not in `error` as RFC 8628 says (docs/platform-facts.md §4.1).
+const pendingMessage = 'authorization_pending';
+
+/** Consent of Twitch's users (docs/platform-facts.md §4.1). */
+export const twitchConsent: ConsentProtocol = {
+  deviceCodeRequest: (authUrl, clientId, scopes) =>
+    toPost(`${authUrl}/device`, { client_id: clientId, scopes: scopes.join(' ') }),
+  readDeviceCode,
+  deviceTokenRequest: (authUrl, clientId, { deviceCode, scopes }) =>
+    toPost(`${authUrl}/token`, {
+      client_id: clientId,
+      scopes: scopes.join(' '),
+      device_code: deviceCode,
+      grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+    }),
+  readDeviceToken,
+  refreshRequest,
+  readRefresh,
+  validationRequest: (authUrl, accessToken) => ({
+    method: 'GET',
+    url: `${authUrl}/validate`,
+    headers: { authorization: `OAuth ${accessToken}` },
+  }),
+  readValidation,
+  revocationRequest: (authUrl, clientId, accessToken) =>
+    toPost(`${authUrl}/revoke`, { client_id: clientId, token: accessToken }),
+};
+
+function toPost(url: string, form: Record<string, string>): AuthorizationRequest {
+  return {
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(form).toString(),
+  };
+}
+
+function readDeviceCode({ status, body }: PlatformReply): DeviceCode {
+  if (status !== 200) throw malformed(`status ${status} for a device code: ${readErrorMessage(body)}`);
+  const fields = readObject(body, 'the device code');
+  return {
+    deviceCode: readText(fields, 'device_code'),
+    userCode: readText(fields, 'user_code'),
+    verificationUri: readUrl(fields, 'verification_uri'),
+    expiresInMs: readCount(fields, 'expires_in') * 1_000,
+    // 0 would poll without a pause.
+    intervalMs: Math.max(1, readCount(fields, 'interval')) * 1_000,
+  };
+}
+
+function readDeviceToken({ status, body }: PlatformReply): DeviceCodeOutcome {
+  if (status === 200) return { kind: 'issued', tokens: readTokens(body) };
+  const message = readErrorMessage(body);
+  if (status !== 400) throw malformed(`status ${status} for a device code: ${message}`);
+  return message === pendingMessage ? { kind: 'pending' } : { kind: 'ended', message };
+}
+
+function refreshRequest(
+  authUrl: string,
+  { clientId, clientSecret }: Application,
+  refreshToken: string,
+): AuthorizationRequest {
+  return toPost(`${authUrl}/token`, {
+    client_id: clientId,
+    ...(clientSecret !== undefined && { client_secret: clientSecret }),
+    grant_type: 'refresh_token',
+    refresh_token: refreshToken,
+  });
+}
+
+function readRefresh({ status, body }: PlatformReply): RefreshOutcome {
+  if (status === 200) return { kind: 'issued', tokens: readTokens(body) };
+  const message = readErrorMessage(body);
+  if (status === 400 || status === 401) return { kind: 'refused', message };
+  throw malformed(`status ${status} for a refresh: ${message}`);
+}
+
+function readValidation({ status, body }: PlatformReply): TokenOwner | null {
+  if (status === 401) return null;
+  if (status !== 200) throw malformed(`status ${status} for a validation: ${readErrorMessage(body)}`);
+  const fields = readObject(body, 'the validation');
+  const scopes: unknown[] = Array.isArray(fields.scopes) ? fields.scopes : [];
+  return {
+    userId: readText(fields, 'user_id'),
+    login: readText(fields, 'login'),
+    scopes: scopes.filter((scope) => typeof scope === 'string'),
+  };
+}
+
+function readTokens(body: unknown): UserTokens {
+  const fields = readObject(body, 'the tokens');
+  return { accessToken: readToken(fields, 'access_token'), refreshToken: readToken(fields, 'refresh_token') };
+}
+
+function readToken(fields: JsonObject, name: string): string {
+  const token = readText(fields, name);
+  if (!tokenPattern.test(token)) throw malformed(`${name} is not a token`);
+  return token;
+}
+
+/** People open the address, so only addresses of web pages pass. */
+function readUrl(fields: JsonObject, name: string): string {
+  const url = readText(fields, name);
+  if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
+    throw malformed(`${name} is not a URL`);
+  return url;
+}
