@@ -90,7 +90,7 @@ export class LiveEdges {
     const adapter = createHttpServer(false, http);
     routes.watch(adapter.getInstance());
     const limits = {
-      sockets: { ...webSocketLimits, tokenFailures: withoutDelay, ...sockets },
+      sockets: { ...webSocketLimits, plainFormat: 'plain' as const, tokenFailures: withoutDelay, ...sockets },
       connections: { connections: 10_000, perUser: 1_000, ...connections },
     };
     this.app = await NestFactory.create<NestFastifyApplication>(
@@ -125,7 +125,7 @@ export class LiveEdges {
             provide: WebSockets,
             inject: [LiveConnections, TokenLookup],
             useFactory: (live: LiveConnections, tokens: TokenLookup) =>
-              new WebSockets({ TAU_COMPATIBILITY: 'off' }, live, tokens, shell.logger, limits.sockets),
+              new WebSockets(live, tokens, shell.logger, limits.sockets),
           },
         ],
       },

@@ -4,7 +4,8 @@ import type { GatewayConfig } from '../gateway.config.js';
 import { AccessModule } from '../access/access.module.js';
 import { LiveController } from './transports/live.controller.js';
 import { TokenWatch } from './connections/token-watch.service.js';
-import { WebSockets } from './transports/web-sockets.service.js';
+import { WEB_SOCKET_OPTIONS, WebSockets, type WebSocketOptions } from './transports/web-sockets.service.js';
+import { webSocketLimits } from './live-limits.js';
 import { LiveConnections } from './connections/live-connections.service.js';
 import { ErasedMessages } from './stream/erased-messages.js';
 import { ErasureWatch } from './stream/erasure-watch.service.js';
@@ -33,6 +34,14 @@ import { EventsStreamClient } from './stream/events-stream-client.js';
     },
     LiveConnections,
     TokenWatch,
+    {
+      provide: WEB_SOCKET_OPTIONS,
+      inject: [CONFIG],
+      useFactory: ({ TAU_COMPATIBILITY }: GatewayConfig): WebSocketOptions => ({
+        ...webSocketLimits,
+        plainFormat: TAU_COMPATIBILITY === 'on' ? 'tau' : 'plain',
+      }),
+    },
     WebSockets,
   ],
   exports: [ErasureWatch, LiveConnections],

@@ -1,11 +1,10 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError, type ErrorCode } from '@stream-events/contracts';
-import { CONFIG, FailureLog, LOGGER, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import { WebSocket, WebSocketServer } from 'ws';
-import type { GatewayConfig } from '../../gateway.config.js';
 import { FairShare, type Claim } from '../../http/fair-share.js';
 import { printProblem, toServiceError } from '../../http/problem.js';
 import { clientKeyOf, stopCounting } from '../../http/requests-in-progress.js';
@@ -18,10 +17,18 @@ import { parseLiveFields, readLiveMessage, readLiveQuery, type LiveFields } from
 import { TokenFailures } from './token-failures.js';
 import { closeWebSocket, WebSocketSink } from './web-socket.sink.js';
 import type { CloseReason } from '../close-codes.js';
-import { closeLimitMs, maxMessageBytes, type WebSocketLimits, webSocketLimits } from '../live-limits.js';
+import { closeLimitMs, maxMessageBytes, type WebSocketLimits } from '../live-limits.js';
 
 /** The path of WebSockets, without its aliases. */
 export const webSocketPath = '/ws/platform-events';
+
+/** Injection token of the options. */
+export const WEB_SOCKET_OPTIONS = Symbol('WEB_SOCKET_OPTIONS');
+
+export interface WebSocketOptions extends WebSocketLimits {
+  /** The format of sockets without positions. */
+  plainFormat: 'plain' | 'tau';
+}
 
 // Clients send their message in a few fragments. More fragments would only waste memory.
 const maxMessagePieces = 256;
@@ -63,20 +70,17 @@ export class WebSockets {
   private readonly places: FairShare;
   private readonly tokenFailures: TokenFailures;
   private readonly failures: FailureLog;
-  private readonly plainFormat: 'plain' | 'tau';
   private isStopped = false;
 
   constructor(
-    @Inject(CONFIG) config: Pick<GatewayConfig, 'TAU_COMPATIBILITY'>,
     private readonly connections: LiveConnections,
     private readonly tokens: TokenLookup,
     @Inject(LOGGER) private readonly logger: Logger,
-    @Optional() private readonly limits: WebSocketLimits = webSocketLimits,
+    @Inject(WEB_SOCKET_OPTIONS) private readonly options: WebSocketOptions,
   ) {
-    this.plainFormat = config.TAU_COMPATIBILITY === 'on' ? 'tau' : 'plain';
     this.failures = new FailureLog(logger);
-    this.places = new FairShare(limits.waiting);
-    this.tokenFailures = new TokenFailures(limits.tokenFailures);
+    this.places = new FairShare(options.waiting);
+    this.tokenFailures = new TokenFailures(options.tokenFailures);
     this.server.on('wsClientError', (error, socket) =>
       refuse(socket, new ServiceError('invalid', `The WebSocket handshake is invalid: ${error.message}.`)),
     );
@@ -110,7 +114,7 @@ export class WebSockets {
       throw new ServiceError(
         'too_many_requests',
         'Too many connections from this address sent an invalid token. Retry after the time in `Retry-After`.',
-        { retryAfterSeconds: this.limits.tokenFailures.maxDelayMs / 1_000 },
+        { retryAfterSeconds: this.options.tokenFailures.maxDelayMs / 1_000 },
       );
     const place = this.places.claim(key, 1);
     if (!place)
@@ -134,7 +138,7 @@ export class WebSockets {
     webSocket.on('error', () => undefined);
     this.waiting.add(webSocket);
     webSocket.once('close', () => this.waiting.delete(webSocket));
-    endWhenSilent(webSocket, this.limits.pingMs);
+    endWhenSilent(webSocket, this.options.pingMs);
     try {
       await this.admit(webSocket, client);
     } catch (error) {
@@ -155,7 +159,8 @@ export class WebSockets {
     if (!(socket instanceof Socket)) throw new Error('the HTTP server listens on TCP sockets only');
     const connection = this.connections.open(liveRequest, {
       caller,
-      makeSink: () => new WebSocketSink(webSocket, socket, positions ? 'positioned' : this.plainFormat),
+      makeSink: () =>
+        new WebSocketSink(webSocket, socket, positions ? 'positioned' : this.options.plainFormat),
     });
     this.waiting.delete(webSocket);
     place.release();
@@ -173,13 +178,13 @@ export class WebSockets {
   ): Promise<{ token: string; fields?: LiveFields } | undefined> {
     const token = readToken(authorization);
     if (token !== undefined) return { token };
-    const text = await untilFirstMessage(webSocket, this.limits.tokenMs);
+    const text = await untilFirstMessage(webSocket, this.options.tokenMs);
     if (text === undefined && webSocket.readyState !== WebSocket.OPEN) return undefined;
     const fields = text === undefined ? undefined : readLiveMessage(text);
     if (typeof fields?.token === 'string') return { token: fields.token, fields };
     throw new ServiceError(
       'unauthenticated',
-      `Send {"token": "<key>"} as the first message within ${this.limits.tokenMs / 1_000} seconds.`,
+      `Send {"token": "<key>"} as the first message within ${this.options.tokenMs / 1_000} seconds.`,
     );
   }
 
