@@ -30,7 +30,23 @@ async function printFiles(directory) {
     'docs/live.md': await printPage(`${directory}docs/live.md`),
     'docs/operations.md': await printOperations(directory),
     'libs/client/README.md': printClientReadme(directory),
+    'libs/platforms/src/twitch/catalogue/event-examples.json': await printEventExamples(),
   };
+}
+
+/** Returns an example event of each type and version, from the simulated platform: the same ones each time. */
+async function printEventExamples() {
+  const { World } = await import('../apps/platform-simulator/dist/world/world.js');
+  const { eventTypes } = await import('../libs/platforms/dist/index.js');
+  const world = new World('examples');
+  const [{ broadcaster }] = world.channels;
+  const now = new Date('2026-08-02T20:00:00.000Z');
+  const examples = eventTypes.map(({ type, version }) => [
+    `${type}/${version}`,
+    world.describeEvent({ type, version, broadcasterId: broadcaster.id }, now).event,
+  ]);
+  const prettier = await import('prettier');
+  return prettier.format(JSON.stringify(Object.fromEntries(examples)), { parser: 'json', printWidth: 110 });
 }
 
 async function formatMarkdown(text) {

@@ -323,7 +323,8 @@ describe('routes of streamers and of the platform', () => {
 
   it('GET and PUT /platform/event-types return event types and activate or deactivate them', async () => {
     const types = '/api/v1/platform/event-types';
-    const record = { ...eventType, event_type: 'stream-online', status: 'enabled' };
+    const details = '/api/v1/platform/event-types/stream.online?version=1';
+    const record = { ...eventType, event_type: 'stream-online', status: 'enabled', details };
     on(listEventTypes, () => ({ eventTypes: [eventType] }));
     on(setEventType, () => eventType);
     const put = (body: unknown, token = stack.ownerToken) =>
@@ -344,6 +345,25 @@ describe('routes of streamers and of the platform', () => {
     expect((await stack.request('PUT', `${types}/%00`, { body: { active: true } })).status).toBe(404);
   });
 
+  it('GET /platform/event-types/<type> returns the schema of its events, and an example', async () => {
+    const types = '/api/v1/platform/event-types';
+    on(listEventTypes, () => ({ eventTypes: [eventType] }));
+    for (const name of [
+      'stream.online',
+      'stream-online',
+      'stream.online?version=1',
+      'stream.online?version=',
+    ])
+      expect((await stack.request('GET', `${types}/${name}`, { token: userToken })).json).toMatchObject({
+        type: 'stream.online',
+        cost: 1,
+        schema: { title: 'stream.online version 1', properties: { broadcaster_user_id: { type: 'string' } } },
+        example: { broadcaster_user_id: expect.any(String) },
+      });
+    for (const name of ['nothing', 'stream.online?version=9', '%00', '__proto__'])
+      expect((await stack.request('GET', `${types}/${name}`)).status).toBe(404);
+  });
+
   it('GET /platform/status returns the platform’s status', async () => {
     on(getPlatformStatus, () => ({ ...status, secret: 'hush' }));
     const answer = await stack.request('GET', '/api/v1/platform/status', { token: userToken });
@@ -358,7 +378,7 @@ describe('routes of streamers and of the platform', () => {
     ['POST', `${path}/${id}`, 'DELETE, GET, HEAD, PATCH, PUT'],
     ['POST', `${path}/${id}/streams`, 'GET, HEAD'],
     ['POST', '/api/v1/platform/status', 'GET, HEAD'],
-    ['GET', '/api/v1/platform/event-types/stream.online', 'PUT'],
+    ['DELETE', '/api/v1/platform/event-types/stream.online', 'GET, HEAD, PUT'],
   ])('%s %s responds with 405 and lists the allowed methods', async (method, wrong, allow) => {
     const answer = await stack.request(method, wrong, { ...(method === 'POST' && { body: {} }) });
 

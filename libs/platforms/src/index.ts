@@ -6,6 +6,8 @@ export * from './platform-variables.js';
 export * from './platforms.js';
 export * from './stream-summary-rules.js';
 export * from './twitch/catalogue/api-endpoints.js';
+export * from './twitch/catalogue/event-examples.js';
+export * from './twitch/catalogue/event-schemas.js';
 export * from './twitch/catalogue/event-types.js';
 export * from './twitch/catalogue/scopes.js';
 export * from './twitch/event-type-rules.js';

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { EventTypeMessage } from '@stream-events/contracts';
-import { inbound } from '@stream-events/platforms';
+import { exampleOf, inbound, schemaOf, type EventType } from '@stream-events/platforms';
 import { IsBoolean } from 'class-validator';
 import { eventTypeStatus, eventTypeStatuses, type EventTypeStatus } from './event-type-status.js';
 
@@ -69,6 +69,45 @@ export class EventTypeRecord {
     example: null,
   })
   unsupported!: string | null;
+
+  @ApiProperty({
+    description: 'Path of the event type with the JSON Schema of its events, and an example',
+    example: '/api/v1/platform/event-types/stream.online?version=1',
+  })
+  details!: string;
+}
+
+/** One version of an event type, with what its events contain. */
+export class EventTypeDetails extends EventTypeRecord {
+  @ApiProperty({
+    type: 'integer',
+    description:
+      'What a subscription costs of the platform’s limit. 0 also for any other type when the user of the condition has given any consent',
+    example: 1,
+  })
+  cost!: number;
+
+  @ApiProperty({
+    type: Object,
+    additionalProperties: true,
+    description:
+      'The JSON Schema (draft 2020-12) of `event_data`. It permits further fields, because the platform adds some without notice',
+    example: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      properties: {},
+      required: [],
+    },
+  })
+  schema!: Record<string, unknown>;
+
+  @ApiProperty({
+    type: Object,
+    additionalProperties: true,
+    description: 'An example of `event_data`',
+    example: { broadcaster_user_id: '1337' },
+  })
+  example!: Record<string, unknown>;
 }
 
 /** Converts an event type to its form in the API. */
@@ -84,5 +123,16 @@ export function toEventTypeRecord(eventType: EventTypeMessage): EventTypeRecord 
     status: eventTypeStatus(eventType),
     subscriptions: eventType.subscriptions,
     unsupported: eventType.unsupported,
+    details: `/api/v1/platform/event-types/${eventType.type}?version=${eventType.version}`,
+  };
+}
+
+/** Adds what the events of a type contain. */
+export function toEventTypeDetails(eventType: EventTypeMessage, row: EventType): EventTypeDetails {
+  return {
+    ...toEventTypeRecord(eventType),
+    cost: eventType.scopes.length > 0 ? 0 : 1,
+    schema: schemaOf(row),
+    example: exampleOf(row),
   };
 }

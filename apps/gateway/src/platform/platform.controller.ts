@@ -9,6 +9,7 @@ import {
   setEventType,
 } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
+import { findByAnyName, findEventType } from '@stream-events/platforms';
 import type { FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
 import { AuditLog } from '../audit-log/audit-log.service.js';
@@ -17,10 +18,27 @@ import { JsonBody } from '../http/json-body.decorator.js';
 import { ListLinks } from '../paging/list-links.js';
 import { PageParameters } from '../paging/page-parameters.decorator.js';
 import { CurrentActor, type Actor } from '../access/caller.js';
-import { EventTypeRecord, EventTypeStateBody, toEventTypeRecord } from './event-types.dto.js';
+import {
+  EventTypeDetails,
+  EventTypeRecord,
+  EventTypeStateBody,
+  toEventTypeDetails,
+  toEventTypeRecord,
+} from './event-types.dto.js';
 import { PlatformStatus, toPlatformStatus } from './platform-status.dto.js';
 import { parseSubscriptionListQuery } from './subscription-list.query.js';
 import { SubscriptionPage, toSubscriptionRecord } from './subscriptions.dto.js';
+
+/** Describes an event type in the path. */
+function DescribesEventType(): MethodDecorator {
+  return ApiParam({
+    name: 'type',
+    description:
+      'The type as the platform writes it (`stream.online`), or as events have it (`stream-online`)',
+    example: 'stream.online',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  });
+}
 
 @ApiTags('Platform')
 @Controller('api/v1/platform')
@@ -90,6 +108,35 @@ export class PlatformController {
     return eventTypes.map(toEventTypeRecord);
   }
 
+  @Get('event-types/:type')
+  @AllowAccess('platform:read')
+  @ApiOperation({
+    operationId: 'getEventType',
+    summary: 'Get an event type, with the JSON Schema of its events and an example',
+  })
+  @DescribesEventType()
+  @ApiQuery({
+    name: 'version',
+    required: false,
+    type: String,
+    description: 'The version of the event type. Default: the newest',
+    example: '1',
+  })
+  @Answers(200, 'The event type', { type: EventTypeDetails })
+  @RefusesWith({ not_found: 'The event type does not exist, or not in this version' })
+  async showEventType(
+    @Param('type') name: string,
+    @Query('version') version: string | undefined,
+    @Req() request: FastifyRequest,
+  ): Promise<EventTypeDetails> {
+    const newest = findByAnyName(name);
+    const row = newest && findEventType(newest.type, version || newest.version);
+    const { eventTypes } = await this.client.request(listEventTypes, {}, { correlationId: request.id });
+    const eventType = eventTypes.find((each) => each.type === row?.type && each.version === row.version);
+    if (row && eventType) return toEventTypeDetails(eventType, row);
+    throw new ServiceError('not_found', 'There is no event type with this name and version.');
+  }
+
   @Put('event-types/:type')
   @AllowAccess('owner')
   @ApiOperation({
@@ -99,13 +146,7 @@ export class PlatformController {
       'Owners only. Subscribes every streamer to the newest version of the type, or removes these subscriptions. The service ' +
       'applies the change on the platform in the background.',
   })
-  @ApiParam({
-    name: 'type',
-    description:
-      'The type as the platform writes it (`stream.online`), or as events have it (`stream-online`)',
-    example: 'stream.online',
-    schema: { type: 'string', minLength: 1, maxLength: 255 },
-  })
+  @DescribesEventType()
   @Accepts(EventTypeStateBody)
   @Answers(200, 'The updated event type', { type: EventTypeRecord })
   @RefusesWith({

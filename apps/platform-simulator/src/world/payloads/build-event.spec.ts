@@ -1,4 +1,5 @@
-import { eventTypes, type EventType } from '@stream-events/platforms';
+import { eventTypes, schemaOf, type EventType } from '@stream-events/platforms';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { createCondition } from '../../subscriptions/event-type.js';
 import { World } from '../world.js';
 import { buildEvent } from './build-event.js';
@@ -39,6 +40,20 @@ function fits(value: unknown, kind: string): boolean {
   return typeof value === base && !Array.isArray(value);
 }
 
+/** The schema without further fields, which real schemas permit: a test must find those that the schema forgets. */
+function closeObjects(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closeObjects);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const closed = Object.fromEntries(
+    Object.entries(schema).map(([name, value]) => [name, closeObjects(value)]),
+  );
+  return 'properties' in closed && 'required' in closed ? { ...closed, additionalProperties: false } : closed;
+}
+
+function batch({ type }: EventType, event: Record<string, unknown>): object {
+  return type === 'drop.entitlement.grant' ? { events: [event] } : event;
+}
+
 describe(buildEvent.name, () => {
   it.each(eventTypes.map((row) => [`${row.type} version ${row.version}`, row] as const))(
     'builds valid events of %s',
@@ -48,6 +63,22 @@ describe(buildEvent.name, () => {
         findFaults(event, row.fields).map((fault) => `${fault} in ${JSON.stringify(event)}`),
       );
       expect(faults).toEqual([]);
+    },
+  );
+
+  it.each(eventTypes.map((row) => [`${row.type} version ${row.version}`, row] as const))(
+    'builds events that the schema of %s describes completely',
+    (_, row) => {
+      const schema = schemaOf(row);
+      const validate = new Ajv2020({ allErrors: true }).compile(closeObjects(schema) as object); // holds: a schema is an object
+      const faults = createEvents(row).flatMap((event) =>
+        validate(batch(row, event))
+          ? []
+          : (validate.errors ?? []).map(({ instancePath, message, params }) =>
+              [instancePath, message, JSON.stringify(params)].join(' '),
+            ),
+      );
+      expect([...new Set(faults)]).toEqual([]);
     },
   );
 

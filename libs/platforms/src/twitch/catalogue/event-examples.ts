@@ -1,0 +1,11 @@
+import type { JsonObject } from '@stream-events/contracts';
+import type { EventType } from './event-types.js';
+import { readData } from './read-data.js';
+
+const examples = readData('event-examples') as Readonly<Record<string, JsonObject>>; // Safe cast: the simulator's tests check it.
+
+/** Returns an example event of a type: one of the simulated platform. `npm run generate` writes the examples. */
+export function exampleOf({ type, version }: EventType): JsonObject {
+  const event = examples[`${type}/${version}`] ?? {};
+  return type === 'drop.entitlement.grant' ? { events: [event] } : event;
+}
