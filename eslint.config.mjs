@@ -20,7 +20,8 @@ const boundaries = [
   allow('type:bundle', 'type:lib', 'type:client', 'type:app', 'type:laptop'),
   allow('type:lib', 'type:lib'),
   allow('type:laptop'),
-  allow('type:testing', 'type:laptop', 'layer:service'),
+  // The test kit creates the roles of the services as every deployment does.
+  allow('type:testing', 'type:laptop', 'layer:service', 'layer:connections'),
   allow('type:client'),
   allow('layer:contracts'),
   allow('layer:service', 'layer:contracts'),

@@ -172,7 +172,7 @@ describe('the audit log', () => {
   });
 
   it('has the recovery of an owner on the machine', async () => {
-    const { username, token } = await resetOwner(stack.databaseUrl, [secretKey]);
+    const { username, token } = await resetOwner(stack.databaseUrlFor('gateway'), [secretKey]);
     stack.ownerToken = token;
     expect(username).toBe(owner.username);
     expect(await findEntry(ownerId, 'user.recovered')).toMatchObject({ user_id: null, address: null });

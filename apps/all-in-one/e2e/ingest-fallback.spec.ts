@@ -21,7 +21,7 @@ describe('platform messages while they cannot be stored', () => {
     // Each gateway runs in its own process, because the tests count the warnings that one of them logs.
     stack = await startStack({ killable: ['gateway', 'events'], gateways: 2, events: 0 });
     postgres = await CuttableProxy.start(stack.databaseUrl);
-    const environment = { DATABASE_URL: postgres.urlOf(stack.databaseUrl) };
+    const environment = { DATABASE_URL: postgres.urlOf(stack.databaseUrlFor('events')) };
     await Promise.all([stack.startEvents(environment), stack.startEvents(environment)]);
   }, startLimitMs);
 

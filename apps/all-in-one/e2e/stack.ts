@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { eventsStreamName, storeEvents, type NewEvent, type StoreOutcome } from '@stream-events/contracts';
+import { serviceSchemas, type DatabaseService } from '@stream-events/database/roles';
 import type { RequestClient } from '@stream-events/messaging';
 import {
   eventually,
@@ -132,11 +133,17 @@ export class Stack {
     return this.gateways.map((gateway) => gateway.url);
   }
 
+  /** The database as a superuser. Services use `databaseUrlFor`. */
   get databaseUrl(): string {
     return this.resources.testDatabase.url;
   }
 
-  /** The test's own connection to the database. */
+  /** The URL of the database that a service gets, with the role that owns its schema. */
+  databaseUrlFor(service: DatabaseService): string {
+    return this.resources.testDatabase.urlFor(serviceSchemas[service]);
+  }
+
+  /** The test's own connection to the database, as a superuser. */
   get database(): InstanceType<typeof pg.Client> {
     return this.resources.database;
   }
@@ -236,7 +243,7 @@ export class Stack {
 
   private async gatewayEnvironment(environment: Record<string, string>): Promise<Record<string, string>> {
     return {
-      ...(await this.shared()),
+      ...(await this.shared('gateway')),
       NATS_URL: this.nats.urlFor('gateway'),
       PORT: String(await freePort()),
       SECRET_KEY: secretKey,
@@ -268,7 +275,7 @@ export class Stack {
 
   private async eventsEnvironment(environment: Record<string, string>): Promise<Record<string, string>> {
     return {
-      ...(await this.shared()),
+      ...(await this.shared('events')),
       NATS_URL: this.nats.urlFor('events'),
       PLATFORM: 'simulator',
       SECRET_KEY: secretKey,
@@ -307,7 +314,7 @@ export class Stack {
   async startConnector(environment: Record<string, string> = {}): Promise<TestService> {
     const platform = existing(this.simulator, 'simulator').url;
     const connector = this.createService('platform-connector', {
-      ...(await this.shared()),
+      ...(await this.shared('platform-connector')),
       ...application,
       NATS_URL: this.nats.urlFor('platform-connector'),
       SECRET_KEY: secretKey,
@@ -327,7 +334,7 @@ export class Stack {
   /** Starts another streamer monitor. */
   async startMonitor(): Promise<TestService> {
     const monitor = this.createService('streamer-monitor', {
-      ...(await this.shared()),
+      ...(await this.shared('streamer-monitor')),
       NATS_URL: this.nats.urlFor('streamer-monitor'),
       PLATFORM: 'simulator',
       ...this.options.environment,
@@ -412,11 +419,11 @@ export class Stack {
     return isKillable ? new ServiceProcess(app, environment) : new HostedService(app, environment);
   }
 
-  private async shared(): Promise<Record<string, string>> {
+  private async shared(service?: DatabaseService): Promise<Record<string, string>> {
     return {
       HOST: '127.0.0.1',
       ADMIN_PORT: String(await freePort()),
-      DATABASE_URL: this.databaseUrl,
+      ...(service && { DATABASE_URL: this.databaseUrlFor(service) }),
       LOG_LEVEL: 'warn',
     };
   }

@@ -1,3 +1,4 @@
+import { serviceSchemas } from '@stream-events/database/roles';
 import { CreateEventStore1763700000000 } from './migrations/1763700000000-create-event-store.js';
 import { RetainPublishedBatches1763740000000 } from './migrations/1763740000000-retain-published-batches.js';
 import { IndexParkedMessages1764100000000 } from './migrations/1764100000000-index-parked-messages.js';
@@ -22,7 +23,7 @@ import { SavedSummary } from './stream-summaries/saved-summary.entity.js';
 
 /** The database schema of the events service. */
 export const schema = {
-  name: 'events',
+  name: serviceSchemas.events,
   entities: [
     Backfill,
     Event,

@@ -79,7 +79,7 @@ export class EventStore {
     const database = await createTestDatabase();
     await prepare(database);
     const connection = {
-      url: database.url,
+      url: database.urlFor(schema.name),
       schema: schema.name,
       applicationName: 'events-test',
       poolSize: 20,
@@ -105,7 +105,7 @@ export class EventStore {
 
   /** Opens another pool of connections. `close` ends it. */
   openPool(applicationName: string, poolSize: number, options: Partial<PoolOptions> = {}): Pool {
-    const { url } = this.database;
+    const url = this.database.urlFor(schema.name);
     const pool = createPool({ url, schema: schema.name, applicationName, poolSize, ...options });
     pool.options.connectionTimeoutMillis = connectTimeoutMs;
     this.pools.push(pool);

@@ -15,7 +15,8 @@ export function asOldStore(
 ): (database: TestDatabase) => Promise<void> {
   const { entities } = schema;
   const migrations = schema.migrations.slice(0, schema.migrations.indexOf(ReplaceEventIndexes1766150000000));
-  return async ({ url }) => {
+  return async (database) => {
+    const url = database.urlFor(schema.name);
     const pool = { url, schema: schema.name, applicationName: 'old-events', poolSize: 1 };
     const old = await connectDatabase({ ...pool, entities, migrations });
     const partitions = new PartitionsRepository(old);

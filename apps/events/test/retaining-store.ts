@@ -33,7 +33,7 @@ export function retainFor(store: EventStore, days: number): RetainingInstance {
   const partitions = new PartitionsRepository(store.dataSource, policy);
   const records = new RetentionRepository(store.dataSource);
   const sessions = new MaintenanceSessions({
-    url: store.database.url,
+    url: store.database.urlFor(schema.name),
     schema: schema.name,
     applicationName: retentionSession,
   });

@@ -1,4 +1,5 @@
 import { connectDatabase, createDataSource, type DatabaseOptions } from '@stream-events/database';
+import { serviceSchemas } from '@stream-events/database/roles';
 import type { DataSource } from 'typeorm';
 import { ApiEndpoint } from './api-endpoints/api-endpoint.entity.js';
 import { AuditEntry } from './audit-log/audit-entry.entity.js';
@@ -20,7 +21,7 @@ import { User } from './users/user.entity.js';
 
 /** The database schema of the gateway. */
 export const schema = {
-  name: 'gateway',
+  name: serviceSchemas.gateway,
   entities: [
     ...[User, MainToken, NamedToken, LoginFailure, LoginBudget, KnownLogin],
     ...[Replay, Scope, ApiEndpoint, AppliedSeed, AuditEntry],

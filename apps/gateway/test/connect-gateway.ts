@@ -1,8 +1,11 @@
 import type { TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
-import { connectGatewayDatabase } from '../src/gateway.database.js';
+import { connectGatewayDatabase, schema } from '../src/gateway.database.js';
 
-/** Connects to a test's own database and creates the gateway's schema there. */
-export function connectGateway(database: TestDatabase, poolSize: number): Promise<DataSource> {
-  return connectGatewayDatabase(database.url, poolSize);
+/** Connects to a test's own database with the gateway's schema in it. */
+export function connectGateway(
+  database: Pick<TestDatabase, 'urlFor'>,
+  poolSize: number,
+): Promise<DataSource> {
+  return connectGatewayDatabase(database.urlFor(schema.name), poolSize);
 }

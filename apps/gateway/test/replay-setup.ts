@@ -60,7 +60,7 @@ export class ReplaySetup {
     const events = new ServiceProcess('events', {
       HOST: '127.0.0.1',
       ADMIN_PORT: String(await freePort()),
-      DATABASE_URL: database.url,
+      DATABASE_URL: database.urlFor('events'),
       NATS_URL: nats.urlFor('events'),
       PLATFORM: 'simulator',
       SECRET_KEY: 'the secret key of the tests of replays',

@@ -26,7 +26,7 @@ describe('platform connector as a process', () => {
     await gateway.connect();
     monitor = await startStandInMonitor(nats.urlFor('streamer-monitor'), monitored);
     connector = new ServiceProcess('platform-connector', {
-      DATABASE_URL: database.url,
+      DATABASE_URL: database.urlFor('platform_connector'),
       NATS_URL: nats.urlFor('platform-connector'),
       ADMIN_PORT: `${await freePort()}`,
       SECRET_KEY: 'k'.repeat(32),

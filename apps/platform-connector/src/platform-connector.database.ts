@@ -1,5 +1,6 @@
 import { StoreIdentity } from '@stream-events/database';
 import { Connection } from './connections/connection.entity.js';
+import { serviceSchemas } from '@stream-events/database/roles';
 import { EventTypeChoice } from './event-types/event-type-choice.entity.js';
 import { CreateAppTokensAndRateBudgets1764200000000 } from './migrations/1764200000000-create-app-tokens-and-rate-budgets.js';
 import { CreateSubscriptions1764210000000 } from './migrations/1764210000000-create-subscriptions.js';
@@ -15,7 +16,7 @@ import { Subscription } from './subscriptions/subscription.entity.js';
 
 /** The database schema of the platform connector. */
 export const schema = {
-  name: 'platform_connector',
+  name: serviceSchemas['platform-connector'],
   entities: [
     AppToken,
     Connection,

@@ -6,7 +6,7 @@ import { schema } from '../src/platform-connector.database.js';
 /** Connects to a test's own database, with the connector's schema in it. */
 export function connectConnector(database: TestDatabase, poolSize: number): Promise<DataSource> {
   return connectDatabase({
-    url: database.url,
+    url: database.urlFor(schema.name),
     schema: schema.name,
     entities: schema.entities,
     migrations: schema.migrations,

@@ -7,6 +7,7 @@ import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import { pino } from 'pino';
 import type { DataSource } from 'typeorm';
 import { variables, type PlatformConnectorConfig } from '../src/platform-connector.config.js';
+import { schema } from '../src/platform-connector.database.js';
 import { PlatformConnectorModule } from '../src/platform-connector.module.js';
 import { PlatformHttp } from '../src/platform/platform-http.js';
 import { ConnectionUpkeep } from '../src/connections/connection-upkeep.service.js';
@@ -53,7 +54,7 @@ export class ConnectorSetup {
   config(environment: Record<string, string> = {}): PlatformConnectorConfig {
     const { port, clientSecret } = this.fake;
     return loadConfig(variables, {
-      DATABASE_URL: this.database.url,
+      DATABASE_URL: this.database.urlFor(schema.name),
       NATS_URL: 'nats://127.0.0.1:4222',
       SECRET_KEY: secretKey,
       PLATFORM: 'simulator',

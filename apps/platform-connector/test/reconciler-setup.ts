@@ -25,6 +25,7 @@ import { v7 } from 'uuid';
 import { EventTypesService } from '../src/event-types/event-types.service.js';
 import { servedContracts } from '../src/platform-connector.app.js';
 import { variables } from '../src/platform-connector.config.js';
+import { schema } from '../src/platform-connector.database.js';
 import { PlatformConnectorModule } from '../src/platform-connector.module.js';
 import { PLATFORM } from '../src/platform/platform-settings.js';
 import { Reconciler } from '../src/reconciliation/reconciler.service.js';
@@ -109,7 +110,7 @@ export class ReconcilerSetup {
   async startInstance(environment: Record<string, string> = {}): Promise<ConnectorInstance> {
     const url = this.nats.urlFor('platform-connector');
     const config = loadConfig(variables, {
-      DATABASE_URL: this.database.url,
+      DATABASE_URL: this.database.urlFor(schema.name),
       NATS_URL: url,
       SECRET_KEY: 'k'.repeat(32),
       PLATFORM: 'twitch',

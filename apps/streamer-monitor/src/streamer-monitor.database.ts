@@ -1,4 +1,5 @@
 import { StoreIdentity } from '@stream-events/database';
+import { serviceSchemas } from '@stream-events/database/roles';
 import { CreateStreamers1764230000000 } from './migrations/1764230000000-create-streamers.js';
 import { CreateStoreIdentity1764250000000 } from './migrations/1764250000000-create-store-identity.js';
 import { AddRebuildLeaseHolder1766010000000 } from './migrations/1766010000000-add-rebuild-lease-holder.js';
@@ -11,7 +12,7 @@ import { Stream } from './streams/stream.entity.js';
 
 /** The database schema of the streamer monitor. */
 export const schema = {
-  name: 'streamer_monitor',
+  name: serviceSchemas['streamer-monitor'],
   entities: [OfflineEvent, Rebuild, RemovedStream, StoreIdentity, Stream, Streamer, StreamSample],
   migrations: [
     CreateStreamers1764230000000,

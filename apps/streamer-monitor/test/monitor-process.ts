@@ -19,7 +19,7 @@ export async function startMonitor(database: TestDatabase, nats: TestNats): Prom
       HOST: '127.0.0.1',
       ADMIN_PORT: 0,
       METRICS_TOKEN: undefined,
-      DATABASE_URL: database.url,
+      DATABASE_URL: database.urlFor('streamer_monitor'),
       NATS_URL: [nats.urlFor('streamer-monitor')],
       PLATFORM: 'simulator',
       LOG_LEVEL: 'silent',

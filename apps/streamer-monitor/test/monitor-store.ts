@@ -97,7 +97,7 @@ export class MonitorStore {
 /** Connects to a test's own database, with the monitor's schema in it. */
 export function connectMonitor(database: TestDatabase, poolSize: number): Promise<DataSource> {
   return connectDatabase({
-    url: database.url,
+    url: database.urlFor(schema.name),
     schema: schema.name,
     entities: schema.entities,
     migrations: schema.migrations,

@@ -17,8 +17,8 @@ describe('advisoryLocks', () => {
   let sessions: QueryRunner[];
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    const pool = { url: database.url, schema: 'shop', applicationName: 'shop-test', poolSize: 10 };
+    database = await createTestDatabase(['shop']);
+    const pool = { url: database.urlFor('shop'), schema: 'shop', applicationName: 'shop-test', poolSize: 10 };
     dataSource = await connectDatabase({ ...pool, entities: [], migrations: [] });
   });
   afterAll(async () => {

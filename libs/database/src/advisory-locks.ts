@@ -24,6 +24,8 @@ export const advisoryLocks = {
    * would wait for each other.
    */
   partitionMaintenance: 7_243_005,
+  /** Held while the roles of the services are created or changed. */
+  serviceRoles: 7_243_006,
 } as const;
 
 /** The name of an advisory lock. */

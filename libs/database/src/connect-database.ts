@@ -120,6 +120,8 @@ export function createDataSource(options: DatabaseOptions): DataSource {
     migrations: options.migrations,
     migrationsTableName: 'migrations',
     synchronize: false,
+    // A service's role may not create extensions, and no service needs one.
+    installExtensions: false,
     logging: false,
     poolSize: options.poolSize,
     connectTimeoutMS: connectTimeoutMs,
@@ -132,7 +134,7 @@ function sessionSettings({
   statementTimeoutMs = defaultStatementTimeoutMs,
   settings = {},
 }: SessionOptions) {
-  const options = { search_path: `${schema},public`, timezone: 'UTC', ...settings };
+  const options = { search_path: schema, timezone: 'UTC', ...settings };
   return {
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,

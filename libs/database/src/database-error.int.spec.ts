@@ -14,8 +14,8 @@ let database: TestDatabase;
 let dataSource: DataSource;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  dataSource = await connectDatabase({ ...options(database.url), poolSize: 5 });
+  database = await createTestDatabase(['shop']);
+  dataSource = await connectDatabase({ ...options(database.urlFor('shop')), poolSize: 5 });
   await dataSource.query(
     'CREATE TABLE shop.things (id int PRIMARY KEY, value int NOT NULL CHECK (value > 0))',
   );
@@ -118,7 +118,7 @@ describe('the classification of database errors', () => {
   });
 
   it('classifies a connection that the server closed as unavailable, and the next query works', async () => {
-    const other = await connectDatabase({ ...options(database.url), applicationName: 'victim' });
+    const other = await connectDatabase({ ...options(database.urlFor('shop')), applicationName: 'victim' });
     const sleeping = errorOf(other.query('SELECT pg_sleep(30)'));
     await eventually(async () => {
       const ended = await dataSource.query<unknown[]>(
@@ -136,7 +136,10 @@ describe('the classification of database errors', () => {
   });
 
   it('replaces an idle connection that the server closed: the next query works', async () => {
-    const other = await connectDatabase({ ...options(database.url), applicationName: 'idle-victim' });
+    const other = await connectDatabase({
+      ...options(database.urlFor('shop')),
+      applicationName: 'idle-victim',
+    });
     await other.query('SELECT 1');
     await dataSource.query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'idle-victim'",
@@ -147,7 +150,7 @@ describe('the classification of database errors', () => {
   });
 
   it('classifies a refused connection as unavailable', async () => {
-    const url = new URL(database.url);
+    const url = new URL(database.urlFor('shop'));
     url.port = String(await freePort());
 
     const error = await errorOf(createDataSource(options(url.href)).initialize());
@@ -158,7 +161,7 @@ describe('the classification of database errors', () => {
   });
 
   it('classifies a pool without a free connection as unavailable', async () => {
-    const narrow = await connectDatabase(options(database.url));
+    const narrow = await connectDatabase(options(database.urlFor('shop')));
     const holding = narrow.createQueryRunner();
     await holding.query('SELECT 1');
 

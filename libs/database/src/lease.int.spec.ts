@@ -11,8 +11,8 @@ describe(LeaseColumns.name, () => {
   let dataSource: DataSource;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    const pool = { url: database.url, schema: 'shop', applicationName: 'shop-test', poolSize: 2 };
+    database = await createTestDatabase(['shop']);
+    const pool = { url: database.urlFor('shop'), schema: 'shop', applicationName: 'shop-test', poolSize: 2 };
     dataSource = await connectDatabase({ ...pool, entities: [], migrations: [] });
     await dataSource.query(
       'CREATE TABLE jobs (id int PRIMARY KEY, leased_by uuid, leased_until timestamptz)',

@@ -7,8 +7,8 @@ let database: TestDatabase;
 let dataSource: DataSource;
 let sessions: MaintenanceSessions;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  const options = { url: database.url, schema: 'shop', applicationName: 'shop-test' };
+  database = await createTestDatabase(['shop']);
+  const options = { url: database.urlFor('shop'), schema: 'shop', applicationName: 'shop-test' };
   dataSource = await connectDatabase({ ...options, poolSize: 2, entities: [], migrations: [] });
   sessions = new MaintenanceSessions({ ...options, applicationName: 'shop-maintenance' });
 });
@@ -44,7 +44,7 @@ describe(MaintenanceSessions.name, () => {
       await session.query(
         `SELECT current_schemas(false)::text AS schemas, current_setting('statement_timeout') AS statement`,
       ),
-    ).toEqual([{ schemas: '{shop,public}', statement: '6h' }]);
+    ).toEqual([{ schemas: '{shop}', statement: '6h' }]);
     await session.close();
   });
 

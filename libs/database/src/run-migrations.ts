@@ -22,12 +22,18 @@ export async function runMigrations(
   try {
     // The pool has one connection, so the lock and the migrations share a session.
     await waitForMigrationLock(dataSource, schema);
-    await dataSource.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+    await ensureSchema(dataSource, schema);
     await dataSource.runMigrations({ transaction: 'each' });
   } finally {
     // The end of the session releases the lock.
     await dataSource.destroy();
   }
+}
+
+/** Creates the schema when it is missing. PostgreSQL would check the permission to create it even if it exists. */
+async function ensureSchema(dataSource: DataSource, schema: string): Promise<void> {
+  const found = await dataSource.query<unknown[]>('SELECT FROM pg_namespace WHERE nspname = $1', [schema]);
+  if (found.length === 0) await dataSource.query(`CREATE SCHEMA ${schema}`);
 }
 
 /**

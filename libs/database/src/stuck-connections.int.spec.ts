@@ -52,9 +52,9 @@ describe('a database that becomes unreachable without closing its connections', 
   let dataSource: DataSource;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    network = await Network.before(new URL(database.url));
-    const url = new URL(database.url);
+    database = await createTestDatabase(['shop']);
+    network = await Network.before(new URL(database.urlFor('shop')));
+    const url = new URL(database.urlFor('shop'));
     url.port = String(network.port);
     dataSource = await connectDatabase({
       url: url.href,

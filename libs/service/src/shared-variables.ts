@@ -1,15 +1,30 @@
 import { integer, list, oneOf, optionalText, optionalUrl, text, url, urls, type Variable } from './config.js';
 
-/** The environment variables that more than one app reads, declared once. */
+const databaseSchemes = ['postgres', 'postgresql'];
+
+/** The database of one service, for programs that start or prepare several services. */
+function databaseUrlOf(service: string): Variable<string> {
+  return url(
+    `\`DATABASE_URL\` of the ${service}, with its own database role. Set it for every service, or for none`,
+    databaseSchemes,
+    { secret: true },
+  );
+}
+
+/** The environment variables that more than one program reads, declared once. */
 export const sharedVariables = {
   HOST: text('Address to listen on. The default is reachable from this machine only', {
     default: '127.0.0.1',
   }),
   DATABASE_URL: url(
     'PostgreSQL 15 or newer. When this is not set, `npm start` runs its own PostgreSQL',
-    ['postgres', 'postgresql'],
+    databaseSchemes,
     { secret: true },
   ),
+  EVENTS_DATABASE_URL: databaseUrlOf('events service'),
+  GATEWAY_DATABASE_URL: databaseUrlOf('gateway'),
+  PLATFORM_CONNECTOR_DATABASE_URL: databaseUrlOf('platform connector'),
+  STREAMER_MONITOR_DATABASE_URL: databaseUrlOf('streamer monitor'),
   NATS_URL: urls(
     'nats-server 2.9 or newer with JetStream, with user and password; separate the members of a cluster with commas. The service connects to the EVENTS stream as user `<user>.events` with the same password. When this is not set, `npm start` runs its own nats-server',
     ['nats', 'tls'],

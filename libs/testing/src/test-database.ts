@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { createServiceRoles, serviceSchemas, urlOfRole } from '@stream-events/database/roles';
 import pg from 'pg';
 
-/** An empty database for one test file. */
+/** A database for one test file, with the empty schemas of the services. */
 export interface TestDatabase {
-  /** postgresql://… with the credentials of the owner, a superuser. */
+  /** postgresql://… with the credentials of the owner, a superuser. For what no service may do: services use `urlFor`. */
   url: string;
-  /** Drops the database and closes the connections that are still open. */
+  /** postgresql://… with the credentials of the role that owns a schema, as its service gets them. Throws for an unknown schema. */
+  urlFor(schema: string): string;
+  /** Drops the database with its roles, and closes the connections that are still open. */
   drop(): Promise<void>;
 }
 
@@ -15,8 +18,14 @@ export const POSTGRES_URL_VARIABLE = 'TEST_POSTGRES_URL';
 const CONNECT_TIMEOUT_MS = 10_000;
 const QUERY_TIMEOUT_MS = 60_000;
 
-/** Creates a database on the PostgreSQL server of this Jest run. Each test file uses its own. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/**
+ * Creates a database on the PostgreSQL server of this Jest run. Each test file uses its own.
+ *
+ * @param schemas the schemas that get a role. Default: those of the services
+ */
+export async function createTestDatabase(
+  schemas: readonly string[] = Object.values(serviceSchemas),
+): Promise<TestDatabase> {
   const serverUrl = process.env[POSTGRES_URL_VARIABLE];
   if (serverUrl === undefined) {
     throw new Error(
@@ -27,10 +36,31 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   await execute(serverUrl, `CREATE DATABASE ${name}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => execute(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+  // All databases share the roles, so their names contain the database.
+  const roles = schemas.map((schema) => ({
+    schema,
+    name: `${name}_${schema}`,
+    password: `${schema}-${name}`,
+  }));
+  await createServiceRoles(url.href, roles, { isDedicated: true });
+  return {
+    url: url.href,
+    urlFor: (schema) => {
+      const role = roles.find((candidate) => candidate.schema === schema);
+      if (!role)
+        throw new Error(`The test database has no role for the schema ${schema}: ${schemas.join(', ')}.`);
+      return urlOfRole(url.href, role);
+    },
+    drop: () =>
+      execute(
+        serverUrl,
+        `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`,
+        ...roles.map((role) => `DROP ROLE IF EXISTS ${role.name}`),
+      ),
+  };
 }
 
-async function execute(url: string, statement: string): Promise<void> {
+async function execute(url: string, ...statements: string[]): Promise<void> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -38,7 +68,7 @@ async function execute(url: string, statement: string): Promise<void> {
   });
   await client.connect();
   try {
-    await client.query(statement);
+    for (const statement of statements) await client.query(statement);
   } finally {
     await client.end();
   }

@@ -1,9 +1,11 @@
 import { readEventColumns, type NewEvent, type StoreOutcome } from '@stream-events/contracts';
+import { createClient } from '@stream-events/database';
 import { eventually } from '@stream-events/testing';
 import fc from 'fast-check';
 import { v7 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
 import { newEvent, newEvents } from '../../test/new-event.js';
+import { schema } from '../events.database.js';
 import { EventWriter } from './event-writer.service.js';
 
 let store: EventStore;
@@ -193,18 +195,22 @@ describe(EventWriter.name, () => {
   it('retries when it loses a deadlock against another writer', async () => {
     const events = newEvents(3).sort((a, b) => (a.id < b.id ? -1 : 1));
     const remember = 'INSERT INTO received_messages (key, event_id) VALUES ($1, $1)';
-    const [brake, other] = [store.dataSource.createQueryRunner(), store.dataSource.createQueryRunner()];
-    await Promise.all([brake.startTransaction(), other.startTransaction()]);
+    const brake = store.dataSource.createQueryRunner();
+    // Only a superuser may change the timeout, and see the session of a superuser wait.
+    const superuser = { url: store.database.url, schema: schema.name, applicationName: 'event-writer-test' };
+    const [other, observer] = [createClient(superuser), createClient(superuser)];
+    await Promise.all([brake.startTransaction(), other.connect(), observer.connect()]);
+    await other.query('BEGIN');
     // A transaction that waits longer than this timeout checks for a deadlock and becomes its victim.
     await other.query("SET LOCAL deadlock_timeout = '1h'");
     await brake.query(remember, [events[1]?.id]);
     await other.query(remember, [events[2]?.id]);
     const untilWaiting = (count: number): Promise<void> =>
       eventually(async () => {
-        const waiting = await store.dataSource.query<unknown[]>(
+        const { rowCount } = await observer.query(
           "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
         );
-        expect(waiting).toHaveLength(count);
+        expect(rowCount).toBe(count);
       });
 
     const storing = store.writer.store(events);
@@ -214,8 +220,8 @@ describe(EventWriter.name, () => {
     // Release the batch only now, so that it waits for the other transaction: PostgreSQL checks each wait once, after one second.
     await brake.rollbackTransaction();
     await crossing;
-    await other.rollbackTransaction();
-    await Promise.all([brake.release(), other.release()]);
+    await other.query('ROLLBACK');
+    await Promise.all([brake.release(), other.end(), observer.end()]);
 
     expect(await storing).toEqual(stored(events));
     expect(await store.storedIds()).toEqual(idsOf(events));

@@ -48,7 +48,7 @@ function createBuilder(
   registry = new Registry(),
   logger = createLogger('test', 'silent'),
 ): EventIndexBuilder {
-  const options = { url: store.database.url, schema: schema.name, applicationName: 'index-builder' };
+  const options = { url: store.database.urlFor(schema.name), schema: schema.name, applicationName: 'index-builder' };
   const sessions = new MaintenanceSessions(options);
   const builder = new EventIndexBuilder(store.dataSource, sessions, logger, registry);
   builders.push(builder);
@@ -91,7 +91,7 @@ async function readFreshCatalog(others: readonly number[] = []): Promise<IndexCa
  */
 async function holdLock(table: string, mode = 'ROW EXCLUSIVE'): Promise<{ end: () => Promise<void> }> {
   const writer: Client = createClient({
-    url: store.database.url,
+    url: store.database.urlFor(schema.name),
     schema: schema.name,
     applicationName: 'writer',
     statementTimeoutMs: 300_000,

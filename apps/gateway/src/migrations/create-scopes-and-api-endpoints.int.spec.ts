@@ -44,7 +44,7 @@ describe(CreateScopesAndApiEndpoints1764600000000.name, () => {
   let pool: pg.Pool;
 
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createTestDatabase([]);
     pool = createPool({ url: database.url, schema: 'gateway', applicationName: 'test', poolSize: 1 });
   });
 
@@ -53,8 +53,9 @@ describe(CreateScopesAndApiEndpoints1764600000000.name, () => {
     await database.drop();
   });
 
+  /** Migrates with the rights of version 0.1.0, when every service was a superuser, or of another role. */
   async function migrate(url = database.url): Promise<void> {
-    const dataSource = await connectGateway({ ...database, url }, 1);
+    const dataSource = await connectGateway({ urlFor: () => url }, 1);
     await dataSource.destroy();
   }
 
@@ -85,7 +86,7 @@ describe(CreateScopesAndApiEndpoints1764600000000.name, () => {
 
   it('keeps deleted seeds deleted and appends the seeds that are new', async () => {
     await pool.query(oldTables + oldRows);
-    const dataSource = await connectGateway(database, 1);
+    const dataSource = await connectGateway({ urlFor: () => database.url }, 1);
     await new Seeds(dataSource).apply();
     await dataSource.destroy();
 

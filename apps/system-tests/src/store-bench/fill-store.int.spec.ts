@@ -24,7 +24,7 @@ class FilledStore {
     const database = await createTestDatabase();
     const { entities, migrations, name } = schema;
     const dataSource = await connectDatabase({
-      url: database.url,
+      url: database.urlFor('events'),
       schema: name,
       applicationName: 'fill-test',
       entities,
@@ -33,7 +33,7 @@ class FilledStore {
     });
     // The service creates these partitions at its start.
     await new PartitionsRepository(dataSource).ensureAhead(population.until);
-    await fillStore(database.url, population, () => undefined);
+    await fillStore(database.urlFor('events'), population, () => undefined);
     return new FilledStore(database, dataSource);
   }
 

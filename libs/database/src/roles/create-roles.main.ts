@@ -1,0 +1,79 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { ConfigError, loadConfig, sharedVariables } from '@stream-events/service';
+import { databaseOf, serviceSchemas, type ServiceRole } from './service-role.js';
+import { createServiceRoles } from './service-roles.js';
+
+/**
+ * Creates or updates the database roles of the services, and exits. Compose and other deployments run this program before the
+ * services: with DATABASE_URL of a superuser, and with the URLs that the services get, which have the names and passwords of the roles.
+ */
+const {
+  DATABASE_URL,
+  EVENTS_DATABASE_URL,
+  GATEWAY_DATABASE_URL,
+  PLATFORM_CONNECTOR_DATABASE_URL,
+  STREAMER_MONITOR_DATABASE_URL,
+} = sharedVariables;
+const variables = {
+  DATABASE_URL,
+  EVENTS_DATABASE_URL,
+  GATEWAY_DATABASE_URL,
+  PLATFORM_CONNECTOR_DATABASE_URL,
+  STREAMER_MONITOR_DATABASE_URL,
+};
+
+// A database that starts at the same time needs this long at its first start.
+const startLimitMs = 60_000;
+const retryMs = 500;
+
+try {
+  const config = loadConfig(variables, process.env);
+  const roles: ServiceRole[] = [
+    roleOf(config.EVENTS_DATABASE_URL, serviceSchemas.events),
+    roleOf(config.GATEWAY_DATABASE_URL, serviceSchemas.gateway),
+    roleOf(config.PLATFORM_CONNECTOR_DATABASE_URL, serviceSchemas['platform-connector']),
+    roleOf(config.STREAMER_MONITOR_DATABASE_URL, serviceSchemas['streamer-monitor']),
+  ];
+  checkRoles(roles);
+  await createWhenStarted(config.DATABASE_URL, roles);
+  process.stdout.write(
+    `The database ${databaseOf(config.DATABASE_URL)} has the roles ${roles.map(({ name }) => name).join(', ')}.\n`,
+  );
+} catch (error) {
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`Cannot create the database roles of the services. ${message}\n`);
+  process.exitCode = error instanceof ConfigError ? 2 : 1;
+}
+
+function roleOf(serviceUrl: string, schema: string): ServiceRole {
+  const { username, password } = new URL(serviceUrl);
+  return { schema, name: decodeURIComponent(username), password: decodeURIComponent(password) };
+}
+
+function checkRoles(roles: readonly ServiceRole[]): void {
+  const faults = roles
+    .filter(({ name, password }) => name === '' || password === '')
+    .map(({ schema }) => `${schema.toUpperCase()}_DATABASE_URL must have a role and its password`);
+  if (new Set(roles.map(({ name }) => name)).size < roles.length)
+    faults.push('every service needs a role of its own');
+  if (faults.length > 0) throw new ConfigError(faults);
+}
+
+async function createWhenStarted(url: string, roles: readonly ServiceRole[]): Promise<void> {
+  const deadline = Date.now() + startLimitMs;
+  for (;;) {
+    try {
+      await createServiceRoles(url, roles, { isDedicated: true });
+      return;
+    } catch (error) {
+      if (Date.now() > deadline || !isStarting(error)) throw error;
+      await wait(retryMs);
+    }
+  }
+}
+
+/** Whether PostgreSQL does not listen yet, or refuses connections because it is starting (57P03) or stopping (57P01). */
+function isStarting(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return false;
+  return /^(ECONN\w+|ENOTFOUND|EAI_AGAIN|57P0[13])$/.test(String(error.code));
+}

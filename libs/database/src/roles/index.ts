@@ -1,0 +1,9 @@
+export {
+  databaseOf,
+  roleNameOf,
+  serviceSchemas,
+  urlOfRole,
+  type DatabaseService,
+  type ServiceRole,
+} from './service-role.js';
+export { createServiceRoles, type RolesOptions } from './service-roles.js';

@@ -1,0 +1,23 @@
+import { createHash, createHmac, pbkdf2, randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+
+// PostgreSQL's own number. More rounds would slow down every connection.
+const iterations = 4096;
+const keyLength = 32;
+
+/**
+ * Returns what PostgreSQL stores instead of a password (SCRAM-SHA-256, RFC 5803). `CREATE ROLE` and `ALTER ROLE` accept the verifier in
+ * place of the password, so the password itself never reaches the server, its statement log, or `pg_stat_activity`.
+ *
+ * @param password only ASCII characters, because PostgreSQL normalizes others before it hashes them
+ */
+export async function createScramVerifier(password: string): Promise<string> {
+  if (!/^[\x20-\x7e]+$/.test(password))
+    throw new Error('the password of a database role must consist of visible ASCII characters');
+  const salt = randomBytes(16);
+  const salted = await promisify(pbkdf2)(password, salt, iterations, keyLength, 'sha256');
+  const sign = (text: string): Buffer => createHmac('sha256', salted).update(text).digest();
+  const storedKey = createHash('sha256').update(sign('Client Key')).digest('base64');
+  const serverKey = sign('Server Key').toString('base64');
+  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
+}

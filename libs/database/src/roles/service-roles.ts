@@ -1,0 +1,139 @@
+import pg from 'pg';
+import { advisoryLocks } from '../advisory-locks.js';
+import { allowCatalogueCopy } from './catalogue-copy.js';
+import { giveSchema } from './ownership.js';
+import { createScramVerifier } from './scram-verifier.js';
+import type { ServiceRole, Session } from './service-role.js';
+
+/** Which database `createServiceRoles` works on. */
+export interface RolesOptions {
+  /** Whether only the services use the database. Then no other role may connect to it, except its owner and superusers. */
+  isDedicated: boolean;
+}
+
+const connectTimeoutMs = 3_000;
+// Every statement changes a few rows of the system catalogs, and waits at most for locks.
+const lockTimeout = '10s';
+const queryTimeoutMs = 30_000;
+const noAttributes = 'NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS';
+const lockNotAvailable = '55P03';
+const explainLock =
+  'Cannot give the tables to the roles of the services: another session uses the tables. Stop the services and end long transactions, ' +
+  'then try again.';
+
+/**
+ * Creates or updates the roles: sets their passwords, and gives each one its schema with everything in it. Can run at every start, and
+ * several times at once. Either everything succeeds, or nothing changes.
+ *
+ * @param url a superuser, or a role with CREATEROLE that may create schemas and owns the existing ones. Such a role becomes a member
+ * of the roles that it creates
+ * @returns whether the gateway may read tables of the platform connector until the next call: its migration copies them
+ * @throws when the role of the URL may not do this (SQLSTATE 42501), or when a role has rights that a service must not have
+ */
+export async function createServiceRoles(
+  url: string,
+  roles: readonly ServiceRole[],
+  options: RolesOptions,
+): Promise<{ isCopyPending: boolean }> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'service-roles',
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: queryTimeoutMs,
+  });
+  // Without a listener, an error between two queries would end the process. The next query fails in any case.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query(`BEGIN; SET LOCAL lock_timeout = '${lockTimeout}'`);
+    await client.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.serviceRoles]);
+    await changeRoles(client, roles, options);
+    const isCopyPending = await allowCatalogueCopy(client, roles);
+    await client.query('COMMIT');
+    return { isCopyPending };
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === lockNotAvailable)
+      throw new Error(explainLock, { cause: error });
+    throw error;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function changeRoles(
+  session: Session,
+  roles: readonly ServiceRole[],
+  { isDedicated }: RolesOptions,
+): Promise<void> {
+  const creator = await readCreator(session);
+  const database = pg.escapeIdentifier(creator.database);
+  if (isDedicated)
+    await session.query(
+      `REVOKE ALL ON DATABASE ${database} FROM PUBLIC; REVOKE ALL ON SCHEMA public FROM PUBLIC`,
+    );
+  for (const role of roles) {
+    if (role.name === creator.name)
+      throw new Error(
+        `The role ${role.name} creates the roles of the services, so it cannot be one of them.`,
+      );
+    await createOrUpdate(session, role);
+    const name = pg.escapeIdentifier(role.name);
+    if (!(await mayConnect(session, role)))
+      await session.query(`GRANT CONNECT ON DATABASE ${database} TO ${name}`);
+    // Only a member of a role may give it something.
+    if (!creator.isSuperuser) await session.query(`GRANT ${name} TO CURRENT_USER`);
+    await giveSchema(session, role);
+  }
+}
+
+interface Creator {
+  name: string;
+  isSuperuser: boolean;
+  database: string;
+}
+
+async function readCreator(session: Session): Promise<Creator> {
+  const { rows } = await session.query<Creator>(
+    `SELECT current_user AS name, rolsuper AS "isSuperuser", current_database() AS database
+     FROM pg_roles WHERE rolname = current_user`,
+  );
+  const [creator] = rows;
+  if (!creator) throw new Error('PostgreSQL does not know the role of this session.');
+  return creator;
+}
+
+async function mayConnect(session: Session, { name }: ServiceRole): Promise<boolean> {
+  const { rows } = await session.query<{ mayConnect: boolean }>(
+    `SELECT has_database_privilege($1, current_database(), 'CONNECT') AS "mayConnect"`,
+    [name],
+  );
+  return rows[0]?.mayConnect ?? false;
+}
+
+interface Rights {
+  isPrivileged: boolean;
+  memberOf: string | null;
+}
+
+/** Creates the role, or sets its password. Takes the attributes of a privileged role away, which only a superuser may do. */
+async function createOrUpdate(session: Session, { name, password }: ServiceRole): Promise<void> {
+  const role = pg.escapeIdentifier(name);
+  const verifier = pg.escapeLiteral(await createScramVerifier(password));
+  const { rows } = await session.query<Rights>(
+    `SELECT rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls AS "isPrivileged",
+       (SELECT string_agg(pg_get_userbyid(roleid), ', ') FROM pg_auth_members WHERE member = pg_roles.oid) AS "memberOf"
+     FROM pg_roles WHERE rolname = $1`,
+    [name],
+  );
+  const [rights] = rows;
+  if (rights?.memberOf)
+    throw new Error(
+      `The database role ${name} has the rights of ${rights.memberOf}. The role of a service must not be a member of another role: ` +
+        `run REVOKE ${rights.memberOf} FROM ${name}, or choose another role.`,
+    );
+  if (!rights) await session.query(`CREATE ROLE ${role} LOGIN ${noAttributes} PASSWORD ${verifier}`);
+  else
+    await session.query(
+      `ALTER ROLE ${role} LOGIN ${rights.isPrivileged ? noAttributes : ''} PASSWORD ${verifier}`,
+    );
+}
