@@ -88,6 +88,21 @@ describe(startEmbeddedPostgres.name, () => {
     expect((await readdir(dataHome)).filter((name) => name.startsWith('data.draft'))).toEqual([]);
   });
 
+  it('chooses a new password and keeps the data after the file was deleted', async () => {
+    const first = await start();
+    await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await first.stop();
+    await rm(join(directory, 'postgres-password'));
+
+    const second = await start();
+
+    expect(new URL(second.url).password).not.toBe(new URL(first.url).password);
+    expect(await query(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+    const old = new URL(second.url);
+    old.password = new URL(first.url).password;
+    await expect(query(old.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+  });
+
   it('listens on 127.0.0.1 only', async () => {
     const { port } = await start();
     const others = Object.values(networkInterfaces())

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { lockDirectory, type DirectoryLock } from './directory-lock.js';
 import { findFreePort } from './free-port.js';
-import { dataPath, ensureCluster, readOrCreatePassword, SUPERUSER } from './postgres-cluster.js';
+import { dataPath, ensureCluster, readOrReplacePassword, SUPERUSER } from './postgres-cluster.js';
 import { choosePostgresSite, type PostgresSite } from './postgres-site.js';
 import type { Log } from './run-command.js';
 import {
@@ -69,8 +69,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const site = await choosePostgresSite(options.directory, options.log);
   const lock = await lockDirectory(site.home);
   try {
-    const password = await readOrCreatePassword(options.directory);
     await stopLeftOver(site, options.log);
+    const password = await readOrReplacePassword(options.directory, site);
     await ensureCluster(site, { password, durable: options.settings?.fsync !== 'off', log: options.log });
     return await startServer({ site, lock, password, options });
   } catch (error) {

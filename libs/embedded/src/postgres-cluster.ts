@@ -9,22 +9,54 @@ export const SUPERUSER = 'postgres';
 
 /** initdb takes seconds; the limit allows for the slowest disks. */
 const INITDB_TIMEOUT_MS = 300_000;
+/** Includes crash recovery, which replays up to max_wal_size (1 GB). */
+const SINGLE_USER_TIMEOUT_MS = 180_000;
 const DRAFT_PREFIX = 'data.draft-';
 
 export function dataPath(site: PostgresSite): string {
   return join(site.home, 'data');
 }
 
-/** Reads the superuser's password, or generates it at the first start. Only the current user can read the file. */
-export async function readOrCreatePassword(directory: string): Promise<string> {
+/**
+ * Reads the superuser's password. Without its file, chooses a new password: at the first start, and to rotate it. Only the current
+ * user can read the file. The server must not run.
+ */
+export async function readOrReplacePassword(directory: string, site: PostgresSite): Promise<string> {
   const path = join(directory, 'postgres-password');
   const existing = await readFile(path, 'utf8').catch(() => '');
   if (existing.trim() !== '') return existing.trim();
   const password = randomBytes(24).toString('hex');
+  // First the cluster, then the file: after a crash in between, the next start chooses another password.
+  if (await hasCluster(site)) await setPassword(site, password);
   const draft = `${path}.${randomUUID()}`;
   await writeFile(draft, `${password}\n`, { mode: 0o600, flag: 'wx', flush: true });
   await rename(draft, path);
   return password;
+}
+
+function hasCluster(site: PostgresSite): Promise<boolean> {
+  return stat(dataPath(site)).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Sets the superuser's password in single-user mode, which needs no password. */
+async function setPassword(site: PostgresSite, password: string): Promise<void> {
+  const { succeeded, output } = await runCommand(
+    site.binaries.postgres,
+    ['--single', '-D', dataPath(site), 'postgres'],
+    {
+      timeoutMs: SINGLE_USER_TIMEOUT_MS,
+      account: site.account,
+      input: `ALTER ROLE ${SUPERUSER} PASSWORD '${password}'\n`,
+    },
+  );
+  // After a failed statement, single-user mode exits with 0, and its output repeats the statement.
+  if (succeeded && !/ERROR|FATAL|PANIC/.test(output)) return;
+  throw new Error(
+    `PostgreSQL cannot set the password of ${SUPERUSER} in ${dataPath(site)}:\n${output.replaceAll(password, '…').slice(-2_000)}`,
+  );
 }
 
 /**
@@ -36,7 +68,7 @@ export async function ensureCluster(
   options: { password: string; durable: boolean; log: Log },
 ): Promise<void> {
   await removeDrafts(site.home, options.log);
-  if (await stat(dataPath(site)).catch(() => undefined)) return;
+  if (await hasCluster(site)) return;
   options.log(`PostgreSQL: creating the database in ${dataPath(site)}`);
   const draft = join(site.home, `${DRAFT_PREFIX}${randomUUID()}`);
   const passwordFile = join(site.home, `${DRAFT_PREFIX}${randomUUID()}.password`);

@@ -16,6 +16,8 @@ export interface CommandOptions {
   account?: Account | undefined;
   cwd?: string;
   env?: Record<string, string>;
+  /** What the program reads from standard input. */
+  input?: string;
 }
 
 export interface CommandResult {
@@ -33,7 +35,7 @@ export function runCommand(
 ): Promise<CommandResult> {
   const { account } = options;
   return new Promise((resolve) => {
-    execFile(
+    const child = execFile(
       command,
       args,
       {
@@ -50,6 +52,9 @@ export function runCommand(
         resolve({ succeeded: error === null, stdout, output: printed || (error?.message ?? '') });
       },
     );
+    // A program that ends early reads no input. Its exit code says why it ended.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(options.input);
   });
 }
 
