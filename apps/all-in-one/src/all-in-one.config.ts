@@ -1,3 +1,4 @@
+import type { DatabaseService } from '@stream-events/database/roles';
 import { gateway } from '@stream-events/gateway';
 import { platformSimulator } from '@stream-events/platform-simulator';
 import { platformVariables } from '@stream-events/platforms';
@@ -22,6 +23,10 @@ export const variables = {
   PORT: gateway.variables.PORT,
   DATA_DIR: text('Directory for the data and secrets of the embedded servers', { default: '.data' }),
   DATABASE_URL: optional(sharedVariables.DATABASE_URL),
+  EVENTS_DATABASE_URL: optional(sharedVariables.EVENTS_DATABASE_URL),
+  GATEWAY_DATABASE_URL: optional(sharedVariables.GATEWAY_DATABASE_URL),
+  PLATFORM_CONNECTOR_DATABASE_URL: optional(sharedVariables.PLATFORM_CONNECTOR_DATABASE_URL),
+  STREAMER_MONITOR_DATABASE_URL: optional(sharedVariables.STREAMER_MONITOR_DATABASE_URL),
   NATS_URL: optional(sharedVariables.NATS_URL),
   SECRET_KEY: optional(sharedVariables.SECRET_KEY),
   PLATFORM: { ...platformVariables.PLATFORM, defaultValue: 'simulator' as const },
@@ -41,11 +46,43 @@ export type AllInOneConfig = ConfigOf<typeof variables>;
 /** @throws ConfigError that lists all faults */
 export function readConfig(environment: NodeJS.ProcessEnv): AllInOneConfig {
   const config = loadConfig(variables, environment);
-  if (config.DATABASE_URL && !config.SECRET_KEY) {
+  const missing = missingServiceUrls(config);
+  if (missing.length > 0)
+    throw new ConfigError(missing.map((name) => `${name} is required when another service has its own URL`));
+  if (usesOwnDatabase(config) && !config.SECRET_KEY) {
     // A newly generated key could not decrypt existing data, and other instances could not decrypt new data.
     throw new ConfigError([
       'SECRET_KEY is required when DATABASE_URL is set. Use the key that this database was used with before',
     ]);
   }
   return config;
+}
+
+/** Whether the database is the operator's own, not the embedded one. */
+export function usesOwnDatabase(config: AllInOneConfig): boolean {
+  return config.DATABASE_URL !== undefined || serviceUrlsOf(config) !== undefined;
+}
+
+/** The URLs of the services' databases. Undefined unless they are configured. */
+export function serviceUrlsOf(config: AllInOneConfig): Record<DatabaseService, string> | undefined {
+  const {
+    EVENTS_DATABASE_URL: events,
+    GATEWAY_DATABASE_URL: gateway,
+    PLATFORM_CONNECTOR_DATABASE_URL: connector,
+    STREAMER_MONITOR_DATABASE_URL: monitor,
+  } = config;
+  if (!events || !gateway || !connector || !monitor) return undefined;
+  return { events, gateway, 'platform-connector': connector, 'streamer-monitor': monitor };
+}
+
+const serviceUrlNames = [
+  'EVENTS_DATABASE_URL',
+  'GATEWAY_DATABASE_URL',
+  'PLATFORM_CONNECTOR_DATABASE_URL',
+  'STREAMER_MONITOR_DATABASE_URL',
+] as const;
+
+function missingServiceUrls(config: AllInOneConfig): string[] {
+  const missing = serviceUrlNames.filter((name) => !config[name]);
+  return missing.length < serviceUrlNames.length ? missing : [];
 }

@@ -9,7 +9,9 @@ export async function keepSecret(path: string): Promise<string> {
   try {
     await link(draft, path);
   } catch (error) {
-    if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error;
+    // Not `instanceof Error`: under Jest, the errors of Node come from another realm.
+    if (typeof error !== 'object' || error === null || !('code' in error) || error.code !== 'EEXIST')
+      throw error;
   } finally {
     await rm(draft, { force: true });
   }

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { DirectoryLockedError, lockDirectory, startEmbeddedPostgres } from '@stream-events/embedded';
 import { resetOwner } from '@stream-events/gateway';
-import { readConfig, type AllInOneConfig } from './all-in-one.config.js';
+import { readConfig, usesOwnDatabase, type AllInOneConfig } from './all-in-one.config.js';
+import { prepareEmbeddedDatabase, prepareOwnDatabase, type Databases } from './databases.js';
 import { keepSecret } from './kept-secret.js';
 import { presentCredentials } from './owner-credentials.js';
 import { createDataDirectory } from './servers.js';
@@ -22,15 +23,18 @@ export async function runOwnerReset(): Promise<void> {
 async function reset(config: AllInOneConfig, directory: string): ReturnType<typeof resetOwner> {
   const keys = async (): Promise<string[]> =>
     config.SECRET_KEY ?? [await keepSecret(join(directory, 'secret-key'))];
-  if (config.DATABASE_URL) return resetOwner(config.DATABASE_URL, await keys());
+  const say = (line: string): void => void process.stdout.write(`  ${line}\n`);
+  const resetIn = async (databases: Databases): ReturnType<typeof resetOwner> => {
+    const owner = await resetOwner(databases.urlFor('gateway'), await keys());
+    await databases.finishMigrations();
+    return owner;
+  };
+  if (usesOwnDatabase(config)) return resetIn(await prepareOwnDatabase(config, say));
   const lock = await lockDirectory(directory);
   try {
-    const postgres = await startEmbeddedPostgres({
-      directory,
-      log: (line) => process.stdout.write(`  ${line}\n`),
-    });
+    const postgres = await startEmbeddedPostgres({ directory, log: say });
     try {
-      return await resetOwner(postgres.url, await keys());
+      return await resetIn(await prepareEmbeddedDatabase(postgres.url, directory));
     } finally {
       await postgres.stop();
     }

@@ -8,12 +8,13 @@ import {
   startEmbeddedPostgres,
 } from '@stream-events/embedded';
 import { closeAll } from '@stream-events/service';
-import type { AllInOneConfig } from './all-in-one.config.js';
+import { usesOwnDatabase, type AllInOneConfig } from './all-in-one.config.js';
+import { prepareEmbeddedDatabase, prepareOwnDatabase, type Databases } from './databases.js';
 import { keepSecret } from './kept-secret.js';
 
 /** PostgreSQL and NATS, embedded or external, and their secrets. */
 export interface Servers {
-  databaseUrl: string;
+  databases: Databases;
   /** The NATS URL of a service, with the service's own user. */
   natsUrlFor(service: keyof typeof natsUsers): string;
   secretKey: string;
@@ -55,11 +56,11 @@ export async function startServers(config: AllInOneConfig, say: (line: string) =
   try {
     const failures: Promise<string>[] = [];
     let subscriberUrl: string | undefined;
-    const databaseUrl = config.DATABASE_URL ?? (await startPostgres());
+    const databases = usesOwnDatabase(config) ? await prepareOwnDatabase(config, say) : await startPostgres();
     const natsUrlFor = config.NATS_URL ? externalNats(config.NATS_URL) : await startNats();
     const secretKey = config.SECRET_KEY?.join(',') ?? (await keepSecret(join(directory, 'secret-key')));
     return {
-      databaseUrl,
+      databases,
       natsUrlFor,
       secretKey,
       subscriberUrl,
@@ -67,12 +68,12 @@ export async function startServers(config: AllInOneConfig, say: (line: string) =
       stop,
     };
 
-    async function startPostgres(): Promise<string> {
+    async function startPostgres(): Promise<Databases> {
       say('PostgreSQL: starting the embedded server');
       const postgres = await startEmbeddedPostgres({ directory, log: say });
       stops.push(() => postgres.stop());
       failures.push(postgres.exited.then(() => 'PostgreSQL'));
-      return postgres.url;
+      return prepareEmbeddedDatabase(postgres.url, directory);
     }
 
     async function startNats(): Promise<Servers['natsUrlFor']> {

@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
+import type { DatabaseService } from '@stream-events/database/roles';
 import { events } from '@stream-events/events';
 import { gateway } from '@stream-events/gateway';
 import { platformConnector } from '@stream-events/platform-connector';
@@ -33,16 +34,19 @@ export async function startServices(
     const shared = {
       ...process.env,
       ...platform,
-      DATABASE_URL: servers.databaseUrl,
       LOG_LEVEL: config.LOG_LEVEL,
       SECRET_KEY: servers.secretKey,
     };
+    const connections = (service: DatabaseService): NodeJS.ProcessEnv => ({
+      DATABASE_URL: servers.databases.urlFor(service),
+      NATS_URL: servers.natsUrlFor(service),
+    });
 
     say('Events service: starting');
     await starter.start(events, {
       ...(await chooseStreamSizes(config)),
       ...shared,
-      NATS_URL: servers.natsUrlFor('events'),
+      ...connections('events'),
     });
 
     say('Gateway: starting');
@@ -50,7 +54,7 @@ export async function startServices(
     const password = randomBytes(15).toString('base64url');
     const api = await starter.start(gateway, {
       ...shared,
-      NATS_URL: servers.natsUrlFor('gateway'),
+      ...connections('gateway'),
       PORT: String(port),
       OWNER_USERNAME: config.OWNER_USERNAME ?? 'admin',
       OWNER_PASSWORD: config.OWNER_PASSWORD ?? password,
@@ -62,14 +66,15 @@ export async function startServices(
         : undefined;
 
     say('Streamer monitor: starting');
-    await starter.start(streamerMonitor, { ...shared, NATS_URL: servers.natsUrlFor('streamer-monitor') });
+    await starter.start(streamerMonitor, { ...shared, ...connections('streamer-monitor') });
 
     say('Platform connector: starting');
     await starter.start(platformConnector, {
       ...shared,
-      NATS_URL: servers.natsUrlFor('platform-connector'),
+      ...connections('platform-connector'),
       ...(simulator && simulatorAddresses(simulator.url, api.url)),
     });
+    await servers.databases.finishMigrations();
 
     if (simulator && api.owner)
       await monitorDemoStreamers({ url: api.url, token: api.owner.token, simulator }, say);

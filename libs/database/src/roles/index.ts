@@ -1,3 +1,4 @@
+export { canLogIn, isPermissionError } from './log-in.js';
 export {
   databaseOf,
   roleNameOf,

@@ -1,0 +1,162 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { canLogIn, roleNameOf, serviceSchemas, type DatabaseService } from '@stream-events/database/roles';
+import { startEmbeddedPostgres } from '@stream-events/embedded';
+import {
+  createGuardedDirectory,
+  eventually,
+  freePort,
+  ServiceProcess,
+  type GuardedDirectory,
+} from '@stream-events/testing';
+import pg from 'pg';
+import { eventBody, eventsPath, send, type EventRecord } from './api.js';
+import { startLimitMs } from './stack.js';
+
+const services = Object.keys(serviceSchemas) as DatabaseService[]; // holds: these are the keys
+const roles = services.map((service) => roleNameOf('stream_events', service));
+
+/** The roles of the services in the embedded database of `npm start`. */
+describe('the database of npm start', () => {
+  let directory: GuardedDirectory;
+  let data: string;
+  let service: ServiceProcess;
+  let token: string;
+
+  beforeAll(async () => {
+    directory = await createGuardedDirectory();
+    data = join(directory.path, 'simulator');
+    const PORT = String(await freePort());
+    // The gateway's port also serves health.
+    const environment = { DATA_DIR: directory.path, PORT, ADMIN_PORT: PORT, LOG_LEVEL: 'warn' };
+    service = new ServiceProcess('all-in-one', environment);
+    await start();
+    const credentials = await readFile(join(data, 'owner-credentials'), 'utf8');
+    token = /^ *token +([0-9a-f]{40})$/m.exec(credentials)?.[1] ?? '';
+  }, startLimitMs);
+
+  afterAll(async () => {
+    await service.stop();
+    await directory.remove();
+  }, startLimitMs);
+
+  const start = async (): Promise<void> => {
+    await service.start();
+    await eventually(() => expect(service.output).toContain('Press Ctrl-C to stop'));
+  };
+
+  /** The URL of the running server, for the superuser. */
+  const superuserUrl = async (): Promise<string> => {
+    const [, , , port] = (await readFile(join(data, 'postgres/data/postmaster.pid'), 'utf8')).split('\n');
+    const password = (await readFile(join(data, 'postgres-password'), 'utf8')).trim();
+    return `postgresql://postgres:${password}@127.0.0.1:${port}/stream_events`;
+  };
+
+  const urlOf = async (name: DatabaseService): Promise<string> => {
+    const url = new URL(await superuserUrl());
+    url.username = roleNameOf('stream_events', name);
+    url.password = (await readFile(join(data, `postgres-${name}-password`), 'utf8')).trim();
+    return url.href;
+  };
+
+  const query = async <Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> => {
+    const client = new pg.Client({ connectionString: url, application_name: 'test' });
+    await client.connect();
+    try {
+      return (await client.query<Row>(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+
+  const addEvent = async (): Promise<EventRecord> => {
+    const answer = await send<EventRecord>('POST', service.url + eventsPath, { token, body: eventBody() });
+    expect(answer.status).toBe(201);
+    return answer.json;
+  };
+
+  const expectStored = async ({ id }: EventRecord): Promise<void> => {
+    expect(await send('GET', `${service.url}${eventsPath}/${id}`, { token })).toMatchObject({ status: 200 });
+  };
+
+  /** Every connection of the services has the service's role, and the role owns everything in its schema. */
+  const expectSeparateRoles = async (): Promise<void> => {
+    const url = await superuserUrl();
+    const connected = await query<{ role: string; isSuperuser: boolean }>(
+      url,
+      `SELECT DISTINCT usename AS role, usesuper AS "isSuperuser" FROM pg_stat_activity JOIN pg_user USING (usename)
+       WHERE backend_type = 'client backend' AND application_name <> 'test' ORDER BY role`,
+    );
+    expect(connected).toEqual([...roles].sort().map((role) => ({ role, isSuperuser: false })));
+    const owners = await query<{ schema: string; owners: string[] }>(
+      url,
+      `SELECT relnamespace::regnamespace::text AS schema, array_agg(DISTINCT relowner::regrole::text) AS owners
+       FROM pg_class WHERE relnamespace::regnamespace::text IN ('${Object.values(serviceSchemas).join("', '")}')
+       GROUP BY schema ORDER BY schema`,
+    );
+    expect(owners).toEqual(
+      services.map((name) => ({
+        schema: serviceSchemas[name],
+        owners: [roleNameOf('stream_events', name)],
+      })),
+    );
+  };
+
+  it('is used by no superuser, and by each service with its own role', expectSeparateRoles);
+
+  it(
+    'of an earlier version, where a superuser owned everything, switches over at the start and keeps its data',
+    async () => {
+      const event = await addEvent();
+      await service.stop();
+      await makeOld();
+      await start();
+
+      await expectSeparateRoles();
+      await expectStored(event);
+      await expectStored(await addEvent());
+      expect(service.output).not.toContain('first owner');
+    },
+    startLimitMs,
+  );
+
+  it(
+    'has new passwords after their files were deleted, as docs/security.md describes',
+    async () => {
+      const event = await addEvent();
+      const oldPasswords = [new URL(await superuserUrl()).password];
+      for (const name of services) oldPasswords.push(new URL(await urlOf(name)).password);
+      await service.stop();
+      for (const name of ['postgres', ...services.map((each) => `postgres-${each}`)])
+        await rm(join(data, `${name}-password`));
+      await start();
+
+      const urls = [await superuserUrl()];
+      for (const name of services) urls.push(await urlOf(name));
+      for (const [index, url] of urls.entries()) {
+        expect(await canLogIn(url)).toBe(true);
+        const old = new URL(url);
+        old.password = oldPasswords[index]!;
+        expect(await canLogIn(old.href)).toBe(false);
+      }
+      await expectStored(event);
+      await expectSeparateRoles();
+      for (const url of urls) expect(service.output).not.toContain(new URL(url).password);
+    },
+    startLimitMs,
+  );
+
+  /** Makes the data look as earlier versions left it: without roles and their files, everything owned by the superuser. */
+  async function makeOld(): Promise<void> {
+    const postgres = await startEmbeddedPostgres({ directory: data, log: () => undefined });
+    const changes = roles.map(
+      (role) => `REASSIGN OWNED BY ${role} TO postgres; DROP OWNED BY ${role}; DROP ROLE ${role};`,
+    );
+    await query(
+      postgres.url,
+      `${changes.join('\n')} GRANT CONNECT, TEMPORARY ON DATABASE stream_events TO PUBLIC; GRANT USAGE ON SCHEMA public TO PUBLIC`,
+    );
+    await postgres.stop();
+    for (const name of services) await rm(join(data, `postgres-${name}-password`));
+  }
+});

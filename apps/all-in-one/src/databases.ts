@@ -1,0 +1,104 @@
+import { createHmac } from 'node:crypto';
+import { join } from 'node:path';
+import {
+  canLogIn,
+  createServiceRoles,
+  databaseOf,
+  isPermissionError,
+  roleNameOf,
+  serviceSchemas,
+  urlOfRole,
+  type DatabaseService,
+  type ServiceRole,
+} from '@stream-events/database/roles';
+import { serviceUrlsOf, type AllInOneConfig } from './all-in-one.config.js';
+import { keepSecret } from './kept-secret.js';
+
+/** The database as each service sees it. */
+export interface Databases {
+  /** The URL with the role that owns the service's schema. */
+  urlFor(service: DatabaseService): string;
+  /** Takes away the rights that only the first migrations needed. Call it when the services have started. */
+  finishMigrations(): Promise<void>;
+}
+
+/** Creates the roles in the embedded database. Their passwords are files in the data folder: without its file, a role gets a new one. */
+export async function prepareEmbeddedDatabase(superuserUrl: string, directory: string): Promise<Databases> {
+  const roles = await describeRoles(superuserUrl, (service) =>
+    keepSecret(join(directory, `postgres-${service}-password`)),
+  );
+  return createRoles(superuserUrl, roles, { isDedicated: true });
+}
+
+/**
+ * Chooses the URLs of the services on the operator's own database: the configured ones, or those of new roles. When the role of
+ * DATABASE_URL may not create roles, every service uses it.
+ */
+export async function prepareOwnDatabase(
+  config: AllInOneConfig,
+  say: (line: string) => void,
+): Promise<Databases> {
+  const urls = serviceUrlsOf(config);
+  if (urls) return { urlFor: (service) => urls[service], finishMigrations: () => Promise.resolve() };
+  const { DATABASE_URL = '' } = config;
+  const outcome = await tryToCreateRoles(DATABASE_URL);
+  if (typeof outcome !== 'string') return outcome;
+  say(
+    `PostgreSQL: WARNING: all services use the role of DATABASE_URL, so each can read the tables of the others: ${outcome}. ` +
+      'To separate them, see "Database roles" in docs/security.md',
+  );
+  return { urlFor: () => DATABASE_URL, finishMigrations: () => Promise.resolve() };
+}
+
+/** Returns the reason when the roles cannot be created, or cannot be used. */
+async function tryToCreateRoles(url: string): Promise<Databases | string> {
+  const { password } = new URL(url);
+  if (password === '') return 'DATABASE_URL has no password';
+  // Derived, not random: several instances on one database must have the same passwords.
+  const derive = (service: DatabaseService): string =>
+    createHmac('sha256', decodeURIComponent(password)).update(`database role of ${service}`).digest('hex');
+  try {
+    const roles = await describeRoles(url, derive);
+    const databases = await createRoles(url, roles, { isDedicated: false });
+    return (await canLogIn(databases.urlFor('gateway')))
+      ? databases
+      : 'the server accepts no log-in of new roles';
+  } catch (error) {
+    if (isPermissionError(error)) return `the role of DATABASE_URL may not create roles (${String(error)})`;
+    throw error;
+  }
+}
+
+function describeRoles(
+  url: string,
+  passwordOf: (service: DatabaseService) => string | Promise<string>,
+): Promise<ServiceRole[]> {
+  const services = Object.keys(serviceSchemas) as DatabaseService[]; // Safe cast: these are the keys.
+  return Promise.all(
+    services.map(async (service) => ({
+      name: roleNameOf(databaseOf(url), service),
+      schema: serviceSchemas[service],
+      password: await passwordOf(service),
+    })),
+  );
+}
+
+async function createRoles(
+  url: string,
+  roles: readonly ServiceRole[],
+  options: { isDedicated: boolean },
+): Promise<Databases> {
+  const { isCopyPending } = await createServiceRoles(url, roles, options);
+  return {
+    urlFor: (service) => urlOfRole(url, roleOf(roles, service)),
+    finishMigrations: async () => {
+      if (isCopyPending) await createServiceRoles(url, roles, options);
+    },
+  };
+}
+
+function roleOf(roles: readonly ServiceRole[], service: DatabaseService): ServiceRole {
+  const role = roles.find(({ schema }) => schema === serviceSchemas[service]);
+  if (!role) throw new Error(`no database role for ${service}`);
+  return role;
+}
