@@ -13,12 +13,13 @@ export interface RolesOptions {
 
 const connectTimeoutMs = 3_000;
 // Every statement changes a few rows of the system catalogs, and waits at most for locks.
-const lockTimeout = '10s';
+const lockTimeout = '5s';
 const queryTimeoutMs = 30_000;
 const noAttributes = 'NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS';
-const lockNotAvailable = '55P03';
+// A lock was not available in time, or a deadlock.
+const lockStates = ['55P03', '40P01'];
 const explainLock =
-  'Cannot give the tables to the roles of the services: another session uses the tables. Stop the services and end long transactions, ' +
+  'Cannot give the tables to the roles of the services: another session uses the tables. End long transactions, stop the services, ' +
   'then try again.';
 
 /**
@@ -52,7 +53,7 @@ export async function createServiceRoles(
     await client.query('COMMIT');
     return { isCopyPending };
   } catch (error) {
-    if (error instanceof pg.DatabaseError && error.code === lockNotAvailable)
+    if (error instanceof pg.DatabaseError && lockStates.includes(error.code ?? ''))
       throw new Error(explainLock, { cause: error });
     throw error;
   } finally {
