@@ -224,9 +224,7 @@ describe(ReplayRunner.name, () => {
   it('waits for the database, and continues', async () => {
     const { id, events } = await beginSlowly(150, 50);
 
-    await setup.dataSource.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-    );
+    await setup.dropDatabaseConnections();
 
     expect(await untilEnded(id)).toMatchObject({ status: 'done', replayed: 150 });
     await eventually(() => expect(idsOf(second().replayed)).toEqual(idsOf(events)));
