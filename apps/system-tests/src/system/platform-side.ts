@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { freePort, ServiceProcess, type AppName, type ServiceProcessOptions } from '@stream-events/testing';
+import { freePort, ServiceProcess, type ServiceProcessOptions } from '@stream-events/testing';
+import { databaseUrlFor } from './database-roles.js';
 import { PlatformTap } from './platform-tap.js';
 import type { Servers } from './servers.js';
 import type { System } from './system.js';
@@ -71,6 +72,8 @@ export async function createStreamerMonitor(
   options: ServiceProcessOptions = {},
 ): Promise<ServiceProcess> {
   const environment = await environmentOf('streamer-monitor', servers, databaseUrl);
+  // An earlier version creates its schema, which needs more rights than a role of a service has.
+  if (options.checkout !== undefined) environment.DATABASE_URL = databaseUrl;
   return new ServiceProcess('streamer-monitor', environment, options);
 }
 
@@ -90,10 +93,14 @@ async function createSimulator(
   });
 }
 
-async function environmentOf(app: AppName, servers: Servers, databaseUrl: string) {
+async function environmentOf(
+  app: 'platform-connector' | 'streamer-monitor',
+  servers: Servers,
+  databaseUrl: string,
+) {
   return {
     ...(await basics()),
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: databaseUrlFor(app, databaseUrl),
     NATS_URL: servers.nats.urlFor(app),
     PLATFORM: 'simulator',
   };

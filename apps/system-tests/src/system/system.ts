@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { freePort, ServiceProcess, type ServiceProcessOptions } from '@stream-events/testing';
+import { databaseUrlFor, prepareDatabase } from './database-roles.js';
 import type { Servers } from './servers.js';
 
 /** The number of processes per service, and how they are started. */
@@ -27,10 +28,13 @@ const secretKey = randomBytes(32).toString('hex');
 /** Starts the services on one database and NATS server. */
 export async function startSystem(servers: Servers, databaseUrl: string, size: SystemSize): Promise<System> {
   const webhookSecret = randomBytes(16).toString('hex');
+  // An earlier version creates its schema, which needs more rights than a role of a service has.
+  const isEarlierVersion = size.checkout !== undefined;
+  if (!isEarlierVersion) await prepareDatabase(databaseUrl);
   const shared = async (user: 'gateway' | 'events'): Promise<Record<string, string>> => ({
     HOST: '127.0.0.1',
     ADMIN_PORT: String(await freePort()),
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: isEarlierVersion ? databaseUrl : databaseUrlFor(user, databaseUrl),
     NATS_URL: servers.nats.urlFor(user),
     LOG_LEVEL: 'warn',
     ...size.environment,
