@@ -17,7 +17,12 @@ let before: DataSource;
 let after: DataSource;
 
 function connect(run: typeof migrations): Promise<DataSource> {
-  const pool = { url: database.urlFor(schema.name), schema: schema.name, applicationName: 'events-test', poolSize: 1 };
+  const pool = {
+    url: database.urlFor(schema.name),
+    schema: schema.name,
+    applicationName: 'events-test',
+    poolSize: 1,
+  };
   return connectDatabase({ ...pool, entities, migrations: run });
 }
 

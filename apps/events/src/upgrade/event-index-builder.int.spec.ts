@@ -48,7 +48,11 @@ function createBuilder(
   registry = new Registry(),
   logger = createLogger('test', 'silent'),
 ): EventIndexBuilder {
-  const options = { url: store.database.urlFor(schema.name), schema: schema.name, applicationName: 'index-builder' };
+  const options = {
+    url: store.database.urlFor(schema.name),
+    schema: schema.name,
+    applicationName: 'index-builder',
+  };
   const sessions = new MaintenanceSessions(options);
   const builder = new EventIndexBuilder(store.dataSource, sessions, logger, registry);
   builders.push(builder);

@@ -151,7 +151,9 @@ describe(CreateScopesAndApiEndpoints1764600000000.name, () => {
     beforeEach(async () => {
       role = `gateway_${randomBytes(6).toString('hex')}`;
       await pool.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
-      await pool.query(`GRANT CONNECT, CREATE ON DATABASE ${new URL(database.url).pathname.slice(1)} TO ${role}`);
+      await pool.query(
+        `GRANT CONNECT, CREATE ON DATABASE ${new URL(database.url).pathname.slice(1)} TO ${role}`,
+      );
       const url = new URL(database.url);
       url.username = role;
       url.password = 'secret';

@@ -16,7 +16,12 @@ let before: DataSource;
 let after: DataSource;
 
 function connect(run: typeof migrations): Promise<DataSource> {
-  const pool = { url: database.urlFor(schema.name), schema: schema.name, applicationName: 'test', poolSize: 1 };
+  const pool = {
+    url: database.urlFor(schema.name),
+    schema: schema.name,
+    applicationName: 'test',
+    poolSize: 1,
+  };
   return connectDatabase({ ...pool, entities, migrations: run });
 }
 
