@@ -21,6 +21,7 @@ import {
   claimStoreFor,
   connectDatabase,
   createPool,
+  KeyRotation,
   MaintenanceSessions,
   toUnavailable,
 } from '@stream-events/database';
@@ -33,7 +34,14 @@ import {
   RequestClient,
   StreamPublisher,
 } from '@stream-events/messaging';
-import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
+import {
+  closeAll,
+  defineService,
+  NestLogger,
+  SecretBox,
+  type Logger,
+  type Shell,
+} from '@stream-events/service';
 import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { variables, type EventsConfig } from './events.config.js';
@@ -53,6 +61,7 @@ import { StreamTrimmer } from './retention/stream-trimmer.service.js';
 import { RetentionPolicy } from './store/retention-policy.js';
 import { ErasedUsers } from './store/erased-users.service.js';
 import { StoreMaintenance } from './store/store-maintenance.service.js';
+import { userHashKeyColumn, UserHashKeys } from './store/user-hash-keys.js';
 import { SummaryMaintenance } from './stream-summaries/summary-maintenance.service.js';
 import { EventIndexBuilder } from './upgrade/event-index-builder.service.js';
 import { RaidChannelBackfill } from './upgrade/raid-channel-backfill.service.js';
@@ -92,6 +101,13 @@ async function start(shell: Shell<EventsConfig>) {
   const writePool = createPool({ ...database, poolSize: writeConnections });
   const listPool = createPool({ ...database, ...listPoolOptions });
   await claimStoreFor(config.PLATFORM, dataSource);
+  const rotation = new KeyRotation({
+    ...encrypted(dataSource, config.SECRET_KEY),
+    logger,
+    metrics: shell.metrics,
+  });
+  await rotation.start();
+  const hashKeys = await UserHashKeys.load(dataSource, config.SECRET_KEY);
   const retention = new RetentionPolicy(config.RETENTION_DAYS);
   const eventsNats = { ...nats, name: 'events-relay', account: 'EVENTS' } as const;
   const relayConnection = await connectNats(eventsNats);
@@ -118,6 +134,7 @@ async function start(shell: Shell<EventsConfig>) {
       { provide: LIST_POOL, useValue: listPool },
       { provide: MaintenanceSessions, useValue: new MaintenanceSessions(database) },
       { provide: RetentionPolicy, useValue: retention },
+      { provide: UserHashKeys, useValue: hashKeys },
       { provide: EventsStream, useValue: stream },
       { provide: StreamPublisher, useValue: publisher },
       { provide: IngestStream, useValue: ingestStream },
@@ -164,6 +181,7 @@ async function start(shell: Shell<EventsConfig>) {
         () => app.get(Relay).stop(),
         () => app.get(StreamWatch).stop(),
         () => app.get(ErasedUsers).stop(),
+        () => rotation.stop(),
         () => publisher.close(),
         () => client.close(),
         () => Promise.all([closeNats(relayConnection), closeNats(ingestConnection)]),
@@ -171,4 +189,38 @@ async function start(shell: Shell<EventsConfig>) {
         () => dataSource.destroy(),
       ]),
   };
+}
+
+/** The values that are encrypted with `SECRET_KEY`. */
+function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
+  return {
+    schema: schema.name,
+    columns: [userHashKeyColumn],
+    dataSource,
+    box: new SecretBox(secretKeys),
+  };
+}
+
+/** Encrypts every stored secret under the first key, while no service runs. Returns their number. */
+export async function reencryptEvents(
+  databaseUrl: string,
+  secretKeys: string[],
+  logger: Logger,
+): Promise<number> {
+  const { name, entities, migrations } = schema;
+  const dataSource = await connectDatabase({
+    url: databaseUrl,
+    schema: name,
+    applicationName: 'events',
+    entities,
+    migrations,
+    poolSize: 2,
+  });
+  try {
+    // Keys of an earlier version depend on the old SECRET_KEY.
+    await UserHashKeys.load(dataSource, secretKeys);
+    return await new KeyRotation({ ...encrypted(dataSource, secretKeys), logger }).runOnce();
+  } finally {
+    await dataSource.destroy();
+  }
 }

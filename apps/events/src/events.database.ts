@@ -1,3 +1,4 @@
+import { EncryptionKey } from '@stream-events/database';
 import { serviceSchemas } from '@stream-events/database/roles';
 import { CreateEventStore1763700000000 } from './migrations/1763700000000-create-event-store.js';
 import { RetainPublishedBatches1763740000000 } from './migrations/1763740000000-retain-published-batches.js';
@@ -12,6 +13,7 @@ import { CreateStreamSummaries1766300000000 } from './migrations/1766300000000-c
 import { ErasedMessage } from './erasure/erased-message.entity.js';
 import { Erasure } from './erasure/erasure.entity.js';
 import { CreateErasures1766450000000 } from './migrations/1766450000000-create-erasures.js';
+import { CreateEncryptionKeys1767200000000 } from './migrations/1767200000000-create-encryption-keys.js';
 import { OutboxEntry } from './relay/outbox-entry.entity.js';
 import { PublishedBatch } from './relay/published-batch.entity.js';
 import { Backfill } from './store/backfill.entity.js';
@@ -19,6 +21,7 @@ import { ChannelChange } from './store/channel-change.entity.js';
 import { DeadLetter } from './store/dead-letter.entity.js';
 import { Event } from './store/event.entity.js';
 import { ReceivedMessage } from './store/received-message.entity.js';
+import { UserHashKey } from './store/user-hash-key.entity.js';
 import { SavedSummary } from './stream-summaries/saved-summary.entity.js';
 
 /** The database schema of the events service. */
@@ -35,6 +38,8 @@ export const schema = {
     SavedSummary,
     Erasure,
     ErasedMessage,
+    EncryptionKey,
+    UserHashKey,
   ],
   migrations: [
     CreateEventStore1763700000000,
@@ -48,5 +53,6 @@ export const schema = {
     RecordLateMessages1766160000000,
     CreateStreamSummaries1766300000000,
     CreateErasures1766450000000,
+    CreateEncryptionKeys1767200000000,
   ],
 };

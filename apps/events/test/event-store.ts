@@ -1,5 +1,5 @@
 import { connectDatabase, createPool, type PoolOptions } from '@stream-events/database';
-import { createLogger, Registry, UserHasher } from '@stream-events/service';
+import { createLogger, deriveUserHashKey, Registry, UserHasher } from '@stream-events/service';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
@@ -29,7 +29,7 @@ export class EventStore {
   readonly handedToRelay: OutboxBatch[] = [];
   readonly metrics = new Registry();
   readonly changes: ChannelChanges;
-  readonly hasher = new UserHasher(['the secret key of the tests, long enough']);
+  readonly hasher = new UserHasher([deriveUserHashKey('the secret key of the tests, long enough')]);
   readonly erasedUsers: ErasedUsers;
   readonly events: EventsRepository;
   readonly partitions: PartitionsRepository;

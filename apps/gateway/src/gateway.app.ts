@@ -1,12 +1,14 @@
+import { KeyRotation } from '@stream-events/database';
 import { IngestPublisher } from '@stream-events/ingest';
 import { RequestClient } from '@stream-events/messaging';
-import { closeAll, defineService, type Shell } from '@stream-events/service';
+import { closeAll, defineService, SecretBox, type Logger, type Shell } from '@stream-events/service';
+import type { DataSource } from 'typeorm';
 import { AccessControl } from './access/access-control.service.js';
 import { serveStreamDescription } from './api-description/async-api.js';
 import { serveApiDescription } from './api-description/open-api.js';
 import { EventExports } from './event-export/event-exports.service.js';
 import { variables, type GatewayConfig } from './gateway.config.js';
-import { connectGatewayDatabase } from './gateway.database.js';
+import { connectGatewayDatabase, schema } from './gateway.database.js';
 import { GatewayModule } from './gateway.module.js';
 import { createHttpApp } from './http/http-app.js';
 import { WebSockets } from './live/transports/web-sockets.service.js';
@@ -17,6 +19,7 @@ import { EventsStreamClient } from './live/stream/events-stream-client.js';
 import { ReplayChannel } from './replays/replay-channel.js';
 import { ReplayRunner } from './replays/replay-runner.service.js';
 import { Seeds } from './seeds/seeds.service.js';
+import { mainTokenColumn } from './tokens/main-token.entity.js';
 import { checkOwnerVariables, createFirstOwner } from './users/first-owner.js';
 import { recoverOwner, type RecoveredOwner } from './users/owner-recovery.js';
 import { UsersService } from './users/users.service.js';
@@ -29,6 +32,12 @@ async function start(shell: Shell<GatewayConfig>) {
   const { config, logger, health } = shell;
   checkOwnerVariables(config);
   const dataSource = await connectGatewayDatabase(config.DATABASE_URL);
+  const rotation = new KeyRotation({
+    ...encrypted(dataSource, config.SECRET_KEY),
+    logger,
+    metrics: shell.metrics,
+  });
+  await rotation.start();
   const app = await createHttpApp(GatewayModule.register(shell, dataSource), shell);
   app.get(AccessControl).watch(app.getHttpAdapter().getInstance());
   const client = app.get(RequestClient);
@@ -79,6 +88,7 @@ async function start(shell: Shell<GatewayConfig>) {
         () => replayChannel.close(),
         () => client.close(),
         () => ingestPublisher.close(),
+        () => rotation.stop(),
         () => dataSource.destroy(),
       ]),
   };
@@ -89,6 +99,25 @@ export async function resetOwner(databaseUrl: string, secretKeys: string[]): Pro
   const dataSource = await connectGatewayDatabase(databaseUrl, 1);
   try {
     return await recoverOwner(dataSource, secretKeys);
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+/** The values that are encrypted with `SECRET_KEY`. */
+function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
+  return { schema: schema.name, columns: [mainTokenColumn], dataSource, box: new SecretBox(secretKeys) };
+}
+
+/** Encrypts every stored secret under the first key, while no service runs. Returns their number. */
+export async function reencryptGateway(
+  databaseUrl: string,
+  secretKeys: string[],
+  logger: Logger,
+): Promise<number> {
+  const dataSource = await connectGatewayDatabase(databaseUrl, 2);
+  try {
+    return await new KeyRotation({ ...encrypted(dataSource, secretKeys), logger }).runOnce();
   } finally {
     await dataSource.destroy();
   }

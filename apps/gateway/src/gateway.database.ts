@@ -1,4 +1,9 @@
-import { connectDatabase, createDataSource, type DatabaseOptions } from '@stream-events/database';
+import {
+  connectDatabase,
+  createDataSource,
+  EncryptionKey,
+  type DatabaseOptions,
+} from '@stream-events/database';
 import { serviceSchemas } from '@stream-events/database/roles';
 import type { DataSource } from 'typeorm';
 import { ApiEndpoint } from './api-endpoints/api-endpoint.entity.js';
@@ -9,6 +14,7 @@ import { CreateScopesAndApiEndpoints1764600000000 } from './migrations/176460000
 import { CreateAuditLog1766100000000 } from './migrations/1766100000000-create-audit-log.js';
 import { CreateNamedTokens1766200000000 } from './migrations/1766200000000-create-named-tokens.js';
 import { CreateLoginBudgets1766300000000 } from './migrations/1766300000000-create-login-budgets.js';
+import { CreateEncryptionKeys1767200000000 } from './migrations/1767200000000-create-encryption-keys.js';
 import { Replay } from './replays/replay.entity.js';
 import { Scope } from './scopes/scope.entity.js';
 import { AppliedSeed } from './seeds/applied-seed.entity.js';
@@ -24,7 +30,7 @@ export const schema = {
   name: serviceSchemas.gateway,
   entities: [
     ...[User, MainToken, NamedToken, LoginFailure, LoginBudget, KnownLogin],
-    ...[Replay, Scope, ApiEndpoint, AppliedSeed, AuditEntry],
+    ...[Replay, Scope, ApiEndpoint, AppliedSeed, AuditEntry, EncryptionKey],
   ],
   migrations: [
     CreateUsers1763700000000,
@@ -33,6 +39,7 @@ export const schema = {
     CreateAuditLog1766100000000,
     CreateNamedTokens1766200000000,
     CreateLoginBudgets1766300000000,
+    CreateEncryptionKeys1767200000000,
   ],
 };
 

@@ -14,7 +14,7 @@ import {
   startConnection,
   type Contract,
 } from '@stream-events/contracts';
-import { claimStoreFor, connectDatabase } from '@stream-events/database';
+import { claimStoreFor, connectDatabase, KeyRotation } from '@stream-events/database';
 import {
   closeNats,
   connectNats,
@@ -22,12 +22,22 @@ import {
   NatsServerStrategy,
   RequestClient,
 } from '@stream-events/messaging';
-import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
+import {
+  closeAll,
+  defineService,
+  NestLogger,
+  SecretBox,
+  type Logger,
+  type Shell,
+} from '@stream-events/service';
+import type { DataSource } from 'typeorm';
+import { connectionColumns } from './connections/connection.entity.js';
 import { ConnectionUpkeep } from './connections/connection-upkeep.service.js';
 import { EventTypesService } from './event-types/event-types.service.js';
 import { variables, type PlatformConnectorConfig } from './platform-connector.config.js';
 import { schema } from './platform-connector.database.js';
 import { PlatformConnectorModule } from './platform-connector.module.js';
+import { appTokenColumn } from './platform/app-token.entity.js';
 import { PlatformHttp } from './platform/platform-http.js';
 import { toReplyError } from './platform/unavailable-error.js';
 import { Reconciler } from './reconciliation/reconciler.service.js';
@@ -54,16 +64,14 @@ export const platformConnector = defineService({ name: 'platform-connector', var
 async function start(shell: Shell<PlatformConnectorConfig>) {
   const { config, logger, health } = shell;
   const nats = { urls: config.NATS_URL, name: 'platform-connector' };
-  const { entities, migrations } = schema;
-  const dataSource = await connectDatabase({
-    url: config.DATABASE_URL,
-    schema: schema.name,
-    applicationName: 'platform-connector',
-    entities,
-    migrations,
-    poolSize: 10,
-  });
+  const dataSource = await connect(config.DATABASE_URL, 10);
   await claimStoreFor(config.PLATFORM, dataSource);
+  const rotation = new KeyRotation({
+    ...encrypted(dataSource, config.SECRET_KEY),
+    logger,
+    metrics: shell.metrics,
+  });
+  await rotation.start();
   const client = new RequestClient({ ...nats, name: 'platform-connector-client' });
   await client.connect();
   const connection = await connectNats({ ...nats, name: 'platform-connector-events', account: 'EVENTS' });
@@ -95,7 +103,40 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
         () => app.get(PlatformHttp).close(),
         () => closeNats(connection),
         () => client.close(),
+        () => rotation.stop(),
         () => dataSource.destroy(),
       ]),
   };
+}
+
+function connect(url: string, poolSize: number): Promise<DataSource> {
+  const { name, entities, migrations } = schema;
+  return connectDatabase({
+    url,
+    schema: name,
+    applicationName: 'platform-connector',
+    entities,
+    migrations,
+    poolSize,
+  });
+}
+
+/** The values that are encrypted with `SECRET_KEY`. */
+function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
+  const columns = [appTokenColumn, ...connectionColumns];
+  return { schema: schema.name, columns, dataSource, box: new SecretBox(secretKeys) };
+}
+
+/** Encrypts every stored secret under the first key, while no service runs. Returns their number. */
+export async function reencryptPlatformConnector(
+  databaseUrl: string,
+  secretKeys: string[],
+  logger: Logger,
+): Promise<number> {
+  const dataSource = await connect(databaseUrl, 2);
+  try {
+    return await new KeyRotation({ ...encrypted(dataSource, secretKeys), logger }).runOnce();
+  } finally {
+    await dataSource.destroy();
+  }
 }

@@ -1,12 +1,13 @@
-import { StoreIdentity } from '@stream-events/database';
-import { Connection } from './connections/connection.entity.js';
+import { EncryptionKey, StoreIdentity } from '@stream-events/database';
 import { serviceSchemas } from '@stream-events/database/roles';
+import { Connection } from './connections/connection.entity.js';
 import { EventTypeChoice } from './event-types/event-type-choice.entity.js';
 import { CreateAppTokensAndRateBudgets1764200000000 } from './migrations/1764200000000-create-app-tokens-and-rate-budgets.js';
 import { CreateSubscriptions1764210000000 } from './migrations/1764210000000-create-subscriptions.js';
 import { CreateCatalogue1764220000000 } from './migrations/1764220000000-create-catalogue.js';
 import { CreateStoreIdentity1764240000000 } from './migrations/1764240000000-create-store-identity.js';
 import { CreatePlatformErrors1764500000000 } from './migrations/1764500000000-create-platform-errors.js';
+import { CreateEncryptionKeys1767200000000 } from './migrations/1767200000000-create-encryption-keys.js';
 import { CreateConnections1767400000000 } from './migrations/1767400000000-create-connections.js';
 import { AppToken } from './platform/app-token.entity.js';
 import { PlatformErrorRow } from './platform/platform-error.entity.js';
@@ -20,6 +21,7 @@ export const schema = {
   entities: [
     AppToken,
     Connection,
+    EncryptionKey,
     EventTypeChoice,
     PlatformErrorRow,
     RateBudgetRow,
@@ -33,6 +35,7 @@ export const schema = {
     CreateCatalogue1764220000000,
     CreateStoreIdentity1764240000000,
     CreatePlatformErrors1764500000000,
+    CreateEncryptionKeys1767200000000,
     CreateConnections1767400000000,
   ],
 };

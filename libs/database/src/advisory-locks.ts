@@ -26,6 +26,8 @@ export const advisoryLocks = {
   partitionMaintenance: 7_243_005,
   /** Held while the roles of the services are created or changed. */
   serviceRoles: 7_243_006,
+  /** Held while the keys that hash the ids of erased users are read or created, so that all instances use the same ones. */
+  userHashKeys: 7_243_007,
 } as const;
 
 /** The name of an advisory lock. */

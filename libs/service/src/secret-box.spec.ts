@@ -67,6 +67,22 @@ describe(SecretBox.name, () => {
     }
   });
 
+  it('tells which key encrypted a secret', () => {
+    const encrypted = new SecretBox([oldKey]).encrypt('the token', 'id');
+
+    expect(new SecretBox([newKey, oldKey]).open(encrypted, 'id')).toEqual({ text: 'the token', keyIndex: 1 });
+    expect(new SecretBox([oldKey, newKey]).open(encrypted, 'id')).toEqual({ text: 'the token', keyIndex: 0 });
+    expect(new SecretBox([newKey]).open(encrypted, 'id')).toBeUndefined();
+  });
+
+  it('identifies the first key without revealing it', () => {
+    const { firstKeyId } = new SecretBox([newKey, oldKey]);
+
+    expect(firstKeyId).toMatch(/^[0-9a-f]{16}$/);
+    expect(new SecretBox([newKey]).firstKeyId).toBe(firstKeyId);
+    expect(new SecretBox([oldKey, newKey]).firstKeyId).not.toBe(firstKeyId);
+  });
+
   it('refuses to encrypt without a key', () => {
     expect(() => new SecretBox([]).encrypt('the token', 'id')).toThrow(/SECRET_KEY/);
   });

@@ -6,12 +6,18 @@ const tagLength = 16;
 
 /** Encrypts small secrets with `SECRET_KEY`. The first key encrypts and every key decrypts, so that keys can be rotated. */
 export class SecretBox {
+  /** Identifies the first key, and does not reveal it. */
+  readonly firstKeyId: string;
   private readonly keys: Buffer[];
 
   constructor(secretKeys: readonly string[]) {
-    this.keys = secretKeys.map((secret) =>
-      Buffer.from(hkdfSync('sha256', secret, '', 'stream-events secret box', 32)),
-    );
+    this.keys = secretKeys.map((secret) => derive(secret, 'stream-events secret box', 32));
+    this.firstKeyId = derive(secretKeys[0] ?? '', 'stream-events key id', 8).toString('hex');
+  }
+
+  /** The number of keys in `SECRET_KEY`. */
+  get keyCount(): number {
+    return this.keys.length;
   }
 
   /** Encrypts a text. Decrypting requires the same `boundTo` (an id), so that a secret cannot be moved to another row. */
@@ -28,14 +34,26 @@ export class SecretBox {
 
   /** @throws when no key decrypts the secret: SECRET_KEY was changed and the old key is not in the list */
   decrypt(encrypted: string, boundTo: string): string {
-    for (const key of this.keys) {
-      const text = tryDecrypt(key, Buffer.from(encrypted, 'base64'), boundTo);
-      if (text !== undefined) return text;
-    }
+    const found = this.open(encrypted, boundTo);
+    if (found) return found.text;
     throw new Error(
       'cannot decrypt a stored secret with any key in SECRET_KEY. After changing SECRET_KEY, keep the old key in the list',
     );
   }
+
+  /** Decrypts a text and tells which key encrypted it: 0 is the first key. Undefined when no key decrypts it. */
+  open(encrypted: string, boundTo: string): { text: string; keyIndex: number } | undefined {
+    const bytes = Buffer.from(encrypted, 'base64');
+    for (const [keyIndex, key] of this.keys.entries()) {
+      const text = tryDecrypt(key, bytes, boundTo);
+      if (text !== undefined) return { text, keyIndex };
+    }
+    return undefined;
+  }
+}
+
+function derive(secret: string, purpose: string, length: number): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', purpose, length));
 }
 
 function tryDecrypt(key: Buffer, bytes: Buffer, boundTo: string): string | undefined {

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
-import { CONFIG, UserHasher } from '@stream-events/service';
-import type { EventsConfig } from '../events.config.js';
+import { UserHasher } from '@stream-events/service';
 import { RelayModule } from '../relay/relay.module.js';
 import { ChannelChanges } from './channel-changes.repository.js';
 import { DeadLettersRepository } from './dead-letters.repository.js';
@@ -9,6 +8,7 @@ import { EventWriter } from './event-writer.service.js';
 import { EventsRepository } from './events.repository.js';
 import { PartitionsRepository } from './partitions.repository.js';
 import { StoreMaintenance } from './store-maintenance.service.js';
+import { UserHashKeys } from './user-hash-keys.js';
 
 /**
  * The store: writes batches of events, and creates the partitions of `events`. The repository of dead letters is here, because the
@@ -26,8 +26,8 @@ import { StoreMaintenance } from './store-maintenance.service.js';
     StoreMaintenance,
     {
       provide: UserHasher,
-      inject: [CONFIG],
-      useFactory: ({ SECRET_KEY }: EventsConfig) => new UserHasher(SECRET_KEY),
+      inject: [UserHashKeys],
+      useFactory: ({ hasher }: UserHashKeys) => hasher,
     },
   ],
   exports: [

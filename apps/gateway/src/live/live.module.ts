@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { CONFIG, UserHasher } from '@stream-events/service';
+import { CONFIG } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
 import { AccessModule } from '../access/access.module.js';
 import { LiveController } from './transports/live.controller.js';
@@ -26,11 +26,6 @@ import { EventsStreamClient } from './stream/events-stream-client.js';
       inject: [CONFIG],
       useFactory: ({ NATS_URL }: GatewayConfig) =>
         new EventsStreamClient({ urls: NATS_URL, name: 'gateway-live', account: 'EVENTS' }),
-    },
-    {
-      provide: UserHasher,
-      inject: [CONFIG],
-      useFactory: ({ SECRET_KEY }: GatewayConfig) => new UserHasher(SECRET_KEY),
     },
     LiveConnections,
     TokenWatch,

@@ -1,3 +1,4 @@
+import type { EncryptedColumn } from '@stream-events/database';
 import { Column, Entity, Generated, PrimaryColumn } from 'typeorm';
 
 /** A user's main token. The database never holds the key in plain text. */
@@ -29,3 +30,10 @@ export class MainToken {
   @Column('timestamptz', { name: 'last_used_at', nullable: true })
   lastUsedAt!: Date | null;
 }
+
+/** The encrypted keys, for `KeyRotation`. */
+export const mainTokenColumn: EncryptedColumn = {
+  table: 'access_tokens',
+  column: 'key_encrypted',
+  boundTo: 'user_id',
+};

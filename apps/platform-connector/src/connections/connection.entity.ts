@@ -1,4 +1,5 @@
 import type { ConnectionState } from '@stream-events/contracts';
+import type { EncryptedColumn } from '@stream-events/database';
 import { Check, Column, Entity, PrimaryColumn, Unique } from 'typeorm';
 
 /** A channel that has given consent, or is asked for it. See `ConnectionMessage`. */
@@ -69,3 +70,10 @@ export class Connection {
   @Column('timestamptz', { name: 'updated_at', default: () => 'now()' })
   updatedAt!: Date;
 }
+
+/** The encrypted codes and tokens, for `KeyRotation`. */
+export const connectionColumns: readonly EncryptedColumn[] = [
+  'device_code_encrypted',
+  'access_token_encrypted',
+  'refresh_token_encrypted',
+].map((column) => ({ table: 'connections', column, boundTo: 'id' }));

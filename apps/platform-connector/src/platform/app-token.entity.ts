@@ -1,3 +1,4 @@
+import type { EncryptedColumn } from '@stream-events/database';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** The application's access token, shared by all instances. The database holds it only encrypted. */
@@ -20,3 +21,11 @@ export class AppToken {
   @Column('text', { nullable: true })
   refusal!: string | null;
 }
+
+/** The encrypted tokens, for `KeyRotation`. The platform issues a new token when one cannot be decrypted. */
+export const appTokenColumn: EncryptedColumn = {
+  table: 'app_tokens',
+  column: 'token_encrypted',
+  boundTo: 'client_id',
+  isReplaceable: true,
+};

@@ -185,6 +185,16 @@ export class ListErasedUsersRequest {
   endedSince?: number;
 }
 
+/** A key that hashes the ids of erased users. */
+export class SealedUserHashKey {
+  @IsUUID('all')
+  id!: string;
+
+  /** In base64, encrypted with `SECRET_KEY` and bound to the id: no one who listens on NATS can use the key. */
+  @IsString()
+  keyEncrypted!: string;
+}
+
 export class ListErasedUsersReply {
   @IsArray()
   @IsObject({ each: true })
@@ -195,6 +205,14 @@ export class ListErasedUsersReply {
   /** The time of the reply by the database's clock, in milliseconds since 1970. */
   @IsInt()
   now!: number;
+
+  /** The keys of the hashes. Missing from an events service of an earlier version, which derives the keys from `SECRET_KEY`. */
+  @IsOptional()
+  @IsArray()
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => SealedUserHashKey)
+  hashKeys?: SealedUserHashKey[];
 }
 
 /** Lists the users of the erasures that are running, or that ended since a time. Dry runs are not included. */

@@ -7,9 +7,11 @@ import {
   type ErasedUserMessage,
 } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
-import { FailureLog, LOGGER, UserHasher, WorkerLoop, type Logger } from '@stream-events/service';
+import { CONFIG, FailureLog, LOGGER, WorkerLoop, type Logger } from '@stream-events/service';
+import type { GatewayConfig } from '../../gateway.config.js';
 import { EventFeed } from './event-feed.service.js';
 import { EventHistory } from './event-history.service.js';
+import { ReceivedUserHasher } from './received-user-hasher.js';
 
 // An erasure waits for four times as long until it ends.
 const intervalMs = 1_000;
@@ -19,7 +21,6 @@ const maxBackoffMs = 2_000;
 const overlapMs = 60_000;
 // Takes a few milliseconds, so that live delivery does not stop.
 const sliceLength = 250;
-const maxRemembered = 10_000;
 
 /**
  * Removes the events of erased users from the memory of this process: from the ring buffer, and from the pages of older events. Asks
@@ -32,16 +33,17 @@ export class ErasureWatch {
   private readonly failures: FailureLog;
   /** The users of the erasures that were seen since the start. */
   private readonly users = new Map<string, ErasedUserMessage>();
-  private readonly hashes = new Map<string, readonly string[]>();
+  private readonly hasher: ReceivedUserHasher;
   private endedSince: number | undefined;
 
   constructor(
     private readonly client: RequestClient,
     private readonly feed: EventFeed,
     private readonly history: EventHistory,
-    private readonly hasher: UserHasher,
+    @Inject(CONFIG) config: Pick<GatewayConfig, 'SECRET_KEY'>,
     @Inject(LOGGER) logger: Logger,
   ) {
+    this.hasher = new ReceivedUserHasher(config.SECRET_KEY);
     this.failures = new FailureLog(logger);
     this.loop = new WorkerLoop({
       work: () => this.look(),
@@ -69,6 +71,7 @@ export class ErasureWatch {
   private async look(): Promise<boolean> {
     const { endedSince } = this;
     const reply = await this.client.request(listErasedUsers, endedSince === undefined ? {} : { endedSince });
+    this.hasher.receive(reply.hashKeys);
     const news = reply.users.filter(({ id, isGone }) => this.users.get(id)?.isGone !== isGone);
     for (const user of news) this.users.set(user.id, user);
     if (news.length > 0) await this.removeFromMemory(news);
@@ -96,9 +99,7 @@ export class ErasureWatch {
   }
 
   private isOneOf(users: readonly ErasedUserMessage[], userId: string): boolean {
-    const hashes = this.hashes.get(userId) ?? this.hasher.hashes(userId);
-    if (this.hashes.size >= maxRemembered) this.hashes.clear();
-    this.hashes.set(userId, hashes);
+    const hashes = this.hasher.hashes(userId);
     return users.some(({ userHash }) => hashes.includes(userHash));
   }
 }

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { KeyRotation } from '@stream-events/database';
+import { createLogger, deriveUserHashKey, SecretBox, UserHasher } from '@stream-events/service';
+import { EventStore } from '../../test/event-store.js';
+import { userHashKeyColumn, UserHashKeys } from './user-hash-keys.js';
+
+const old = 'the old secret key of the tests, long enough';
+const fresh = 'the new secret key of the tests, long enough';
+
+describe(UserHashKeys.name, () => {
+  let store: EventStore;
+
+  beforeAll(async () => {
+    store = await EventStore.create();
+  });
+  afterAll(() => store.close());
+  beforeEach(async () => {
+    await store.clear();
+    await store.dataSource.query('TRUNCATE user_hash_keys, encryption_keys');
+  });
+
+  const load = (...secretKeys: string[]): Promise<UserHashKeys> =>
+    UserHashKeys.load(store.dataSource, secretKeys);
+  const hashOf = async (...secretKeys: string[]): Promise<string> =>
+    (await load(...secretKeys)).hasher.hash('12826');
+
+  it('creates one random key when several instances start at once', async () => {
+    const loaded = await Promise.all(Array.from({ length: 5 }, () => load(old)));
+
+    const hashes = new Set(loaded.map(({ hasher }) => hasher.hash('12826')));
+    expect(hashes.size).toBe(1);
+    expect(hashes).not.toContain(new UserHasher([deriveUserHashKey(old)]).hash('12826'));
+    expect(await hashOf(old)).toBe([...hashes][0]);
+  });
+
+  it('keeps the key when SECRET_KEY is rotated', async () => {
+    const before = await hashOf(old);
+    expect(await hashOf(old, fresh)).toBe(before);
+    expect(await hashOf(fresh, old)).toBe(before);
+    await expect(load(fresh)).rejects.toThrow(/cannot decrypt/);
+
+    const rotation = new KeyRotation({
+      ...{ schema: 'events', columns: [userHashKeyColumn], dataSource: store.dataSource },
+      ...{ box: new SecretBox([fresh, old]), logger: createLogger('test', 'silent') },
+    });
+    expect(await rotation.runOnce()).toBe(1);
+
+    expect(await hashOf(fresh)).toBe(before);
+  });
+
+  it('keeps the keys of a store with erasures of an earlier version, which were derived from SECRET_KEY', async () => {
+    const [first, second] = [old, fresh].map((key) => new UserHasher([deriveUserHashKey(key)]).hash('12826'));
+    await store.noteErased('12826');
+
+    const { hasher } = await load(old, fresh);
+
+    expect(hasher.hash('12826')).toBe(first);
+    expect(hasher.hashes('12826')).toEqual([first, second]);
+    // From now on, the hashes no longer depend on SECRET_KEY.
+    const added = `${randomUUID()}, long enough`;
+    expect((await load(added, old)).hasher.hash('12826')).toBe(first);
+  });
+
+  it('gives the gateways the same keys, encrypted under the first key', async () => {
+    await load(old);
+    const { sealed, hasher } = await load(fresh, old);
+
+    const keys = sealed.map(({ id, keyEncrypted }) => new SecretBox([fresh]).decrypt(keyEncrypted, id));
+    expect(new UserHasher(keys.map((key) => Buffer.from(key, 'base64'))).hash('1')).toBe(hasher.hash('1'));
+  });
+});

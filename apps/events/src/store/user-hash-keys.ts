@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import type { SealedUserHashKey } from '@stream-events/contracts';
+import { takeAdvisoryLock, type EncryptedColumn } from '@stream-events/database';
+import { deriveUserHashKey, SecretBox, UserHasher } from '@stream-events/service';
+import type { DataSource, EntityManager } from 'typeorm';
+import { v7 as uuidV7 } from 'uuid';
+import { UserHashKey } from './user-hash-key.entity.js';
+
+const keyLength = 32;
+
+/** The keys in the database, for `KeyRotation`. */
+export const userHashKeyColumn: EncryptedColumn = {
+  table: 'user_hash_keys',
+  column: 'key_encrypted',
+  boundTo: 'id',
+};
+
+/** The keys that hash the ids of erased users. They stay the same when `SECRET_KEY` changes, and so do the hashes. */
+export class UserHashKeys {
+  private constructor(
+    readonly hasher: UserHasher,
+    /** The keys for the gateways, encrypted under the first key of `SECRET_KEY`. */
+    readonly sealed: readonly SealedUserHashKey[],
+  ) {}
+
+  /**
+   * Reads the keys. At the first start, creates a random key. A store with events or erasures may have hashes of an earlier version, so
+   * it gets the keys of that version, which derived them from `SECRET_KEY`.
+   *
+   * @throws when `SECRET_KEY` does not decrypt them
+   */
+  static async load(dataSource: DataSource, secretKeys: readonly string[]): Promise<UserHashKeys> {
+    const box = new SecretBox(secretKeys);
+    const rows = await dataSource.transaction(async (transaction) => {
+      // Instances that start together agree on the keys of the first one.
+      await takeAdvisoryLock(transaction, 'userHashKeys');
+      const found = await transaction.find(UserHashKey, { order: { position: 'ASC' } });
+      return found.length > 0 ? found : create(transaction, secretKeys, box);
+    });
+    const keys = rows.map(({ id, keyEncrypted }) => ({ id, key: box.decrypt(keyEncrypted, id) }));
+    return new UserHashKeys(
+      new UserHasher(keys.map(({ key }) => Buffer.from(key, 'base64'))),
+      keys.map(({ id, key }) => ({ id, keyEncrypted: box.encrypt(key, id) })),
+    );
+  }
+}
+
+async function create(
+  transaction: EntityManager,
+  secretKeys: readonly string[],
+  box: SecretBox,
+): Promise<UserHashKey[]> {
+  const keys = (await isInUse(transaction)) ? secretKeys.map(deriveUserHashKey) : [randomBytes(keyLength)];
+  const rows = keys.map((key, position) => {
+    const id = uuidV7();
+    return { id, position, keyEncrypted: box.encrypt(key.toString('base64'), id) };
+  });
+  await transaction.insert(UserHashKey, rows);
+  return rows;
+}
+
+async function isInUse(transaction: EntityManager): Promise<boolean> {
+  const [row] = await transaction.query<{ isInUse: boolean }[]>(
+    'SELECT EXISTS (SELECT FROM erasures) OR EXISTS (SELECT FROM events) AS "isInUse"',
+  );
+  return row?.isInUse ?? false;
+}

@@ -1,0 +1,37 @@
+import type { SealedUserHashKey } from '@stream-events/contracts';
+import { deriveUserHashKey, SecretBox, UserHasher } from '@stream-events/service';
+
+// The same users occur again and again.
+const maxRemembered = 10_000;
+
+/** Hashes the ids of users with the keys of the events service. */
+export class ReceivedUserHasher {
+  private readonly box: SecretBox;
+  private readonly remembered = new Map<string, readonly string[]>();
+  private keyIds = '';
+  private hasher: UserHasher;
+
+  constructor(secretKeys: readonly string[]) {
+    this.box = new SecretBox(secretKeys);
+    // Until the events service sends its keys. An events service of an earlier version has only these.
+    this.hasher = new UserHasher(secretKeys.map(deriveUserHashKey));
+  }
+
+  /** @throws when `SECRET_KEY` does not decrypt the keys */
+  receive(keys: readonly SealedUserHashKey[] | undefined): void {
+    const keyIds = keys?.map(({ id }) => id).join() ?? '';
+    if (!keys || keyIds === this.keyIds) return;
+    this.hasher = new UserHasher(
+      keys.map(({ id, keyEncrypted }) => Buffer.from(this.box.decrypt(keyEncrypted, id), 'base64')),
+    );
+    this.keyIds = keyIds;
+    this.remembered.clear();
+  }
+
+  hashes(userId: string): readonly string[] {
+    const hashes = this.remembered.get(userId) ?? this.hasher.hashes(userId);
+    if (this.remembered.size >= maxRemembered) this.remembered.clear();
+    this.remembered.set(userId, hashes);
+    return hashes;
+  }
+}

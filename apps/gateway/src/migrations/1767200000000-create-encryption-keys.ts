@@ -1,0 +1,13 @@
+import { createEncryptionKeys } from '@stream-events/database';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Records which keys of `SECRET_KEY` were in use, so that values move to the newest one. */
+export class CreateEncryptionKeys1767200000000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(createEncryptionKeys);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only: restore a backup instead.'));
+  }
+}

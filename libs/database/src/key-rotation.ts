@@ -1,0 +1,247 @@
+import { randomUUID } from 'node:crypto';
+import { Gauge, pause, WorkerLoop, type Logger, type Registry, type SecretBox } from '@stream-events/service';
+import type { DataSource } from 'typeorm';
+import { EncryptedValues, type EncryptedColumn, type EncryptedCounts } from './encrypted-columns.js';
+import { encryptionLease } from './encryption-key.entity.js';
+import { Lease } from './lease.js';
+
+/** The encrypted values of one service. */
+export interface KeyRotationOptions {
+  /** The schema of the service; begins the names of its metrics. */
+  schema: string;
+  columns: readonly EncryptedColumn[];
+  dataSource: DataSource;
+  box: SecretBox;
+  logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  metrics?: Registry;
+  /** The time between two passes in milliseconds. Default: one minute. */
+  idleMs?: number;
+  /** The time between two lines of progress in milliseconds. Default: 10 s. */
+  progressMs?: number;
+}
+
+// A value that an instance with the old order wrote moves within this time.
+const defaultIdleMs = 60_000;
+const defaultProgressMs = 10_000;
+const maxBackoffMs = 60_000;
+
+/**
+ * Re-encrypts the values of a service under the first key of `SECRET_KEY`, in the background, while they are in use.
+ *
+ * ```
+ *  SECRET_KEY   [old] ──▶ [old,new] ──▶ [new,old] ─────────────▶ [new]
+ *                          can decrypt   encrypts with new,      refuses to start
+ *                                        moves the rest to it    while a value needs old
+ * ```
+ *
+ * One instance at a time moves values, and only to the key that an instance first used last: instances of two neighboring columns may
+ * run side by side. A value that changes meanwhile is newer and stays.
+ */
+export class KeyRotation {
+  private readonly values: readonly EncryptedValues[];
+  private readonly gauge: Gauge<'key'> | undefined;
+  private readonly loop: WorkerLoop;
+  private readonly holder = randomUUID();
+  /** What the last completed pass logged, so that the next one does not repeat it. */
+  private reported = '';
+
+  constructor(private readonly options: KeyRotationOptions) {
+    const { dataSource, box, columns, schema, metrics, logger } = options;
+    this.values = columns.map((column) => new EncryptedValues(dataSource, column, box));
+    this.gauge =
+      metrics &&
+      new Gauge({
+        name: `${schema}_encrypted_values`,
+        help: 'Encrypted values by what encrypted them: the first key of SECRET_KEY, an older key in it, or an unknown key',
+        labelNames: ['key'],
+        registers: [metrics],
+      });
+    this.loop = new WorkerLoop({
+      work: (stopping) => this.work(stopping),
+      idleMs: options.idleMs ?? defaultIdleMs,
+      maxBackoffMs,
+      onFailure: (err) => logger.warn({ err }, 'cannot re-encrypt stored values, retrying'),
+    });
+  }
+
+  /**
+   * Checks that `SECRET_KEY` decrypts every value, and begins to move values to the first key.
+   *
+   * @throws Error that says how many values of which table need a key that is missing
+   */
+  async start(): Promise<void> {
+    await this.registerKey();
+    const total: EncryptedCounts = { first: 0, older: 0, unknown: 0 };
+    for (const values of this.values) {
+      const counts = await readAll(values);
+      add(total, counts);
+      if (counts.unknown > 0) throw missingKey(this.nameOf(values), counts);
+    }
+    this.show(total);
+    // With one key, there is nothing to move.
+    if (this.options.box.keyCount > 1) this.loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  /** Moves all values now, for a command that runs while no service does. Returns the number of values under the first key. */
+  async runOnce(): Promise<number> {
+    await this.registerKey();
+    const counts = await this.pass(new AbortController().signal);
+    return counts.first;
+  }
+
+  private async registerKey(): Promise<void> {
+    const { dataSource, box } = this.options;
+    await dataSource.query('INSERT INTO encryption_keys (id) VALUES ($1) ON CONFLICT DO NOTHING', [
+      box.firstKeyId,
+    ]);
+  }
+
+  private async work(stopping: AbortSignal): Promise<boolean> {
+    if (!(await this.takeLease())) {
+      // Another instance reports, or this one has the old order.
+      this.gauge?.reset();
+      return false;
+    }
+    const lease = new Lease(encryptionLease.seconds, () => this.update(encryptionLease.renewal));
+    try {
+      const signal = AbortSignal.any([stopping, lease.lost]);
+      const counts = await this.pass(signal);
+      // Values that changed during the pass may be under the old key.
+      return counts.older > 0 && !signal.aborted;
+    } finally {
+      lease.end();
+      // If this fails, the lease expires.
+      await this.update(encryptionLease.release).catch(() => undefined);
+    }
+  }
+
+  /** Takes the lease, unless another instance has it, or another key is newer. */
+  private async takeLease(): Promise<boolean> {
+    const { dataSource, box } = this.options;
+    const [, count] = await dataSource.query<[unknown, number]>(
+      `UPDATE encryption_keys SET ${encryptionLease.take('$1')}
+       WHERE id = $2 AND number = (SELECT max(number) FROM encryption_keys) AND ${encryptionLease.isExpired}`,
+      [this.holder, box.firstKeyId],
+    );
+    return count > 0;
+  }
+
+  private async update(assignment: string): Promise<boolean> {
+    const [, count] = await this.options.dataSource.query<[unknown, number]>(
+      `UPDATE encryption_keys SET ${assignment} WHERE ${encryptionLease.isHeldBy('$1')}`,
+      [this.holder],
+    );
+    return count > 0;
+  }
+
+  /** Visits every value once, and moves those under an older key. */
+  private async pass(signal: AbortSignal): Promise<EncryptedCounts> {
+    const total: EncryptedCounts = { first: 0, older: 0, unknown: 0 };
+    for (const values of this.values) {
+      const progress = new Progress(this.options, this.nameOf(values));
+      const counts = await readAll(values, {
+        signal,
+        onBatch: (moved, at) => progress.note(values, moved, at),
+      });
+      add(total, counts);
+      if (counts.unknown > 0) this.reportUnknown(this.nameOf(values), counts);
+    }
+    this.show(total);
+    if (!signal.aborted) this.reportEnd(total);
+    return total;
+  }
+
+  private reportEnd({ first, older, unknown }: EncryptedCounts): void {
+    const state = `${first} ${older} ${unknown}`;
+    if (older > 0 || unknown > 0 || state === this.reported) return;
+    this.reported = state;
+    const { schema, logger } = this.options;
+    logger.info(
+      { schema, values: first },
+      `All ${first} encrypted values of ${schema} are encrypted under the first key of SECRET_KEY; older keys can be removed`,
+    );
+  }
+
+  private reportUnknown(table: string, counts: EncryptedCounts): void {
+    const state = `${table} ${counts.unknown}`;
+    if (state === this.reported) return;
+    this.reported = state;
+    this.options.logger.error({ table, values: counts.unknown }, missingKey(table, counts).message);
+  }
+
+  private show(counts: EncryptedCounts): void {
+    for (const [key, count] of Object.entries(counts)) this.gauge?.set({ key }, Number(count));
+  }
+
+  private nameOf({ column }: EncryptedValues): string {
+    return `${this.options.schema}.${column.table}`;
+  }
+}
+
+/** Logs the start of a move and its progress. Says nothing while there is nothing to move. */
+class Progress {
+  private moved = 0;
+  private visited = 0;
+  private lastLineAt: number | undefined;
+  private total: number | undefined;
+
+  constructor(
+    private readonly options: KeyRotationOptions,
+    private readonly table: string,
+  ) {}
+
+  async note(values: EncryptedValues, moved: number, visited: number): Promise<void> {
+    this.moved += moved;
+    this.visited += visited;
+    if (this.moved === 0) return;
+    const { logger, progressMs = defaultProgressMs } = this.options;
+    const now = performance.now();
+    if (this.lastLineAt !== undefined && now < this.lastLineAt + progressMs) return;
+    const message =
+      this.lastLineAt === undefined
+        ? 'moving stored values to the first key of SECRET_KEY'
+        : 'still moving stored values to the first key of SECRET_KEY';
+    this.lastLineAt = now;
+    this.total ??= await values.count();
+    logger.info({ table: this.table, moved: this.moved, visited: this.visited, values: this.total }, message);
+  }
+}
+
+interface Visit {
+  signal: AbortSignal;
+  onBatch: (moved: number, visited: number) => Promise<void>;
+}
+
+/** Reads a column to its end. With `visit`, moves values, and pauses after each batch for as long as the batch took. */
+async function readAll(values: EncryptedValues, visit?: Visit): Promise<EncryptedCounts> {
+  const total: EncryptedCounts = { first: 0, older: 0, unknown: 0 };
+  let after: string | undefined;
+  while (!visit?.signal.aborted) {
+    const startedAt = performance.now();
+    const batch = await values.next(after, visit !== undefined);
+    if (!batch) break;
+    after = batch.last;
+    const { first, older, unknown } = batch.counts;
+    add(total, { first, older, unknown: values.column.isReplaceable ? 0 : unknown });
+    await visit?.onBatch(batch.moved, first + older + unknown);
+    if (visit) await pause(performance.now() - startedAt, visit.signal);
+  }
+  return total;
+}
+
+function add(total: EncryptedCounts, counts: EncryptedCounts): void {
+  total.first += counts.first;
+  total.older += counts.older;
+  total.unknown += counts.unknown;
+}
+
+function missingKey(table: string, { first, older, unknown }: EncryptedCounts): Error {
+  return new Error(
+    `SECRET_KEY lacks a key that is still needed: no key in it decrypts ${unknown} of the ${first + older + unknown} values in ${table}. ` +
+      'Add the missing key at the end of SECRET_KEY and start again. If the key is lost, see "A SECRET_KEY is lost" in docs/security.md',
+  );
+}
