@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { uniqueType, type Answer, type Problem } from './api.js';
-import type { TestService } from '@stream-events/testing';
 import { owner, startLimitMs, startStack, type Stack } from './stack.js';
 
 const loginPath = '/api-token-auth/';

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import {
@@ -75,6 +75,54 @@ describe('npm start', () => {
     expect((await stat(secretPath)).mode & 0o777).toBe(0o600);
     expect(service.output).not.toContain(await readFile(secretPath, 'utf8'));
   });
+
+  it(
+    'leaves data whose secrets can be rotated: the token stays valid, also when a rotation was interrupted',
+    async () => {
+      const { user: username, password, token } = await readCredentials();
+      const keyPath = join(directory.path, 'simulator/secret-key');
+      const passwordPath = join(directory.path, 'simulator/nats-subscriber-password');
+      const [oldKey, oldPassword] = await Promise.all([
+        readFile(keyPath, 'utf8'),
+        readFile(passwordPath, 'utf8'),
+      ]);
+      const module = resolve('apps/all-in-one/dist/secrets.js');
+      const run = async (command: string): Promise<string> => {
+        const code = `import { runSecrets } from '${module}'; await runSecrets('${command}');`;
+        const { stdout, stderr } = await runFile(process.execPath, ['--input-type=module', '--eval', code], {
+          env: { PATH: process.env.PATH, DATA_DIR: directory.path },
+        });
+        return stdout + stderr;
+      };
+      await expect(run('rotate')).rejects.toThrow('npm start is running on this data');
+
+      await service.stop();
+      // As after a crash between the first and the last write of the file.
+      const begun = `${'n'.repeat(64)},${oldKey}`;
+      await writeFile(keyPath, begun);
+      expect(await run('rotate')).toContain('Gateway: 1 values encrypted with the new key');
+      expect(await readFile(keyPath, 'utf8')).toBe('n'.repeat(64));
+      const output = (await run('rotate')) + (await run('rotate-subscriber'));
+      const [newKey, newPassword] = await Promise.all([
+        readFile(keyPath, 'utf8'),
+        readFile(passwordPath, 'utf8'),
+      ]);
+      for (const secret of [newKey, newPassword]) {
+        expect(secret).toMatch(/^[0-9a-f]{64}$/);
+        expect(output).not.toContain(secret);
+      }
+      expect(newPassword).not.toBe(oldPassword);
+      expect((await stat(keyPath)).mode & 0o777).toBe(0o600);
+
+      await service.start();
+      const login = await send<{ token: string }>('POST', `${service.url}/api-token-auth`, {
+        token: null,
+        body: { username, password },
+      });
+      expect(login.json).toEqual({ token });
+    },
+    startLimitMs,
+  );
 
   it(
     'leaves data whose owner can be reset, again without credentials in the output',

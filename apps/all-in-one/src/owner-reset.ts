@@ -1,11 +1,10 @@
-import { join } from 'node:path';
 import { DirectoryLockedError, lockDirectory, startEmbeddedPostgres } from '@stream-events/embedded';
 import { resetOwner } from '@stream-events/gateway';
 import { readConfig, usesOwnDatabase, type AllInOneConfig } from './all-in-one.config.js';
 import { prepareEmbeddedDatabase, prepareOwnDatabase, type Databases } from './databases.js';
 import { keepSecret } from './kept-secret.js';
 import { presentCredentials } from './owner-credentials.js';
-import { createDataDirectory } from './servers.js';
+import { createDataDirectory, secretKeyPath } from './servers.js';
 
 /** Restores access for an owner who lost the password: sets a new one and presents it once. */
 export async function runOwnerReset(): Promise<void> {
@@ -22,7 +21,7 @@ export async function runOwnerReset(): Promise<void> {
 
 async function reset(config: AllInOneConfig, directory: string): ReturnType<typeof resetOwner> {
   const keys = async (): Promise<string[]> =>
-    config.SECRET_KEY ?? [await keepSecret(join(directory, 'secret-key'))];
+    config.SECRET_KEY ?? (await keepSecret(secretKeyPath(directory))).split(',');
   const say = (line: string): void => void process.stdout.write(`  ${line}\n`);
   const resetIn = async (databases: Databases): ReturnType<typeof resetOwner> => {
     const owner = await resetOwner(databases.urlFor('gateway'), await keys());

@@ -39,6 +39,11 @@ export async function createDataDirectory(config: AllInOneConfig): Promise<strin
   return directory;
 }
 
+/** The file with `SECRET_KEY`: one key, or several, separated by commas, while a rotation is not complete. */
+export function secretKeyPath(directory: string): string {
+  return join(directory, 'secret-key');
+}
+
 /**
  * The file with the password of the NATS user `subscriber`. The password survives restarts, because your services are configured
  * with it.
@@ -58,7 +63,7 @@ export async function startServers(config: AllInOneConfig, say: (line: string) =
     let subscriberUrl: string | undefined;
     const databases = usesOwnDatabase(config) ? await prepareOwnDatabase(config, say) : await startPostgres();
     const natsUrlFor = config.NATS_URL ? externalNats(config.NATS_URL) : await startNats();
-    const secretKey = config.SECRET_KEY?.join(',') ?? (await keepSecret(join(directory, 'secret-key')));
+    const secretKey = config.SECRET_KEY?.join(',') ?? (await keepSecret(secretKeyPath(directory)));
     return {
       databases,
       natsUrlFor,

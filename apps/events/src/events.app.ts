@@ -28,6 +28,7 @@ import {
 import {
   closeNats,
   connectNats,
+  ConsumerGate,
   ErrorResponder,
   natsConnectionOptions,
   NatsServerStrategy,
@@ -37,6 +38,7 @@ import {
 import {
   closeAll,
   defineService,
+  FailureLog,
   NestLogger,
   SecretBox,
   type Logger,
@@ -157,6 +159,12 @@ async function start(shell: Shell<EventsConfig>) {
   app.get(StreamTrimmer).start();
   app.get(ErasedUsers).start();
   await app.listen();
+  const gate = new ConsumerGate({
+    services: ingestConnection,
+    events: relayConnection,
+    log: new FailureLog(logger),
+  });
+  gate.start();
   app.get(ErasureRunner).start();
 
   health.register('events database', async () => {
@@ -170,6 +178,7 @@ async function start(shell: Shell<EventsConfig>) {
       closeAll([
         () => app.get(ErasureRunner).stop(),
         () => app.close(),
+        () => gate.stop(),
         () => app.get(IngestDrain).stop(),
         () => app.get(StoreMaintenance).stop(),
         () => app.get(EventIndexBuilder).stop(),

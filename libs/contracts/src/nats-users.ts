@@ -6,11 +6,14 @@ import { ingestSubject, intakeSubject } from './events/ingest-message.js';
  *
  * ```
  *  SERVICES      requests, the INGEST stream, replays (live.replay.>)     one user for each service
- *     │ replays
+ *     │ replays, and the consumer gate
  *     │             EVENTS   only the EVENTS stream                       a second user for each service that uses it
  *     ▼                │ the part of the JetStream API that reading needs
  *  SUBSCRIBERS ◀───────┘                                                  `subscriber`, for your own services
  * ```
+ *
+ * A subscriber's request to create a consumer does not go to JetStream but to the events service, which checks it (`ConsumerGate`):
+ * permissions cannot see the payload, and no limit of nats-server applies to one user.
  *
  * Subscribers have another account than the stream. Within the stream's account, a reader could make the broker reply on any
  * subject, even on the one that deletes the stream. Replies to an imported request stay in the importing account.
@@ -24,8 +27,8 @@ export interface NatsAccount {
 /** What an account imports from another one: messages (`stream`), or replies to requests (`service`). */
 export type NatsImport = { from: string } & (
   | { stream: string }
-  // `Singleton` has one reply, `Stream` has many, like a pull request.
-  | { service: string; responseType: 'Singleton' | 'Stream' }
+  // `Singleton` has one reply, `Stream` has many, like a pull request. `as` is the name of the subject in the importing account.
+  | { service: string; responseType: 'Singleton' | 'Stream'; as?: string }
 );
 
 /** A NATS user and its permissions. Every service has its own users, and no user can read the reply inboxes of another. */
@@ -61,18 +64,31 @@ export const durableConsumers = {
 
 const pullEvents = `$JS.API.CONSUMER.MSG.NEXT.${eventsStreamName}.>`;
 
-/** The permissions that a user needs to read the EVENTS stream with its own pull consumers. */
-const readEvents = [
+/**
+ * The requests of JetStream that create a consumer, by their first tokens. `gate` is the subject on which the events service receives
+ * the requests of subscribers, followed by the consumer's name.
+ */
+export const consumerCreation = [
+  // The consumer's name must be in the subject. Permissions cannot restrict a name in the payload.
+  { api: `$JS.API.CONSUMER.CREATE.${eventsStreamName}`, gate: 'subscribers.create-consumer' },
+  {
+    api: `$JS.API.CONSUMER.DURABLE.CREATE.${eventsStreamName}`,
+    gate: 'subscribers.create-durable-consumer',
+  },
+] as const;
+
+/** The permissions that a user needs to use its own pull consumers on the EVENTS stream. */
+const useConsumers = [
   '$JS.API.INFO',
   `$JS.API.STREAM.INFO.${eventsStreamName}`,
-  // The consumer's name must be in the subject. Permissions cannot restrict a name in the payload.
-  `$JS.API.CONSUMER.CREATE.${eventsStreamName}.>`,
-  `$JS.API.CONSUMER.DURABLE.CREATE.${eventsStreamName}.>`,
   // Not DELETE, which could delete another service's consumer. A subscriber's consumers expire by their inactive_threshold.
   `$JS.API.CONSUMER.INFO.${eventsStreamName}.>`,
   pullEvents,
   `$JS.ACK.${eventsStreamName}.>`,
 ] as const;
+
+/** The permissions that a user needs to read the EVENTS stream with its own pull consumers. */
+const readEvents = [...consumerCreation.map(({ api }) => `${api}.>`), ...useConsumers];
 
 /**
  * The first requests of NATS clients (`nats stream ls`, `streams.list()`). The account EVENTS has one stream, so the reply reveals
@@ -97,7 +113,13 @@ const subscribers: NatsAccount = {
   hasJetStream: false,
   imports: [
     { from: services.name, stream: replaySubjects },
-    ...[...readEvents, ...listStreams].map((service) => ({
+    ...consumerCreation.map(({ api, gate }) => ({
+      from: services.name,
+      service: `${gate}.>`,
+      as: `${api}.>`,
+      responseType: 'Singleton' as const,
+    })),
+    ...[...useConsumers, ...listStreams].map((service) => ({
       from: events.name,
       service,
       responseType: service === pullEvents ? ('Stream' as const) : ('Singleton' as const),
@@ -135,9 +157,8 @@ function eventsUser(service: string, publish: readonly string[]): NatsUser {
  * token of a subject, so a wildcard cannot match a part of it. A list would give these names away, and with a name the
  * subscriber could pull a gateway's events or replace its consumer.
  *
- * nats-server 2.9 leaves one gap (2.12 closes it): with a push consumer that delivers to the pull subject of a durable
- * consumer, the subscriber can make that consumer deliver events to no one. The broker redelivers them after `ack_wait`, and
- * our services do not rely on events alone.
+ * The consumer gate refuses push consumers, which on nats-server 2.9 could deliver to the pull subject of a durable consumer and so
+ * make it deliver events to no one.
  */
 export const natsUsers = {
   gateway: serviceUser('gateway', {
@@ -160,7 +181,7 @@ export const natsUsers = {
       'request.streamer-monitor.list-streamers',
       'request.streamer-monitor.erase-streamer',
     ],
-    subscribe: ['request.events.>'],
+    subscribe: ['request.events.>', ...consumerCreation.map(({ gate }) => `${gate}.>`)],
     servesRequests: true,
   }),
   'events.events': eventsUser('events', ['events.>', '$JS.API.>', '$JS.ACK.>']),

@@ -86,11 +86,21 @@ export class KeyRotation {
     return this.loop.stop();
   }
 
-  /** Moves all values now, for a command that runs while no service does. Returns the number of values under the first key. */
+  /**
+   * Moves all values now, for a command that runs while no service does. Returns the number of values under the first key.
+   *
+   * @throws Error when a value needs a key that is missing
+   */
   async runOnce(): Promise<number> {
     await this.registerKey();
-    const counts = await this.pass(new AbortController().signal);
-    return counts.first;
+    let total = 0;
+    for (const values of this.values) {
+      const visit = { signal: new AbortController().signal, onBatch: () => Promise.resolve() };
+      const counts = await readAll(values, visit);
+      if (counts.unknown > 0) throw missingKey(this.nameOf(values), counts);
+      total += counts.first;
+    }
+    return total;
   }
 
   private async registerKey(): Promise<void> {

@@ -9,7 +9,9 @@ export interface NatsAccount {
 
 /** What an account imports from the account `from`: messages (`stream`) or replies to requests (`service`). */
 export type NatsImport = { from: string } & (
-  { stream: string } | { service: string; responseType: 'Singleton' | 'Stream' }
+  | { stream: string }
+  // `as`: the subject in the importing account, if it has another name there.
+  | { service: string; responseType: 'Singleton' | 'Stream'; as?: string }
 );
 
 /** A user of the nats-server with its permissions: lists of allowed subjects (`*` and `>` as in NATS). */
@@ -107,7 +109,10 @@ function renderExport(item: NatsImport, importer: NatsAccount): object {
 
 function renderImport({ from, ...item }: NatsImport): object {
   if ('stream' in item) return { stream: { account: from, subject: item.stream } };
-  return { service: { account: from, subject: item.service } };
+  return {
+    service: { account: from, subject: item.service },
+    ...(item.as !== undefined && { to: item.as }),
+  };
 }
 
 function renderUser(user: NatsUserWithPassword): object {

@@ -8,7 +8,10 @@ export const EVENTS_CONNECTION = Symbol('EVENTS_CONNECTION');
 
 /** How a service reaches NATS. */
 export interface NatsOptions {
-  /** The members of the cluster, each with user and password: `nats://events:…@127.0.0.1:4222`. */
+  /**
+   * The members of the cluster, each with user and password: `nats://events:…@127.0.0.1:4222`. While a password is being changed, the
+   * list has each member twice, with the new and the old password.
+   */
   urls: readonly string[];
   /** Shown in the server's connection list. */
   name: string;
@@ -19,17 +22,31 @@ export interface NatsOptions {
 // Long enough for a broker that starts together with the service. An orchestrator sees a longer outage as a failed start.
 const firstConnectionLimitMs = 30_000;
 
-/** The options of the NATS client: credentials from the URL, the inbox prefix of the user, and endless reconnecting. */
-export function natsConnectionOptions(options: NatsOptions): ConnectionOptions & { inboxPrefix: string } {
+/**
+ * The options of the NATS client: credentials from the URL, the inbox prefix of the user, and endless reconnecting.
+ *
+ * @param attempt the attempts before this one, which tried other passwords
+ */
+export function natsConnectionOptions(
+  options: NatsOptions,
+  attempt = 0,
+): ConnectionOptions & { inboxPrefix: string } {
   const parsed = options.urls.map((text) => new URL(text));
   const user = userOf(options);
+  const passwords = passwordsOf(options);
+  let connections = attempt;
   return {
-    servers: parsed.map((address) => address.host),
-    ...(user !== '' && { user, pass: decodeURIComponent(parsed[0]?.password ?? '') }),
+    servers: [...new Set(parsed.map((address) => address.host))],
+    ...(user !== '' && {
+      authenticator: () => ({ user, pass: passwords[connections++ % passwords.length] ?? '' }),
+    }),
     ...(parsed[0]?.protocol === 'tls:' && { tls: {} }),
     name: options.name,
     inboxPrefix: inboxPrefix(user || options.name),
     maxReconnectAttempts: -1,
+    // Otherwise, the client gives up for good when two passwords are rejected in a row: during a change of the password, or when the
+    // server gets a new password first.
+    ignoreAuthErrorAbort: true,
     reconnectTimeWait: 250,
     reconnectJitter: 250,
     pingInterval: 5_000,
@@ -43,23 +60,25 @@ export function natsConnectionOptions(options: NatsOptions): ConnectionOptions &
 /**
  * Connects to NATS, and retries for 30 s.
  *
- * @throws Error with the last error of the client when no member of the cluster replied; immediately when the credentials
- * are wrong
+ * @throws Error with the last error of the client when no member of the cluster replied; immediately when the server rejects all
+ * passwords
  */
 export async function connectNats(options: NatsOptions): Promise<NatsConnection> {
   const deadline = Date.now() + firstConnectionLimitMs;
+  let rejected = 0;
   for (;;) {
     try {
-      return await connect(natsConnectionOptions(options));
+      return await connect(natsConnectionOptions(options, rejected));
     } catch (error) {
-      if (Date.now() > deadline || isAuthorizationError(error)) {
-        const hosts = options.urls.map((text) => new URL(text).host).join(', ');
+      if (isAuthorizationError(error)) rejected += 1;
+      if (Date.now() > deadline || rejected === passwordsOf(options).length) {
+        const hosts = [...new Set(options.urls.map((text) => new URL(text).host))].join(', ');
         const user = userOf(options);
         throw new Error(`cannot connect to NATS at ${hosts}${user && ` as ${user}`}: ${describe(error)}`, {
           cause: error,
         });
       }
-      await wait(500);
+      if (!isAuthorizationError(error)) await wait(500);
     }
   }
 }
@@ -76,6 +95,11 @@ function userOf({ urls, account }: NatsOptions): string {
   const [first] = urls;
   const user = first === undefined ? '' : decodeURIComponent(new URL(first).username);
   return account === 'EVENTS' && user !== '' ? eventsUserOf(user) : user;
+}
+
+/** The passwords in the URLs, each once, in order. */
+function passwordsOf({ urls }: NatsOptions): string[] {
+  return [...new Set(urls.map((text) => decodeURIComponent(new URL(text).password)))];
 }
 
 function isAuthorizationError(error: unknown): boolean {

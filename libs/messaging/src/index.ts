@@ -1,5 +1,6 @@
 export * from './connection.js';
 export * from './connection-watch.js';
+export * from './consumer-gate.js';
 export * from './correlation.js';
 export * from './durable-consumer.js';
 export * from './error-responder.filter.js';

@@ -17,8 +17,10 @@ import {
   natsUsers,
   type NatsUser,
 } from '@stream-events/contracts';
+import { FailureLog } from '@stream-events/service';
 import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
 import { connectNats } from './connection.js';
+import { ConsumerGate } from './consumer-gate.js';
 
 const everything = { publish: ['>'], subscribe: ['>'], doNotPublish: [] };
 const operators: NatsUser[] = [
@@ -32,6 +34,9 @@ let nats: TestNats;
 /** Has every permission in the accounts of the services and of the stream. */
 let services: NatsConnection;
 let events: NatsConnection;
+/** The connections of the events service, which runs the consumer gate. */
+let gateConnections: { services: NatsConnection; events: NatsConnection };
+let gate: ConsumerGate;
 let subscriber: NatsConnection;
 /** The subjects that the broker refused the subscriber. */
 let refused: string[];
@@ -42,8 +47,13 @@ beforeAll(async () => {
   nats = await startTestNats([...Object.values(natsUsers), ...operators]);
   services = await connectNats({ urls: [nats.urlFor('operator')], name: 'test' });
   events = await connectNats({ urls: [nats.urlFor('operator')], name: 'test', account: 'EVENTS' });
+  const options = { urls: [nats.urlFor('events')], name: 'gate' };
+  const inServices = await connectNats(options);
+  const inEvents = await connectNats({ ...options, account: 'EVENTS' });
+  gateConnections = { services: inServices, events: inEvents };
 });
 afterAll(async () => {
+  await Promise.all([gateConnections.services.close(), gateConnections.events.close()]);
   await Promise.all([services.close(), events.close()]);
   await nats.stop();
 });
@@ -53,6 +63,10 @@ beforeEach(async () => {
   heard = [];
   subscriber = await connectNats({ urls: [nats.urlFor('subscriber')], name: 'test' });
   void collectRefusals(subscriber);
+  const log = new FailureLog({ info: () => undefined, warn: () => undefined });
+  gate = new ConsumerGate({ ...gateConnections, log });
+  gate.start();
+  await gateConnections.services.flush();
   const ingest = await jetstreamManager(services);
   await ingest.streams.add({ name: ingestStreamName, subjects: [ingestSubject] });
   const { streams, consumers } = await jetstreamManager(events);
@@ -61,6 +75,7 @@ beforeEach(async () => {
   for (const text of stored) await jetstream(events).publish('events.platform.stream-online.4711', text);
 });
 afterEach(async () => {
+  await gate.stop();
   await subscriber.close();
   await (await jetstreamManager(services)).streams.delete(ingestStreamName);
   await (await jetstreamManager(events)).streams.delete(eventsStreamName);
@@ -77,7 +92,7 @@ const timeout = 20_000;
 
 /** Creates a consumer for the subscriber, as an attacker's own client would. */
 async function createConsumer(
-  config: Partial<ConsumerConfig> & { name: string },
+  config: Partial<ConsumerConfig> & { name: string } & Record<string, unknown>,
   connection = subscriber,
 ): Promise<void> {
   const payload = JSON.stringify({ stream_name: eventsStreamName, config });
@@ -244,25 +259,30 @@ describe('natsUsers.subscriber', () => {
     `${api}.STREAM.PURGE.EVENTS`,
     `${api}.STREAM.DELETE.EVENTS`,
     `${api}.CONSUMER.DELETE.${ofDurable}`,
+    // On nats-server 2.9, a push consumer could make a durable consumer deliver events to no one.
+    `${api}.CONSUMER.MSG.NEXT.${ofDurable}`,
   ];
-  it.each(pushTargets)('cannot have events pushed to %s', async (deliver_subject) => {
+  it.each(pushTargets)('cannot have events pushed to %s', async (target) => {
     const before = await readState();
     heard = [];
-    services.subscribe('>', { callback: (_, { subject }) => void heard.push(subject) });
-    await services.flush();
-    const proof = listen(events, 'proof.pushed');
-    await events.flush();
+    for (const connection of [services, events])
+      connection.subscribe('>', { callback: (_, { subject }) => void heard.push(subject) });
+    await Promise.all([services.flush(), events.flush()]);
     const push = { ack_policy: AckPolicy.None, deliver_policy: DeliverPolicy.All };
 
-    for (const headers_only of [false, true])
-      await createConsumer({ ...push, name: `attack-${headers_only}`, headers_only, deliver_subject }).catch(
-        (error: unknown) => expect(String(error)).toContain('cycle'),
+    // The broker matches names of fields without regard to case, and takes a long s for an s.
+    for (const [index, field] of ['deliver_subject', 'Deliver_Subject', 'DELIVER_SUBJECT'].entries())
+      await expect(createConsumer({ ...push, name: `attack-${index}`, [field]: target })).rejects.toThrow(
+        'push consumers are not available',
       );
-    // The broker pushes within the account of the stream, where no one listens.
-    await createConsumer({ ...push, name: 'proof', deliver_subject: 'proof.pushed' });
+    await createConsumer({ ...push, name: 'pull', deliver_ſubject: target, deliver_subject: '' });
 
-    await eventually(() => expect(proof).toHaveLength(stored.length));
-    expect(heard.filter((subject) => subject === deliver_subject)).toEqual([]);
+    const { consumers } = await jetstreamManager(events);
+    expect((await consumers.info(eventsStreamName, 'pull')).config).not.toHaveProperty('deliver_subject');
+    const created: string[] = [];
+    for await (const { name } of consumers.list(eventsStreamName)) created.push(name);
+    expect(created.sort()).toEqual(['pull', durable].sort());
+    expect(heard.filter((subject) => subject === target)).toEqual([]);
     expect(await readState()).toEqual(before);
   });
 
@@ -298,26 +318,46 @@ describe('natsUsers.subscriber', () => {
     await insider.close();
   });
 
-  // nats-server 2.9 allows the attack; 2.12 does not. Our services also learn from the platform what these events say.
-  it('cannot withhold events from our durable consumers for longer than ack_wait', async () => {
+  it('can create 500 consumers and not one more, while our services create theirs', async () => {
     const { consumers } = await jetstreamManager(events);
-    await consumers.update(eventsStreamName, durable, { ack_wait: nanos(1_000) });
-    const deliver_subject = `${api}.CONSUMER.MSG.NEXT.${ofDurable}`;
-    const push = { ack_policy: AckPolicy.None, deliver_policy: DeliverPolicy.All };
-    const proof = listen(events, 'proof.pushed');
-    await events.flush();
-    await createConsumer({ ...push, name: 'attack', deliver_subject });
-    await createConsumer({ ...push, name: 'proof', deliver_subject: 'proof.pushed' });
-    await eventually(() => expect(proof).toHaveLength(stored.length));
-
-    const consumer = await jetstream(events).consumers.get(eventsStreamName, durable);
-    // A message may be delivered again: it must be acknowledged within 1 s.
-    const texts = new Set<string>();
-    for await (const message of await consumer.consume()) {
-      message.ack();
-      if (texts.add(message.string()).size === stored.length) break;
+    const ephemeral = { ack_policy: AckPolicy.None, inactive_threshold };
+    const create = (name: string): Promise<string> =>
+      createConsumer({ ...ephemeral, name }).then(
+        () => 'created',
+        (error: unknown) => String(error),
+      );
+    // An old consumer of ours does not count.
+    await consumers.add(eventsStreamName, { ...ephemeral, name: 'of-a-gateway' });
+    const outcomes: string[] = [];
+    for (let batch = 0; batch < 26; batch += 1) {
+      const names = Array.from({ length: 20 }, (_, index) => `flood-${batch}-${index}`);
+      outcomes.push(...(await Promise.all(names.map(create))));
     }
-    expect([...texts].sort()).toEqual(stored);
+
+    expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(500);
+    expect(outcomes.filter((outcome) => outcome.includes('"err_code":10026'))).toHaveLength(20);
+    // A consumer that exists can be opened again.
+    expect(await create('flood-0-0')).toBe('created');
+    const insider = await connectNats({ urls: [nats.urlFor('gateway')], name: 'test', account: 'EVENTS' });
+    const reader = await jetstream(insider).consumers.get(eventsStreamName, { inactive_threshold: 60_000 });
+    expect((await reader.next())?.string()).toBe(stored[0]);
+    await insider.close();
+    const own = await jetstream(events).consumers.get(eventsStreamName, durable);
+    expect((await own.next())?.string()).toBe(stored[0]);
+    // Room for another one when one expires.
+    await consumers.delete(eventsStreamName, 'flood-1-1');
+    await eventually(async () => expect(await create('after')).toBe('created'));
+    expect(await create('one-more')).toContain('maximum consumers limit reached');
+  }, 60_000);
+
+  it.each([
+    ['no JSON', '{'],
+    ['a list', '[]'],
+    ['no configuration', '{"stream_name":"EVENTS"}'],
+    ['a large configuration', JSON.stringify({ config: { name: 'mine', description: 'x'.repeat(20_000) } })],
+  ])('gets an error for a request with %s', async (_, payload) => {
+    const reply = await subscriber.request(`${api}.CONSUMER.CREATE.EVENTS.mine`, payload, { timeout });
+    expect(reply.json()).toMatchObject({ error: { code: 400, err_code: 10_025 } });
   });
 
   it('cannot acknowledge a message of another consumer through the reply subject of a request', async () => {

@@ -26,7 +26,7 @@ export const sharedVariables = {
   PLATFORM_CONNECTOR_DATABASE_URL: databaseUrlOf('platform connector'),
   STREAMER_MONITOR_DATABASE_URL: databaseUrlOf('streamer monitor'),
   NATS_URL: urls(
-    'nats-server 2.9 or newer with JetStream, with user and password; separate the members of a cluster with commas. The service connects to the EVENTS stream as user `<user>.events` with the same password. When this is not set, `npm start` runs its own nats-server',
+    'nats-server 2.9 or newer with JetStream, with user and password; separate the members of a cluster with commas. While a password is being changed, list each member with the new and with the old password. The service connects to the EVENTS stream as user `<user>.events` with the same password. When this is not set, `npm start` runs its own nats-server',
     ['nats', 'tls'],
     { secret: true },
   ),
@@ -38,7 +38,7 @@ export const sharedVariables = {
     { secret: true, pattern: /^[^\s]{16,}$/, fault: 'must have at least 16 characters and no spaces' },
   ),
   SECRET_KEY: list(
-    'Encrypts tokens in the database, and hashes the ids of erased platform users. The same for all services. One or more keys of at least 32 characters, separated by commas: the first key encrypts and hashes, every key decrypts and recognizes. `npm start` generates one when it runs its own servers',
+    'Encrypts tokens in the database. The same for all services. One or more keys of at least 32 characters, separated by commas: the first key encrypts, every key decrypts. docs/security.md describes how to change it. `npm start` generates one when it runs its own servers',
     { secret: true, minLength: 32 },
   ),
   PUBLIC_URL: optionalUrl(

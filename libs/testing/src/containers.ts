@@ -46,6 +46,7 @@ export interface NatsServer {
   kill(): Promise<void>;
   /** Restarts a running or killed server with the same port and data. */
   restart(): Promise<void>;
+  reload(users: NatsConfigOptions['users']): Promise<void>;
 }
 
 /**
@@ -80,5 +81,6 @@ export async function startNatsContainer(users: NatsConfigOptions['users']): Pro
       await client.container.getById(container.getId()).kill();
     },
     restart: () => container.restart({ timeout: 10 }),
+    reload: () => Promise.reject(new Error('the configuration in a container cannot be changed')),
   };
 }

@@ -1,5 +1,8 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   choosePasswords,
+  renderAccounts,
   startEmbeddedNats,
   type NatsConfigOptions,
   type NatsUser,
@@ -21,6 +24,11 @@ export interface TestNats {
   kill(): Promise<void>;
   /** Starts the server with the same port, data and passwords, after an orderly shutdown if it runs. */
   restart(): Promise<void>;
+  /**
+   * Changes the passwords of users and of those who share them, and reloads the running server, like `nats-server --signal reload`.
+   * `urlFor` then returns URLs with the new passwords. Not available in a container.
+   */
+  changePasswords(passwords: Readonly<Record<string, string>>): Promise<void>;
 }
 
 /** Holds the path of the nats-server that the global setup found, so that test files need not search. */
@@ -28,7 +36,7 @@ export const NATS_BINARY_VARIABLE = 'TEST_NATS_BINARY';
 
 /** Starts a nats-server: in a container when a Docker engine responds, otherwise as a child process. */
 export async function startTestNats(users: readonly NatsUser[]): Promise<TestNats> {
-  const withPasswords = choosePasswords(users);
+  let withPasswords = choosePasswords(users);
   const source = await chooseServerSource();
   const server = await (source === 'containers'
     ? startNatsContainer(withPasswords)
@@ -44,6 +52,13 @@ export async function startTestNats(users: readonly NatsUser[]): Promise<TestNat
     stop: () => server.stop(),
     kill: () => server.kill(),
     restart: () => server.restart(),
+    changePasswords: async (passwords) => {
+      withPasswords = withPasswords.map((user) => ({
+        ...user,
+        password: passwords[user.passwordOf ?? user.name] ?? user.password,
+      }));
+      await server.reload(withPasswords);
+    },
   };
 }
 
@@ -69,6 +84,12 @@ async function startGuardedNats(users: NatsConfigOptions['users']): Promise<Nats
         await directory.remove();
       },
       kill: () => server.kill(),
+      reload: async (changed) => {
+        const path = join(directory.path, 'nats', 'nats-server.conf');
+        const config = JSON.parse(await readFile(path, 'utf8')) as object; // holds: renderNatsConfig writes JSON
+        await writeFile(path, JSON.stringify({ ...config, accounts: renderAccounts(changed) }));
+        process.kill(server.pid, 'SIGHUP');
+      },
       restart: async () => {
         await server.stop();
         server = await start(server.port);

@@ -1,0 +1,209 @@
+import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
+import { consumerCreation, durableConsumers, eventsStreamName } from '@stream-events/contracts';
+import type { FailureLog } from '@stream-events/service';
+import { isStreamNotFound } from './stream-not-found.js';
+
+/** The connections and limits of a consumer gate. */
+export interface ConsumerGateOptions {
+  /** In the account of the services, where requests of subscribers arrive. */
+  services: NatsConnection;
+  /** In the account EVENTS, with all permissions there. */
+  events: NatsConnection;
+  log: FailureLog;
+  /** Default: 500. Room for a client that restarts every second and leaves ephemeral consumers of 5 minutes. */
+  maxConsumers?: number;
+}
+
+/** The error of a reply of the JetStream API. */
+interface ApiError {
+  code: number;
+  err_code: number;
+  description: string;
+}
+
+const defaultMaxConsumers = 500;
+// Each request waits for the ones before it. More than this many take longer than clients wait.
+const maxWaiting = 256;
+const maxPayloadBytes = 16_384;
+const apiTimeoutMs = 4_000;
+/** The number of consumers may be this old: listing them costs the broker a reply of up to 256 configurations. */
+const maxCountAgeMs = 1_000;
+
+/** Begins the description of every consumer that a subscriber created. Subscribers cannot create a consumer without it. */
+export const subscriberMark = 'subscriber';
+
+/**
+ * The fields of a pull consumer. Other fields do not reach the broker. It matches names without regard to case, so a list of forbidden
+ * fields would not be enough.
+ */
+const allowedFields = [
+  ...['durable_name', 'name', 'description', 'metadata', 'inactive_threshold', 'mem_storage', 'num_replicas'],
+  ...[
+    'deliver_policy',
+    'opt_start_seq',
+    'opt_start_time',
+    'filter_subject',
+    'filter_subjects',
+    'replay_policy',
+  ],
+  ...['ack_policy', 'ack_wait', 'max_deliver', 'backoff', 'max_ack_pending', 'headers_only', 'sample_freq'],
+  ...['max_waiting', 'max_batch', 'max_expires', 'max_bytes'],
+  ...['pause_until', 'priority_groups', 'priority_policy', 'priority_timeout'],
+];
+
+/**
+ * Creates the consumers of subscribers on the EVENTS stream. NATS delivers the requests of `subscriber` to the events service instead
+ * of JetStream. The gate refuses push consumers, names of our own consumers, and more than `maxConsumers`, and forwards the rest.
+ *
+ * ```
+ *  subscriber ── $JS.API.CONSUMER.CREATE.EVENTS.<name> ──▶ gate ── the same request, checked ──▶ JetStream
+ * ```
+ *
+ * Several instances share the requests. Each one counts all consumers at most a second ago and those that it has created since, so n
+ * instances may exceed the limit, by less than n times.
+ */
+export class ConsumerGate {
+  private readonly subscriptions: Subscription[] = [];
+  private manager: JetStreamManager | undefined;
+  private queue: Promise<void> = Promise.resolve();
+  private waiting = 0;
+  private known = new Set<string>();
+  private countedAt = -Infinity;
+
+  constructor(private readonly options: ConsumerGateOptions) {}
+
+  start(): void {
+    for (const { api, gate } of consumerCreation)
+      this.subscriptions.push(
+        this.options.services.subscribe(`${gate}.>`, {
+          queue: 'events',
+          callback: (error, message) => {
+            if (!error) this.enqueue(message, api, message.subject.slice(gate.length + 1));
+          },
+        }),
+      );
+  }
+
+  /** Stops receiving, and finishes the requests that have arrived. */
+  async stop(): Promise<void> {
+    await Promise.all(this.subscriptions.splice(0).map((subscription) => subscription.drain()));
+    await this.queue;
+  }
+
+  private enqueue(message: Msg, api: string, target: string): void {
+    if (this.waiting >= maxWaiting) {
+      refuse(message, unavailable('too many requests to create consumers; try again'));
+      return;
+    }
+    this.waiting += 1;
+    this.queue = this.queue
+      .then(() => this.handle(message, api, target))
+      .catch((err: unknown) => {
+        this.options.log.warn('cannot create a consumer of a subscriber', { err });
+        refuse(message, unavailable('JetStream did not reply'));
+      })
+      .finally(() => {
+        this.waiting -= 1;
+      });
+  }
+
+  /** @param target the consumer's name, with the filter after a dot if the request has one */
+  private async handle(message: Msg, api: string, target: string): Promise<void> {
+    const name = target.split('.', 1)[0] ?? '';
+    const request = readRequest(message, name);
+    const fault = 'fault' in request ? request.fault : await this.findExcess(name);
+    if (fault !== undefined) {
+      this.options.log.warn('refused a consumer of a subscriber', {
+        consumer: name,
+        reason: fault.description,
+      });
+      refuse(message, fault);
+      return;
+    }
+    if ('fault' in request) return;
+    const payload = JSON.stringify(request.forwarded);
+    const reply = await this.options.events.request(`${api}.${target}`, payload, { timeout: apiTimeoutMs });
+    this.known.add(name);
+    message.respond(reply.data);
+  }
+
+  private async findExcess(name: string): Promise<ApiError | undefined> {
+    const { maxConsumers = defaultMaxConsumers } = this.options;
+    if (performance.now() > this.countedAt + maxCountAgeMs) await this.count();
+    if (this.known.has(name) || this.known.size < maxConsumers) return undefined;
+    // The same code as for a limit of the account, which clients know.
+    const description = `maximum consumers limit reached: subscribers have ${maxConsumers} consumers. Give consumers an inactive_threshold, so that unused ones expire`;
+    return { code: 400, err_code: 10_026, description };
+  }
+
+  private async count(): Promise<void> {
+    const startedAt = performance.now();
+    const known = new Set<string>();
+    this.manager ??= await jetstreamManager(this.options.events, { checkAPI: false, timeout: apiTimeoutMs });
+    try {
+      for await (const { name, config } of this.manager.consumers.list(eventsStreamName))
+        if (config.description?.startsWith(subscriberMark)) known.add(name);
+    } catch (error) {
+      // JetStream's reply tells the client.
+      if (!isStreamNotFound(error)) throw error;
+    }
+    this.known = known;
+    this.countedAt = startedAt;
+  }
+}
+
+/** Parses and checks a request, and writes the one to forward. */
+function readRequest(message: Msg, name: string): { forwarded: object } | { fault: ApiError } {
+  if (message.data.length > maxPayloadBytes) return { fault: invalid('the request is too large') };
+  const body = parseObject(message.string());
+  const config = body && asObject(body.config);
+  if (!config) return { fault: invalid('the request has no configuration of a consumer') };
+  for (const [field, value] of Object.entries(config))
+    if (/^deliver_(subject|group)$/i.test(field) && value !== '' && value !== null)
+      return {
+        fault: invalid('push consumers are not available. Create a pull consumer, without deliver_subject'),
+      };
+  const ours: readonly string[] = Object.values(durableConsumers);
+  if (
+    ours.includes(name) ||
+    [config.durable_name, config.name].some((given) => given !== undefined && given !== name)
+  )
+    return { fault: invalid('the name in the configuration must be the name in the subject') };
+  const kept = Object.fromEntries(Object.entries(config).filter(([field]) => allowedFields.includes(field)));
+  const description = typeof config.description === 'string' ? `: ${config.description}` : '';
+  return {
+    forwarded: {
+      stream_name: eventsStreamName,
+      config: { ...kept, description: subscriberMark + description },
+      ...(typeof body.action === 'string' && { action: body.action }),
+    },
+  };
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function asObject(value: unknown): Record<string, unknown> | undefined {
+  // Safe cast: an object that is not an array has fields.
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;
+}
+
+function invalid(description: string): ApiError {
+  return { code: 400, err_code: 10_025, description };
+}
+
+function unavailable(description: string): ApiError {
+  return { code: 503, err_code: 10_008, description };
+}
+
+function refuse(message: Msg, error: ApiError): void {
+  message.respond(JSON.stringify({ type: 'io.nats.jetstream.api.v1.consumer_create_response', error }));
+}

@@ -1,0 +1,6 @@
+// npm run secrets -- rotate | rotate-subscriber: replaces a secret that npm start generated. Runs on the service's machine only.
+import { prepare } from './prepare.mjs';
+
+prepare();
+const { runSecrets } = await import('../apps/all-in-one/dist/secrets.js');
+await runSecrets(process.argv[2]);
