@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { dirname, isAbsolute } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { hasCode } from './error-code.js';
+import { runCommand } from './run-command.js';
+
+const VERSION_TIMEOUT_MS = 10_000;
+/** The oldest version whose configuration and JetStream API the service uses, as [major, minor]. */
+const OLDEST = [2, 9] as const;
+const WRITABLE_BY_GROUP = 0o020;
+const WRITABLE_BY_ALL = 0o002;
+
+/** A program that may be started, or why it may not. */
+export type Verdict = { version: string } | { reason: string };
+
+/**
+ * Decides whether to run an installed program as nats-server. A program that another user can replace would get every password of NATS
+ * and read every event.
+ */
+export async function judgeInstalled(path: string): Promise<Verdict> {
+  if (!isAbsolute(path)) return { reason: 'its path is not absolute' };
+  // A link is as safe as the folder that holds it and the program that it names.
+  const target = await realpath(path);
+  for (const part of new Set([dirname(path), dirname(target), target])) {
+    const fault = await findFault(part);
+    if (fault !== undefined) return { reason: fault };
+  }
+  return judgeVersion(path);
+}
+
+/** Decides whether a program is a nats-server that is new enough. */
+export async function judgeVersion(path: string): Promise<Verdict> {
+  const { succeeded, output } = await runCommand(path, ['--version'], { timeoutMs: VERSION_TIMEOUT_MS });
+  const [, version, major, minor] = /^nats-server: (v?(\d+)\.(\d+)\S*)/.exec(output) ?? [];
+  if (!succeeded || version === undefined) return { reason: 'it does not run, or is not nats-server' };
+  const isOld = Number(major) < OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) < OLDEST[1]);
+  return isOld
+    ? { reason: `its version is ${version}, and ${OLDEST.join('.')} is the oldest that works` }
+    : { version };
+}
+
+async function findFault(path: string): Promise<string | undefined> {
+  const { uid, gid, mode } = await stat(path);
+  const user = process.getuid?.();
+  if (user === undefined) return undefined; // Windows has other permissions
+  if (uid !== 0 && uid !== user) return `${path} belongs to another user (${uid})`;
+  if (mode & WRITABLE_BY_ALL) return `every user can write to ${path}`;
+  // Many systems give each user a group of the same name.
+  if (mode & WRITABLE_BY_GROUP && gid !== 0 && gid !== process.getgid?.())
+    return `the group ${gid} can write to ${path}`;
+  return undefined;
+}
+
+function pinPath(program: string): string {
+  return `${program}.sha256`;
+}
+
+/**
+ * Remembers the content of a program, so that later starts notice a change.
+ *
+ * @param content where the program is now
+ */
+export async function pinProgram(program: string, content = program): Promise<void> {
+  await writeFile(pinPath(program), `${await hashFile(content)}\n`, { mode: 0o600, flush: true });
+}
+
+/**
+ * Checks a program against its pin. Pins the program of an earlier version, which kept none.
+ *
+ * @throws Error when the program has changed
+ */
+export async function checkPin(program: string): Promise<void> {
+  const pinned = await readFile(pinPath(program), 'utf8').catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  });
+  if (pinned === undefined) {
+    await pinProgram(program);
+    return;
+  }
+  const found = await hashFile(program);
+  if (found === pinned.trim()) return;
+  throw new Error(
+    `${program} has changed since it was extracted: its SHA-256 is ${found}, not ${pinned.trim()}. ` +
+      `Find out who changed the file. To extract it again, delete it and ${pinPath(program)}`,
+  );
+}
+
+async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
