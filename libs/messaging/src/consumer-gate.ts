@@ -1,7 +1,7 @@
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { consumerCreation, durableConsumers, eventsStreamName } from '@stream-events/contracts';
-import type { FailureLog } from '@stream-events/service';
+import { within, type FailureLog } from '@stream-events/service';
 import { isStreamNotFound } from './stream-not-found.js';
 
 /** The connections and limits of a consumer gate. */
@@ -27,6 +27,7 @@ const defaultMaxConsumers = 500;
 const maxWaiting = 256;
 const maxPayloadBytes = 16_384;
 const apiTimeoutMs = 4_000;
+const stopLimitMs = 1_000;
 /** The number of consumers may be this old: listing them costs the broker a reply of up to 256 configurations. */
 const maxCountAgeMs = 1_000;
 
@@ -85,10 +86,11 @@ export class ConsumerGate {
       );
   }
 
-  /** Stops receiving, and finishes the requests that have arrived. */
+  /** Stops receiving, and finishes the requests that have arrived, unless the broker is away. */
   async stop(): Promise<void> {
-    await Promise.all(this.subscriptions.splice(0).map((subscription) => subscription.drain()));
-    await this.queue;
+    const drained = Promise.all(this.subscriptions.splice(0).map((subscription) => subscription.drain()));
+    await within(stopLimitMs, drained);
+    await within(stopLimitMs, this.queue);
   }
 
   private enqueue(message: Msg, api: string, target: string): void {

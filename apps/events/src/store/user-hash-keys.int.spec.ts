@@ -61,6 +61,15 @@ describe(UserHashKeys.name, () => {
     expect((await load(added, old)).hasher.hash('12826')).toBe(first);
   });
 
+  it('starts with another key after the procedure for a lost SECRET_KEY', async () => {
+    await load(old);
+    await expect(load(fresh)).rejects.toThrow(/cannot decrypt/);
+
+    await store.dataSource.query('DELETE FROM events.user_hash_keys');
+
+    expect((await load(fresh)).sealed).toHaveLength(1);
+  });
+
   it('gives the gateways the same keys, encrypted under the first key', async () => {
     await load(old);
     const { sealed, hasher } = await load(fresh, old);

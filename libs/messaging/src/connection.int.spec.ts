@@ -1,0 +1,76 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { natsUsers } from '@stream-events/contracts';
+import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
+import { connectNats } from './connection.js';
+
+describe(connectNats.name, () => {
+  let nats: TestNats;
+  let open: NatsConnection[];
+
+  beforeEach(async () => {
+    nats = await startTestNats(Object.values(natsUsers));
+    open = [];
+  });
+  afterEach(async () => {
+    await Promise.all(open.map((connection) => connection.close()));
+    await nats.stop();
+  });
+
+  const withPassword = (password: string): string => {
+    const url = new URL(nats.urlFor('gateway'));
+    url.password = password;
+    return url.href;
+  };
+
+  it('connects with the second password when the server does not know the first one yet', async () => {
+    const urls = [withPassword('new-password'), nats.urlFor('gateway')];
+
+    for (const account of [{}, { account: 'EVENTS' as const }])
+      await (await connectNats({ urls, name: 'test', ...account })).close();
+  });
+
+  it('fails at once when the server rejects both passwords', async () => {
+    const urls = [withPassword('wrong'), withPassword('wrong-too')];
+
+    await expect(connectNats({ urls, name: 'test' })).rejects.toThrow(
+      /cannot connect to NATS at 127\.0\.0\.1:\d+ as gateway: .*authorization/i,
+    );
+  });
+
+  it('changes to the new password when the server is reloaded, and back, and loses no subscription', async () => {
+    const old = new URL(nats.urlFor('gateway')).password;
+    const urls = [withPassword('new-password'), nats.urlFor('gateway')];
+    const connection = await connectNats({ urls, name: 'test' });
+    open.push(connection);
+    const heard: string[] = [];
+    connection.subscribe('live.replay.>', { callback: (_, { subject }) => void heard.push(subject) });
+
+    for (const [round, password] of ['new-password', old, 'new-password'].entries()) {
+      await nats.changePasswords({ gateway: password });
+      await eventually(async () => {
+        const other = await connectNats({ urls: [withPassword(password)], name: 'other' });
+        other.publish(`live.replay.${round}`);
+        await other.flush();
+        await other.close();
+        expect(heard).toContain(`live.replay.${round}`);
+      });
+    }
+  });
+
+  it('waits for its password when the server gets a new one first', async () => {
+    const connection = await connectNats({ urls: [nats.urlFor('gateway')], name: 'test' });
+    open.push(connection);
+    const old = new URL(nats.urlFor('gateway')).password;
+    let rejections = 0;
+    void (async () => {
+      for await (const { type } of connection.status()) rejections += Number(type === 'error');
+    })();
+
+    await nats.changePasswords({ gateway: 'new-password' });
+    // The client would give up after the second one.
+    await eventually(() => expect(rejections).toBeGreaterThan(2));
+    await nats.changePasswords({ gateway: old });
+
+    await eventually(() => connection.flush());
+  });
+});
