@@ -1,8 +1,10 @@
 import type { INestMicroservice } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import {
+  beginOverlaps,
   createErasure,
   discardDeadLetter,
+  endOverlaps,
   exportEvents,
   getDeadLetter,
   getErasure,
@@ -62,6 +64,7 @@ import { Retention } from './retention/retention.service.js';
 import { StreamTrimmer } from './retention/stream-trimmer.service.js';
 import { RetentionPolicy } from './store/retention-policy.js';
 import { ErasedUsers } from './store/erased-users.service.js';
+import { Overlaps } from './store/overlaps.service.js';
 import { StoreMaintenance } from './store/store-maintenance.service.js';
 import { userHashKeyColumn, UserHashKeys } from './store/user-hash-keys.js';
 import { SummaryMaintenance } from './stream-summaries/summary-maintenance.service.js';
@@ -88,6 +91,8 @@ const servedContracts = [
   listErasures,
   listErasedUsers,
   wereMessagesErased,
+  beginOverlaps,
+  endOverlaps,
 ];
 
 /** The events service: stores batches of events, lists them, and publishes them to the EVENTS stream. */
@@ -158,6 +163,7 @@ async function start(shell: Shell<EventsConfig>) {
   app.get(Retention).start();
   app.get(StreamTrimmer).start();
   app.get(ErasedUsers).start();
+  app.get(Overlaps).start();
   await app.listen();
   const gate = new ConsumerGate({
     services: ingestConnection,
@@ -191,6 +197,7 @@ async function start(shell: Shell<EventsConfig>) {
         () => app.get(StreamWatch).stop(),
         () => app.get(ErasedUsers).stop(),
         () => rotation.stop(),
+        () => app.get(Overlaps).stop(),
         () => publisher.close(),
         () => client.close(),
         () => Promise.all([closeNats(relayConnection), closeNats(ingestConnection)]),

@@ -14,14 +14,17 @@ import { ErasedMessage } from './erasure/erased-message.entity.js';
 import { Erasure } from './erasure/erasure.entity.js';
 import { CreateErasures1766450000000 } from './migrations/1766450000000-create-erasures.js';
 import { CreateEncryptionKeys1767200000000 } from './migrations/1767200000000-create-encryption-keys.js';
+import { CreateOverlaps1767300000000 } from './migrations/1767300000000-create-overlaps.js';
 import { OutboxEntry } from './relay/outbox-entry.entity.js';
 import { PublishedBatch } from './relay/published-batch.entity.js';
 import { Backfill } from './store/backfill.entity.js';
 import { ChannelChange } from './store/channel-change.entity.js';
 import { DeadLetter } from './store/dead-letter.entity.js';
 import { Event } from './store/event.entity.js';
+import { Overlap } from './store/overlap.entity.js';
 import { ReceivedMessage } from './store/received-message.entity.js';
 import { UserHashKey } from './store/user-hash-key.entity.js';
+import { UnpairedDelivery } from './store/unpaired-delivery.entity.js';
 import { SavedSummary } from './stream-summaries/saved-summary.entity.js';
 
 /** The database schema of the events service. */
@@ -40,6 +43,8 @@ export const schema = {
     ErasedMessage,
     EncryptionKey,
     UserHashKey,
+    Overlap,
+    UnpairedDelivery,
   ],
   migrations: [
     CreateEventStore1763700000000,
@@ -54,5 +59,6 @@ export const schema = {
     CreateStreamSummaries1766300000000,
     CreateErasures1766450000000,
     CreateEncryptionKeys1767200000000,
+    CreateOverlaps1767300000000,
   ],
 };

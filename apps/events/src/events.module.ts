@@ -5,6 +5,7 @@ import { EventExportModule } from './event-export/event-export.module.js';
 import { ErasureModule } from './erasure/erasure.module.js';
 import { EventListModule } from './event-list/event-list.module.js';
 import { IngestStorageModule } from './ingest/ingest-storage.module.js';
+import { OverlapsModule } from './overlaps/overlaps.module.js';
 import { RetentionModule } from './retention/retention.module.js';
 import { StreamSummariesModule } from './stream-summaries/stream-summaries.module.js';
 import { UpgradeModule } from './upgrade/upgrade.module.js';
@@ -27,6 +28,7 @@ export class EventsModule {
         UpgradeModule,
         RetentionModule,
         ErasureModule,
+        OverlapsModule,
       ],
     };
   }

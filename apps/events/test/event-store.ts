@@ -18,6 +18,7 @@ import type { OutboxBatch } from '../src/relay/outbox.repository.js';
 import type { Relay } from '../src/relay/relay.service.js';
 import { ErasedUsers } from '../src/store/erased-users.service.js';
 import type { IndexReadiness } from '../src/store/event-indexes.js';
+import { Overlaps } from '../src/store/overlaps.service.js';
 import { EventsRepository } from '../src/store/events.repository.js';
 import { PartitionsRepository } from '../src/store/partitions.repository.js';
 
@@ -31,6 +32,7 @@ export class EventStore {
   readonly changes: ChannelChanges;
   readonly hasher = new UserHasher([deriveUserHashKey('the secret key of the tests, long enough')]);
   readonly erasedUsers: ErasedUsers;
+  readonly overlaps: Overlaps;
   readonly events: EventsRepository;
   readonly partitions: PartitionsRepository;
   readonly list: EventListRepository;
@@ -54,7 +56,8 @@ export class EventStore {
     this.changes = new ChannelChanges(dataSource);
     const logger = createLogger('test', 'silent');
     this.erasedUsers = new ErasedUsers(dataSource, this.hasher, logger);
-    this.events = new EventsRepository(dataSource, writePool, this.changes, this.erasedUsers);
+    this.overlaps = new Overlaps(dataSource, logger);
+    this.events = new EventsRepository(dataSource, writePool, this.changes, this.erasedUsers, this.overlaps);
     this.partitions = new PartitionsRepository(dataSource);
     this.listPool = this.openPool('events-list', 20, listPoolOptions);
     this.statistics = new EventStatistics(dataSource, this.partitions, logger);
@@ -123,7 +126,7 @@ export class EventStore {
     this.handedToRelay.length = 0;
     await this.dataSource.query(
       `TRUNCATE events, received_messages, outbox, published_batches, dead_letters, channel_changes, stream_summaries,
-         erasures, erased_messages`,
+         erasures, erased_messages, subscription_overlaps, unpaired_deliveries`,
     );
     await this.dataSource.query('UPDATE event_stream SET epoch = NULL, last_sequence = 0');
   }

@@ -190,6 +190,9 @@ export const natsUsers = {
       'request.streamer-monitor.list-monitored',
       // A channel that has given consent is monitored.
       'request.streamer-monitor.create-streamer',
+      // While subscriptions move to another webhook secret.
+      'request.events.begin-overlaps',
+      'request.events.end-overlaps',
     ],
     subscribe: ['request.platform-connector.>'],
     servesRequests: true,

@@ -41,6 +41,8 @@ export const keyedAdvisoryLocks = {
   userToken: 7_243_006,
   /** Held for one pair of channels while a raid between them is stored, because the platform may report the raid twice. */
   raidChannels: 7_243_005,
+  /** Held for one part of the pairing keys while deliveries of overlapping subscriptions are stored: see `writeOverlapping`. */
+  overlappingDeliveries: 7_243_006,
 } as const;
 
 type Queries = Pick<EntityManager, 'query'>;

@@ -20,11 +20,26 @@ export interface SigningKey {
   outer: Uint8Array;
 }
 
+/** The subscription that a notification belongs to. */
+export interface NotifyingSubscription {
+  /** See `subscriptionKey`. */
+  key: string;
+  /** Milliseconds since 1970, by the platform's clock. */
+  createdAt: number;
+}
+
 /** The content of a verified message. `eventType` is the service's spelling: `stream-offline`. */
 export type PlatformMessage =
   | { kind: 'challenge'; challenge: string; eventType: string }
   /** `eventData` is the JSON text of an object, exactly as sent; `data` is the object. */
-  | { kind: 'notification'; eventType: string; eventData: string; data: JsonObject }
+  | {
+      kind: 'notification';
+      eventType: string;
+      eventData: string;
+      data: JsonObject;
+      /** Null when the message does not describe its subscription. */
+      subscription: NotifyingSubscription | null;
+    }
   | { kind: 'revocation'; eventType: string; eventData: string; data: JsonObject }
   /** A kind of message that this version does not know, because platforms add new kinds. */
   | { kind: 'other' };

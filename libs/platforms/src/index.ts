@@ -5,6 +5,8 @@ export * from './platform-call-error.js';
 export * from './platform-variables.js';
 export * from './platforms.js';
 export * from './stream-summary-rules.js';
+export * from './subscription-key.js';
+export * from './webhook-callbacks.js';
 export * from './twitch/catalogue/api-endpoints.js';
 export * from './twitch/catalogue/event-examples.js';
 export * from './twitch/catalogue/event-schemas.js';

@@ -62,7 +62,10 @@ export class DeadLettersRepository {
    */
   async add(row: EventRow, rejection: unknown): Promise<string> {
     const { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey } = row;
-    const event: NewEvent = { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey };
+    // `list` reads what comes before the event data.
+    const head = { id, eventId, eventType, eventSource, origin };
+    const { occurredAt, delivery } = row;
+    const event: NewEvent = { ...head, eventData, idempotencyKey, occurredAt, delivery };
     const state = sqlState(rejection) ?? '';
     const reason = rejection instanceof Error ? rejection.message : String(rejection);
     const [kept] = await this.dataSource.query<{ event_id: string }[]>(

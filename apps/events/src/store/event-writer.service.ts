@@ -9,10 +9,9 @@ import { isConflictError, isContentError, sqlState, violatedConstraint } from '@
 import { Counter, Registry } from '@stream-events/service';
 import { DeadLettersRepository, ExpiredEventError } from './dead-letters.repository.js';
 import { Relay } from '../relay/relay.service.js';
-import { EventsRepository } from './events.repository.js';
+import { EventsRepository, type BatchPart } from './events.repository.js';
 import { PartitionsRepository } from './partitions.repository.js';
 import { toRow, type EventRow, type WrittenBatch } from './write-batch.js';
-import { isPlatformRaid } from './write-raids.js';
 
 // A lost race (deadlock, serialization failure) is over by the next attempt. More failures than this have another cause.
 const maxConflictRetries = 5;
@@ -29,6 +28,7 @@ type Outcomes = Map<string, StoreOutcome>;
  *   │        ├─ more than one event ──▶ write each half on its own
  *   │        └─ one event ────────────▶ dead letter
  *   ├─ raids of the platform ──▶ write them on their own (see `writeRaids`)
+ *   ├─ deliveries of subscriptions that overlap ──▶ write them on their own (see `writeOverlapping`)
  *   └ received before the retention period: known, or dead letter. Stored, it would be removed within a minute, without a trace
  * ```
  */
@@ -100,9 +100,7 @@ export class EventWriter {
       );
     }
     const current = expired.size === 0 ? sorted : sorted.filter((row) => !expired.has(row.id));
-    const batch = current.filter((row) => !isPlatformRaid(row));
-    if (batch.length > 0) await this.writeOrBisect(batch, outcomes);
-    if (batch.length < current.length) await this.writeOrBisect(current.filter(isPlatformRaid), outcomes);
+    for (const part of await this.events.split(current)) await this.writeOrBisect(part, outcomes);
     return rows.map((row) => outcomeOf(row, firstByKey, outcomes));
   }
 
@@ -119,24 +117,26 @@ export class EventWriter {
     }
   }
 
-  private async writeOrBisect(rows: readonly EventRow[], outcomes: Outcomes): Promise<void> {
+  private async writeOrBisect(part: BatchPart, outcomes: Outcomes): Promise<void> {
     try {
-      await this.write(rows, outcomes);
+      await this.write(part, outcomes);
     } catch (error) {
       if (!isContentError(error)) throw error;
+      const { rows } = part;
       const [only, ...others] = rows;
       if (only && others.length === 0) {
         outcomes.set(only.key, { id: await this.deadLetters.add(only, error), outcome: 'dead_lettered' });
         return;
       }
       const middle = rows.length >> 1;
-      await this.writeOrBisect(rows.slice(0, middle), outcomes);
-      await this.writeOrBisect(rows.slice(middle), outcomes);
+      await this.writeOrBisect({ ...part, rows: rows.slice(0, middle) }, outcomes);
+      await this.writeOrBisect({ ...part, rows: rows.slice(middle) }, outcomes);
     }
   }
 
-  private async write(rows: readonly EventRow[], outcomes: Outcomes): Promise<void> {
-    const written = await this.writeWithRetries(rows);
+  private async write(part: BatchPart, outcomes: Outcomes): Promise<void> {
+    const { rows } = part;
+    const written = await this.writeWithRetries(part);
     if (written.outboxId !== null) {
       this.relay.publish({ outboxId: written.outboxId, events: written.stored });
     }
@@ -155,17 +155,17 @@ export class EventWriter {
     }
     // The message was known at the write, but its key was deleted (after 25 hours) before the lookup, so the event is new.
     const forgotten = rows.filter((row) => !outcomes.has(row.key));
-    if (forgotten.length > 0) await this.write(forgotten, outcomes);
+    if (forgotten.length > 0) await this.write({ ...part, rows: forgotten }, outcomes);
   }
 
-  private async writeWithRetries(rows: readonly EventRow[]): Promise<WrittenBatch> {
+  private async writeWithRetries(part: BatchPart): Promise<WrittenBatch> {
     let hasMadePartitions = false;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.events.write(rows);
+        return await this.events.write(part);
       } catch (error) {
         if (isMissingPartition(error) && !hasMadePartitions) {
-          await this.partitions.ensureFor(rows.map((row) => row.id));
+          await this.partitions.ensureFor(part.rows.map((row) => row.id));
           hasMadePartitions = true;
         } else if (!isConflictError(error) || attempt >= maxConflictRetries) {
           throw error;

@@ -3,8 +3,16 @@ import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { ChannelChanges } from './channel-changes.repository.js';
 import { ErasedUsers } from './erased-users.service.js';
+import { Overlaps } from './overlaps.service.js';
 import { writeBatch, type EventRow, type WrittenBatch } from './write-batch.js';
+import { isPairable, writeOverlapping } from './write-overlapping.js';
 import { isPlatformRaid, writeRaids } from './write-raids.js';
+
+/** A part of a batch that is written in its own way. */
+export interface BatchPart {
+  rows: readonly EventRow[];
+  write: (pool: Pool, rows: readonly EventRow[]) => Promise<WrittenBatch>;
+}
 
 /** Writes events and looks up received messages. */
 @Injectable()
@@ -14,15 +22,31 @@ export class EventsRepository {
     private readonly pool: Pool,
     private readonly changes: ChannelChanges,
     private readonly erasedUsers: ErasedUsers,
+    private readonly overlaps: Overlaps,
   ) {}
 
-  /**
-   * Writes a batch without raids of the platform, or with nothing else (see `isPlatformRaid`). Notes late events. Of late events of an
-   * erased user, it writes only the keys: they count as stored and erased.
-   */
-  async write(rows: readonly EventRow[]): Promise<WrittenBatch> {
+  /** Splits a batch: raids of the platform, deliveries of overlapping subscriptions, and the rest, which is nearly always all. */
+  async split(rows: readonly EventRow[]): Promise<BatchPart[]> {
+    const overlapping = await this.overlaps.select(rows);
+    const isOther = (row: EventRow): boolean => !isPlatformRaid(row) && !overlapping.has(row);
+    return [
+      { rows: rows.filter(isOther), write: writeBatch },
+      { rows: rows.filter(isPlatformRaid), write: writeRaids },
+      {
+        rows: rows.filter((row) => overlapping.has(row)),
+        write: (pool: Pool, part: readonly EventRow[]) => writeOverlapping(pool, part.filter(isPairable)),
+      },
+    ].filter((part) => part.rows.length > 0);
+  }
+
+  /** Writes a part of a batch. Notes late events. Of late events of an erased user, it writes only the keys: they count as stored and erased. */
+  async write({ rows, write }: BatchPart): Promise<WrittenBatch> {
     const others = await this.withoutErased(rows);
-    return others.length > 0 ? this.writeAll(others) : { outboxId: null, stored: [] };
+    if (others.length === 0) return { outboxId: null, stored: [] };
+    const written = await write(this.pool, others);
+    // All rows, because an earlier attempt may have stored them without noting them.
+    await this.changes.noteLate(others);
+    return written;
   }
 
   /** Returns the events that may be stored. Records the late events of erased users as received. */
@@ -64,14 +88,5 @@ export class EventsRepository {
            AND NOT EXISTS (SELECT FROM dead_letters WHERE dead_letters.key = received.key) LIMIT 10000)`,
     );
     return count;
-  }
-
-  private async writeAll(rows: readonly EventRow[]): Promise<WrittenBatch> {
-    const [first] = rows;
-    const isRaid = first && isPlatformRaid(first);
-    const written = await (isRaid ? writeRaids(this.pool, rows) : writeBatch(this.pool, rows));
-    // All rows, because an earlier attempt may have stored them without noting them.
-    await this.changes.noteLate(rows);
-    return written;
   }
 }

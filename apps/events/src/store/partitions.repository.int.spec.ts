@@ -6,7 +6,7 @@ import { EventStore } from '../../test/event-store.js';
 import { newEvent } from '../../test/new-event.js';
 import { dropPartitions, retainFor, type RetainingInstance } from '../../test/retaining-store.js';
 import { PartitionsRepository } from './partitions.repository.js';
-import { toRow } from './write-batch.js';
+import { toRow, writeBatch } from './write-batch.js';
 
 const day = 24 * 3_600_000;
 const begin = Date.UTC(2023, 10, 20, 9, 30);
@@ -31,7 +31,7 @@ async function storeAt(times: readonly number[], partitions: PartitionsRepositor
   const rows = times.map((msecs) => toRow(newEvent({ id: v7({ msecs }) })));
   rows.sort((one, other) => (one.key < other.key ? -1 : 1));
   await partitions.ensureFor(rows.map(({ id }) => id));
-  await store.events.write(rows);
+  await store.events.write({ rows, write: writeBatch });
   return rows.map(({ id }) => id);
 }
 

@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { FailureLog, LOGGER, WorkerLoop, type Logger } from '@stream-events/service';
 import { EventsRepository } from './events.repository.js';
+import { Overlaps } from './overlaps.service.js';
 import { PartitionsRepository } from './partitions.repository.js';
 
 const intervalMs = 10 * 60_000;
 
-/** Creates partitions ahead of time, and deletes the keys of messages that are too old to be redelivered. */
+/** Creates partitions ahead of time, and deletes what recognizes messages once they are too old to be redelivered. */
 @Injectable()
 export class StoreMaintenance {
   private readonly loop: WorkerLoop;
@@ -13,6 +14,7 @@ export class StoreMaintenance {
   constructor(
     private readonly partitions: PartitionsRepository,
     private readonly events: EventsRepository,
+    private readonly overlaps: Overlaps,
     @Inject(LOGGER) logger: Logger,
   ) {
     const failureLog = new FailureLog(logger);
@@ -37,6 +39,7 @@ export class StoreMaintenance {
   /** Deletes one batch of keys. Returns whether there may be more. */
   private async run(): Promise<boolean> {
     await this.partitions.ensureAhead(Date.now());
+    await this.overlaps.forgetOld();
     return (await this.events.forgetOldMessages()) > 0;
   }
 }

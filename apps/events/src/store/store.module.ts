@@ -6,6 +6,7 @@ import { DeadLettersRepository } from './dead-letters.repository.js';
 import { ErasedUsers } from './erased-users.service.js';
 import { EventWriter } from './event-writer.service.js';
 import { EventsRepository } from './events.repository.js';
+import { Overlaps } from './overlaps.service.js';
 import { PartitionsRepository } from './partitions.repository.js';
 import { StoreMaintenance } from './store-maintenance.service.js';
 import { UserHashKeys } from './user-hash-keys.js';
@@ -22,6 +23,7 @@ import { UserHashKeys } from './user-hash-keys.js';
     ErasedUsers,
     EventsRepository,
     EventWriter,
+    Overlaps,
     PartitionsRepository,
     StoreMaintenance,
     {
@@ -35,6 +37,7 @@ import { UserHashKeys } from './user-hash-keys.js';
     DeadLettersRepository,
     EventsRepository,
     EventWriter,
+    Overlaps,
     PartitionsRepository,
     UserHasher,
   ],

@@ -43,6 +43,7 @@ export function toRow(event: EventWithColumns): EventRow {
     eventData: event.eventData,
     idempotencyKey: event.idempotencyKey,
     occurredAt: event.occurredAt ?? null,
+    delivery: event.delivery,
     columns,
     broadcasterUserId: columns.broadcasterUserId,
     raidToId: columns.raidToId,

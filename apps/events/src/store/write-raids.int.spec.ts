@@ -22,6 +22,7 @@ beforeAll(async () => {
     store.openPool('events-test-other', 20),
     store.changes,
     store.erasedUsers,
+    store.overlaps,
   );
   writers = [store.writer, store.createWriter(store.partitions, new Registry(), events)];
 });

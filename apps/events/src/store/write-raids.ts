@@ -1,7 +1,8 @@
 import { firstIdAt, isJsonObject, parseJson, receivedAt, type StoredEvent } from '@stream-events/contracts';
-import { sqlState, takeKeyedAdvisoryLocks } from '@stream-events/database';
+import { takeKeyedAdvisoryLocks } from '@stream-events/database';
 import type { Pool, PoolClient } from 'pg';
 import { writeBatch, type EventRow, type WrittenBatch } from './write-batch.js';
+import { findReceivedKeys, inTransaction, rememberKeys } from './write-transaction.js';
 
 /** A raid in the store, as far as it identifies the raid. */
 type StoredRaid = Pick<StoredEvent, 'id' | 'occurredAt' | 'eventData'>;
@@ -56,25 +57,6 @@ function printChannels({ eventType, columns }: EventRow): string {
   return JSON.stringify([eventType, columns.raidFromId, columns.raidToId]);
 }
 
-async function findReceivedKeys(client: PoolClient, raids: readonly EventRow[]): Promise<Set<string>> {
-  const { rows } = await client.query<{ key: string }>(
-    'SELECT key FROM received_messages WHERE key = ANY($1::uuid[])',
-    [raids.map(({ key }) => key)],
-  );
-  return new Set(rows.map(({ key }) => key));
-}
-
-async function rememberKeys(
-  client: PoolClient,
-  messages: readonly { key: string; id: string }[],
-): Promise<void> {
-  await client.query(
-    `INSERT INTO received_messages (key, event_id) SELECT * FROM unnest($1::uuid[], $2::uuid[])
-     ON CONFLICT (key) DO NOTHING`,
-    [messages.map(({ key }) => key), messages.map(({ id }) => id)],
-  );
-}
-
 /** Finds the raids of the platform between the same channels that were received within an hour of this one. */
 async function findNearby(client: PoolClient, { id, eventType, columns }: EventRow): Promise<StoredRaid[]> {
   const time = receivedAt(id);
@@ -109,35 +91,5 @@ function viewersOf({ eventData }: StoredRaid): unknown {
   } catch {
     // The database rejects the event with a better message.
     return undefined;
-  }
-}
-
-async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  // When the connection breaks between two queries, the next one fails. Without a listener, the process would end.
-  const ignore = (): void => undefined;
-  client.on('error', ignore);
-  let isUsable = true;
-  try {
-    await client.query('BEGIN');
-    const result = await work(client);
-    await client.query('COMMIT');
-    return result;
-  } catch (error) {
-    isUsable = sqlState(error) !== undefined && (await rollBack(client));
-    throw error;
-  } finally {
-    client.off('error', ignore);
-    client.release(!isUsable);
-  }
-}
-
-/** Ends the transaction. False if the connection is broken. */
-async function rollBack(client: PoolClient): Promise<boolean> {
-  try {
-    await client.query('ROLLBACK');
-    return true;
-  } catch {
-    return false;
   }
 }

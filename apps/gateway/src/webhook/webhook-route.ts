@@ -4,28 +4,31 @@ import type { FastifyInstance } from 'fastify';
 import { addDirectRoute, type DirectResponse, type DirectRoute } from '../http/direct-routes.js';
 import { RequestLog, type LoggedRequest } from '../http/request-log.js';
 import type { ServiceError } from '@stream-events/contracts';
+import { webhookKeysPath, webhookPath } from '@stream-events/platforms';
 import { WebhookService } from './webhook.service.js';
 
-/** The path that `WebhookController` serves, too. Callbacks for one event type have no direct route. */
-const path = '/api/v1/platform-events/webhook';
-
-/** Serves the platform's callback without Fastify: see `serveDirectRoutes`. */
+/**
+ * Serves the platform's callbacks without Fastify: see `serveDirectRoutes`. `WebhookController` serves the same paths. Callbacks for
+ * one event type, and callbacks of secrets that are not configured, have no direct route.
+ */
 @Injectable()
-export class WebhookRoute implements DirectRoute {
+export class WebhookRoute {
   constructor(
     private readonly webhook: WebhookService,
     private readonly log: RequestLog,
   ) {}
 
   attach(fastify: FastifyInstance): void {
-    addDirectRoute(fastify, path, this);
+    addDirectRoute(fastify, webhookPath, this.routeOf(''));
+    for (const fingerprint of this.webhook.fingerprints)
+      addDirectRoute(fastify, `${webhookKeysPath}/${fingerprint}`, this.routeOf(fingerprint));
   }
 
-  handle({ headers }: IncomingMessage, body: Buffer): Promise<DirectResponse> {
-    return this.webhook.receive({ headers, body, pathType: undefined });
-  }
-
-  onFailed(error: ServiceError, request: LoggedRequest): void {
-    this.log.noteFailure(error, request);
+  private routeOf(fingerprint: string): DirectRoute {
+    return {
+      handle: ({ headers }: IncomingMessage, body: Buffer): Promise<DirectResponse> =>
+        this.webhook.receive({ headers, body, pathType: undefined, fingerprint }),
+      onFailed: (error: ServiceError, request: LoggedRequest): void => this.log.noteFailure(error, request),
+    };
   }
 }

@@ -79,7 +79,26 @@ export class WebhookController {
   @Post('webhook')
   @DescribesWebhook('receivePlatformMessage', 'The platform’s webhook callback')
   async receive(@Req() request: RawRequest, @Res() reply: FastifyReply): Promise<void> {
-    await this.respond(request, reply, undefined);
+    await this.respond(request, reply, {});
+  }
+
+  @Post('webhook/keys/:fingerprint')
+  @ApiParam({
+    name: 'fingerprint',
+    description: 'Names the secret that signs the messages to this callback. Other secrets are not accepted',
+    example: 'f0c1d2e3',
+    schema: { type: 'string' },
+  })
+  @DescribesWebhook(
+    'receivePlatformMessageOfSecret',
+    'The platform’s webhook callback for one webhook secret',
+  )
+  async receiveOfSecret(
+    @Param('fingerprint') fingerprint: string,
+    @Req() request: RawRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.respond(request, reply, { fingerprint });
   }
 
   @Post(':event_type/webhook')
@@ -95,18 +114,19 @@ export class WebhookController {
     @Req() request: RawRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await this.respond(request, reply, eventType);
+    await this.respond(request, reply, { pathType: eventType });
   }
 
   private async respond(
     request: RawRequest,
     reply: FastifyReply,
-    pathType: string | undefined,
+    { pathType, fingerprint = '' }: { pathType?: string; fingerprint?: string },
   ): Promise<void> {
     const response = await this.webhook.receive({
       headers: request.headers,
       body: request.body ?? Buffer.alloc(0),
       pathType,
+      fingerprint,
     });
     // Plain text: as JSON, the challenge would be quoted, and the platform would reject it.
     if (response.status === 200) await reply.code(200).type('text/plain').send(response.body);

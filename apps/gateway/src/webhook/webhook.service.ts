@@ -1,13 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
   isTextWithin,
+  maxSubscriptionLength,
   pickEventColumns,
   ServiceError,
+  type Delivery,
   type EventWithColumns,
   type StoreOutcome,
 } from '@stream-events/contracts';
 import { generateEventId, PlatformIngest } from '@stream-events/ingest';
-import { inbound, type PlatformMessage, type SigningKey } from '@stream-events/platforms';
+import { fingerprintOf, inbound, type PlatformMessage, type SigningKey } from '@stream-events/platforms';
 import { CONFIG, Counter, LOGGER, Registry, type Logger } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
 
@@ -17,6 +19,8 @@ export interface WebhookRequest {
   body: Uint8Array;
   /** The event type in the callback's path, if any. */
   pathType: string | undefined;
+  /** The fingerprint of a secret in the callback's path; empty when there is none. */
+  fingerprint: string;
 }
 
 /** The response to the platform: the challenge, or nothing. */
@@ -45,6 +49,8 @@ type Result =
 @Injectable()
 export class WebhookService {
   private readonly signingKeys: readonly SigningKey[];
+  /** The key that signs the messages to a callback, by the fingerprint in its path. */
+  private readonly keysByFingerprint: ReadonlyMap<string, readonly SigningKey[]>;
   private readonly messagesTotal: Counter<'result'>;
   private readonly counters = new Map<Result, Counter.Internal>();
 
@@ -54,13 +60,22 @@ export class WebhookService {
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
   ) {
-    this.signingKeys = inbound.toSigningKeys(config.PLATFORM_WEBHOOK_SECRET);
+    const secrets = config.PLATFORM_WEBHOOK_SECRET;
+    this.signingKeys = inbound.toSigningKeys(secrets);
+    this.keysByFingerprint = new Map(
+      secrets.map((secret) => [fingerprintOf(secret), inbound.toSigningKeys([secret])]),
+    );
     this.messagesTotal = new Counter({
       name: 'gateway_webhook_messages_total',
       help: 'Messages received at the platform’s webhook callback, by result',
       labelNames: ['result'],
       registers: [metrics],
     });
+  }
+
+  /** The fingerprints of the configured secrets. */
+  get fingerprints(): string[] {
+    return [...this.keysByFingerprint.keys()];
   }
 
   /**
@@ -80,9 +95,12 @@ export class WebhookService {
     }
   }
 
-  private async verifyAndStore({ headers, body, pathType }: WebhookRequest): Promise<WebhookResponse> {
+  private async verifyAndStore(request: WebhookRequest): Promise<WebhookResponse> {
+    const { headers, body, pathType, fingerprint } = request;
     const { messageId, timestamp, signature, type } = inbound.readHeaders(headers);
-    if (!inbound.isSignatureValid({ messageId, timestamp, signature, body }, this.signingKeys)) {
+    // The secret of an unknown fingerprint is not configured, so none of the configured ones can have signed the message.
+    const keys = fingerprint === '' ? this.signingKeys : (this.keysByFingerprint.get(fingerprint) ?? []);
+    if (!inbound.isSignatureValid({ messageId, timestamp, signature, body }, keys)) {
       throw new Rejection('bad_signature', 'forbidden', 'The signature does not match the message.');
     }
     if (!inbound.isTimestampFresh(timestamp, Date.now())) {
@@ -104,12 +122,12 @@ export class WebhookService {
       this.count('challenge');
       return { status: 200, body: message.challenge };
     }
-    return this.store(message, { messageId, occurredAt: Date.parse(timestamp) });
+    return this.store(message, { messageId, occurredAt: Date.parse(timestamp), via: fingerprint });
   }
 
   private async store(
     message: Exclude<PlatformMessage, { kind: 'other' | 'challenge' }>,
-    { messageId, occurredAt }: { messageId: string; occurredAt: number },
+    { messageId, occurredAt, via }: { messageId: string; occurredAt: number; via: string },
   ): Promise<WebhookResponse> {
     if (!isTextWithin(messageId, 1, 255))
       throw new Rejection('bad_message', 'invalid', 'The message id must have 1 to 255 characters.');
@@ -124,6 +142,7 @@ export class WebhookService {
       idempotencyKey: null,
       occurredAt,
       columns: pickEventColumns(eventType, message.data),
+      delivery: readDelivery(message, via),
     };
     return this.done(await this.ingest.store(event));
   }
@@ -139,6 +158,17 @@ export class WebhookService {
     this.counters.set(result, counter);
     counter.inc();
   }
+}
+
+/** Undefined for a revocation, which each subscription has for itself, and when the message does not describe its subscription. */
+function readDelivery(
+  message: Exclude<PlatformMessage, { kind: 'other' | 'challenge' }>,
+  via: string,
+): Delivery | undefined {
+  if (message.kind !== 'notification' || message.subscription === null) return undefined;
+  const { key, createdAt } = message.subscription;
+  if (!isTextWithin(key, 1, maxSubscriptionLength)) return undefined;
+  return { via, subscription: key, subscribedAt: createdAt };
 }
 
 class Rejection extends ServiceError {

@@ -47,17 +47,6 @@ export function isLive(status: string): boolean {
   return status === enabled || status === verificationPending;
 }
 
-/** Identifies a subscription. The platform allows one per type, version, and condition. */
-export function subscriptionKey({
-  type,
-  version,
-  condition,
-}: Pick<OwnSubscription, 'type' | 'version' | 'condition'>): string {
-  // The platform adds optional keys that were never sent, with empty values.
-  const given = Object.entries(condition).filter(([, value]) => value !== '');
-  return JSON.stringify([type, version, ...given.sort(([a], [b]) => (a < b ? -1 : 1))]);
-}
-
 const minPauseMs = 60_000;
 const maxPauseMs = 3_600_000;
 

@@ -55,6 +55,9 @@ describe(printStoreEventBatch.name, () => {
       .map((value) => JSON.stringify(value)),
     idempotencyKey: fc.option(text(300)),
     occurredAt: fc.option(fc.nat()),
+    delivery: fc.option(fc.record({ via: text(64, 0), subscription: text(200), subscribedAt: fc.nat() }), {
+      nil: undefined,
+    }),
   });
 
   it('prints what the parser reads, with the columns of the event data', () => {

@@ -86,8 +86,11 @@ const fields = [
   'occurredAt',
 ] as const;
 
-// A request has one row of texts for each event: the fields above, then the columns.
-const width = fields.length + derivedColumns.length;
+// A request has one row of texts for each event: the fields above, then the columns, then the delivery. The head says where the
+// delivery is, because another version may have other columns.
+const deliveryAt = fields.length + derivedColumns.length;
+const deliveryWidth = 3;
+const width = deliveryAt + deliveryWidth;
 
 /** Prints a batch as a table of texts. Derives missing columns. */
 export function printStoreEventBatch({ events }: StoreEventBatchRequest): Uint8Array {
@@ -97,8 +100,12 @@ export function printStoreEventBatch({ events }: StoreEventBatchRequest): Uint8A
     texts.push(event.idempotencyKey, event.occurredAt == null ? null : String(event.occurredAt));
     const columns = event.columns ?? readEventColumns(event.eventType, event.eventData);
     for (const { field } of derivedColumns) texts.push(columns[field]);
+    if (event.delivery) {
+      const { via, subscription, subscribedAt } = event.delivery;
+      texts.push(via, subscription, String(subscribedAt));
+    } else texts.push(null, null, null);
   }
-  return printTextTable({ columns: columnRules, width }, texts);
+  return printTextTable({ columns: columnRules, width, delivery: deliveryAt }, texts);
 }
 
 /** @throws ServiceError `invalid` */
@@ -111,19 +118,31 @@ export function parseStoreEventBatch(bytes: Uint8Array): StoreEventBatchRequest 
   const count = texts.length / rowWidth;
   if (!Number.isInteger(count) || count === 0 || count > maxBatchEvents)
     throw ServiceError.onField('events', `must be a list of 1 to ${maxBatchEvents} events`);
-  const hasColumns = head.columns === columnRules && rowWidth >= width;
+  const hasColumns = head.columns === columnRules && rowWidth >= deliveryAt;
+  const place = readPlace(head.delivery, rowWidth);
   const events: EventWithColumns[] = [];
   for (let index = 0; index < count; index += 1) {
-    const event: EventWithColumns = readEvent(texts, index * rowWidth, index);
-    if (hasColumns) event.columns = readColumns(texts, index * rowWidth + fields.length);
+    const at = index * rowWidth;
+    const event: EventWithColumns = readEvent(texts, at, { index, place });
+    if (hasColumns) event.columns = readColumns(texts, at + fields.length);
     events.push(event);
   }
   return { events };
 }
 
-function readEvent(texts: readonly (string | null)[], at: number, index: number): NewEvent {
+/** The place of the delivery in a row; undefined when the sender is older than deliveries. */
+function readPlace(place: unknown, rowWidth: number): number | undefined {
+  const isPlace = Number.isInteger(place) && Number(place) >= fields.length;
+  return isPlace && Number(place) + deliveryWidth <= rowWidth ? Number(place) : undefined;
+}
+
+function readEvent(
+  texts: readonly (string | null)[],
+  at: number,
+  { index, place }: { index: number; place: number | undefined },
+): NewEvent {
   const occurredAt = texts[at + 7];
-  const event: Record<(typeof fields)[number], unknown> = {
+  const event: Record<(typeof fields)[number] | 'delivery', unknown> = {
     id: texts[at],
     eventId: texts[at + 1],
     eventType: texts[at + 2],
@@ -132,8 +151,15 @@ function readEvent(texts: readonly (string | null)[], at: number, index: number)
     eventData: texts[at + 5],
     idempotencyKey: texts[at + 6],
     occurredAt: occurredAt == null ? null : Number(occurredAt),
+    delivery: place === undefined ? undefined : readDelivery(texts, at + place),
   };
   return parseNewEvent(event, `events.${index}`);
+}
+
+function readDelivery(texts: readonly (string | null)[], at: number): object | undefined {
+  const via = texts[at];
+  if (via == null) return undefined;
+  return { via, subscription: texts[at + 1], subscribedAt: Number(texts[at + 2]) };
 }
 
 function readColumns(texts: readonly (string | null)[], from: number): EventColumns {

@@ -23,6 +23,7 @@ const valid = {
   eventData: '{}',
   idempotencyKey: null,
   occurredAt: 1_764_000_000_123,
+  delivery: { via: '0badcafe', subscription: '["channel.follow","2",["user_id","7"]]', subscribedAt: 1 },
 };
 
 /** Parses a message with the decorators. Undefined when they reject it. */
@@ -82,7 +83,12 @@ const anyValue = fc.oneof(
   nearText,
   nearUuid,
 );
+const nearDelivery = fc.oneof(
+  fc.tuple(fc.constantFrom(...Object.keys(valid.delivery), 'extra'), anyValue).map(([field, value]) => ({ ...valid.delivery, [field]: value })), // prettier-ignore
+  fc.constantFrom(null, undefined, {}, [], [valid.delivery], 'text'),
+);
 const nearEvent = fc.oneof(
+  { weight: 2, arbitrary: nearDelivery.map((delivery) => ({ ...valid, delivery })) },
   { weight: 5, arbitrary: fc.tuple(fc.constantFrom(...Object.keys(valid), 'extra'), anyValue).map(([field, value]) => ({ ...valid, [field]: value })) }, // prettier-ignore
   { weight: 2, arbitrary: fc.subarray(Object.keys(valid)).map((fields) => Object.fromEntries(Object.entries(valid).filter(([field]) => fields.includes(field)))) }, // prettier-ignore
   { weight: 1, arbitrary: fc.constant(valid) },

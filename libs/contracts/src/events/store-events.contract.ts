@@ -36,16 +36,43 @@ export function estimateEventBytes(event: NewEvent & { columns?: EventColumns | 
     event.eventType.length +
     event.eventSource.length +
     (event.eventId?.length ?? 0) +
-    (event.idempotencyKey?.length ?? 0);
+    (event.idempotencyKey?.length ?? 0) +
+    (event.delivery ? event.delivery.via.length + event.delivery.subscription.length : 0);
   // A UTF-16 code unit of event data becomes at most 3 bytes: 3 of UTF-8, or an escape of 2 (JSON text contains no control
   // characters except line breaks and tabs). In names, it can become 6: \u0001.
-  return 3 * event.eventData.length + 6 * names + 3 * lengthOf(event.columns) + 200;
+  return 3 * event.eventData.length + 6 * names + 3 * lengthOf(event.columns) + 300;
 }
 
 function lengthOf(columns: EventColumns | undefined): number {
   let length = 0;
   if (columns) for (const { field } of derivedColumns) length += columns[field]?.length ?? 0;
   return length;
+}
+
+/** The maximum length of `Delivery.subscription`. Conditions have at most a few ids of about ten digits. */
+export const maxSubscriptionLength = 1_000;
+
+/**
+ * The subscription that delivered a platform message. Two subscriptions with the same type and condition deliver the same
+ * occurrences under different message ids.
+ */
+export class Delivery {
+  /**
+   * Tells the subscriptions with the same type and condition apart. The platform has at most one for each callback, conduit, or
+   * session, so this is the fingerprint in the callback, or a name of the conduit or session.
+   */
+  @IsText(0, 64)
+  via!: string;
+
+  /** Type, version, and condition in a canonical form. */
+  @IsText(1, maxSubscriptionLength)
+  subscription!: string;
+
+  /** When the platform created the subscription, by its own clock, in milliseconds since 1970. It delivers nothing older. */
+  @IsInt()
+  @Min(0)
+  @Max(lastMillisecond)
+  subscribedAt!: number;
 }
 
 /** A received event to store. The receiver generates the `id`, so that a retry is the same event. */
@@ -81,6 +108,13 @@ export class NewEvent implements StoredEvent {
   @Min(0)
   @Max(lastMillisecond)
   occurredAt?: number | null | undefined;
+
+  /** Undefined when the message came from no subscription, or from a sender of an older version. */
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => Delivery)
+  delivery?: Delivery | null | undefined;
 }
 
 export class StoreEventsRequest {
@@ -169,7 +203,8 @@ export function parseOutcome(value: unknown, path: string): StoreOutcome {
 /** The hand-written equivalent of `NewEvent`'s decorators. `path` is the prefix of the fields in errors. */
 export function parseNewEvent(value: unknown, path = 'event'): NewEvent {
   if (!isJsonObject(value)) throw ServiceError.onField(path, 'must be an object');
-  const { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey, occurredAt } = value;
+  const { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey, occurredAt, delivery } =
+    value;
   if (typeof id !== 'string' || !uuidV7Pattern.test(id)) throw fault(path, 'id', 'must be a UUIDv7');
   if (eventId !== null && !isTextWithin(eventId, 1, 255))
     throw fault(path, 'eventId', 'must be text or null');
@@ -184,7 +219,27 @@ export function parseNewEvent(value: unknown, path = 'event'): NewEvent {
   if (occurredAt != null && !isMillisecond(occurredAt)) {
     throw fault(path, 'occurredAt', 'must be milliseconds since 1970 or null');
   }
-  return { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey, occurredAt };
+  return {
+    id,
+    eventId,
+    eventType,
+    eventSource,
+    origin,
+    eventData,
+    idempotencyKey,
+    occurredAt,
+    delivery: delivery == null ? delivery : parseDelivery(delivery, `${path}.delivery`),
+  };
+}
+
+function parseDelivery(value: unknown, path: string): Delivery {
+  if (!isJsonObject(value)) throw ServiceError.onField(path, 'must be an object');
+  const { via, subscription, subscribedAt } = value;
+  if (!isTextWithin(via, 0, 64)) throw fault(path, 'via', 'must be text of 0 to 64 characters');
+  if (!isTextWithin(subscription, 1, maxSubscriptionLength))
+    throw fault(path, 'subscription', `must be text of 1 to ${maxSubscriptionLength} characters`);
+  if (!isMillisecond(subscribedAt)) throw fault(path, 'subscribedAt', 'must be milliseconds since 1970');
+  return { via, subscription, subscribedAt };
 }
 
 function isMillisecond(value: unknown): value is number {

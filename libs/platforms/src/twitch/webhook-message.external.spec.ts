@@ -49,7 +49,31 @@ describe(readMessage.name, () => {
       eventType: 'stream-offline',
       eventData: event,
       data: JSON.parse(event) as object,
+      subscription: null,
     });
+  });
+
+  it('reads which subscription delivers an event', () => {
+    const described = {
+      id: 'f1c2',
+      type: 'channel.raid',
+      version: '1',
+      // The platform adds optional keys with empty values.
+      condition: { to_broadcaster_user_id: '7', from_broadcaster_user_id: '' },
+      created_at: '2026-11-21T07:30:00.123456789Z',
+    };
+    const subscriptionOf = (changes: object): unknown => {
+      const body = JSON.stringify({ subscription: { ...described, ...changes }, event: {} });
+      const message = read('notification', body);
+      return message.kind === 'notification' ? message.subscription : undefined;
+    };
+
+    expect(subscriptionOf({})).toEqual({
+      key: '["channel.raid","1",["to_broadcaster_user_id","7"]]',
+      createdAt: Date.parse('2026-11-21T07:30:00.123Z'),
+    });
+    for (const changes of [{ version: 1 }, { condition: { a: 1 } }, { condition: [] }, { created_at: 'x' }])
+      expect(subscriptionOf(changes)).toBeNull();
   });
 
   it('creates one event from a batched message', () => {
@@ -62,6 +86,7 @@ describe(readMessage.name, () => {
       eventType: 'drop-entitlement-grant',
       eventData: `{"events":${events}}`,
       data: { events: JSON.parse(events) as object },
+      subscription: null,
     });
   });
 

@@ -6,7 +6,9 @@ import {
   type JsonObject,
   type JsonObjectText,
 } from '@stream-events/contracts';
-import type { MessageHeaders, PlatformMessage } from '../inbound-platform.js';
+import type { MessageHeaders, NotifyingSubscription, PlatformMessage } from '../inbound-platform.js';
+import type { Condition } from '../outbound-platform.js';
+import { subscriptionKey } from '../subscription-key.js';
 
 /** The headers of a webhook message (docs/platform-facts.md §1.1). */
 export const headerNames: MessageHeaders = {
@@ -54,7 +56,12 @@ export function readMessage(type: string, body: Uint8Array): PlatformMessage {
         eventType: readSubscriptionType(json) ?? '',
       };
     case 'notification':
-      return { kind: 'notification', eventType: readEventType(json), ...readEventData(json) };
+      return {
+        kind: 'notification',
+        eventType: readEventType(json),
+        ...readEventData(json),
+        subscription: readSubscription(json),
+      };
     case 'revocation':
       return {
         kind: 'revocation',
@@ -80,6 +87,19 @@ function readEventType(json: JsonObjectText): string {
 
 function readSubscriptionType({ value: { subscription } }: JsonObjectText): string | undefined {
   return isJsonObject(subscription) && typeof subscription.type === 'string' ? subscription.type : undefined;
+}
+
+/** Null instead of an error: a message whose subscription cannot be read still has an event. */
+function readSubscription({ value: { subscription } }: JsonObjectText): NotifyingSubscription | null {
+  if (!isJsonObject(subscription)) return null;
+  const { type, version, condition, created_at } = subscription;
+  if (typeof type !== 'string' || typeof version !== 'string' || !isCondition(condition)) return null;
+  const createdAt = typeof created_at === 'string' ? Date.parse(created_at) : Number.NaN;
+  return createdAt >= 0 ? { key: subscriptionKey({ type, version, condition }), createdAt } : null;
+}
+
+function isCondition(value: unknown): value is Condition {
+  return isJsonObject(value) && Object.values(value).every((each) => typeof each === 'string');
 }
 
 /** The event exactly as sent. For a batched message, an object with all of its events. */

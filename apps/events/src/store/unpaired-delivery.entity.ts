@@ -1,0 +1,29 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+/** A stored event that one of two overlapping subscriptions has delivered, and the other one has not. */
+@Entity({ name: 'unpaired_deliveries' })
+@Index('unpaired_deliveries_pairing_key_index', ['pairingKey', 'occurredAt'])
+@Index('unpaired_deliveries_stored_at_index', ['storedAt'])
+export class UnpairedDelivery {
+  @PrimaryColumn('uuid', { name: 'event_id' })
+  eventId!: string;
+
+  /** A hash of type, condition, and event bytes. */
+  @Column('uuid', { name: 'pairing_key' })
+  pairingKey!: string;
+
+  /** The subscription that has delivered it: see `Delivery`. */
+  @Column('text')
+  via!: string;
+
+  /** The message's time, by the platform's clock. */
+  @Column('timestamptz', { name: 'occurred_at' })
+  occurredAt!: Date;
+
+  /** When the platform created the subscription that has delivered it. */
+  @Column('timestamptz', { name: 'subscribed_at' })
+  subscribedAt!: Date;
+
+  @Column('timestamptz', { name: 'stored_at', default: () => 'now()' })
+  storedAt!: Date;
+}

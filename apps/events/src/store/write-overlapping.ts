@@ -1,0 +1,194 @@
+import { hash } from 'node:crypto';
+import { takeKeyedAdvisoryLocks } from '@stream-events/database';
+import type { Delivery } from '@stream-events/contracts';
+import type { Pool, PoolClient } from 'pg';
+import { writeBatch, type EventRow, type WrittenBatch } from './write-batch.js';
+import { findReceivedKeys, inTransaction, rememberKeys } from './write-transaction.js';
+
+/** A delivery that can be paired: the platform reported the subscription and the time of the message. */
+export interface PairableRow extends EventRow {
+  delivery: Delivery;
+  occurredAt: number;
+}
+
+/** Whether a row can be paired. A retry of a dead letter of an older version has no delivery. */
+export function isPairable(row: EventRow): row is PairableRow {
+  return row.delivery != null && row.occurredAt != null && row.eventId !== null && row.origin === 'platform';
+}
+
+/** A stored event that only one of the two subscriptions has delivered so far. Times are milliseconds since 1970. */
+interface Unpaired {
+  eventId: string;
+  pairingKey: string;
+  via: string;
+  occurredAt: number;
+  subscribedAt: number;
+}
+
+// The two messages about an occurrence are made at the same time. A message that could not be delivered at once may be redelivered
+// with a later time; the first redeliveries follow within a minute. A longer window would pair more of the rest, but would also count
+// two equal occurrences as one when the platform has lost a different message about each of them.
+const maxApartMs = 60_000;
+
+// Bounds the locks of a transaction, because PostgreSQL has room for 64 per connection.
+const lockedParts = 64;
+
+/**
+ * Writes deliveries of subscriptions that overlap: two subscriptions with the same type and condition deliver each occurrence twice,
+ * under different message ids. Pairs the deliveries of the two one to one: the first one of a pair is stored, and the message of the
+ * second one becomes known as the stored event. Two equal occurrences stay two events. Idempotent by message key, like `writeBatch`.
+ *
+ * ```
+ * message id known? ──yes──▶ known
+ *    │ no
+ * unpaired delivery of the other subscription, with the same type, condition, and event bytes, at most 60 s apart, and not older
+ * than either subscription? ──yes──▶ known as that event, which is paired now
+ *    │ no
+ *    ▼
+ * stored, and unpaired
+ * ```
+ *
+ * Concurrent writers of equal deliveries wait for each other: both deliveries often arrive in the same millisecond, at different
+ * instances. A writer takes all its locks at once, before it touches a row, so that two writers do not deadlock.
+ *
+ * @param rows sorted by key and without repeated keys
+ */
+export async function writeOverlapping(pool: Pool, rows: readonly PairableRow[]): Promise<WrittenBatch> {
+  const deliveries = rows.map((row) => ({ row, pairingKey: pairingKeyOf(row) }));
+  return inTransaction(pool, async (client) => {
+    await takeKeyedAdvisoryLocks(
+      client,
+      'overlappingDeliveries',
+      deliveries.map(({ pairingKey }) => partOf(pairingKey)),
+    );
+    // Statements of their own, because their snapshots must be newer than the locks.
+    const received = await findReceivedKeys(client, rows);
+    const pairing = new Pairing(await findUnpaired(client, deliveries));
+    // In the order of their times, so that a pair is made of neighbours.
+    const inOrder = deliveries
+      .filter(({ row }) => !received.has(row.key))
+      .sort((one, other) => one.row.occurredAt - other.row.occurredAt);
+    for (const { row, pairingKey } of inOrder) pairing.add(row, pairingKey);
+    if (pairing.repeated.length > 0) await rememberKeys(client, pairing.repeated);
+    if (pairing.paired.length > 0) await removeUnpaired(client, pairing.paired);
+    const fresh = rows.filter((row) => pairing.fresh.has(row));
+    const written = fresh.length > 0 ? await writeBatch(client, fresh) : { outboxId: null, stored: [] };
+    const stored = new Set(written.stored.map(({ id }) => id));
+    const unpaired = [...pairing.unpaired].filter(({ eventId }) => stored.has(eventId));
+    if (unpaired.length > 0) await addUnpaired(client, unpaired);
+    return written;
+  });
+}
+
+/** Pairs deliveries, one after the other. */
+class Pairing {
+  /** The deliveries to store. */
+  readonly fresh = new Set<EventRow>();
+  /** The new events among them that are still unpaired. */
+  readonly unpaired = new Set<Unpaired>();
+  /** The deliveries that repeat a stored event. */
+  readonly repeated: { key: string; id: string }[] = [];
+  /** The ids of events that were unpaired before, and are paired now. */
+  readonly paired: string[] = [];
+  private readonly candidates = new Map<string, Set<Unpaired>>();
+
+  constructor(unpaired: readonly Unpaired[]) {
+    for (const each of unpaired) this.candidatesFor(each).add(each);
+  }
+
+  add(row: PairableRow, pairingKey: string): void {
+    const { via, subscribedAt } = row.delivery;
+    const own: Unpaired = { eventId: row.id, pairingKey, via, occurredAt: row.occurredAt, subscribedAt };
+    const candidates = this.candidatesFor(own);
+    const partner = findNearest(own, candidates);
+    if (!partner) {
+      candidates.add(own);
+      this.unpaired.add(own);
+      this.fresh.add(row);
+      return;
+    }
+    candidates.delete(partner);
+    this.repeated.push({ key: row.key, id: partner.eventId });
+    if (!this.unpaired.delete(partner)) this.paired.push(partner.eventId);
+  }
+
+  private candidatesFor({ pairingKey }: Unpaired): Set<Unpaired> {
+    const found = this.candidates.get(pairingKey) ?? new Set();
+    this.candidates.set(pairingKey, found);
+    return found;
+  }
+}
+
+/** The nearest one, so that a delivery whose partner was lost stays behind instead of taking the partner of a later one. */
+function findNearest(own: Unpaired, candidates: Iterable<Unpaired>): Unpaired | undefined {
+  let nearest: Unpaired | undefined;
+  for (const other of candidates) {
+    if (!isPair(own, other)) continue;
+    if (!nearest || apart(own, other) < apart(own, nearest)) nearest = other;
+  }
+  return nearest;
+}
+
+/** A subscription delivers nothing from before it was created, so an older delivery of the other one has no partner. */
+function isPair(one: Unpaired, other: Unpaired): boolean {
+  return (
+    one.via !== other.via &&
+    apart(one, other) <= maxApartMs &&
+    one.occurredAt >= other.subscribedAt &&
+    other.occurredAt >= one.subscribedAt
+  );
+}
+
+function apart(one: Unpaired, other: Unpaired): number {
+  return Math.abs(one.occurredAt - other.occurredAt);
+}
+
+/** The same for two deliveries of the same type, condition, and event bytes: 128 bits in the form of a UUID. */
+function pairingKeyOf({ delivery, eventData }: PairableRow): string {
+  const hex = hash('sha256', `${delivery.subscription}\0${eventData}`, 'hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+}
+
+function partOf(pairingKey: string): string {
+  return String(Number.parseInt(pairingKey.slice(0, 8), 16) % lockedParts);
+}
+
+async function findUnpaired(
+  client: PoolClient,
+  deliveries: readonly { row: PairableRow; pairingKey: string }[],
+): Promise<Unpaired[]> {
+  const times = deliveries.map(({ row }) => row.occurredAt);
+  const { rows } = await client.query<Unpaired>(
+    `SELECT event_id AS "eventId", pairing_key AS "pairingKey", via,
+            (extract(epoch FROM occurred_at) * 1000)::float8 AS "occurredAt",
+            (extract(epoch FROM subscribed_at) * 1000)::float8 AS "subscribedAt"
+     FROM unpaired_deliveries
+     WHERE pairing_key = ANY($1::uuid[]) AND occurred_at BETWEEN to_timestamp($2) AND to_timestamp($3)`,
+    [
+      [...new Set(deliveries.map(({ pairingKey }) => pairingKey))],
+      (Math.min(...times) - maxApartMs) / 1_000,
+      (Math.max(...times) + maxApartMs) / 1_000,
+    ],
+  );
+  return rows;
+}
+
+async function removeUnpaired(client: PoolClient, eventIds: readonly string[]): Promise<void> {
+  await client.query('DELETE FROM unpaired_deliveries WHERE event_id = ANY($1::uuid[])', [eventIds]);
+}
+
+async function addUnpaired(client: PoolClient, unpaired: readonly Unpaired[]): Promise<void> {
+  await client.query(
+    `INSERT INTO unpaired_deliveries (event_id, pairing_key, via, occurred_at, subscribed_at)
+     SELECT event_id, pairing_key, via, to_timestamp(occurred_at / 1000), to_timestamp(subscribed_at / 1000)
+     FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::float8[], $5::float8[])
+       AS input (event_id, pairing_key, via, occurred_at, subscribed_at)`,
+    [
+      unpaired.map(({ eventId }) => eventId),
+      unpaired.map(({ pairingKey }) => pairingKey),
+      unpaired.map(({ via }) => via),
+      unpaired.map(({ occurredAt }) => occurredAt),
+      unpaired.map(({ subscribedAt }) => subscribedAt),
+    ],
+  );
+}

@@ -1,0 +1,28 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Records the callback of each subscription, and the subscriptions that move to another webhook secret. */
+export class CreateSubscriptionMoves1767300000000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    for (const statement of statements) await queryRunner.query(statement);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only: restore a backup instead.'));
+  }
+}
+
+const statements = [
+  // Null until the next listing.
+  'ALTER TABLE subscriptions ADD COLUMN callback text',
+  // Null until a connector of this version has started with a webhook secret.
+  'ALTER TABLE reconciliation ADD COLUMN plain_fingerprint text',
+  `CREATE TABLE subscription_moves (
+    key text NOT NULL,
+    is_ready boolean NOT NULL DEFAULT false,
+    enabled_at timestamptz,
+    attempts integer NOT NULL DEFAULT 0,
+    retry_at timestamptz,
+    reason text,
+    CONSTRAINT subscription_moves_pkey PRIMARY KEY (key)
+  )`,
+];

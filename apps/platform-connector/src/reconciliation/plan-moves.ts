@@ -1,0 +1,111 @@
+import type { PlatformSubscription } from '@stream-events/platforms';
+import { enabled, isLive, observed, released, type OwnSubscription } from '../subscriptions/own-subscription.js';
+import { failed, newMove, type SubscriptionMove } from '../subscriptions/subscription-moves.repository.js';
+import type { SecretKind } from '../subscriptions/webhook-callbacks.js';
+import type { Action } from './subscription-plan.js';
+
+/*
+ * A subscription moves to the first webhook secret. Each step needs a fresh listing, so a move continues after a crash at any point:
+ *
+ *   announced to the events services ──4 s──▶ second subscription created ──▶ enabled ──10 s──▶ first one deleted ──▶ end announced
+ *        ▲                                              │ not enabled: deleted
+ *        └──────────────── after 1 min … 1 h ───────────┘
+ */
+
+/** The input of `planMoves`. */
+export interface MovesInput {
+  /** The wanted subscriptions, by priority, as just listed. */
+  rows: readonly OwnSubscription[];
+  kindOf: (callback: string | null) => SecretKind | undefined;
+  /** The second subscriptions, by key. */
+  twins: ReadonlyMap<string, PlatformSubscription>;
+  /** The keys whose second subscription has failed. */
+  failedTwins: ReadonlySet<string>;
+  moves: readonly SubscriptionMove[];
+  /** The cost that is left under the platform's limit. */
+  room: number;
+  now: number;
+}
+
+/** What to do about the moves. */
+export interface MovesPlan {
+  save: SubscriptionMove[];
+  /** The keys of overlaps to end. */
+  end: string[];
+  actions: Action[];
+  /** The number of subscriptions that are replaced without an overlap, because their secret was removed. */
+  replaced: number;
+}
+
+// Bounds the doubled deliveries, and what one request announces (see `maxOverlaps`).
+const maxMoves = 500;
+// Until a callback of the first secret has answered a challenge, the gateways may not know the secret.
+const maxProbes = 20;
+// The listing may be ahead of the delivery by a moment, and the first messages shall not be the only ones.
+const overlapMs = 10_000;
+
+const noRoom =
+  'The platform’s subscription limit is used up, so there is no room for second subscriptions. Disable a streamer or an event type.';
+const notEnabled =
+  'The platform did not enable the second subscription. PLATFORM_WEBHOOK_SECRET of all gateways must contain the first secret of the connectors.';
+
+/** Moves the subscriptions of other secrets to the first one, in groups. */
+export function planMoves(input: MovesInput): MovesPlan {
+  const { rows, kindOf, twins, moves } = input;
+  const plan: MovesPlan = { save: [], end: [], actions: [], replaced: 0 };
+  const known = new Map(moves.map((move) => [move.key, move]));
+  const moving = rows.filter((row) => isLive(row.status) && kindOf(row.callback) === 'other');
+  const removed = rows.filter((row) => isLive(row.status) && kindOf(row.callback) === 'removed');
+  for (const row of removed) plan.actions.push(...toDeletion(row, released(row)));
+  plan.replaced = removed.length;
+
+  const isProven =
+    rows.some((row) => row.status === enabled && kindOf(row.callback) === 'first') ||
+    [...twins.values()].some(({ status }) => status === enabled);
+  let free = (isProven ? maxMoves : maxProbes) - moves.length;
+  let room = input.room;
+  for (const row of moving) {
+    const move = known.get(row.key);
+    if (!move) {
+      if (free > 0 || twins.has(row.key)) plan.save.push(newMove(row.key));
+      free -= 1;
+      continue;
+    }
+    const cost = row.cost ?? 1;
+    const step = advance(row, move, { input, hasRoom: cost === 0 || cost <= room });
+    if (step.action?.kind === 'create_second') room -= cost;
+    if (step.action) plan.actions.push(step.action);
+    if (step.move !== move) plan.save.push(step.move);
+  }
+  const stays = new Set(moving.map(({ key }) => key));
+  plan.end = moves.map(({ key }) => key).filter((key) => !stays.has(key) && !twins.has(key));
+  return plan;
+}
+
+/** The next step of a move. */
+function advance(
+  row: OwnSubscription,
+  move: SubscriptionMove,
+  { input, hasRoom }: { input: MovesInput; hasRoom: boolean },
+): { move: SubscriptionMove; action?: Action } {
+  const { twins, failedTwins, now } = input;
+  const twin = twins.get(row.key);
+  if (twin?.status === enabled) {
+    if (move.enabledAt === null) return { move: { ...move, enabledAt: now, attempts: 0, reason: null } };
+    if (now - move.enabledAt < overlapMs) return { move };
+    const [action] = toDeletion(row, observed(row, twin, now));
+    return { move, ...(action && { action }) };
+  }
+  if (twin) return { move };
+  if (failedTwins.has(row.key)) return { move: failed(move, { reason: notEnabled, now }) };
+  if (!move.isReady || (move.retryAt !== null && move.retryAt > now)) return { move };
+  if (!hasRoom) return { move: move.reason === noRoom ? move : { ...move, reason: noRoom } };
+  const next = move.reason === noRoom ? { ...move, reason: null } : move;
+  return { move: next, action: { kind: 'create_second', own: row, cost: row.cost ?? 1 } };
+}
+
+function toDeletion(own: OwnSubscription, after: OwnSubscription): Action[] {
+  return own.subscriptionId === null
+    ? []
+    : [{ kind: 'delete', subscriptionId: own.subscriptionId, own, after }];
+}

@@ -1,0 +1,24 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** A subscription that moves to the first webhook secret, until the end of its overlap is announced. See `SubscriptionMove`. */
+@Entity({ name: 'subscription_moves' })
+export class SubscriptionMoveRow {
+  /** See `subscriptionKey`. */
+  @PrimaryColumn('text')
+  key!: string;
+
+  @Column('boolean', { name: 'is_ready', default: false })
+  isReady!: boolean;
+
+  @Column('timestamptz', { name: 'enabled_at', nullable: true })
+  enabledAt!: Date | null;
+
+  @Column('integer', { default: 0 })
+  attempts!: number;
+
+  @Column('timestamptz', { name: 'retry_at', nullable: true })
+  retryAt!: Date | null;
+
+  @Column('text', { nullable: true })
+  reason!: string | null;
+}

@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { pauseAfter } from './own-subscription.js';
+
+/** A subscription that moves to the first webhook secret. Times are milliseconds since 1970 by the database's clock. */
+export interface SubscriptionMove {
+  /** See `subscriptionKey`. */
+  key: string;
+  /** Whether every events service pairs the deliveries of the two subscriptions. */
+  isReady: boolean;
+  /** When the second subscription was first seen enabled. */
+  enabledAt: number | null;
+  /** Failed attempts in a row to get an enabled second subscription. */
+  attempts: number;
+  /** Not tried again before this time. */
+  retryAt: number | null;
+  /** Why the move does not go on; null when it does. */
+  reason: string | null;
+}
+
+/** The state of all moves. */
+export interface MoveCounts {
+  count: number;
+  /** The reason of one of the moves that do not go on. */
+  reason: string | null;
+}
+
+/** A new move. */
+export function newMove(key: string): SubscriptionMove {
+  return { key, isReady: false, enabledAt: null, attempts: 0, retryAt: null, reason: null };
+}
+
+/** The second subscription could not be created, or was not enabled. Retried later. */
+export function failed(
+  move: SubscriptionMove,
+  { reason, now }: { reason: string; now: number },
+): SubscriptionMove {
+  const attempts = move.attempts + 1;
+  return { ...move, attempts, retryAt: now + pauseAfter(attempts), enabledAt: null, reason };
+}
+
+/** Stores the moves. */
+@Injectable()
+export class SubscriptionMoves {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async all(): Promise<SubscriptionMove[]> {
+    return this.dataSource.query<SubscriptionMove[]>(
+      `SELECT key, is_ready AS "isReady", attempts, reason,
+              floor(extract(epoch FROM enabled_at) * 1000)::float AS "enabledAt",
+              floor(extract(epoch FROM retry_at) * 1000)::float AS "retryAt"
+       FROM subscription_moves ORDER BY key`,
+    );
+  }
+
+  /** Saves moves, new and known ones. */
+  async save(moves: readonly SubscriptionMove[]): Promise<void> {
+    if (moves.length === 0) return;
+    await this.dataSource.query(
+      `INSERT INTO subscription_moves (key, is_ready, enabled_at, attempts, retry_at, reason)
+       SELECT key, is_ready, to_timestamp(enabled_at / 1000), attempts, to_timestamp(retry_at / 1000), reason
+       FROM unnest($1::text[], $2::boolean[], $3::float[], $4::int[], $5::float[], $6::text[])
+         AS input (key, is_ready, enabled_at, attempts, retry_at, reason)
+       ON CONFLICT (key) DO UPDATE SET is_ready = excluded.is_ready, enabled_at = excluded.enabled_at,
+         attempts = excluded.attempts, retry_at = excluded.retry_at, reason = excluded.reason`,
+      [
+        moves.map(({ key }) => key),
+        moves.map(({ isReady }) => isReady),
+        moves.map(({ enabledAt }) => enabledAt),
+        moves.map(({ attempts }) => attempts),
+        moves.map(({ retryAt }) => retryAt),
+        moves.map(({ reason }) => reason),
+      ],
+    );
+  }
+
+  async remove(keys: readonly string[]): Promise<void> {
+    await this.dataSource.query('DELETE FROM subscription_moves WHERE key = ANY($1::text[])', [keys]);
+  }
+
+  async count(): Promise<MoveCounts> {
+    const [counts] = await this.dataSource.query<MoveCounts[]>(
+      'SELECT count(*)::int AS count, min(reason) AS reason FROM subscription_moves',
+    );
+    return counts ?? { count: 0, reason: null };
+  }
+}
