@@ -97,7 +97,7 @@ describe('every route, for every kind of client', () => {
     const wrong: string[] = [];
     for (const operation of operations) {
       // A webhook message without a signature gets 403, like a request without rights.
-      if (operation.path.endsWith('/webhook')) continue;
+      if (operation.path.includes('/webhook')) continue;
       const outcomes = await Promise.all(clients.map(({ token }) => isAllowed(operation, token)));
       for (const [index, client] of clients.entries())
         if (outcomes[index] !== client.may(operation.access))

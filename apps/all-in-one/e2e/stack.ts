@@ -29,6 +29,8 @@ export interface StackOptions {
   simulator?: boolean;
   /** Starts the simulator, two connectors and two streamer monitors. The first gateway receives the callbacks. */
   platform?: boolean;
+  /** Where the simulator sends its messages; by default the first gateway. */
+  publicUrl?: string;
   /** Added to the environment of every service. */
   environment?: Record<string, string>;
   /**
@@ -295,7 +297,7 @@ export class Stack {
       SIMULATOR_RATE: '0',
       SIMULATOR_SEED: 'end-to-end',
       SIMULATOR_CONTROL_SECRET: controlSecret,
-      SIMULATOR_CALLBACK_ORIGINS: this.urls.join(','),
+      SIMULATOR_CALLBACK_ORIGINS: this.options.publicUrl ?? this.urls.join(','),
     });
     await this.simulator.start();
   }
@@ -322,7 +324,7 @@ export class Stack {
       PLATFORM_API_URL: `${platform}/helix`,
       PLATFORM_AUTH_URL: `${platform}/oauth2`,
       PLATFORM_WEBHOOK_SECRET: webhookSecrets.join(','),
-      PUBLIC_URL: this.url,
+      PUBLIC_URL: this.options.publicUrl ?? this.url,
       ...this.options.environment,
       ...environment,
     });

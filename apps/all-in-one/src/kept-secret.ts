@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 
 /** Reads a secret from a file, or generates the secret and the file. Only the current user can read the file. */
 export async function keepSecret(path: string): Promise<string> {
@@ -16,4 +16,15 @@ export async function keepSecret(path: string): Promise<string> {
     await rm(draft, { force: true });
   }
   return (await readFile(path, 'utf8')).trim();
+}
+
+/** Replaces a secret. The file is complete before it gets its name, and only the current user can read it. */
+export async function replaceSecret(path: string, secret: string): Promise<void> {
+  const draft = `${path}.${process.pid}`;
+  try {
+    await writeFile(draft, secret, { mode: 0o600, flag: 'wx', flush: true });
+    await rename(draft, path);
+  } finally {
+    await rm(draft, { force: true });
+  }
 }

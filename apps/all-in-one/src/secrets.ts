@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { rename, rm, writeFile } from 'node:fs/promises';
 import { DirectoryLockedError, lockDirectory, startEmbeddedPostgres } from '@stream-events/embedded';
 import { reencryptEvents } from '@stream-events/events';
 import { reencryptGateway } from '@stream-events/gateway';
@@ -7,21 +6,26 @@ import { reencryptPlatformConnector } from '@stream-events/platform-connector';
 import { createLogger } from '@stream-events/service';
 import { readConfig, type AllInOneConfig } from './all-in-one.config.js';
 import { prepareEmbeddedDatabase } from './databases.js';
-import { keepSecret } from './kept-secret.js';
+import { keepSecret, replaceSecret } from './kept-secret.js';
 import { createDataDirectory, secretKeyPath, subscriberPasswordPath } from './servers.js';
+import { addWebhookSecret, endWebhookSecret } from './webhook-secret.js';
 
 const usage = `Usage: npm run secrets -- rotate              a new SECRET_KEY; encrypts everything with it
        npm run secrets -- rotate-subscriber   a new password for the NATS user subscriber
+       npm run secrets -- add-webhook-secret  a new webhook secret beside the old one
+       npm run secrets -- end-webhook-secret  only the new webhook secret
 
-Stop npm start first. Both use DATA_DIR and PLATFORM like npm start.`;
+Stop npm start before the first two. All use DATA_DIR and PLATFORM like npm start. docs/security.md describes each rotation.`;
 
 const say = (line: string): void => void process.stdout.write(`  ${line}\n`);
 
 /** Replaces a secret of the data folder. `npm run secrets` calls this while `npm start` does not run. */
 export async function runSecrets(command: string | undefined): Promise<void> {
   const commands = new Map([
-    ['rotate', rotateSecretKey],
-    ['rotate-subscriber', rotateSubscriber],
+    ['rotate', whileStopped(rotateSecretKey)],
+    ['rotate-subscriber', whileStopped(rotateSubscriber)],
+    ['add-webhook-secret', changeWebhookSecret(addWebhookSecret)],
+    ['end-webhook-secret', changeWebhookSecret(endWebhookSecret)],
   ]);
   const run = commands.get(command ?? '');
   if (!run) {
@@ -31,17 +35,33 @@ export async function runSecrets(command: string | undefined): Promise<void> {
   }
   try {
     const config = readConfig(process.env);
-    const directory = await createDataDirectory(config);
+    await run(config, await createDataDirectory(config));
+  } catch (error) {
+    process.stderr.write(`\nCannot rotate the secret: ${explain(error)}\n`);
+    process.exitCode = 1;
+  }
+}
+
+type Command = (config: AllInOneConfig, directory: string) => Promise<void>;
+
+function whileStopped(run: Command): Command {
+  return async (config, directory) => {
     const lock = await lockDirectory(directory);
     try {
       await run(config, directory);
     } finally {
       await lock.release();
     }
-  } catch (error) {
-    process.stderr.write(`\nCannot rotate the secret: ${explain(error)}\n`);
-    process.exitCode = 1;
-  }
+  };
+}
+
+/** A running `npm start` reads the file at its next start only, so it need not be stopped. */
+function changeWebhookSecret(change: (directory: string) => Promise<string>): Command {
+  return async (config, directory) => {
+    if (config.PLATFORM_WEBHOOK_SECRET.length > 0)
+      throw new Error('PLATFORM_WEBHOOK_SECRET is set: change the secret there');
+    say(await change(directory));
+  };
 }
 
 /**
@@ -61,13 +81,17 @@ async function rotateSecretKey(config: AllInOneConfig, directory: string): Promi
   const postgres = await startEmbeddedPostgres({ directory, log: say });
   try {
     const logger = createLogger('secrets', 'warn');
-    const { urlFor, finishMigrations } = await prepareEmbeddedDatabase(postgres.url, directory);
-    const count = await reencryptGateway(urlFor('gateway'), keys, logger);
+    const databases = await prepareEmbeddedDatabase(postgres.url, directory);
+    const count = await reencryptGateway(databases.urlFor('gateway'), keys, logger);
     say(`Gateway: ${count} values encrypted with the new key`);
-    say(`Events service: ${await reencryptEvents(urlFor('events'), keys, logger)} values`);
-    const platformValues = await reencryptPlatformConnector(urlFor('platform-connector'), keys, logger);
+    say(`Events service: ${await reencryptEvents(databases.urlFor('events'), keys, logger)} values`);
+    const platformValues = await reencryptPlatformConnector(
+      databases.urlFor('platform-connector'),
+      keys,
+      logger,
+    );
     say(`Platform connector: ${platformValues} values`);
-    await finishMigrations();
+    await databases.finishMigrations();
   } finally {
     await postgres.stop();
   }
@@ -80,17 +104,6 @@ async function rotateSubscriber(config: AllInOneConfig): Promise<void> {
   const path = subscriberPasswordPath(config);
   await replaceSecret(path, randomBytes(32).toString('hex'));
   say(`The user subscriber has a new password from the next start on: ${path}`);
-}
-
-/** The file is complete before it gets its name, and only the current user can read it. */
-async function replaceSecret(path: string, secret: string): Promise<void> {
-  const draft = `${path}.${process.pid}`;
-  try {
-    await writeFile(draft, secret, { mode: 0o600, flag: 'wx', flush: true });
-    await rename(draft, path);
-  } finally {
-    await rm(draft, { force: true });
-  }
 }
 
 function explain(error: unknown): string {

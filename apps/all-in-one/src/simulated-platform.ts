@@ -11,6 +11,7 @@ import { choosePort } from './choose-port.js';
 import { keepSecret } from './kept-secret.js';
 import { dataDirectory } from './servers.js';
 import type { ServiceStarter } from './service-starter.js';
+import { webhookSecretPath } from './webhook-secret.js';
 
 interface SimulatorOptions {
   config: AllInOneConfig;
@@ -63,8 +64,7 @@ export function simulatorAddresses(simulatorUrl: string, gatewayUrl: string): No
 export async function choosePlatform(config: AllInOneConfig): Promise<NodeJS.ProcessEnv> {
   const { PLATFORM } = config;
   const directory = dataDirectory(config);
-  const secret =
-    config.PLATFORM_WEBHOOK_SECRET.join(',') || (await keepSecret(join(directory, 'webhook-secret')));
+  const secret = config.PLATFORM_WEBHOOK_SECRET.join(',') || (await keepSecret(webhookSecretPath(directory)));
   if (PLATFORM !== 'simulator') return { PLATFORM, PLATFORM_WEBHOOK_SECRET: secret };
   return {
     PLATFORM,

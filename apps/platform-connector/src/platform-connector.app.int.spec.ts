@@ -96,7 +96,10 @@ describe('the platform connector', () => {
       subscriptions: {},
       cost: null,
       streamers: { monitored: 0, subscribed: 0, polledOnly: 0 },
-      callback: 'https://events.example/api/v1/platform-events/webhook',
+      callback: expect.stringMatching(
+        /^https:\/\/events.example\/api\/v1\/platform-events\/webhook\/keys\/[0-9a-f]{8}$/,
+      ),
+      webhookSecret: { moved: 0, total: 0, canRemoveOthers: false, problem: null },
       lastError: null,
     });
   });

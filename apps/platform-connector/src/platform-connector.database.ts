@@ -10,9 +10,11 @@ import { CreatePlatformErrors1764500000000 } from './migrations/1764500000000-cr
 import { CreateEncryptionKeys1767200000000 } from './migrations/1767200000000-create-encryption-keys.js';
 import { CreateConnections1767400000000 } from './migrations/1767400000000-create-connections.js';
 import { AppToken } from './platform/app-token.entity.js';
+import { CreateSubscriptionMoves1767300000000 } from './migrations/1767300000000-create-subscription-moves.js';
 import { PlatformErrorRow } from './platform/platform-error.entity.js';
 import { RateBudgetRow } from './platform/rate-budget.entity.js';
 import { Reconciliation } from './subscriptions/reconciliation.entity.js';
+import { SubscriptionMoveRow } from './subscriptions/subscription-move.entity.js';
 import { Subscription } from './subscriptions/subscription.entity.js';
 
 /** The database schema of the platform connector. */
@@ -28,6 +30,7 @@ export const schema = {
     Reconciliation,
     StoreIdentity,
     Subscription,
+    SubscriptionMoveRow,
   ],
   migrations: [
     CreateAppTokensAndRateBudgets1764200000000,
@@ -37,5 +40,6 @@ export const schema = {
     CreatePlatformErrors1764500000000,
     CreateEncryptionKeys1767200000000,
     CreateConnections1767400000000,
+    CreateSubscriptionMoves1767300000000,
   ],
 };

@@ -34,8 +34,7 @@ import { SubscriptionStatus } from '../src/subscriptions/subscription-status.ser
 import { connectConnector } from './connect-connector.js';
 import { MonitoredList, startStandInMonitor } from './stand-in-streamer-monitor.js';
 import { StandInPlatform } from './stand-in-platform.js';
-
-export const publicUrl = 'https://events.example';
+import { publicUrl, secret } from './subscription-factory.js';
 
 /** An instance of the connector. */
 export interface ConnectorInstance {
@@ -78,7 +77,7 @@ export class ReconcilerSetup {
   /** Stops all instances and clears everything. */
   async reset(): Promise<void> {
     await this.stopInstances();
-    await this.dataSource.query('TRUNCATE subscriptions, event_types');
+    await this.dataSource.query('TRUNCATE subscriptions, subscription_moves, event_types');
     await this.dataSource.query('TRUNCATE reconciliation');
     await this.dataSource.query('INSERT INTO reconciliation DEFAULT VALUES');
     this.platform = new StandInPlatform();
@@ -115,7 +114,7 @@ export class ReconcilerSetup {
       SECRET_KEY: 'k'.repeat(32),
       PLATFORM: 'twitch',
       PUBLIC_URL: publicUrl,
-      PLATFORM_WEBHOOK_SECRET: 'signs-what-comes',
+      PLATFORM_WEBHOOK_SECRET: secret,
       ...environment,
     });
     const logger = createLogger('test', 'silent');

@@ -6,8 +6,9 @@ import {
   type PlatformSubscription,
   type PlatformSubscriptionPage,
   PlatformUnavailableError,
+  subscriptionKey,
 } from '@stream-events/platforms';
-import { isLive, subscriptionKey } from '../src/subscriptions/own-subscription.js';
+import { isLive } from '../src/subscriptions/own-subscription.js';
 
 const pageSize = 100;
 const costlessTypes = ['channel.cheer', 'channel.follow'];

@@ -1,7 +1,17 @@
-import type { PlatformSubscription } from '@stream-events/platforms';
-import { subscriptionKey, type OwnSubscription } from '../src/subscriptions/own-subscription.js';
+import {
+  callbackOf,
+  fingerprintOf,
+  subscriptionKey,
+  type PlatformSubscription,
+} from '@stream-events/platforms';
+import type { OwnSubscription } from '../src/subscriptions/own-subscription.js';
 
-export const callback = 'https://events.example/api/v1/platform-events/webhook';
+export const publicUrl = 'https://events.example';
+
+/** The webhook secret of the tests. */
+export const secret = 'signs-what-comes';
+
+export const callback = callbackOf(publicUrl, fingerprintOf(secret));
 
 /** A subscription of the service for a streamer. A test passes only the fields that it is about. */
 export function newOwn(streamerId: string, overrides: Partial<OwnSubscription>): OwnSubscription {
@@ -15,6 +25,7 @@ export function newOwn(streamerId: string, overrides: Partial<OwnSubscription>):
     id: `own-${subscription.type}-${streamerId}`,
     key: subscriptionKey(subscription),
     subscriptionId: null,
+    callback: null,
     status: 'waiting',
     reason: null,
     cost: null,

@@ -16,6 +16,7 @@ const statements = [
     subscription text NOT NULL,
     begun_at timestamptz NOT NULL DEFAULT now(),
     ended_at timestamptz,
+    kept_since timestamptz,
     CONSTRAINT subscription_overlaps_pkey PRIMARY KEY (subscription)
   )`,
 

@@ -20,8 +20,8 @@ export class OverlapsController {
   }
 
   @Handles(endOverlaps)
-  async end({ subscriptions, endedAt }: EndOverlapsRequest): Promise<EndOverlapsReply> {
-    await this.overlaps.end(subscriptions, endedAt);
+  async end({ overlaps, endedAt }: EndOverlapsRequest): Promise<EndOverlapsReply> {
+    await this.overlaps.end(overlaps, endedAt);
     return {};
   }
 }

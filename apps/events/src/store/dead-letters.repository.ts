@@ -64,7 +64,7 @@ export class DeadLettersRepository {
     const { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey } = row;
     // `list` reads what comes before the event data.
     const head = { id, eventId, eventType, eventSource, origin };
-    const { occurredAt, delivery } = row;
+    const { occurredAt = null, delivery } = row;
     const event: NewEvent = { ...head, eventData, idempotencyKey, occurredAt, delivery };
     const state = sqlState(rejection) ?? '';
     const reason = rejection instanceof Error ? rejection.message : String(rejection);

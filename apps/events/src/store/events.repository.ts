@@ -25,18 +25,28 @@ export class EventsRepository {
     private readonly overlaps: Overlaps,
   ) {}
 
-  /** Splits a batch: raids of the platform, deliveries of overlapping subscriptions, and the rest, which is nearly always all. */
+  /** Splits a batch: raids of the platform, deliveries of overlapping subscriptions, and the rest, which is nearly always everything. */
   async split(rows: readonly EventRow[]): Promise<BatchPart[]> {
-    const overlapping = await this.overlaps.select(rows);
-    const isOther = (row: EventRow): boolean => !isPlatformRaid(row) && !overlapping.has(row);
-    return [
+    const { paired, superseded, ends } = await this.overlaps.select(rows);
+    const isOther = (row: EventRow): boolean =>
+      !isPlatformRaid(row) && !paired.has(row) && !superseded.has(row);
+    const parts: BatchPart[] = [
       { rows: rows.filter(isOther), write: writeBatch },
       { rows: rows.filter(isPlatformRaid), write: writeRaids },
       {
-        rows: rows.filter((row) => overlapping.has(row)),
-        write: (pool: Pool, part: readonly EventRow[]) => writeOverlapping(pool, part.filter(isPairable)),
+        rows: rows.filter((row) => paired.has(row)),
+        write: (pool: Pool, part: readonly EventRow[]) =>
+          writeOverlapping(pool, part.filter(isPairable), ends),
       },
-    ].filter((part) => part.rows.length > 0);
+      { rows: rows.filter((row) => superseded.has(row)), write: (_pool, part) => this.ignore(part) },
+    ];
+    return parts.filter((part) => part.rows.length > 0);
+  }
+
+  /** Only records the messages as received. */
+  private async ignore(rows: readonly EventRow[]): Promise<WrittenBatch> {
+    await this.rememberReceived(rows.map(({ key, id }) => ({ key, eventId: id })));
+    return { outboxId: null, stored: [] };
   }
 
   /** Writes a part of a batch. Notes late events. Of late events of an erased user, it writes only the keys: they count as stored and erased. */

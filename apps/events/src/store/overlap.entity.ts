@@ -10,7 +10,11 @@ export class Overlap {
   @Column('timestamptz', { name: 'begun_at', default: () => 'now()' })
   begunAt!: Date;
 
-  /** When one subscription was left; null while there are two, or are about to be. */
+  /** From when on one subscription counts; null while there are two, or are about to be. */
   @Column('timestamptz', { name: 'ended_at', nullable: true })
   endedAt!: Date | null;
+
+  /** When the platform created the subscription that counts from the end on. */
+  @Column('timestamptz', { name: 'kept_since', nullable: true })
+  keptSince!: Date | null;
 }

@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { EndingOverlap } from '@stream-events/contracts';
 import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import type { EventRow } from './write-batch.js';
-import { isPairable } from './write-overlapping.js';
+import { edgeMs, isPairable } from './write-overlapping.js';
 import { isPlatformRaid } from './write-raids.js';
 
 const intervalMs = 1_000;
@@ -10,10 +11,27 @@ const intervalMs = 1_000;
 const maxAgeMs = 3_000;
 // From this time after the beginning of an overlap, every instance knows it or reads it before its next write.
 const announcementMs = maxAgeMs + 1_000;
-// The end comes from our clock, and the time of a message from the platform's. An alarm reports larger differences.
-const clockSlackMs = 5_000;
 // As long as the store remembers message ids: after that, it cannot recognize any redelivery.
 const keptFor = '25 hours';
+
+/** How deliveries of subscriptions that have or had a twin are written. */
+export interface OverlappingRows {
+  /** To be paired. */
+  paired: ReadonlySet<EventRow>;
+  /** From after the end, of a subscription that is about to be deleted: the other subscription delivers the same. */
+  superseded: ReadonlySet<EventRow>;
+  /** The ends of the overlaps of the paired rows, in milliseconds since 1970; infinite when there is none. */
+  ends: ReadonlyMap<string, number>;
+}
+
+const none: OverlappingRows = { paired: new Set(), superseded: new Set(), ends: new Map() };
+
+/** Times are milliseconds since 1970. */
+interface OverlapTimes {
+  subscription: string;
+  end: number;
+  keptSince: number;
+}
 
 /**
  * The subscriptions that have a twin. Deliveries of their messages are paired: see `writeOverlapping`. While there are none, which is
@@ -23,7 +41,9 @@ const keptFor = '25 hours';
  *  begin ──▶ 4 s: every instance gets to know ──▶ ready: the second subscription may be created ──▶ end ──25 h──▶ forgotten
  * ```
  *
- * After the end, only messages from before the end are paired. They may still wait on the INGEST stream, or for a redelivery.
+ * After the end, only messages from before the end are paired. They may still wait on the INGEST stream, or for a redelivery. Later
+ * messages of the subscription that stays are stored, and those of the other one ignored until it is deleted. A single moment
+ * separates the two, so that no delivery of the one that stays can be taken for the partner of a delivery whose own partner is missing.
  */
 @Injectable()
 export class Overlaps {
@@ -60,7 +80,7 @@ export class Overlaps {
     const [row] = await this.dataSource.query<{ readyInMs: number }[]>(
       `WITH begun AS (
          INSERT INTO subscription_overlaps (subscription) SELECT DISTINCT unnest($1::text[]) ORDER BY 1
-         ON CONFLICT (subscription) DO UPDATE SET begun_at = now(), ended_at = NULL WHERE subscription_overlaps.ended_at IS NOT NULL
+         ON CONFLICT (subscription) DO UPDATE SET begun_at = now(), ended_at = NULL, kept_since = NULL WHERE subscription_overlaps.ended_at IS NOT NULL
          RETURNING begun_at
        ), known AS (
          SELECT begun_at FROM begun
@@ -72,41 +92,49 @@ export class Overlaps {
     return Math.max(row?.readyInMs ?? announcementMs, 0);
   }
 
-  /** Ends overlaps at a time in milliseconds since 1970. */
-  async end(subscriptions: readonly string[], endedAt: number): Promise<void> {
+  /** Ends overlaps at a time in milliseconds since 1970, unless they have an end. */
+  async end(overlaps: readonly EndingOverlap[], endedAt: number): Promise<void> {
     await this.dataSource.query(
-      `UPDATE subscription_overlaps SET ended_at = to_timestamp($2::float8 / 1000)
-       WHERE subscription IN (SELECT subscription FROM subscription_overlaps WHERE subscription = ANY($1::text[]) AND ended_at IS NULL
-                              ORDER BY subscription FOR UPDATE)`,
-      [subscriptions, endedAt],
+      `WITH ending AS (
+         SELECT subscription, since FROM subscription_overlaps
+         JOIN unnest($1::text[], $2::float8[]) AS input (subscription, since) USING (subscription)
+         WHERE ended_at IS NULL ORDER BY subscription FOR UPDATE OF subscription_overlaps
+       )
+       UPDATE subscription_overlaps
+       SET ended_at = to_timestamp($3::float8 / 1000), kept_since = to_timestamp(since / 1000)
+       FROM ending WHERE subscription_overlaps.subscription = ending.subscription`,
+      [overlaps.map(({ subscription }) => subscription), overlaps.map(({ keptSince }) => keptSince), endedAt],
     );
   }
 
   /**
-   * Returns the rows that must be paired. Raids have a rule of their own: see `writeRaids`.
+   * Returns the rows that are not written as usual. Raids have a rule of their own: see `writeRaids`.
    *
    * @throws the database's error when the overlaps cannot be read
    */
-  async select(rows: readonly EventRow[]): Promise<Set<EventRow>> {
+  async select(rows: readonly EventRow[]): Promise<OverlappingRows> {
     if (performance.now() > this.loadedAt + maxAgeMs) await this.refresh();
-    const { latest } = this;
-    if (latest === -Infinity) return new Set();
-    const pairable = rows
-      .filter(isPairable)
-      .filter((row) => row.occurredAt <= latest + clockSlackMs && !isPlatformRaid(row));
-    if (pairable.length === 0) return new Set();
-    const ends = await this.readEnds([...new Set(pairable.map(({ delivery }) => delivery.subscription))]);
-    return new Set(
-      pairable.filter(({ delivery, occurredAt }) => {
-        const end = ends.get(delivery.subscription);
-        return end !== undefined && occurredAt <= end + clockSlackMs;
-      }),
-    );
+    if (this.latest === -Infinity) return none;
+    const candidates = rows.filter(isPairable).filter((row) => !isPlatformRaid(row));
+    if (candidates.length === 0) return none;
+    const overlaps = await this.readTimes([
+      ...new Set(candidates.map(({ delivery }) => delivery.subscription)),
+    ]);
+    const [paired, superseded] = [new Set<EventRow>(), new Set<EventRow>()];
+    for (const row of candidates) {
+      const times = overlaps.get(row.delivery.subscription);
+      if (!times) continue;
+      if (row.occurredAt > times.end && row.delivery.subscribedAt < times.keptSince) superseded.add(row);
+      else if (row.occurredAt <= times.end + edgeMs) paired.add(row);
+    }
+    return { paired, superseded, ends: new Map([...overlaps].map(([key, { end }]) => [key, end])) };
   }
 
   /** Forgets overlaps, and events that were never paired, a day after their end. */
   async forgetOld(): Promise<void> {
-    await this.dataSource.query(`DELETE FROM subscription_overlaps WHERE ended_at < now() - interval '${keptFor}'`);
+    await this.dataSource.query(
+      `DELETE FROM subscription_overlaps WHERE ended_at < now() - interval '${keptFor}'`,
+    );
     await this.dataSource.query(
       `DELETE FROM unpaired_deliveries WHERE stored_at < now() - interval '${keptFor}'`,
     );
@@ -129,13 +157,13 @@ export class Overlaps {
     this.loadedAt = requestedAt;
   }
 
-  /** The ends of overlaps in milliseconds since 1970; infinite for overlaps that have not ended. */
-  private async readEnds(subscriptions: readonly string[]): Promise<Map<string, number>> {
-    const rows = await this.dataSource.query<{ subscription: string; end: number }[]>(
-      `SELECT subscription, (extract(epoch FROM coalesce(ended_at, 'infinity')) * 1000)::float8 AS "end"
+  private async readTimes(subscriptions: readonly string[]): Promise<Map<string, OverlapTimes>> {
+    const rows = await this.dataSource.query<OverlapTimes[]>(
+      `SELECT subscription, (extract(epoch FROM coalesce(ended_at, 'infinity')) * 1000)::float8 AS "end",
+              (extract(epoch FROM coalesce(kept_since, '-infinity')) * 1000)::float8 AS "keptSince"
        FROM subscription_overlaps WHERE subscription = ANY($1::text[])`,
       [subscriptions],
     );
-    return new Map(rows.map(({ subscription, end }) => [subscription, end]));
+    return new Map(rows.map((row) => [row.subscription, row]));
   }
 }

@@ -35,13 +35,19 @@ beforeEach(async () => {
 
 const subscription = '["channel.cheer","1",["broadcaster_user_id","4711"]]';
 const evening = Date.now() - 3_600_000;
-const at = (seconds: number): number => evening + seconds * 1_000;
+const at = (seconds: number): number => Math.round(evening + seconds * 1_000);
 let messages = 0;
 
 /** All instances know the overlaps. */
 const refresh = () => Promise.all(overlaps.map((each) => each.refresh()));
 const begin = async (): Promise<void> => {
   await store.overlaps.begin([subscription]);
+  await refresh();
+};
+
+/** From this second on, only the new subscription counts. */
+const end = async (seconds: number): Promise<void> => {
+  await store.overlaps.end([{ subscription, keptSince: at(100) }], at(seconds));
   await refresh();
 };
 
@@ -144,8 +150,7 @@ describe(writeOverlapping.name, () => {
     await begin();
     expect(await storeInTurn(cheer('old', 300), cheer('old', 301))).toEqual(['stored', 'stored']);
 
-    await store.overlaps.end([subscription], at(302));
-    await refresh();
+    await end(302);
 
     // The new subscription alone: equal to an old, unpaired delivery, but after the end.
     expect(await storeInTurn(cheer('new', 310), cheer('new', 311))).toEqual(['stored', 'stored']);
@@ -157,9 +162,49 @@ describe(writeOverlapping.name, () => {
     ]);
   });
 
+  it('takes no delivery after the end for the partner of one from before the second subscription was enabled', async () => {
+    await begin();
+    // Created at second 100, enabled at second 102: the old subscription alone delivers what happens in between.
+    expect(await storeInTurn(cheer('old', 101), cheer('new', 103), cheer('old', 103))).toEqual([
+      'stored',
+      'known', // the first one: the two are equal, and which one is which does not matter
+      'stored',
+    ]);
+    await end(120);
+
+    expect(await storeInTurn(cheer('new', 120.2), cheer('new', 121))).toEqual(['stored', 'stored']);
+  });
+
+  it('ignores what the old subscription delivers after the end, but not what a later subscription delivers', async () => {
+    await begin();
+    await end(120);
+    const superseded = cheer('old', 121);
+    const later = { delivery: { via: 'later', subscribedAt: at(122) } };
+
+    expect(await storeInTurn(superseded, { ...superseded, id: v7() }, cheer('new', 121))).toEqual([
+      'stored', // accepted: the new subscription delivers the same
+      'known',
+      'stored',
+    ]);
+    expect(await storeInTurn(cheer('new', 123, later), cheer('new', 124, later))).toEqual([
+      'stored',
+      'stored',
+    ]);
+    expect(await store.count('events')).toBe(3);
+  });
+
+  it('pairs messages whose times are on both sides of the end', async () => {
+    await begin();
+    await end(120);
+
+    expect(
+      await storeInTurn(cheer('old', 119.99), cheer('new', 120.01), cheer('new', 119.98), cheer('old', 120)),
+    ).toEqual(['stored', 'known', 'stored', 'known']);
+  });
+
   it('pairs again when another overlap of the same subscription begins', async () => {
     await begin();
-    await store.overlaps.end([subscription], at(302));
+    await end(302);
     await begin();
 
     expect(await storeInTurn(cheer('old', 400), cheer('new', 400))).toEqual(['stored', 'known']);
@@ -194,7 +239,7 @@ describe(writeOverlapping.name, () => {
   it('forgets overlaps and unpaired deliveries a day after their end', async () => {
     await begin();
     await storeInTurn(cheer('old', 200));
-    await store.overlaps.end([subscription], Date.now() - 26 * 3_600_000);
+    await store.overlaps.end([{ subscription, keptSince: 0 }], Date.now() - 26 * 3_600_000);
     await store.dataSource.query("UPDATE unpaired_deliveries SET stored_at = now() - interval '26 hours'");
 
     await store.overlaps.forgetOld();
@@ -204,22 +249,24 @@ describe(writeOverlapping.name, () => {
   });
 
   /**
-   * Occurrences in three parts: only the old subscription (seconds 80–99), both (100–119), only the new one (130–149). The end of the
-   * overlap is at second 120.
+   * Occurrences in four parts: only the old subscription delivers before the new one is created (seconds 80–99) and until it is enabled
+   * (100–104), then both (105–119), then only the new one (121–140). The end of the overlap is at second 120; the old subscription
+   * still delivers some messages after it.
    */
   const plan = fc.record({
     occurrences: fc.array(
       fc.record({
-        part: fc.constantFrom(80, 100, 130),
-        second: fc.nat(19),
+        part: fc.constantFrom(80, 100, 105, 121),
+        second: fc.nat(14),
         payload: fc.nat(1),
         copies: fc.tuple(fc.integer({ min: 1, max: 2 }), fc.integer({ min: 1, max: 2 })),
         isLost: fc.boolean(),
       }),
       { minLength: 1, maxLength: 24 },
     ),
-    // Which subscription loses messages about each payload. When both did, two equal occurrences could count as one.
-    losing: fc.tuple(fc.constantFrom('old', 'new', 'none'), fc.constantFrom('old', 'new', 'none')),
+    // Which subscription loses messages about each payload. When both did, two equal occurrences could count as one. The new one also
+    // lacks the first payload while it is not enabled yet.
+    losing: fc.tuple(fc.constantFrom('new', 'none'), fc.constantFrom('old', 'new', 'none')),
     order: fc.infiniteStream(fc.nat()),
     batches: fc.integer({ min: 1, max: 6 }),
   });
@@ -231,20 +278,22 @@ describe(writeOverlapping.name, () => {
         await begin();
         const rank = new Map<NewEvent, number>();
         const [early, late]: NewEvent[][] = [[], []];
-        for (const { part, second, payload, copies, isLost } of occurrences) {
+        for (const { part: drawn, second, payload, copies, isLost } of occurrences) {
+          const part = drawn === 100 && payload === 1 ? 105 : drawn;
           for (const [index, via] of (['old', 'new'] as const).entries()) {
-            if (part === (via === 'old' ? 130 : 80)) continue;
+            const isAlone = via === 'new' && part < 105;
+            if (isAlone) continue;
             // Only messages about occurrences that both deliver get lost: the others would be lost with one subscription, too.
-            if (part === 100 && isLost && losing[payload] === via) continue;
-            const message = cheer(via, part + second, {
+            if (part === 105 && isLost && losing[payload] === via) continue;
+            const message = cheer(via, part + (part === 100 ? second / 3 : second), {
               eventData: JSON.stringify({ bits: payload, broadcaster_user_id: '4711' }),
             });
             for (let copy = 0; copy < copies[index]!; copy += 1) {
               const delivered = { ...message, id: v7() };
-              const place = order.next().value;
+              const place = order.next().value as number;
               rank.set(delivered, place);
               // Some messages from before the end arrive after it.
-              if (part === 130 || place % 4 === 0) late!.push(delivered);
+              if (part === 121 || place % 4 === 0) late!.push(delivered);
               else early!.push(delivered);
             }
           }
@@ -261,8 +310,7 @@ describe(writeOverlapping.name, () => {
         };
 
         await storeAll(early!);
-        await store.overlaps.end([subscription], at(120));
-        await refresh();
+        await end(120);
         await storeAll(late!);
 
         const rows = await store.dataSource.query<{ payload: number; count: number }[]>(

@@ -16,6 +16,13 @@ export function isPairable(row: EventRow): row is PairableRow {
   return row.delivery != null && row.occurredAt != null && row.eventId !== null && row.origin === 'platform';
 }
 
+interface PairableDelivery {
+  row: PairableRow;
+  pairingKey: string;
+  /** The end of the overlap in milliseconds since 1970. */
+  end: number;
+}
+
 /** A stored event that only one of the two subscriptions has delivered so far. Times are milliseconds since 1970. */
 interface Unpaired {
   eventId: string;
@@ -29,6 +36,12 @@ interface Unpaired {
 // with a later time; the first redeliveries follow within a minute. A longer window would pair more of the rest, but would also count
 // two equal occurrences as one when the platform has lost a different message about each of them.
 const maxApartMs = 60_000;
+
+/**
+ * The two messages about an occurrence at the end of the overlap may have times on both sides of it. Messages from up to this long after
+ * the end are still paired with their next neighbours, in milliseconds.
+ */
+export const edgeMs = 100;
 
 // Bounds the locks of a transaction, because PostgreSQL has room for 64 per connection.
 const lockedParts = 64;
@@ -52,9 +65,17 @@ const lockedParts = 64;
  * instances. A writer takes all its locks at once, before it touches a row, so that two writers do not deadlock.
  *
  * @param rows sorted by key and without repeated keys
+ * @param ends the ends of the overlaps, in milliseconds since 1970; infinite when there is none
  */
-export async function writeOverlapping(pool: Pool, rows: readonly PairableRow[]): Promise<WrittenBatch> {
-  const deliveries = rows.map((row) => ({ row, pairingKey: pairingKeyOf(row) }));
+export async function writeOverlapping(
+  pool: Pool,
+  rows: readonly PairableRow[],
+  ends: ReadonlyMap<string, number>,
+): Promise<WrittenBatch> {
+  const deliveries = rows.map((row) => {
+    const end = ends.get(row.delivery.subscription) ?? Infinity;
+    return { row, end, pairingKey: pairingKeyOf(row) };
+  });
   return inTransaction(pool, async (client) => {
     await takeKeyedAdvisoryLocks(
       client,
@@ -68,7 +89,7 @@ export async function writeOverlapping(pool: Pool, rows: readonly PairableRow[])
     const inOrder = deliveries
       .filter(({ row }) => !received.has(row.key))
       .sort((one, other) => one.row.occurredAt - other.row.occurredAt);
-    for (const { row, pairingKey } of inOrder) pairing.add(row, pairingKey);
+    for (const delivery of inOrder) pairing.add(delivery);
     if (pairing.repeated.length > 0) await rememberKeys(client, pairing.repeated);
     if (pairing.paired.length > 0) await removeUnpaired(client, pairing.paired);
     const fresh = rows.filter((row) => pairing.fresh.has(row));
@@ -96,11 +117,11 @@ class Pairing {
     for (const each of unpaired) this.candidatesFor(each).add(each);
   }
 
-  add(row: PairableRow, pairingKey: string): void {
+  add({ row, pairingKey, end }: PairableDelivery): void {
     const { via, subscribedAt } = row.delivery;
     const own: Unpaired = { eventId: row.id, pairingKey, via, occurredAt: row.occurredAt, subscribedAt };
     const candidates = this.candidatesFor(own);
-    const partner = findNearest(own, candidates);
+    const partner = findNearest(own, candidates, end);
     if (!partner) {
       candidates.add(own);
       this.unpaired.add(own);
@@ -120,20 +141,21 @@ class Pairing {
 }
 
 /** The nearest one, so that a delivery whose partner was lost stays behind instead of taking the partner of a later one. */
-function findNearest(own: Unpaired, candidates: Iterable<Unpaired>): Unpaired | undefined {
+function findNearest(own: Unpaired, candidates: Iterable<Unpaired>, end: number): Unpaired | undefined {
   let nearest: Unpaired | undefined;
   for (const other of candidates) {
-    if (!isPair(own, other)) continue;
+    if (!isPair(own, other, end)) continue;
     if (!nearest || apart(own, other) < apart(own, nearest)) nearest = other;
   }
   return nearest;
 }
 
 /** A subscription delivers nothing from before it was created, so an older delivery of the other one has no partner. */
-function isPair(one: Unpaired, other: Unpaired): boolean {
+function isPair(one: Unpaired, other: Unpaired, end: number): boolean {
+  const maxMs = Math.max(one.occurredAt, other.occurredAt) > end ? edgeMs : maxApartMs;
   return (
     one.via !== other.via &&
-    apart(one, other) <= maxApartMs &&
+    apart(one, other) <= maxMs &&
     one.occurredAt >= other.subscribedAt &&
     other.occurredAt >= one.subscribedAt
   );
@@ -155,7 +177,7 @@ function partOf(pairingKey: string): string {
 
 async function findUnpaired(
   client: PoolClient,
-  deliveries: readonly { row: PairableRow; pairingKey: string }[],
+  deliveries: readonly PairableDelivery[],
 ): Promise<Unpaired[]> {
   const times = deliveries.map(({ row }) => row.occurredAt);
   const { rows } = await client.query<Unpaired>(

@@ -39,6 +39,7 @@ describe(describeApi.name, () => {
       'getReadiness',
       'openWebSocket',
       'receivePlatformMessage',
+      'receivePlatformMessageOfSecret',
       'receivePlatformMessageOfType',
       'startSession',
     ]);

@@ -82,6 +82,34 @@ class StreamerCoverage {
   polled_only!: number;
 }
 
+class WebhookSecretState {
+  @ApiProperty({
+    type: 'integer',
+    description:
+      'Number of working subscriptions whose messages are signed with the first secret of PLATFORM_WEBHOOK_SECRET',
+    example: 120,
+  })
+  moved!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Number of working subscriptions', example: 400 })
+  total!: number;
+
+  @ApiProperty({
+    description:
+      'Whether PLATFORM_WEBHOOK_SECRET has other secrets that can be removed, because no subscription needs them',
+    example: false,
+  })
+  can_remove_others!: boolean;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Why some subscriptions do not move to the first secret. Null if nothing stops them',
+    example: null,
+  })
+  problem!: string | null;
+}
+
 class PlatformFailure {
   @ApiProperty({ description: 'Time of the failure, UTC, to the second', example: exampleTime })
   at!: string;
@@ -140,9 +168,18 @@ export class PlatformStatus {
     nullable: true,
     description:
       'The URL to which the platform sends its messages. Null without PUBLIC_URL: then all streamers are polled',
-    example: 'https://events.example.org/api/v1/platform-events/webhook',
+    example: 'https://events.example.org/api/v1/platform-events/webhook/keys/f0c1d2e3',
   })
   callback!: string | null;
+
+  @ApiProperty({
+    type: WebhookSecretState,
+    nullable: true,
+    description:
+      'The webhook secret of the subscriptions. After a new secret was put first in PLATFORM_WEBHOOK_SECRET, the subscriptions ' +
+      'move to it one after the other. Null without PUBLIC_URL or a webhook secret',
+  })
+  webhook_secret!: WebhookSecretState | null;
 
   @ApiProperty({
     type: PlatformFailure,
@@ -154,7 +191,7 @@ export class PlatformStatus {
 
 /** Converts the status to its form in the API. */
 export function toPlatformStatus(status: PlatformStatusReply): PlatformStatus {
-  const { credentials, budget, cost, streamers, lastError } = status;
+  const { credentials, budget, cost, streamers, webhookSecret, lastError } = status;
   return {
     platform: status.platform,
     credentials: {
@@ -176,6 +213,14 @@ export function toPlatformStatus(status: PlatformStatusReply): PlatformStatus {
       polled_only: streamers.polledOnly,
     },
     callback: status.callback,
+    webhook_secret: webhookSecret
+      ? {
+          moved: webhookSecret.moved,
+          total: webhookSecret.total,
+          can_remove_others: webhookSecret.canRemoveOthers,
+          problem: webhookSecret.problem,
+        }
+      : null,
     last_error: lastError && { at: printTime(lastError.at), message: lastError.message },
   };
 }

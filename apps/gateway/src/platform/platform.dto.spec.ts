@@ -66,6 +66,7 @@ describe(toPlatformStatus.name, () => {
     cost: { total: 240, max: 10_000 },
     streamers: { monitored: 123, subscribed: 120, polledOnly: 3 },
     callback: 'https://events.example.org/api/v1/platform-events/webhook',
+    webhookSecret: { moved: 120, total: 400, canRemoveOthers: false, problem: null },
     lastError: { at: time, message: 'no answer' },
   };
 
@@ -79,6 +80,7 @@ describe(toPlatformStatus.name, () => {
       cost: { total: 240, max: 10_000 },
       streamers: { monitored: 123, subscribed: 120, polled_only: 3 },
       callback: status.callback,
+      webhook_secret: { moved: 120, total: 400, can_remove_others: false, problem: null },
       last_error: { at: printed, message: 'no answer' },
     });
   });
@@ -91,6 +93,7 @@ describe(toPlatformStatus.name, () => {
       budget: null,
       cost: null,
       callback: null,
+      webhookSecret: null,
       lastError: null,
     };
 
@@ -99,6 +102,7 @@ describe(toPlatformStatus.name, () => {
       budget: null,
       cost: null,
       callback: null,
+      webhook_secret: null,
       last_error: null,
     });
   });

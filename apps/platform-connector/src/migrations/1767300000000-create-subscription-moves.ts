@@ -15,11 +15,12 @@ const statements = [
   // Null until the next listing.
   'ALTER TABLE subscriptions ADD COLUMN callback text',
   // Null until a connector of this version has started with a webhook secret.
-  'ALTER TABLE reconciliation ADD COLUMN plain_fingerprint text',
+  'ALTER TABLE reconciliation ADD COLUMN webhook_fingerprints text, ADD COLUMN plain_fingerprint text',
   `CREATE TABLE subscription_moves (
     key text NOT NULL,
     is_ready boolean NOT NULL DEFAULT false,
     enabled_at timestamptz,
+    ends_at timestamptz,
     attempts integer NOT NULL DEFAULT 0,
     retry_at timestamptz,
     reason text,

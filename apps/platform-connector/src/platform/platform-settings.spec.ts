@@ -1,4 +1,4 @@
-import { platforms, simulatorUrls } from '@stream-events/platforms';
+import { callbackOf, fingerprintOf, platforms, simulatorUrls } from '@stream-events/platforms';
 import { loadConfig } from '@stream-events/service';
 import { variables } from '../platform-connector.config.js';
 import { toPlatformSettings, type PlatformSettings } from './platform-settings.js';
@@ -53,8 +53,10 @@ describe('toPlatformSettings', () => {
     const secrets = { PLATFORM_WEBHOOK_SECRET: '0123456789,9876543210' };
 
     expect(settingsOf({ ...where, ...secrets }).webhook).toEqual({
-      callback: 'https://events.example/api/v1/platform-events/webhook',
+      publicUrl: 'https://events.example',
+      callback: callbackOf('https://events.example', fingerprintOf('0123456789')),
       secret: '0123456789',
+      fingerprints: ['0123456789', '9876543210'].map(fingerprintOf),
     });
     expect(settingsOf(where).webhook).toBeNull();
     expect(settingsOf({ PLATFORM: 'simulator', ...secrets }).webhook).toBeNull();

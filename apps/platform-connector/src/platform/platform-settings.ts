@@ -1,4 +1,6 @@
 import {
+  callbackOf,
+  fingerprintOf,
   platforms,
   readPlatformUrls,
   type PlatformCredentials,
@@ -9,10 +11,15 @@ import {
 } from '@stream-events/platforms';
 import type { PlatformConnectorConfig } from '../platform-connector.config.js';
 
-/** The URL to which the platform sends its messages, and the secret that signs them. */
+/** Where the platform sends its messages, and the secrets that sign them. */
 export interface WebhookTarget {
+  publicUrl: string;
+  /** The callback of new subscriptions. */
   callback: string;
+  /** The secret of new subscriptions: the first one of those that are configured. */
   secret: string;
+  /** The fingerprints of all configured secrets, in their order. */
+  fingerprints: readonly string[];
 }
 
 /** Which platform the connector calls, at which addresses, and as which application. */
@@ -59,7 +66,9 @@ export function toPlatformSettings(config: Config): PlatformSettings {
 function readWebhook({ PLATFORM, PUBLIC_URL, PLATFORM_WEBHOOK_SECRET }: Config): WebhookTarget | null {
   const [secret] = PLATFORM_WEBHOOK_SECRET;
   if (PLATFORM === 'none' || PUBLIC_URL === undefined || secret === undefined) return null;
-  return { callback: `${PUBLIC_URL}/api/v1/platform-events/webhook`, secret };
+  const fingerprints = PLATFORM_WEBHOOK_SECRET.map(fingerprintOf);
+  const callback = callbackOf(PUBLIC_URL, fingerprints[0] ?? '');
+  return { publicUrl: PUBLIC_URL, callback, secret, fingerprints };
 }
 
 function readCredentials(config: Config): PlatformCredentials | undefined {

@@ -1,12 +1,12 @@
-import type { PlatformSubscription } from '@stream-events/platforms';
+import { subscriptionKey, type PlatformSubscription } from '@stream-events/platforms';
 import {
   enabled,
   isLive,
   observed,
-  subscriptionKey,
   vanished,
   type OwnSubscription,
 } from '../subscriptions/own-subscription.js';
+import type { SecretKind } from '../subscriptions/webhook-callbacks.js';
 
 /** All subscriptions that the platform has for this application. */
 export interface Listing {
@@ -18,43 +18,75 @@ export interface Listing {
 /** The service's subscriptions, compared with a listing. */
 export interface Match {
   own: OwnSubscription[];
+  /** The second subscriptions of rows whose first one has another secret than new subscriptions, by key. Both are live. */
+  twins: Map<string, PlatformSubscription>;
+  /** The keys of rows whose second subscription has failed, and is a stray. */
+  failedTwins: Set<string>;
   /** Subscriptions that point at this service, or used to, and match no row. */
   strays: PlatformSubscription[];
   /** The cost of live subscriptions that other programs created. */
   foreignCost: number;
 }
 
+type KindOf = (callback: string | null) => SecretKind | undefined;
+
 /**
- * Finds the service's subscriptions in the platform's list by type and condition, among those that point at its callback. A
+ * Finds the service's subscriptions in the platform's list by type and condition, among those that point at its callbacks. A
  * subscription with a known id that points elsewhere was created before the callback changed and is a stray.
  */
 export function matchListing(
   own: readonly OwnSubscription[],
   { startedAt, subscriptions }: Listing,
-  { callback, now }: { callback: string; now: number },
+  { kindOf, now }: { kindOf: KindOf; now: number },
 ): Match {
   const ownIds = new Set(own.map(({ subscriptionId }) => subscriptionId));
   const candidates = new Map<string, PlatformSubscription[]>();
-  const strays: PlatformSubscription[] = [];
-  let foreignCost = 0;
+  const match: Match = { own: [], twins: new Map(), failedTwins: new Set(), strays: [], foreignCost: 0 };
   for (const listed of subscriptions) {
-    if (listed.callback === callback) {
+    if (kindOf(listed.callback) !== undefined) {
       const key = subscriptionKey(listed);
       candidates.set(key, [...(candidates.get(key) ?? []), listed]);
-    } else if (ownIds.has(listed.id)) strays.push(listed);
-    else if (isLive(listed.status)) foreignCost += listed.cost;
+    } else if (ownIds.has(listed.id)) match.strays.push(listed);
+    else if (isLive(listed.status)) match.foreignCost += listed.cost;
   }
-  const matched = own.map((row) => {
+  match.own = own.map((row) => {
     const found = candidates.get(row.key) ?? [];
     candidates.delete(row.key);
     // The subscription was revoked after the listing was requested, so the listing is stale for this row.
     if (row.subscriptionId !== null && row.statusSince >= startedAt) return row;
-    const [best, ...others] = [...found].sort((a, b) => rank(a, row) - rank(b, row));
-    strays.push(...others);
-    if (best) return observed(row, best, now);
+    const { main, twin, hasFailedTwin, others } = choose(found, row, kindOf);
+    if (twin) match.twins.set(row.key, twin);
+    if (hasFailedTwin) match.failedTwins.add(row.key);
+    match.strays.push(...others);
+    if (main) return observed(row, main, now);
     return row.subscriptionId === null ? row : vanished(row, now);
   });
-  return { own: matched, strays: [...strays, ...[...candidates.values()].flat()], foreignCost };
+  match.strays.push(...[...candidates.values()].flat());
+  return match;
+}
+
+interface Choice {
+  main: PlatformSubscription | undefined;
+  twin: PlatformSubscription | undefined;
+  hasFailedTwin: boolean;
+  others: PlatformSubscription[];
+}
+
+/** Chooses the subscription of a row, and its twin while the row moves to the first secret. */
+function choose(found: readonly PlatformSubscription[], row: OwnSubscription, kindOf: KindOf): Choice {
+  const sorted = [...found].sort((a, b) => rank(a, row) - rank(b, row));
+  const [first, ...moreFirst] = sorted.filter(({ callback }) => kindOf(callback) === 'first');
+  const [other, ...moreOthers] = sorted.filter(({ callback }) => kindOf(callback) === 'other');
+  const removed = sorted.filter(({ callback }) => kindOf(callback) === 'removed');
+  const isOtherLive = other !== undefined && isLive(other.status);
+  const rest = [...moreFirst, ...moreOthers];
+  if (first && isOtherLive) {
+    const isTwin = isLive(first.status);
+    const others = [...rest, ...removed, ...(isTwin ? [] : [first])];
+    return { main: other, twin: isTwin ? first : undefined, hasFailedTwin: !isTwin, others };
+  }
+  const [main, ...others] = [first, other, ...removed].filter((each) => each !== undefined);
+  return { main, twin: undefined, hasFailedTwin: false, others: [...rest, ...others] };
 }
 
 /** Lower is better: enabled first, then pending. Of two with the same status, the known id is first. */

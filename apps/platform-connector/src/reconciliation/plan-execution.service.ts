@@ -12,6 +12,7 @@ import {
 import { PlatformSubscriptions } from './platform-subscriptions.js';
 import { SubscriptionMetrics, type ActionResult } from '../subscriptions/subscription-metrics.js';
 import type { Action } from './subscription-plan.js';
+import { failed, SubscriptionMoves } from '../subscriptions/subscription-moves.repository.js';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 
 /** The context of an execution. */
@@ -47,6 +48,7 @@ export class PlanExecution {
   constructor(
     private readonly platform: PlatformSubscriptions,
     private readonly subscriptions: SubscriptionsRepository,
+    private readonly moves: SubscriptionMoves,
     private readonly metrics: SubscriptionMetrics,
   ) {}
 
@@ -74,24 +76,50 @@ export class PlanExecution {
 
   private async tryAction(action: Action, execution: Execution, { clock }: ExecutionContext): Promise<void> {
     const { tally } = execution;
+    const kind = action.kind === 'delete' ? 'delete' : 'create';
     // The limit is reached, so only subscriptions without cost still fit.
-    if (action.kind === 'create' && action.cost > 0 && 'create limit_reached' in tally) return;
+    if (action.kind !== 'delete' && action.cost > 0 && 'create limit_reached' in tally) return;
     const note = (result: ActionResult): void => {
-      this.metrics.increment(action.kind, result);
-      const name = `${action.kind} ${result}`;
+      this.metrics.increment(kind, result);
+      const name = `${kind} ${result}`;
       tally[name] = (tally[name] ?? 0) + 1;
     };
     try {
-      note(action.kind === 'create' ? await this.create(action.own, clock) : await this.delete(action));
+      note(await this.execute(action, clock));
     } catch (error) {
       if (!(error instanceof PlatformUnavailableError)) throw error;
       const isAlone = error instanceof PlatformCallError;
       note(isAlone ? 'failed' : 'unavailable');
-      if (!isAlone || (tally[`${action.kind} failed`] ?? 0) >= maxFailures) execution.unavailable = error;
+      if (!isAlone || (tally[`${kind} failed`] ?? 0) >= maxFailures) execution.unavailable = error;
       if (!isAlone) return;
       execution.failure = error;
       if (action.kind === 'create') await this.putOff(action.own, error, clock());
+      if (action.kind === 'create_second') await this.putOffMove(action.own, error.message, clock());
     }
+  }
+
+  private execute(action: Action, clock: () => number): Promise<ActionResult> {
+    switch (action.kind) {
+      case 'create':
+        return this.create(action.own, clock);
+      case 'create_second':
+        return this.createSecond(action.own, clock);
+      case 'delete':
+        return this.delete(action);
+    }
+  }
+
+  private async createSecond(own: OwnSubscription, clock: () => number): Promise<ActionResult> {
+    const outcome = await this.platform.create(own);
+    if (outcome.kind === 'created') return 'done';
+    if (outcome.kind === 'exists') return 'exists';
+    await this.putOffMove(own, `The platform rejected the second subscription: ${outcome.message}`, clock());
+    return outcome.kind;
+  }
+
+  private async putOffMove({ key }: OwnSubscription, reason: string, now: number): Promise<void> {
+    const move = (await this.moves.all()).find((each) => each.key === key);
+    if (move) await this.moves.save([failed(move, { reason, now })]);
   }
 
   private async putOff(own: OwnSubscription, { message }: Error, now: number): Promise<void> {
@@ -132,7 +160,7 @@ export class PlanExecution {
 /** Alternates deletions and creations, so that a thousand of one kind do not delay the first of the other. */
 function alternate(actions: readonly Action[]): Action[] {
   const deletions = actions.filter(({ kind }) => kind === 'delete');
-  const creations = actions.filter(({ kind }) => kind === 'create');
+  const creations = actions.filter(({ kind }) => kind !== 'delete');
   return Array.from({ length: Math.max(deletions.length, creations.length) }).flatMap((_, index) =>
     [deletions[index], creations[index]].filter((action) => action !== undefined),
   );

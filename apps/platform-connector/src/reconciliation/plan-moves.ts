@@ -1,15 +1,26 @@
 import type { PlatformSubscription } from '@stream-events/platforms';
-import { enabled, isLive, observed, released, type OwnSubscription } from '../subscriptions/own-subscription.js';
-import { failed, newMove, type SubscriptionMove } from '../subscriptions/subscription-moves.repository.js';
+import {
+  enabled,
+  isLive,
+  observed,
+  released,
+  type OwnSubscription,
+} from '../subscriptions/own-subscription.js';
+import {
+  failed,
+  newMove,
+  restarted,
+  type SubscriptionMove,
+} from '../subscriptions/subscription-moves.repository.js';
 import type { SecretKind } from '../subscriptions/webhook-callbacks.js';
 import type { Action } from './subscription-plan.js';
 
 /*
  * A subscription moves to the first webhook secret. Each step needs a fresh listing, so a move continues after a crash at any point:
  *
- *   announced to the events services ──4 s──▶ second subscription created ──▶ enabled ──10 s──▶ first one deleted ──▶ end announced
- *        ▲                                              │ not enabled: deleted
- *        └──────────────── after 1 min … 1 h ───────────┘
+ *   announced to the events services ──4 s──▶ second subscription created ──▶ enabled ──10 s──▶ end announced ──▶ first one deleted
+ *        ▲                                              │ not enabled: deleted         │ no longer enabled
+ *        └──────────────── after 1 min … 1 h ───────────┴──────────────────────────────┘
  */
 
 /** The input of `planMoves`. */
@@ -30,11 +41,17 @@ export interface MovesInput {
 /** What to do about the moves. */
 export interface MovesPlan {
   save: SubscriptionMove[];
-  /** The keys of overlaps to end. */
+  /** The overlaps whose end is announced now: both subscriptions exist. */
+  ending: { move: SubscriptionMove; keptSince: number }[];
+  /** The keys of moves that are over, because one subscription is left, or none. */
   end: string[];
   actions: Action[];
   /** The number of subscriptions that are replaced without an overlap, because their secret was removed. */
   replaced: number;
+  /** The number of working subscriptions with the first secret. */
+  moved: number;
+  /** The number of working subscriptions. */
+  total: number;
 }
 
 // Bounds the doubled deliveries, and what one request announces (see `maxOverlaps`).
@@ -43,6 +60,10 @@ const maxMoves = 500;
 const maxProbes = 20;
 // The listing may be ahead of the delivery by a moment, and the first messages shall not be the only ones.
 const overlapMs = 10_000;
+// The announcement must be stored before its time has come.
+const endNoticeMs = 5_000;
+// The platform's clock may be behind. The first subscription must deliver what happens until the end.
+const afterEndMs = 2_000;
 
 const noRoom =
   'The platform’s subscription limit is used up, so there is no room for second subscriptions. Disable a streamer or an event type.';
@@ -52,10 +73,20 @@ const notEnabled =
 /** Moves the subscriptions of other secrets to the first one, in groups. */
 export function planMoves(input: MovesInput): MovesPlan {
   const { rows, kindOf, twins, moves } = input;
-  const plan: MovesPlan = { save: [], end: [], actions: [], replaced: 0 };
+  const live = rows.filter(({ status }) => isLive(status));
+  const moved = live.filter(({ callback }) => kindOf(callback) === 'first').length;
+  const plan: MovesPlan = {
+    save: [],
+    ending: [],
+    end: [],
+    actions: [],
+    replaced: 0,
+    moved,
+    total: live.length,
+  };
   const known = new Map(moves.map((move) => [move.key, move]));
-  const moving = rows.filter((row) => isLive(row.status) && kindOf(row.callback) === 'other');
-  const removed = rows.filter((row) => isLive(row.status) && kindOf(row.callback) === 'removed');
+  const moving = live.filter((row) => kindOf(row.callback) === 'other');
+  const removed = live.filter((row) => kindOf(row.callback) === 'removed');
   for (const row of removed) plan.actions.push(...toDeletion(row, released(row)));
   plan.replaced = removed.length;
 
@@ -75,7 +106,8 @@ export function planMoves(input: MovesInput): MovesPlan {
     const step = advance(row, move, { input, hasRoom: cost === 0 || cost <= room });
     if (step.action?.kind === 'create_second') room -= cost;
     if (step.action) plan.actions.push(step.action);
-    if (step.move !== move) plan.save.push(step.move);
+    if (step.ending) plan.ending.push(step.ending);
+    else if (step.move !== move) plan.save.push(step.move);
   }
   const stays = new Set(moving.map(({ key }) => key));
   plan.end = moves.map(({ key }) => key).filter((key) => !stays.has(key) && !twins.has(key));
@@ -87,20 +119,27 @@ function advance(
   row: OwnSubscription,
   move: SubscriptionMove,
   { input, hasRoom }: { input: MovesInput; hasRoom: boolean },
-): { move: SubscriptionMove; action?: Action } {
+): { move: SubscriptionMove; action?: Action; ending?: MovesPlan['ending'][number] } {
   const { twins, failedTwins, now } = input;
   const twin = twins.get(row.key);
   if (twin?.status === enabled) {
     if (move.enabledAt === null) return { move: { ...move, enabledAt: now, attempts: 0, reason: null } };
     if (now - move.enabledAt < overlapMs) return { move };
+    if (move.endsAt === null) {
+      return { move, ending: { move: { ...move, endsAt: now + endNoticeMs }, keptSince: twin.createdAt } };
+    }
+    if (now - move.endsAt < afterEndMs) return { move };
     const [action] = toDeletion(row, observed(row, twin, now));
     return { move, ...(action && { action }) };
   }
+  // It was deleted by somebody else, or is disabled: then it is among the failed ones.
+  if (move.endsAt !== null && !failedTwins.has(row.key)) return { move: restarted(move) };
   if (twin) return { move };
   if (failedTwins.has(row.key)) return { move: failed(move, { reason: notEnabled, now }) };
   if (!move.isReady || (move.retryAt !== null && move.retryAt > now)) return { move };
   if (!hasRoom) return { move: move.reason === noRoom ? move : { ...move, reason: noRoom } };
-  const next = move.reason === noRoom ? { ...move, reason: null } : move;
+  const isClear = move.enabledAt === null && move.reason !== noRoom;
+  const next = isClear ? move : { ...move, enabledAt: null, reason: null };
   return { move: next, action: { kind: 'create_second', own: row, cost: row.cost ?? 1 } };
 }
 

@@ -24,11 +24,6 @@ export class PlatformSubscriptions {
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
   ) {}
 
-  /** The URL that the platform sends messages to; empty when none is configured. */
-  get callback(): string {
-    return this.settings.webhook?.callback ?? '';
-  }
-
   /** Returns all pages or fails. */
   async list(signal: AbortSignal): Promise<PlatformListing> {
     const subscriptions: PlatformSubscription[] = [];
@@ -46,7 +41,8 @@ export class PlatformSubscriptions {
   async create({ type, version, condition }: OwnSubscription): Promise<CreateOutcome> {
     const { webhook } = this.settings;
     if (!webhook) throw new Error('cannot create a subscription: no callback and secret are configured');
-    return this.platform.createSubscription({ type, version, condition, ...webhook });
+    const { callback, secret } = webhook;
+    return this.platform.createSubscription({ type, version, condition, callback, secret });
   }
 
   async delete(subscriptionId: string): Promise<void> {

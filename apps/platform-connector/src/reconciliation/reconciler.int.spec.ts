@@ -297,6 +297,7 @@ describe('Reconciler', () => {
         subscriptions: {},
         cost: null,
         streamers: { monitored: 2, subscribed: 0, polledOnly: 2 },
+        webhookSecret: null,
       }),
     );
     expect(setup.platform.subscriptions.size).toBe(0);

@@ -10,8 +10,10 @@ import {
   type ReconciliationClaim,
   type RoundEnd,
 } from '../subscriptions/reconciliation-schedule.repository.js';
-import { planSubscriptions } from './subscription-plan.js';
+import { Moves } from './moves.service.js';
+import { planSubscriptions, type Plan } from './subscription-plan.js';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
+import { WebhookCallbacksReader } from '../subscriptions/webhook-callbacks.js';
 import type { WantedSubscription } from './wanted-subscriptions.js';
 
 /** The result of a round. */
@@ -31,6 +33,8 @@ const maxPlatformPauseMs = 60_000;
 const relistMs = 30_000;
 // The platform verifies a callback within about a second.
 const minListingPauseMs = 2_000;
+// Each step of a move needs a listing. An announcement takes 4 s.
+const moveStepMs = 4_500;
 // One call lists 100 subscriptions. Listing 10,000 once a minute takes an eighth of the rate limit.
 const listingPauseMsPerSubscription = 6;
 
@@ -43,6 +47,8 @@ export class ReconciliationRound {
     private readonly subscriptions: SubscriptionsRepository,
     private readonly schedule: ReconciliationSchedule,
     private readonly execution: PlanExecution,
+    private readonly callbacks: WebhookCallbacksReader,
+    private readonly moves: Moves,
   ) {}
 
   /** @throws when the database fails, or the signal aborts before any action on the platform */
@@ -85,7 +91,7 @@ export class ReconciliationRound {
       });
     const execution = await this.execution.run(plan.actions, context);
     const hasStrays = plan.actions.some((action) => action.kind === 'delete' && action.own === null);
-    const end = endAfter(execution, { count, hasStrays });
+    const end = endAfter(execution, { count, hasStrays, hasMoves: await this.moves.areUnderWay() });
     return { end, tally: execution.tally, problem: execution.unavailable };
   }
 
@@ -103,26 +109,29 @@ export class ReconciliationRound {
     { maxCost, foreignCost }: ReconciliationClaim,
     listing: (PlatformListing & { startedAt: number }) | null,
     now: number,
-  ) {
+  ): Promise<{ plan: Plan; count: number }> {
     const own = await this.subscriptions.all();
+    const webhook = await this.callbacks.read();
     const plan = planSubscriptions({
       wanted,
       own,
       listing,
       maxCost: listing?.maxCost ?? maxCost,
       foreignCost,
-      callback: this.platform.callback,
+      kindOf: (callback) => webhook?.callbacks.kindOf(callback),
+      moves: listing && webhook?.isCurrent ? await this.moves.read() : null,
       now,
       newId: v7,
     });
     await this.subscriptions.apply(plan);
+    if (plan.moves) await this.moves.save(plan.moves, now);
     return { plan, count: own.filter(({ subscriptionId }) => subscriptionId !== null).length };
   }
 }
 
 function endAfter(
   { tally, isComplete, failure, unavailable }: Execution,
-  { count, hasStrays }: { count: number; hasStrays: boolean },
+  { count, hasStrays, hasMoves }: { count: number; hasStrays: boolean; hasMoves: boolean },
 ): RoundEnd {
   const error = unavailable ?? failure;
   const pauseMs = error ? pauseOf(error) : 0;
@@ -130,12 +139,14 @@ function endAfter(
   const hasMore = !isComplete || 'delete done' in tally;
   const isRelisted =
     'create limit_reached' in tally || 'create failed' in tally || (hasStrays && !isComplete);
+  const minPauseMs = Math.max(minListingPauseMs, count * listingPauseMsPerSubscription);
   return endOfRound({
     isComplete: !hasMore,
     dueInMs: hasMore ? pauseMs : roundIntervalMs,
     listingNotBeforeMs: pauseMs,
-    minListingPauseMs: Math.max(minListingPauseMs, count * listingPauseMsPerSubscription),
-    ...(isRelisted && { listingInMs: relistMs }),
+    minListingPauseMs: minPauseMs,
+    ...(hasMoves && { listingInMs: Math.max(moveStepMs, minPauseMs) }),
+    ...(isRelisted && !hasMoves && { listingInMs: relistMs }),
     ...('create exists' in tally && { listingInMs: 0 }),
   });
 }

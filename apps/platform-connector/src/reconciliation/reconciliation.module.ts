@@ -3,6 +3,8 @@ import { EventTypesModule } from '../event-types/event-types.module.js';
 import { PlatformModule } from '../platform/platform.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { DesiredSubscriptionsService } from './desired-subscriptions.service.js';
+import { EventsClient } from './events.client.js';
+import { Moves } from './moves.service.js';
 import { PlanExecution } from './plan-execution.service.js';
 import { PlatformSubscriptions } from './platform-subscriptions.js';
 import { Reconciler } from './reconciler.service.js';
@@ -14,6 +16,8 @@ import { StreamerMonitorClient } from './streamer-monitor.client.js';
   imports: [EventTypesModule, PlatformModule, SubscriptionsModule],
   providers: [
     DesiredSubscriptionsService,
+    EventsClient,
+    Moves,
     PlanExecution,
     PlatformSubscriptions,
     Reconciler,

@@ -1,16 +1,13 @@
 import fc from 'fast-check';
-import { callback, newListed, newOwn } from '../../test/subscription-factory.js';
-import type { PlatformSubscription } from '@stream-events/platforms';
-import {
-  isLive,
-  observed,
-  subscriptionKey,
-  type OwnSubscription,
-} from '../subscriptions/own-subscription.js';
+import { callback, newListed, newOwn, publicUrl, secret } from '../../test/subscription-factory.js';
+import { fingerprintOf, subscriptionKey, type PlatformSubscription } from '@stream-events/platforms';
+import { isLive, observed, type OwnSubscription } from '../subscriptions/own-subscription.js';
 import { planSubscriptions, type Action, type Plan, type PlanInput } from './subscription-plan.js';
+import { WebhookCallbacks } from '../subscriptions/webhook-callbacks.js';
 import type { WantedSubscription } from './wanted-subscriptions.js';
 
 const now = 1_000_000_000;
+const callbacks = new WebhookCallbacks(publicUrl, [fingerprintOf(secret)], '');
 
 function want(streamerId: string, type = 'stream.online', expectedCost = 1): WantedSubscription {
   const subscription = { type, version: '1', condition: { broadcaster_user_id: streamerId } };
@@ -21,7 +18,14 @@ let ids = 0;
 
 function plan(input: Partial<PlanInput>): Plan {
   const defaults = { wanted: [], own: [], listing: null, maxCost: 100, foreignCost: 0 };
-  return planSubscriptions({ ...defaults, callback, now, newId: () => `new-${(ids += 1)}`, ...input });
+  return planSubscriptions({
+    ...defaults,
+    kindOf: (url) => callbacks.kindOf(url),
+    moves: [],
+    now,
+    newId: () => `new-${(ids += 1)}`,
+    ...input,
+  });
 }
 
 function listing(...subscriptions: PlatformSubscription[]): PlanInput['listing'] {
@@ -29,9 +33,9 @@ function listing(...subscriptions: PlatformSubscription[]): PlanInput['listing']
 }
 
 const describeAction = (action: Action): string =>
-  action.kind === 'create'
-    ? `create ${action.own.type} ${action.own.condition.broadcaster_user_id}`
-    : `delete ${action.subscriptionId}`;
+  action.kind === 'delete'
+    ? `delete ${action.subscriptionId}`
+    : `${action.kind} ${action.own.type} ${action.own.condition.broadcaster_user_id}`;
 const describeAll = ({ actions }: Plan): string[] => actions.map(describeAction);
 
 describe('planSubscriptions', () => {
@@ -167,7 +171,14 @@ describe('planSubscriptions', () => {
       want(`${index}`, 'stream.offline'),
     ]).flat();
     const own = wanted.map((each, index) =>
-      newOwn('', { ...each, id: `${index}`, subscriptionId: `s${index}`, status: 'enabled', cost: 1 }),
+      newOwn('', {
+        ...each,
+        id: `${index}`,
+        subscriptionId: `s${index}`,
+        callback,
+        status: 'enabled',
+        cost: 1,
+      }),
     );
     const subscriptions = own.map((each) => newListed(each, { id: each.subscriptionId! }));
     // Measures CPU time, because other processes may be running.
@@ -213,7 +224,7 @@ function carryOut(
     if (action.kind === 'create') {
       const made = platform.add(newListed(action.own, { cost: action.cost }));
       rows.set(action.own.id, observed(action.own, made, now));
-    } else {
+    } else if (action.kind === 'delete') {
       platform.subscriptions.delete(action.subscriptionId);
       if (action.own && action.after) rows.set(action.own.id, action.after);
       else if (action.own) rows.delete(action.own.id);

@@ -1,5 +1,6 @@
 import type { PlatformSubscription } from '@stream-events/platforms';
-import { matchListing, type Listing } from './match-listing.js';
+import { matchListing, type Listing, type Match } from './match-listing.js';
+import { planMoves, type MovesPlan } from './plan-moves.js';
 import {
   crowdedOut,
   enabled,
@@ -12,6 +13,8 @@ import {
   type OwnSubscription,
   type RowChanges,
 } from '../subscriptions/own-subscription.js';
+import type { SubscriptionMove } from '../subscriptions/subscription-moves.repository.js';
+import type { SecretKind } from '../subscriptions/webhook-callbacks.js';
 import type { WantedSubscription } from './wanted-subscriptions.js';
 
 /** The input of a plan. */
@@ -25,7 +28,10 @@ export interface PlanInput {
   maxCost: number | null;
   /** The cost of other programs' subscriptions at the last listing. */
   foreignCost: number;
-  callback: string;
+  /** Which secret signs the messages to a callback; undefined for a callback that is not ours. */
+  kindOf: (callback: string | null) => SecretKind | undefined;
+  /** The subscriptions that move to the first webhook secret; null when none may move in this round. They move only with a listing. */
+  moves: readonly SubscriptionMove[] | null;
   now: number;
   newId: () => string;
 }
@@ -33,6 +39,8 @@ export interface PlanInput {
 /** An action on the platform. */
 export type Action =
   | { kind: 'create'; own: OwnSubscription; cost: number }
+  /** Creates a second subscription with the first webhook secret. The row stays; the next listing shows the subscription. */
+  | { kind: 'create_second'; own: OwnSubscription; cost: number }
   /**
    * After the deletion, the row becomes `after`. Null means that the row is removed, or that the subscription was a stray without a
    * row.
@@ -44,6 +52,8 @@ export interface Plan extends RowChanges {
   /** The actions may run in any order, several at a time, because every subset keeps the cost within the limit. */
   actions: Action[];
   foreignCost: number;
+  /** Null when no subscription may move in this round. Its actions are in `actions`, too. */
+  moves: MovesPlan | null;
 }
 
 // While every verification fails (the address may be unreachable), a round creates only 20 subscriptions, because other calls need
@@ -52,21 +62,29 @@ const maxProbes = 20;
 
 /** Compares the desired subscriptions with the actual ones. */
 export function planSubscriptions(input: PlanInput): Plan {
-  const { wanted, own, listing, callback, now, newId } = input;
+  const { wanted, own, listing, kindOf, now, newId } = input;
   const known = new Map(own.map((row) => [row.key, row]));
   const added = wanted.filter(({ key }) => !known.has(key)).map((row) => toOwn(row, newId(), now));
   const all = [...own, ...added];
   const match = listing
-    ? matchListing(all, listing, { callback, now })
-    : { own: all, strays: [], foreignCost: input.foreignCost };
+    ? matchListing(all, listing, { kindOf, now })
+    : withoutListing(all, input.foreignCost);
   const current = new Map(match.own.map((row) => [row.key, row]));
 
   const { kept, creatable, actions } = allot(input, current, match.foreignCost);
   const wantedKeys = new Set(wanted.map(({ key }) => key));
   const unwanted = match.own.filter((row) => !wantedKeys.has(row.key));
+  const twins = [...match.twins.values()];
+  const unwantedTwins = [...match.twins].flatMap(([key, twin]) => (wantedKeys.has(key) ? [] : [twin]));
   const final = new Map([...match.own, ...kept].map((row) => [row.id, row]));
   const ours = match.own.filter(({ subscriptionId }) => subscriptionId !== null);
-  const room = (input.maxCost ?? 0) - match.foreignCost - liveCost(match.strays) - liveCost(ours);
+  const room =
+    (input.maxCost ?? 0) - match.foreignCost - liveCost([...match.strays, ...twins]) - liveCost(ours);
+  const creations = fitting(creatable, room, maxCreations(match.own));
+  const rows = wanted.flatMap(({ key }) => final.get(current.get(key)?.id ?? '') ?? []);
+  const costs = creations.reduce((sum, action) => sum + ('cost' in action ? action.cost : 0), 0);
+  const moves =
+    input.moves && planMoves({ ...match, kindOf, now, rows, moves: input.moves, room: room - costs });
   return {
     add: added.map(({ id }) => final.get(id)).filter((row) => row !== undefined),
     update: own
@@ -74,13 +92,19 @@ export function planSubscriptions(input: PlanInput): Plan {
       .filter(({ before, after }) => before !== after),
     remove: unwanted.filter(({ subscriptionId }) => subscriptionId === null),
     actions: [
-      ...match.strays.map(toStrayDeletion),
+      ...[...match.strays, ...unwantedTwins].map(toStrayDeletion),
       ...unwanted.flatMap((row) => toDeletion(row, null)),
       ...actions,
-      ...fitting(creatable, room, maxCreations(match.own)),
+      ...creations,
+      ...(moves?.actions ?? []),
     ],
     foreignCost: match.foreignCost,
+    moves,
   };
+}
+
+function withoutListing(own: OwnSubscription[], foreignCost: number): Match {
+  return { own, twins: new Map(), failedTwins: new Set(), strays: [], foreignCost };
 }
 
 /** The result of distributing the room under the limit. */
@@ -170,5 +194,5 @@ function toDeletion(own: OwnSubscription, after: OwnSubscription | null): Action
 function toOwn(wanted: WantedSubscription, id: string, now: number): OwnSubscription {
   const { expectedCost: _expectedCost, ...subscription } = wanted;
   const none = { subscriptionId: null, reason: null, cost: null, attempts: 0, retryAt: null };
-  return { id, ...subscription, ...none, status: waiting, statusSince: now };
+  return { id, ...subscription, ...none, callback: null, status: waiting, statusSince: now };
 }

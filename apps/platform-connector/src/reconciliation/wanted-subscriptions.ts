@@ -1,11 +1,11 @@
 import {
   conditionsFor,
   isOfApplication,
+  subscriptionKey,
   type Condition,
   type ConditionValues,
   type EventType,
 } from '@stream-events/platforms';
-import { subscriptionKey } from '../subscriptions/own-subscription.js';
 
 /** A subscription that should exist. */
 export interface WantedSubscription {

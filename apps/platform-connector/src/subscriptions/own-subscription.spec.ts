@@ -1,26 +1,7 @@
-import { newOwn, newListed } from '../../test/subscription-factory.js';
-import {
-  alreadyExists,
-  ended,
-  observed,
-  pauseAfter,
-  subscriptionKey,
-  turnedDown,
-} from './own-subscription.js';
+import { callback, newOwn, newListed } from '../../test/subscription-factory.js';
+import { alreadyExists, ended, observed, pauseAfter, turnedDown } from './own-subscription.js';
 
 const minute = 60_000;
-
-describe('subscriptionKey', () => {
-  it('ignores the order of keys and the empty keys that the platform adds', () => {
-    const raid = { type: 'channel.raid', version: '1' };
-    expect(subscriptionKey({ ...raid, condition: { a: '1', b: '2' } })).toBe(
-      subscriptionKey({ ...raid, condition: { b: '2', from: '', a: '1' } }),
-    );
-    expect(subscriptionKey({ ...raid, condition: { a: '1' } })).not.toBe(
-      subscriptionKey({ ...raid, condition: { b: '1' } }),
-    );
-  });
-});
 
 describe('pauseAfter', () => {
   it('grows from 1 min to 1 h', () => {
@@ -49,7 +30,7 @@ describe('ended', () => {
 
 describe('observed', () => {
   it('changes nothing when nothing has changed', () => {
-    const own = newOwn('1', { subscriptionId: 'a', status: 'enabled', cost: 1 });
+    const own = newOwn('1', { subscriptionId: 'a', callback, status: 'enabled', cost: 1 });
     expect(observed(own, newListed(own, { id: 'a', status: 'enabled', cost: 1 }), 5)).toBe(own);
     expect(observed(own, newListed(own, { id: 'a', status: 'enabled', cost: 0 }), 5)).toEqual({
       ...own,

@@ -10,6 +10,8 @@ export interface OwnSubscription {
   condition: Condition;
   /** The platform's id; null while no subscription is known to exist on the platform. */
   subscriptionId: string | null;
+  /** Where the platform sends the subscription's messages; null until the platform has reported it. */
+  callback: string | null;
   /** See SubscriptionMessage. */
   status: string;
   reason: string | null;
@@ -73,12 +75,12 @@ const provenAfterMs = 10 * 60_000;
 /** The platform has the subscription in this status. */
 export function observed(
   own: OwnSubscription,
-  { id, status, cost }: PlatformSubscription,
+  { id, status, cost, callback }: PlatformSubscription,
   now: number,
 ): OwnSubscription {
   const isSame = own.subscriptionId === id && own.status === status;
-  if (isSame) return own.cost === cost ? own : { ...own, cost };
-  const seen = { ...own, subscriptionId: id, cost };
+  if (isSame) return own.cost === cost && own.callback === callback ? own : { ...own, cost, callback };
+  const seen = { ...own, subscriptionId: id, cost, callback };
   if (!isLive(status))
     return ended(
       seen,

@@ -32,6 +32,13 @@ export interface ListedCosts {
   foreignCost: number;
 }
 
+/** The webhook secrets of the instance that started last, by their fingerprints. */
+export interface DeclaredSecrets {
+  fingerprints: string[];
+  /** The fingerprint of the secret that signs messages to the plain callback; empty when it is not known. */
+  plainFingerprint: string;
+}
+
 /** The results of the last rounds, for the status. */
 export interface ReconciliationFacts {
   maxCost: number | null;
@@ -142,6 +149,27 @@ export class ReconciliationSchedule {
     await this.dataSource.query(
       'UPDATE reconciliation SET due_at = LEAST(due_at, now()), listing_due_at = LEAST(listing_due_at, now())',
     );
+  }
+
+  /**
+   * Declares the fingerprints of the webhook secrets: the instance that started last has the newest configuration. The secret of the
+   * plain callback is recorded once: the only one that is configured when a version with a callback for each secret starts for the first
+   * time.
+   */
+  async declareSecrets(fingerprints: readonly string[]): Promise<void> {
+    const [only = '', ...others] = fingerprints;
+    await this.dataSource.query(
+      'UPDATE reconciliation SET webhook_fingerprints = $1, plain_fingerprint = coalesce(plain_fingerprint, $2)',
+      [fingerprints.join(','), others.length === 0 ? only : ''],
+    );
+  }
+
+  /** Returns what was declared last. */
+  async readSecrets(): Promise<DeclaredSecrets> {
+    const [row] = await this.dataSource.query<{ fingerprints: string | null; plain: string | null }[]>(
+      'SELECT webhook_fingerprints AS fingerprints, plain_fingerprint AS plain FROM reconciliation',
+    );
+    return { fingerprints: row?.fingerprints?.split(',') ?? [], plainFingerprint: row?.plain ?? '' };
   }
 
   async read(): Promise<ReconciliationFacts> {

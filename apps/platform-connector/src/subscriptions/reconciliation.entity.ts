@@ -33,6 +33,17 @@ export class Reconciliation {
   @Column('integer', { default: 0 })
   monitored!: number;
 
+  /** The fingerprints of the webhook secrets, separated by commas: see `declareSecrets`. */
+  @Column('text', { name: 'webhook_fingerprints', nullable: true })
+  webhookFingerprints!: string | null;
+
+  /**
+   * The fingerprint of the secret that signs messages to the plain callback, which versions without a callback for each secret used. Empty
+   * when it is not known, null until a connector has started with a secret.
+   */
+  @Column('text', { name: 'plain_fingerprint', nullable: true })
+  plainFingerprint!: string | null;
+
   @Column('timestamptz', { name: 'completed_at', nullable: true })
   completedAt!: Date | null;
 }

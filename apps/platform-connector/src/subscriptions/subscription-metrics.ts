@@ -9,6 +9,7 @@ import {
   waiting,
 } from './own-subscription.js';
 import { ReconciliationSchedule } from './reconciliation-schedule.repository.js';
+import { SubscriptionStatus } from './subscription-status.service.js';
 import { SubscriptionsRepository } from './subscriptions.repository.js';
 
 // A metric's labels are a bounded set, and the platform may add statuses without notice.
@@ -36,7 +37,12 @@ export type ActionResult = 'done' | 'exists' | 'limit_reached' | 'refused' | 'fa
 export class SubscriptionMetrics {
   private readonly actionsTotal: Counter;
 
-  constructor(subscriptions: SubscriptionsRepository, schedule: ReconciliationSchedule, metrics: Registry) {
+  constructor(
+    subscriptions: SubscriptionsRepository,
+    schedule: ReconciliationSchedule,
+    status: SubscriptionStatus,
+    metrics: Registry,
+  ) {
     this.actionsTotal = new Counter({
       name: 'platform_subscription_actions_total',
       help: 'Subscription actions on the platform and received revocations, by result',
@@ -54,6 +60,18 @@ export class SubscriptionMetrics {
         const counts = await subscriptions.count().catch(() => []);
         for (const { status, count } of counts)
           this.inc({ status: knownStatuses.includes(status) ? status : 'other' }, count);
+      },
+    });
+    new Gauge({
+      name: 'platform_webhook_secret_subscriptions',
+      help: 'Working subscriptions by the webhook secret that signs their messages: the first one of PLATFORM_WEBHOOK_SECRET, another one of them, or one that was removed; every instance reports the same values',
+      labelNames: ['secret'],
+      registers: [metrics],
+      async collect() {
+        this.reset();
+        // Reports nothing while the database is unavailable.
+        const counts = await status.countBySecret().catch(() => ({}));
+        for (const [secret, count] of Object.entries(counts)) this.set({ secret }, count);
       },
     });
     new Gauge({

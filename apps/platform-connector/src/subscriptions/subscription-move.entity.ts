@@ -13,6 +13,9 @@ export class SubscriptionMoveRow {
   @Column('timestamptz', { name: 'enabled_at', nullable: true })
   enabledAt!: Date | null;
 
+  @Column('timestamptz', { name: 'ends_at', nullable: true })
+  endsAt!: Date | null;
+
   @Column('integer', { default: 0 })
   attempts!: number;
 

@@ -10,6 +10,8 @@ export interface SubscriptionMove {
   isReady: boolean;
   /** When the second subscription was first seen enabled. */
   enabledAt: number | null;
+  /** From when on only the second subscription counts; null until that is announced. */
+  endsAt: number | null;
   /** Failed attempts in a row to get an enabled second subscription. */
   attempts: number;
   /** Not tried again before this time. */
@@ -27,7 +29,7 @@ export interface MoveCounts {
 
 /** A new move. */
 export function newMove(key: string): SubscriptionMove {
-  return { key, isReady: false, enabledAt: null, attempts: 0, retryAt: null, reason: null };
+  return { key, isReady: false, enabledAt: null, endsAt: null, attempts: 0, retryAt: null, reason: null };
 }
 
 /** The second subscription could not be created, or was not enabled. Retried later. */
@@ -36,7 +38,12 @@ export function failed(
   { reason, now }: { reason: string; now: number },
 ): SubscriptionMove {
   const attempts = move.attempts + 1;
-  return { ...move, attempts, retryAt: now + pauseAfter(attempts), enabledAt: null, reason };
+  return restarted({ ...move, attempts, retryAt: now + pauseAfter(attempts), reason });
+}
+
+/** A move whose second subscription is gone. Its overlap is announced again, because its end may have been announced. */
+export function restarted(move: SubscriptionMove): SubscriptionMove {
+  return { ...move, isReady: false, enabledAt: null, endsAt: null };
 }
 
 /** Stores the moves. */
@@ -48,6 +55,7 @@ export class SubscriptionMoves {
     return this.dataSource.query<SubscriptionMove[]>(
       `SELECT key, is_ready AS "isReady", attempts, reason,
               floor(extract(epoch FROM enabled_at) * 1000)::float AS "enabledAt",
+              floor(extract(epoch FROM ends_at) * 1000)::float AS "endsAt",
               floor(extract(epoch FROM retry_at) * 1000)::float AS "retryAt"
        FROM subscription_moves ORDER BY key`,
     );
@@ -57,16 +65,17 @@ export class SubscriptionMoves {
   async save(moves: readonly SubscriptionMove[]): Promise<void> {
     if (moves.length === 0) return;
     await this.dataSource.query(
-      `INSERT INTO subscription_moves (key, is_ready, enabled_at, attempts, retry_at, reason)
-       SELECT key, is_ready, to_timestamp(enabled_at / 1000), attempts, to_timestamp(retry_at / 1000), reason
-       FROM unnest($1::text[], $2::boolean[], $3::float[], $4::int[], $5::float[], $6::text[])
-         AS input (key, is_ready, enabled_at, attempts, retry_at, reason)
-       ON CONFLICT (key) DO UPDATE SET is_ready = excluded.is_ready, enabled_at = excluded.enabled_at,
+      `INSERT INTO subscription_moves (key, is_ready, enabled_at, ends_at, attempts, retry_at, reason)
+       SELECT key, is_ready, to_timestamp(enabled_at / 1000), to_timestamp(ends_at / 1000), attempts, to_timestamp(retry_at / 1000), reason
+       FROM unnest($1::text[], $2::boolean[], $3::float[], $4::float[], $5::int[], $6::float[], $7::text[])
+         AS input (key, is_ready, enabled_at, ends_at, attempts, retry_at, reason)
+       ON CONFLICT (key) DO UPDATE SET is_ready = excluded.is_ready, enabled_at = excluded.enabled_at, ends_at = excluded.ends_at,
          attempts = excluded.attempts, retry_at = excluded.retry_at, reason = excluded.reason`,
       [
         moves.map(({ key }) => key),
         moves.map(({ isReady }) => isReady),
         moves.map(({ enabledAt }) => enabledAt),
+        moves.map(({ endsAt }) => endsAt),
         moves.map(({ attempts }) => attempts),
         moves.map(({ retryAt }) => retryAt),
         moves.map(({ reason }) => reason),

@@ -22,6 +22,9 @@ export class Subscription {
   @Column('text', { name: 'subscription_id', nullable: true })
   subscriptionId!: string | null;
 
+  @Column('text', { nullable: true })
+  callback!: string | null;
+
   @Column('text')
   status!: string;
 

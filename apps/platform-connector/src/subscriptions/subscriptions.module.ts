@@ -1,24 +1,37 @@
 import { Module } from '@nestjs/common';
+import { PlatformModule } from '../platform/platform.module.js';
 import { ReconciliationSchedule } from './reconciliation-schedule.repository.js';
 import { SubscriptionListRepository } from './subscription-list.repository.js';
+import { SubscriptionMoves } from './subscription-moves.repository.js';
 import { SubscriptionMetrics } from './subscription-metrics.js';
 import { SubscriptionStatus } from './subscription-status.service.js';
 import { SubscriptionsController } from './subscriptions.controller.js';
 import { SubscriptionsRepository } from './subscriptions.repository.js';
+import { WebhookCallbacksReader } from './webhook-callbacks.js';
 
 /**
  * Subscriptions: the service's record of them, and when they are reconciled with the platform. The schedule is not part of
  * reconciliation/, because event types and subscriptions use it, and reconciliation/ imports both.
  */
 @Module({
+  imports: [PlatformModule],
   controllers: [SubscriptionsController],
   providers: [
     ReconciliationSchedule,
     SubscriptionListRepository,
     SubscriptionMetrics,
+    SubscriptionMoves,
     SubscriptionStatus,
     SubscriptionsRepository,
+    WebhookCallbacksReader,
   ],
-  exports: [ReconciliationSchedule, SubscriptionMetrics, SubscriptionStatus, SubscriptionsRepository],
+  exports: [
+    ReconciliationSchedule,
+    SubscriptionMetrics,
+    SubscriptionMoves,
+    SubscriptionStatus,
+    SubscriptionsRepository,
+    WebhookCallbacksReader,
+  ],
 })
 export class SubscriptionsModule {}

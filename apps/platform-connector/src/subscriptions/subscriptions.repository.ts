@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { subscriptionKey } from '@stream-events/platforms';
 import { DataSource, type EntityManager } from 'typeorm';
 import {
   enabled,
   ended,
   isLive,
   refused,
-  subscriptionKey,
+  verificationPending,
   type OwnSubscription,
   type Change,
   type RowChanges,
@@ -21,7 +22,7 @@ export interface StatusCount {
 // Keeps a statement well within its time limit and to a few MiB.
 const rowsPerStatement = 5_000;
 
-const ownColumns = `id, type, version, condition, subscription_id AS "subscriptionId", status, reason, cost, attempts,
+const ownColumns = `id, type, version, condition, subscription_id AS "subscriptionId", callback, status, reason, cost, attempts,
   floor(extract(epoch FROM retry_at) * 1000)::float AS "retryAt",
   floor(extract(epoch FROM status_since) * 1000)::float AS "statusSince"`;
 
@@ -107,6 +108,14 @@ export class SubscriptionsRepository {
     );
   }
 
+  /** Counts the working subscriptions by their callback. */
+  async countByCallback(): Promise<{ callback: string | null; count: number }[]> {
+    return this.dataSource.query(
+      'SELECT callback, count(*)::int AS count FROM subscriptions WHERE status IN ($1, $2) GROUP BY callback',
+      [enabled, verificationPending],
+    );
+  }
+
   /** Counts the streamers with working subscriptions to both stream.online and stream.offline. */
   async countSubscribedStreamers(): Promise<number> {
     const [row] = await this.dataSource.query<{ count: number }[]>(
@@ -134,12 +143,12 @@ function partsOf<T>(rows: readonly T[]): T[][] {
 
 async function insert(manager: EntityManager, rows: readonly OwnSubscription[]): Promise<void> {
   await manager.query(
-    `INSERT INTO subscriptions (id, type, version, condition, subscription_id, status, reason, cost, attempts, retry_at, status_since)
-     SELECT id, type, version, condition::jsonb, subscription_id, status, reason, cost, attempts,
+    `INSERT INTO subscriptions (id, type, version, condition, subscription_id, callback, status, reason, cost, attempts, retry_at, status_since)
+     SELECT id, type, version, condition::jsonb, subscription_id, callback, status, reason, cost, attempts,
             to_timestamp(retry_at / 1000), to_timestamp(status_since / 1000)
      FROM unnest($1::uuid[], $2::text[], $3::int[], $4::text[], $5::int[], $6::float[], $7::float[], $8::text[], $9::text[],
-                 $10::text[], $11::text[])
-       AS input (id, reason, cost, subscription_id, attempts, retry_at, status_since, status, type, version, condition)
+                 $10::text[], $11::text[], $12::text[])
+       AS input (id, reason, cost, subscription_id, attempts, retry_at, status_since, status, callback, type, version, condition)
      ON CONFLICT (type, version, condition) DO NOTHING`,
     [
       ...stateColumns(rows),
@@ -153,12 +162,12 @@ async function insert(manager: EntityManager, rows: readonly OwnSubscription[]):
 /** Updates only rows that are unchanged since they were read, so that a subscription that was revoked since stays revoked. */
 async function updateUnchanged(manager: EntityManager, changes: readonly Change[]): Promise<void> {
   await manager.query(
-    `UPDATE subscriptions SET subscription_id = input.subscription_id, status = input.status, reason = input.reason,
+    `UPDATE subscriptions SET subscription_id = input.subscription_id, callback = input.callback, status = input.status, reason = input.reason,
        cost = input.cost, attempts = input.attempts, retry_at = to_timestamp(input.retry_at / 1000),
        status_since = to_timestamp(input.status_since / 1000), updated_at = now()
      FROM unnest($1::uuid[], $2::text[], $3::int[], $4::text[], $5::int[], $6::float[], $7::float[], $8::text[], $9::text[],
-                 $10::text[])
-       AS input (id, reason, cost, subscription_id, attempts, retry_at, status_since, status, old_id, old_status)
+                 $10::text[], $11::text[])
+       AS input (id, reason, cost, subscription_id, attempts, retry_at, status_since, status, callback, old_id, old_status)
      WHERE subscriptions.id = input.id AND subscriptions.status = input.old_status
        AND subscriptions.subscription_id IS NOT DISTINCT FROM input.old_id`,
     [
@@ -180,5 +189,6 @@ function stateColumns(rows: readonly OwnSubscription[]): unknown[] {
     rows.map((row) => row.retryAt),
     rows.map((row) => row.statusSince),
     rows.map((row) => row.status),
+    rows.map((row) => row.callback),
   ];
 }

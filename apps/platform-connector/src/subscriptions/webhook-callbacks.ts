@@ -1,4 +1,7 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { readCallback } from '@stream-events/platforms';
+import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
+import { ReconciliationSchedule } from './reconciliation-schedule.repository.js';
 
 /**
  * Which secret signs the messages to a callback: the `first` of the configured ones, an `other` one of them, or a `removed` one, whose
@@ -26,5 +29,35 @@ export class WebhookCallbacks {
     if (fingerprint === '') return 'other';
     if (fingerprint === this.fingerprints[0]) return 'first';
     return this.fingerprints.includes(fingerprint) ? 'other' : 'removed';
+  }
+}
+
+/** Reads which callbacks are ours, as the instance that started last declares them. */
+@Injectable()
+export class WebhookCallbacksReader {
+  constructor(
+    @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
+    private readonly schedule: ReconciliationSchedule,
+  ) {}
+
+  /** Declares the secrets of this instance. */
+  async declare(): Promise<void> {
+    const { webhook } = this.settings;
+    if (webhook) await this.schedule.declareSecrets(webhook.fingerprints);
+  }
+
+  /**
+   * Null when the platform has no address to send messages to. `isCurrent` is false when another instance has started later, with other
+   * secrets: then this instance must not move subscriptions to its own first secret.
+   */
+  async read(): Promise<{ callbacks: WebhookCallbacks; isCurrent: boolean; hasOthers: boolean } | null> {
+    const { webhook } = this.settings;
+    if (!webhook) return null;
+    const { fingerprints, plainFingerprint } = await this.schedule.readSecrets();
+    return {
+      callbacks: new WebhookCallbacks(webhook.publicUrl, fingerprints, plainFingerprint),
+      isCurrent: fingerprints.join() === webhook.fingerprints.join(),
+      hasOthers: fingerprints.length > 1,
+    };
   }
 }

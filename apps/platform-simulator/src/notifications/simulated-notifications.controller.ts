@@ -1,6 +1,8 @@
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { toOutcome } from '../messages/delivery.service.js';
 import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
+import { NotificationSender } from './notification-sender.service.js';
+import { OccurrenceDto } from './occurrence.dto.js';
 import { RevokeSubscriptionDto } from './revocation.dto.js';
 import { SendNotificationDto } from './notification.dto.js';
 import { NotificationsService, type SentMessage } from './notifications.service.js';
@@ -10,6 +12,7 @@ import { NotificationsService, type SentMessage } from './notifications.service.
 export class SimulatedNotificationsController {
   constructor(
     @Inject(NotificationsService) private readonly notifications: NotificationsService,
+    @Inject(NotificationSender) private readonly sender: NotificationSender,
     @Inject(SubscriptionsService) private readonly subscriptions: SubscriptionsService,
   ) {}
 
@@ -17,6 +20,15 @@ export class SimulatedNotificationsController {
   @HttpCode(200)
   send(@Body() request: SendNotificationDto): Promise<SentMessage> {
     return this.notifications.send(request);
+  }
+
+  /** Sends an event to every subscription that matches it, each with its own message id, with retries. */
+  @Post('occurrences')
+  @HttpCode(202)
+  happen(@Body() { type, event }: OccurrenceDto): { subscriptions: number } {
+    const subscriptions = this.subscriptions.findMatching(type, event).length;
+    this.sender.notifyAll({ type, event });
+    return { subscriptions };
   }
 
   @Post('revocations')

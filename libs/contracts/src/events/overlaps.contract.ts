@@ -1,4 +1,14 @@
-import { ArrayMaxSize, ArrayMinSize, IsArray, IsInt, Max, Min } from 'class-validator';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsInt,
+  IsObject,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
 import { defineContract } from '../contract.js';
 import { IsText } from '../text.js';
 import { lastMillisecond } from './event-record.js';
@@ -36,8 +46,31 @@ export const beginOverlaps = defineContract({
   timeoutMs: 5_000,
 });
 
-export class EndOverlapsRequest extends BeginOverlapsRequest {
-  /** A time at or after the deletion of the twin, in milliseconds since 1970. */
+/** An overlap that ends. */
+export class EndingOverlap {
+  @IsText(1, maxSubscriptionLength)
+  subscription!: string;
+
+  /**
+   * When the platform created the subscription that stays, by its own clock, in milliseconds since 1970. Later messages of older
+   * subscriptions are ignored from the end on. 0 when no older subscription is left.
+   */
+  @IsInt()
+  @Min(0)
+  @Max(lastMillisecond)
+  keptSince!: number;
+}
+
+export class EndOverlapsRequest {
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(maxOverlaps)
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => EndingOverlap)
+  overlaps!: EndingOverlap[];
+
+  /** In milliseconds since 1970: some seconds from now while both subscriptions exist. */
   @IsInt()
   @Min(0)
   @Max(lastMillisecond)
@@ -47,8 +80,8 @@ export class EndOverlapsRequest extends BeginOverlapsRequest {
 export class EndOverlapsReply {}
 
 /**
- * Announces that only one of the two subscriptions is left. Deliveries of messages that are older than the end are paired for another
- * day, because they may still wait in a queue. Idempotent.
+ * Announces that only one of the two subscriptions counts from a time on: send it before you delete the other one. Messages from before
+ * that time are paired for another day, because they may still wait in a queue. An overlap that has an end keeps it. Idempotent.
  */
 export const endOverlaps = defineContract({
   subject: 'request.events.end-overlaps',

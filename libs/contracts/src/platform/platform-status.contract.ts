@@ -63,6 +63,26 @@ export class StreamerCoverageMessage {
   polledOnly!: number;
 }
 
+/** The move of subscriptions to the first webhook secret. */
+export class WebhookSecretMessage {
+  /** The number of working subscriptions whose messages the first secret signs. */
+  @IsInt()
+  moved!: number;
+
+  /** The number of working subscriptions. */
+  @IsInt()
+  total!: number;
+
+  /** Whether other secrets are configured that no subscription needs. */
+  @IsBoolean()
+  canRemoveOthers!: boolean;
+
+  /** Why some of the subscriptions do not move; null when they do. */
+  @IsOptional()
+  @IsString()
+  problem!: string | null;
+}
+
 /** `open`: the service makes no calls for a while, because too many have failed. */
 export const circuitStates = ['closed', 'open'] as const;
 
@@ -106,6 +126,13 @@ export class PlatformStatusReply {
   @IsOptional()
   @IsString()
   callback!: string | null;
+
+  /** Null without a public address, or a webhook secret; undefined when the connector is of an older version. */
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => WebhookSecretMessage)
+  webhookSecret?: WebhookSecretMessage | null;
 
   @IsOptional()
   @IsObject()

@@ -1,0 +1,228 @@
+import { callbackOf, fingerprintOf, webhookPath } from '@stream-events/platforms';
+import { eventually } from '@stream-events/testing';
+import { LoadBalancer } from './load-balancer.js';
+import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
+import { type Stack, startLimitMs, startStack } from './stack.js';
+import { monitorStreamer } from './streamer-records.js';
+
+const [oldSecret, newSecret] = ['the old webhook secret', 'the new webhook secret'];
+const both = `${newSecret},${oldSecret}`;
+const perSecond = 50;
+// An announcement, an overlap of 10 s, and the end take about 40 s on an idle machine.
+const rotationLimitMs = 180_000;
+const testLimitMs = 420_000;
+
+interface Listed {
+  data: { id: string; type: string; status: string; transport: { callback: string } }[];
+}
+
+describe('rotation of the webhook secret', () => {
+  let balancer: LoadBalancer;
+  let stack: Stack;
+  let platform: SimulatedPlatform;
+  let load: Load | undefined;
+
+  beforeAll(async () => {
+    balancer = await LoadBalancer.start();
+    const secret = { PLATFORM_WEBHOOK_SECRET: oldSecret };
+    stack = await startStack({
+      gateways: 0,
+      killable: ['gateway'],
+      publicUrl: balancer.url,
+    });
+    await Promise.all([stack.startGateway(secret), stack.startGateway(secret)]);
+    balancer.use(stack.urls);
+    stack.balanceRequests();
+    stack.ownerToken = await stack.logIn('owner', 'the password of the owner');
+    await stack.startSimulator();
+    platform = new SimulatedPlatform(stack);
+    // A gateway that is killed is back within half a minute, even on a busy machine.
+    await stack.simulate('POST', '/simulator/limits', {
+      retry_delays_ms: [500, 1_000, 2_000, 5_000, 10_000, 20_000, 20_000],
+      max_failed_notifications: 1_000,
+    });
+    await Promise.all([
+      stack.startConnector(secret),
+      stack.startConnector(secret),
+      stack.startMonitor(),
+      stack.startMonitor(),
+    ]);
+  }, startLimitMs);
+
+  afterAll(async () => {
+    load?.end();
+    await stack.stop();
+    await balancer.stop();
+  });
+
+  const listed = async (): Promise<Listed['data']> =>
+    (await stack.simulate<Listed>('GET', '/helix/eventsub/subscriptions')).json.data;
+
+  const status = async (): Promise<Record<string, unknown>> => {
+    const { json } = await stack.request<{ webhook_secret: Record<string, unknown> }>(
+      'GET',
+      '/api/v1/platform/status',
+    );
+    return json.webhook_secret;
+  };
+
+  /** Starts gateways with other secrets, and stops the ones before. */
+  const replaceGateways = async (secrets: string): Promise<void> => {
+    const before = stack.gateways.filter(({ isRunning }) => isRunning);
+    const environment = { PLATFORM_WEBHOOK_SECRET: secrets };
+    const after = await Promise.all([stack.startGateway(environment), stack.startGateway(environment)]);
+    balancer.use(after.map(({ url }) => url));
+    await Promise.all(before.map((gateway) => gateway.stop()));
+    stack.balanceRequests();
+  };
+
+  const replaceConnectors = async (secrets: string): Promise<void> => {
+    const before = stack.connectors.filter(({ isRunning }) => isRunning);
+    const environment = { PLATFORM_WEBHOOK_SECRET: secrets };
+    await Promise.all([stack.startConnector(environment), stack.startConnector(environment)]);
+    await Promise.all(before.map((connector) => connector.stop()));
+  };
+
+  it(
+    'stores every occurrence once, leaves no subscription behind, and ends with the new secret alone',
+    async () => {
+      await stack.request('PUT', '/api/v1/platform/event-types/channel.cheer', { body: { active: true } });
+      const streamers: SimulatedUser[] = [];
+      for (let count = 0; count < 3; count += 1) {
+        const user = await platform.addUser();
+        streamers.push(user);
+        await eventually(() => monitorStreamer(stack, user.login), { timeoutMs: 30_000 });
+      }
+      // Two types to begin with (online and offline), and cheers.
+      const count = await eventually(
+        async () => {
+          const subscriptions = await listed();
+          expect(subscriptions.filter(({ type }) => type === 'channel.cheer')).toHaveLength(3);
+          expect(subscriptions.every((each) => each.status === 'enabled')).toBe(true);
+          return subscriptions.length;
+        },
+        { timeoutMs: 60_000 },
+      );
+
+      load = new Load(stack, streamers);
+      await replaceGateways(both);
+      await replaceConnectors(both);
+      await eventually(async () => expect((await listed()).length).toBeGreaterThan(count), {
+        timeoutMs: rotationLimitMs,
+      });
+      // In the middle of the overlap.
+      const victim = stack.gateways.find(({ isRunning }) => isRunning)!;
+      await victim.kill('SIGKILL');
+      await victim.start();
+      await eventually(
+        async () =>
+          expect(await status()).toEqual({
+            moved: count,
+            total: count,
+            can_remove_others: true,
+            problem: null,
+          }),
+        { timeoutMs: rotationLimitMs, intervalMs: 1_000 },
+      );
+
+      await replaceGateways(newSecret);
+      await replaceConnectors(newSecret);
+      const ended = load;
+      const happened = await ended.stop();
+      await eventually(async () => expect(await ended.countUnfinished()).toBe(0), { timeoutMs: 90_000 });
+      // Messages that the store could not take in time are still on the INGEST stream.
+      await eventually(
+        async () => {
+          const counts = await stack.query<{ payload: string; count: number }>(
+            `SELECT concat(broadcaster_user_id, ' ', event_data->>'bits') AS payload, count(*)::int AS count
+             FROM events.events WHERE event_type = 'channel-cheer' GROUP BY 1`,
+          );
+          const stored = Object.fromEntries(counts.map(({ payload, count: times }) => [payload, times]));
+          expect(stored).toEqual(happened);
+        },
+        { timeoutMs: 30_000 },
+      );
+
+      const subscriptions = await listed();
+      expect(subscriptions).toHaveLength(count);
+      expect(new Set(subscriptions.map(({ transport }) => transport.callback))).toEqual(
+        new Set([callbackOf(balancer.url, fingerprintOf(newSecret))]),
+      );
+      for (const [secret, path, expected] of [
+        [oldSecret, webhookPath, 403],
+        [oldSecret, `${webhookPath}/keys/${fingerprintOf(oldSecret)}`, 403],
+        [oldSecret, `${webhookPath}/keys/${fingerprintOf(newSecret)}`, 403],
+        [newSecret, `${webhookPath}/keys/${fingerprintOf(oldSecret)}`, 403],
+        [newSecret, `${webhookPath}/keys/${fingerprintOf(newSecret)}`, 204],
+        [newSecret, webhookPath, 204],
+      ] as const) {
+        const sent = await stack.simulate<{ responses: { status: number }[] }>(
+          'POST',
+          '/simulator/notifications',
+          { type: 'stream.offline', callback: balancer.url + path, secret },
+        );
+        expect([path, sent.json.responses]).toEqual([path, [{ status: expected }]]);
+      }
+    },
+    testLimitMs,
+  );
+});
+
+/** Cheers without ids, so that many of them are equal, at a steady rate. */
+class Load {
+  private readonly happened: Record<string, number> = {};
+  private readonly requests = new Set<Promise<unknown>>();
+  private readonly failures: unknown[] = [];
+  private readonly timer: NodeJS.Timeout;
+  private deliveries = 0;
+  private count = 0;
+
+  constructor(
+    private readonly stack: Stack,
+    private readonly streamers: readonly SimulatedUser[],
+  ) {
+    this.timer = setInterval(() => this.happen(), 1_000 / perSecond);
+  }
+
+  /** Ends the load, even after a failed test. */
+  end(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Ends the load. Returns how often each payload has happened. */
+  async stop(): Promise<Record<string, number>> {
+    clearInterval(this.timer);
+    await Promise.all(this.requests);
+    expect(this.failures).toEqual([]);
+    return this.happened;
+  }
+
+  /** The number of deliveries that the simulator still retries. Fails when it has given up. */
+  async countUnfinished(): Promise<number> {
+    const { json } = await this.stack.simulate<{ notifications: { accepted: number; given_up: number } }>(
+      'GET',
+      '/simulator',
+    );
+    const { accepted, given_up } = json.notifications;
+    expect(given_up).toBe(0);
+    return this.deliveries - accepted;
+  }
+
+  private happen(): void {
+    const streamer = this.streamers[this.count % this.streamers.length]!;
+    const bits = 1 + (this.count % 2);
+    this.count += 1;
+    const payload = `${streamer.id} ${bits}`;
+    const event = { is_anonymous: true, bits, message: 'Cheer', broadcaster_user_id: streamer.id };
+    const request = this.stack
+      .simulate<{ subscriptions: number }>('POST', '/simulator/occurrences', { type: 'channel.cheer', event })
+      .then(({ status, json }) => {
+        if (status !== 202) throw new Error(`the simulator answered ${status}`);
+        this.deliveries += json.subscriptions;
+        this.happened[payload] = (this.happened[payload] ?? 0) + 1;
+      })
+      .catch((error: unknown) => this.failures.push(error))
+      .finally(() => this.requests.delete(request));
+    this.requests.add(request);
+  }
+}

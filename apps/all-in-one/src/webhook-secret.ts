@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { replaceSecret } from './kept-secret.js';
+
+/** The file with the webhook secrets of `npm start`, separated by commas. */
+export function webhookSecretPath(directory: string): string {
+  return join(directory, 'webhook-secret');
+}
+
+/**
+ * Adds a new secret before the old one. Returns what to do next.
+ *
+ * @throws Error when there are two secrets already
+ */
+export async function addWebhookSecret(directory: string): Promise<string> {
+  const [first = '', ...others] = await readSecrets(directory);
+  if (others.length > 0)
+    throw new Error('a change is under way. End it with: npm run secrets -- end-webhook-secret');
+  await replaceSecret(webhookSecretPath(directory), [randomBytes(32).toString('hex'), first].join(','));
+  return 'Added a new webhook secret. Restart the service, and wait until `webhook_secret` in GET /api/v1/platform/status has `can_remove_others: true`. Then run: npm run secrets -- end-webhook-secret';
+}
+
+/**
+ * Removes the old secret. Returns what to do next.
+ *
+ * @throws Error when there is one secret only
+ */
+export async function endWebhookSecret(directory: string): Promise<string> {
+  const [first = '', ...others] = await readSecrets(directory);
+  if (others.length === 0)
+    throw new Error('there is one secret only. Add a new one with: npm run secrets -- add-webhook-secret');
+  await replaceSecret(webhookSecretPath(directory), first);
+  return 'Removed the old webhook secret. Restart the service.';
+}
+
+async function readSecrets(directory: string): Promise<string[]> {
+  const path = webhookSecretPath(directory);
+  try {
+    return (await readFile(path, 'utf8')).trim().split(',');
+  } catch (cause) {
+    throw new Error(`cannot read ${path}. Run npm start first: it makes a secret`, { cause });
+  }
+}

@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import { beginOverlaps, endOverlaps, maxOverlaps, type EndingOverlap } from '@stream-events/contracts';
+import { RequestClient } from '@stream-events/messaging';
+
+/** Requests to the events service. All methods throw ServiceError when the events service does not reply. */
+@Injectable()
+export class EventsClient {
+  constructor(private readonly client: RequestClient) {}
+
+  /** Announces subscriptions that will get a twin. Returns in how many milliseconds the twins may be created. */
+  async beginOverlaps(keys: readonly string[]): Promise<number> {
+    let longest = 0;
+    for (const subscriptions of partsOf(keys)) {
+      const { readyInMs } = await this.client.request(beginOverlaps, { subscriptions });
+      longest = Math.max(longest, readyInMs);
+    }
+    return longest;
+  }
+
+  /** Announces that one subscription counts from a time on, in milliseconds since 1970. */
+  async endOverlaps(ending: readonly EndingOverlap[], endedAt: number): Promise<void> {
+    for (const overlaps of partsOf(ending)) await this.client.request(endOverlaps, { overlaps, endedAt });
+  }
+}
+
+function partsOf<T>(keys: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(keys.length / maxOverlaps) }, (_, part) =>
+    keys.slice(part * maxOverlaps, (part + 1) * maxOverlaps),
+  );
+}

@@ -1,0 +1,103 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ServiceError } from '@stream-events/contracts';
+import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
+import { SubscriptionMoves, type SubscriptionMove } from '../subscriptions/subscription-moves.repository.js';
+import { EventsClient } from './events.client.js';
+import type { MovesPlan } from './plan-moves.js';
+
+/** Keeps the moves of subscriptions to the first webhook secret, and announces their overlaps to the events services. */
+@Injectable()
+export class Moves {
+  private readonly failureLog: FailureLog;
+  /** What was logged last. */
+  private progress = '';
+
+  constructor(
+    private readonly moves: SubscriptionMoves,
+    private readonly events: EventsClient,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.failureLog = new FailureLog(logger);
+  }
+
+  /** Returns the moves, after asking whether the announced ones are ready. */
+  async read(): Promise<SubscriptionMove[]> {
+    const moves = await this.moves.all();
+    const announced = moves.filter(({ isReady }) => !isReady);
+    if (announced.length === 0 || !(await this.announce(announced))) return moves;
+    const ready = announced.map((move) => ({ ...move, isReady: true }));
+    await this.moves.save(ready);
+    return [...moves.filter(({ isReady }) => isReady), ...ready];
+  }
+
+  /** Whether a further listing has to follow soon. */
+  async areUnderWay(): Promise<boolean> {
+    return (await this.moves.count()).count > 0;
+  }
+
+  /** Saves the steps of a plan, before its actions run. */
+  async save(plan: MovesPlan, now: number): Promise<void> {
+    const { save, ending, end, replaced } = plan;
+    this.report(plan);
+    if (replaced > 0)
+      this.logger.warn(
+        { subscriptions: replaced },
+        'replacing subscriptions whose webhook secret was removed from PLATFORM_WEBHOOK_SECRET, messages until then are lost',
+      );
+    await this.moves.save(save);
+    const announced = save.filter(({ isReady }) => !isReady);
+    if (announced.length > 0) await this.announce(announced);
+    if (ending.length > 0) await this.announceEnd(ending);
+    if (end.length > 0) await this.end(end, now);
+  }
+
+  /** Logs one line when the progress has changed. */
+  private report({ moved, total }: MovesPlan): void {
+    const progress = `${moved} of ${total}`;
+    if (progress === this.progress) return;
+    const wasMoving = this.progress !== '';
+    this.progress = moved < total ? progress : '';
+    if (moved < total) this.logger.info({ moved, total }, 'moving subscriptions to the first webhook secret');
+    else if (wasMoving)
+      this.logger.info(
+        { total },
+        'all subscriptions use the first webhook secret, the others can be removed from PLATFORM_WEBHOOK_SECRET',
+      );
+  }
+
+  /** Returns whether all events services pair the deliveries of these subscriptions. */
+  private async announce(moves: readonly SubscriptionMove[]): Promise<boolean> {
+    const readyInMs = await this.try(() => this.events.beginOverlaps(moves.map(({ key }) => key)));
+    return readyInMs === 0;
+  }
+
+  /** Announces the ends of overlaps, which are the same for all of them, and saves them only then. */
+  private async announceEnd(ending: MovesPlan['ending']): Promise<void> {
+    const overlaps = ending.map(({ move, keptSince }) => ({ subscription: move.key, keptSince }));
+    const endsAt = ending[0]?.move.endsAt ?? 0;
+    if (await this.isDone(() => this.events.endOverlaps(overlaps, endsAt)))
+      await this.moves.save(ending.map(({ move }) => move));
+  }
+
+  private async end(keys: readonly string[], now: number): Promise<void> {
+    const overlaps = keys.map((subscription) => ({ subscription, keptSince: 0 }));
+    if (await this.isDone(() => this.events.endOverlaps(overlaps, now))) await this.moves.remove(keys);
+  }
+
+  private async isDone(request: () => Promise<void>): Promise<boolean> {
+    return (await this.try(() => request().then(() => true))) ?? false;
+  }
+
+  /** Undefined when the events service does not reply. The next listing leads to another attempt. */
+  private async try<T>(request: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await request();
+    } catch (err) {
+      if (!(err instanceof ServiceError)) throw err;
+      this.failureLog.warn('cannot announce overlapping subscriptions to the events service, retrying', {
+        err,
+      });
+      return undefined;
+    }
+  }
+}
