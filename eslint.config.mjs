@@ -21,7 +21,7 @@ const boundaries = [
   allow('type:lib', 'type:lib'),
   allow('type:laptop'),
   // The test kit creates the roles of the services as every deployment does.
-  allow('type:testing', 'type:laptop', 'layer:service', 'layer:connections'),
+  allow('type:testing', 'type:laptop', 'layer:service', 'test-setup'),
   allow('type:client'),
   allow('layer:contracts'),
   allow('layer:service', 'layer:contracts'),
