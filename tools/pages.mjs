@@ -58,13 +58,15 @@ async function printCloseCodes() {
 }
 
 async function printLimits() {
-  const { connectionLimits, keepAliveMs, maxBufferedBytes, maxMessageBytes, webSocketLimits } =
+  const { catchUpLimits, connectionLimits, keepAliveMs, maxBufferedBytes, maxMessageBytes, webSocketLimits } =
     await importLive('live-limits');
   const print = (number) => number.toLocaleString('en');
   return printTable(
     ['what', 'limit'],
     [
-      ['connections per user and gateway', print(connectionLimits.perUser)],
+      ['connections per user, at all gateways', print(connectionLimits.perUser)],
+      ['catch-ups of a user that run at a time, at all gateways', print(catchUpLimits.perUser)],
+      ['messages that a catch-up reads per second', print(catchUpLimits.messagesPerSecond)],
       ['connections per gateway', print(connectionLimits.connections)],
       ['data that waits for a slow client', `${maxBufferedBytes / 1024 ** 2} MiB`],
       ['time between keep-alives', `${keepAliveMs / 1_000} s`],

@@ -255,6 +255,7 @@ export class Stack {
       // Most specs send many requests as one user.
       RATE_LIMIT_REQUESTS: '0',
       RATE_LIMIT_WRITES: '0',
+      MAX_STORED_MB_PER_DAY: '0',
       ...this.options.environment,
       ...environment,
     };

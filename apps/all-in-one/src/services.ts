@@ -56,6 +56,8 @@ export async function startServices(
       ...shared,
       ...connections('gateway'),
       PORT: String(port),
+      // The embedded servers store there.
+      DATA_DIR: dataDirectory(config),
       OWNER_USERNAME: config.OWNER_USERNAME ?? 'admin',
       OWNER_PASSWORD: config.OWNER_PASSWORD ?? password,
     });

@@ -4,6 +4,7 @@ import { RequestClient } from '@stream-events/messaging';
 import { closeAll, defineService, SecretBox, type Logger, type Shell } from '@stream-events/service';
 import type { DataSource } from 'typeorm';
 import { AccessControl } from './access/access-control.service.js';
+import { DiskSpace } from './access/disk-space.service.js';
 import { serveStreamDescription } from './api-description/async-api.js';
 import { serveApiDescription } from './api-description/open-api.js';
 import { EventExports } from './event-export/event-exports.service.js';
@@ -16,6 +17,7 @@ import { LiveConnections } from './live/connections/live-connections.service.js'
 import { ErasureWatch } from './live/stream/erasure-watch.service.js';
 import { EventFeed } from './live/stream/event-feed.service.js';
 import { EventsStreamClient } from './live/stream/events-stream-client.js';
+import { UsageChannel } from './live/usage/usage-channel.js';
 import { ReplayChannel } from './replays/replay-channel.js';
 import { ReplayRunner } from './replays/replay-runner.service.js';
 import { Seeds } from './seeds/seeds.service.js';
@@ -40,6 +42,7 @@ async function start(shell: Shell<GatewayConfig>) {
   await rotation.start();
   const app = await createHttpApp(GatewayModule.register(shell, dataSource), shell);
   app.get(AccessControl).watch(app.getHttpAdapter().getInstance());
+  app.get(DiskSpace).watch(app.getHttpAdapter().getInstance());
   const client = app.get(RequestClient);
   const ingestPublisher = app.get(IngestPublisher);
   const eventsStream = app.get(EventsStreamClient);
@@ -48,10 +51,11 @@ async function start(shell: Shell<GatewayConfig>) {
   const live = app.get(LiveConnections);
   const webSockets = app.get(WebSockets);
   const replayChannel = app.get(ReplayChannel);
+  const usage = app.get(UsageChannel);
   const replays = app.get(ReplayRunner);
 
   await app.get(Seeds).apply();
-  await Promise.all([client.connect(), ingestPublisher.connect(), eventsStream.connect()]);
+  await Promise.all([client.connect(), ingestPublisher.connect(), eventsStream.connect(), usage.connect()]);
   await replayChannel.connect((event, connectionName) => live.replay(event, connectionName));
   serveStreamDescription(app);
   serveApiDescription(app);
@@ -79,6 +83,8 @@ async function start(shell: Shell<GatewayConfig>) {
         // Close live connections before the server: clients keep them open indefinitely, and the server would wait.
         () => live.stop(),
         () => webSockets.stop(),
+        // Before the clients have left: they reconnect to another gateway at once.
+        () => usage.close(),
         // An export can take many minutes. Its client continues it at another gateway.
         () => app.get(EventExports).stop(),
         () => app.close(),

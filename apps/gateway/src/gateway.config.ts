@@ -73,6 +73,19 @@ export const variables = {
     ['on', 'off'],
     { default: 'off' },
   ),
+  MAX_STORED_MB_PER_DAY: integer(
+    'MiB of events that one user may add per day (UTC), over all gateways. All users together may fill 10 % of the EVENTS stream. 0: no limit, also not for all users',
+    [0, 1_000_000],
+    { default: 200 },
+  ),
+  MIN_FREE_DISK_MB: integer(
+    'When the disk of DATA_DIR has less free space than this, in MiB, the gateway rejects events and other data of clients with 503, and still accepts platform messages. 0: no limit',
+    [0, 100_000_000],
+    { default: 1_024 },
+  ),
+  DATA_DIR: optionalText(
+    'Directory on the disk that MIN_FREE_DISK_MB is about. `npm start` sets it to the directory of the embedded servers. When this is not set, the gateway checks no disk',
+  ),
   PLATFORM_WEBHOOK_SECRET: sharedVariables.PLATFORM_WEBHOOK_SECRET,
   INGEST_FALLBACK: oneOf(
     'What happens to platform messages while the event store is unavailable. `on`: the gateway accepts them onto the INGEST stream, and the events service stores them later (a power failure may lose them). `off`: the gateway rejects them, and the platform retries',

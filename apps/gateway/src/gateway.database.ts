@@ -15,9 +15,11 @@ import { CreateAuditLog1766100000000 } from './migrations/1766100000000-create-a
 import { CreateNamedTokens1766200000000 } from './migrations/1766200000000-create-named-tokens.js';
 import { CreateLoginBudgets1766300000000 } from './migrations/1766300000000-create-login-budgets.js';
 import { CreateEncryptionKeys1767200000000 } from './migrations/1767200000000-create-encryption-keys.js';
+import { CreateStoredBytes1767100000000 } from './migrations/1767100000000-create-stored-bytes.js';
 import { Replay } from './replays/replay.entity.js';
 import { Scope } from './scopes/scope.entity.js';
 import { AppliedSeed } from './seeds/applied-seed.entity.js';
+import { StoredBytes } from './storage/stored-bytes.entity.js';
 import { MainToken } from './tokens/main-token.entity.js';
 import { NamedToken } from './tokens/named-token.entity.js';
 import { KnownLogin } from './users/known-login.entity.js';
@@ -31,6 +33,7 @@ export const schema = {
   entities: [
     ...[User, MainToken, NamedToken, LoginFailure, LoginBudget, KnownLogin],
     ...[Replay, Scope, ApiEndpoint, AppliedSeed, AuditEntry, EncryptionKey],
+    ...[Replay, Scope, ApiEndpoint, AppliedSeed, AuditEntry, StoredBytes],
   ],
   migrations: [
     CreateUsers1763700000000,
@@ -40,6 +43,7 @@ export const schema = {
     CreateNamedTokens1766200000000,
     CreateLoginBudgets1766300000000,
     CreateEncryptionKeys1767200000000,
+    CreateStoredBytes1767100000000,
   ],
 };
 

@@ -19,6 +19,7 @@ import { PlatformModule } from './platform/platform.module.js';
 import { ReplaysModule } from './replays/replays.module.js';
 import { ScopesModule } from './scopes/scopes.module.js';
 import { SeedsModule } from './seeds/seeds.module.js';
+import { StorageModule } from './storage/storage.module.js';
 import { StreamersModule } from './streamers/streamers.module.js';
 import { TokensModule } from './tokens/tokens.module.js';
 import { UsersModule } from './users/users.module.js';
@@ -33,6 +34,7 @@ const features = [
   HttpModule,
   HealthModule,
   AccessModule,
+  StorageModule,
   UsersModule,
   TokensModule,
   WebhookModule,

@@ -23,12 +23,21 @@ import { WebSockets } from '../src/live/transports/web-sockets.service.js';
 import { AccessControl } from '../src/access/access-control.service.js';
 import { AccessGuard } from '../src/access/access.guard.js';
 import { RateLimits } from '../src/access/rate-limits.service.js';
+import { UserTurns } from '../src/access/user-turns.service.js';
 import { TokenLookup } from '../src/access/token-lookup.service.js';
 import { Tokens } from '../src/tokens/tokens.service.js';
 import { connectGateway } from './connect-gateway.js';
 import { insertUser } from './insert-user.js';
 import { MemoryFeed } from './memory-feed.js';
-import { type ConnectionLimits, type WebSocketLimits, webSocketLimits } from '../src/live/live-limits.js';
+import { CatchUps } from '../src/live/usage/catch-ups.js';
+import { ConnectionPlaces } from '../src/live/usage/connection-places.js';
+import { UsageBoard } from '../src/live/usage/usage-board.js';
+import {
+  connectionLimits,
+  type ConnectionLimits,
+  type WebSocketLimits,
+  webSocketLimits,
+} from '../src/live/live-limits.js';
 
 // Most tests send wrong tokens from one address.
 const withoutDelay = { ...webSocketLimits.tokenFailures, minDelayMs: 0 };
@@ -91,7 +100,7 @@ export class LiveEdges {
     routes.watch(adapter.getInstance());
     const limits = {
       sockets: { ...webSocketLimits, plainFormat: 'plain' as const, tokenFailures: withoutDelay, ...sockets },
-      connections: { connections: 10_000, perUser: 1_000, ...connections },
+      connections: { ...connectionLimits, perUser: 1_000, patienceMs: 0, ...connections },
     };
     this.app = await NestFactory.create<NestFastifyApplication>(
       {
@@ -109,6 +118,7 @@ export class LiveEdges {
             provide: RateLimits,
             useValue: new RateLimits({ RATE_LIMIT_REQUESTS: 0, RATE_LIMIT_WRITES: 0 }),
           },
+          { provide: UserTurns, useValue: new UserTurns({ RATE_LIMIT_REQUESTS: 0 }) },
           TokenLookup,
           Tokens,
           TokenWatch,
@@ -119,13 +129,13 @@ export class LiveEdges {
             provide: LiveConnections,
             inject: [EventFeed, EventHistory],
             useFactory: (source: EventFeed, history: EventHistory) =>
-              new LiveConnections(source, history, shell.metrics, limits.connections),
+              createConnections(source, history, { metrics: shell.metrics, limits: limits.connections }),
           },
           {
             provide: WebSockets,
-            inject: [LiveConnections, TokenLookup],
-            useFactory: (live: LiveConnections, tokens: TokenLookup) =>
-              new WebSockets(live, tokens, shell.logger, limits.sockets),
+            inject: [LiveConnections, TokenLookup, RateLimits],
+            useFactory: (live: LiveConnections, tokens: TokenLookup, rates: RateLimits) =>
+              new WebSockets(live, tokens, rates, shell.logger, limits.sockets),
           },
         ],
       },
@@ -203,4 +213,15 @@ export class LiveEdges {
     const headers = { ...(token && { authorization: `Token ${token}` }), ...init.headers };
     return fetch(this.url + path, { ...init, headers });
   }
+}
+
+/** The live connections of a gateway that knows of no other gateway. */
+function createConnections(
+  feed: EventFeed,
+  history: EventHistory,
+  { metrics, limits }: { metrics: Registry; limits: ConnectionLimits },
+): LiveConnections {
+  const board = new UsageBoard();
+  const places = new ConnectionPlaces(board, limits);
+  return new LiveConnections(feed, history, metrics, places, new CatchUps(board, metrics));
 }

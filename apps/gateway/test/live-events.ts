@@ -30,7 +30,10 @@ export class MadeFeed {
   private expiredBefore = 1;
 
   constructor(
-    readonly history = { read: (place: { epoch: string; from: number; until: number }) => this.read(place) },
+    readonly history = {
+      read: (place: { epoch: string; from: number; until: number }) => this.read(place),
+      rest: (): void => undefined,
+    },
   ) {}
 
   get head(): Position | undefined {

@@ -25,6 +25,7 @@ export * from './events/stream-summaries.contract.js';
 export * from './json-object.js';
 export * from './json-text.js';
 export * from './list-page.js';
+export * from './live/live-usage.js';
 export * from './nats-users.js';
 export { parseJson } from './parse-json.js';
 export * from './platform/connections.contract.js';

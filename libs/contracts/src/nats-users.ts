@@ -1,4 +1,5 @@
 import { eventsStreamName, replaySubjects } from './events/event-subject.js';
+import { liveUsageSubject } from './live/live-usage.js';
 import { ingestSubject, intakeSubject } from './events/ingest-message.js';
 
 /**
@@ -7,6 +8,8 @@ import { ingestSubject, intakeSubject } from './events/ingest-message.js';
  * ```
  *  SERVICES      requests, the INGEST stream, replays (live.replay.>)     one user for each service
  *     │ replays, and the consumer gate
+ *     │          live usage of the gateways (live.usage)
+ *     │ replays
  *     │             EVENTS   only the EVENTS stream                       a second user for each service that uses it
  *     ▼                │ the part of the JetStream API that reading needs
  *  SUBSCRIBERS ◀───────┘                                                  `subscriber`, for your own services
@@ -163,8 +166,8 @@ function eventsUser(service: string, publish: readonly string[]): NatsUser {
 export const natsUsers = {
   gateway: serviceUser('gateway', {
     // intakeSubject: gateways of version 0.1.0 use the same user during a rolling upgrade.
-    publish: ['request.>', ingestSubject, intakeSubject, replaySubjects],
-    subscribe: [replaySubjects],
+    publish: ['request.>', ingestSubject, intakeSubject, replaySubjects, liveUsageSubject],
+    subscribe: [replaySubjects, liveUsageSubject],
     servesRequests: false,
   }),
   'gateway.events': eventsUser('gateway', [

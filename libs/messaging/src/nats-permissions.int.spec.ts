@@ -62,6 +62,7 @@ describe('natsUsers', () => {
         'ingest.events',
         'intake.events',
         'live.replay.channel-raid.1',
+        'live.usage',
       ],
     ],
     ['gateway.events', [...reading, '$JS.API.CONSUMER.DELETE.EVENTS.mine']],
@@ -126,7 +127,7 @@ describe('natsUsers', () => {
   });
 
   it.each<[UserName, string[]]>([
-    ['gateway', ['_INBOX_gateway.>', 'live.replay.>']],
+    ['gateway', ['_INBOX_gateway.>', 'live.replay.>', 'live.usage']],
     ['gateway.events', ['_INBOX_gateway_events.>']],
     ['events', ['request.events.>', 'request.events.store', '_INBOX_events.>']],
     ['subscriber', ['_INBOX_subscriber.>', 'live.replay.>', 'live.replay.channel-raid.1']],
@@ -144,6 +145,13 @@ describe('natsUsers', () => {
   it('does not let the gateway and subscribers subscribe to requests', async () => {
     for (const user of ['gateway', 'gateway.events', 'subscriber'] as const) {
       expect(await findRefused(user, ['request.events.store'], subscribe)).toEqual(['request.events.store']);
+    }
+  });
+
+  it('lets only gateways see and announce what users hold open', async () => {
+    for (const user of everyone.filter((name) => name !== 'gateway')) {
+      expect(await findRefused(user, ['live.usage'], subscribe)).toEqual(['live.usage']);
+      expect(await findRefused(user, ['live.usage'], publish)).toEqual(['live.usage']);
     }
   });
 

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError } from '@stream-events/contracts';
 import { CONFIG } from '@stream-events/service';
@@ -7,8 +8,12 @@ import { sendProblem, toServiceError } from '../http/problem.js';
 import { RequestLog } from '../http/request-log.js';
 import type { Access } from './allow-access.decorator.js';
 import { setCaller, type Caller } from './caller.js';
-import { RateLimits } from './rate-limits.service.js';
+import { RateLimitError, RateLimits } from './rate-limits.service.js';
 import { TokenLookup } from './token-lookup.service.js';
+import { UserTurns } from './user-turns.service.js';
+
+// A client that ignores refusals and sends its next request at once would keep the gateway busy with refusals.
+const rateRefusalMs = 1_000;
 
 /** Decides who may use which route. */
 @Injectable()
@@ -16,6 +21,7 @@ export class AccessControl {
   constructor(
     private readonly tokens: TokenLookup,
     private readonly limits: RateLimits,
+    private readonly turns: UserTurns,
     private readonly log: RequestLog,
     @Inject(CONFIG) private readonly config: Pick<GatewayConfig, 'REGISTRATION'>,
   ) {}
@@ -35,7 +41,7 @@ export class AccessControl {
           const error = toServiceError(thrown);
           const { id, method, routeOptions } = request;
           this.log.noteFailure(error, { id, method, route: routeOptions.url });
-          sendProblem(reply, error);
+          void sendRefusal(reply, error);
         },
       );
     });
@@ -43,8 +49,20 @@ export class AccessControl {
 
   private async admit(access: Access, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const caller = await this.decide(access, request.headers.authorization);
-    if (caller) this.limits.take(caller.id, request.method, (headers) => void reply.headers(headers));
+    if (caller) await this.count(caller, request, reply);
     setCaller(request, caller);
+  }
+
+  /** Counts a request of a user, and waits for its turn. */
+  private async count(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { method, routeOptions } = request;
+    const counted = { method, bodyBytes: bodyBytesOf(request) };
+    this.limits.take(caller.id, counted, (headers) => void reply.headers(headers));
+    // Responses that stay open have limits of their own.
+    if (routeOptions.config.staysOpen) return;
+    const end = await this.turns.begin(caller.id);
+    if (reply.raw.destroyed) end();
+    else reply.raw.once('close', end);
   }
 
   /**
@@ -69,6 +87,18 @@ export class AccessControl {
       );
     return this.tokens.authenticate(key);
   }
+}
+
+/** The announced size of a body: 0 without a body, undefined if it is not announced. */
+function bodyBytesOf({ headers }: FastifyRequest): number | undefined {
+  if (headers['transfer-encoding'] !== undefined) return undefined;
+  return Number(headers['content-length'] ?? 0);
+}
+
+/** Responds with a refusal; when the user sends too many requests, only when the next one can succeed. */
+async function sendRefusal(reply: FastifyReply, error: ServiceError): Promise<void> {
+  if (error instanceof RateLimitError) await wait(rateRefusalMs);
+  if (!reply.raw.destroyed) sendProblem(reply, error);
 }
 
 /** @throws ServiceError `forbidden` */

@@ -3,13 +3,22 @@ import { APP_GUARD } from '@nestjs/core';
 import { HttpModule } from '../http/http.module.js';
 import { AccessControl } from './access-control.service.js';
 import { AccessGuard } from './access.guard.js';
+import { DiskSpace } from './disk-space.service.js';
 import { RateLimits } from './rate-limits.service.js';
+import { UserTurns } from './user-turns.service.js';
 import { TokenLookup } from './token-lookup.service.js';
 
 /** Who may use which route, and whose token a request carries. */
 @Module({
   imports: [HttpModule],
-  providers: [AccessControl, RateLimits, TokenLookup, { provide: APP_GUARD, useClass: AccessGuard }],
+  providers: [
+    AccessControl,
+    DiskSpace,
+    RateLimits,
+    TokenLookup,
+    UserTurns,
+    { provide: APP_GUARD, useClass: AccessGuard },
+  ],
   exports: [AccessControl, RateLimits, TokenLookup],
 })
 export class AccessModule {}

@@ -11,13 +11,25 @@ describe(RateLimits.name, () => {
   };
 
   /** Sends requests and returns how many pass. */
-  const send = (limits: RateLimits, count: number, { user = 'ada', method = 'GET' } = {}): number => {
+  const send = (
+    limits: RateLimits,
+    count: number,
+    {
+      user = 'ada',
+      method = 'GET',
+      bodyBytes = 0,
+    }: { user?: string; method?: string; bodyBytes?: number | 'unknown' } = {},
+  ): number => {
     let passed = 0;
     for (let request = 0; request < count; request += 1) {
       try {
-        limits.take(user, method, (reported) => {
-          headers = reported;
-        });
+        limits.take(
+          user,
+          { method, bodyBytes: bodyBytes === 'unknown' ? undefined : bodyBytes },
+          (reported) => {
+            headers = reported;
+          },
+        );
         passed += 1;
       } catch (error) {
         expect(error).toMatchObject({ code: 'too_many_requests', retryAfterSeconds: 1 });
@@ -48,6 +60,13 @@ describe(RateLimits.name, () => {
 
     expect(send(limits, 20, { method: 'POST' })).toBe(2);
     expect(send(limits, 20)).toBeLessThanOrEqual(3);
+  });
+
+  it('counts a write once for each 16 KiB of its body, or as the largest one if its size is unknown', () => {
+    const limits = create(1_000, 20);
+    expect(send(limits, 20, { method: 'POST', bodyBytes: 40_000 })).toBe(6);
+    expect(send(limits, 20, { method: 'POST', bodyBytes: 'unknown', user: 'bob' })).toBe(1);
+    expect(send(create(1_000, 2), 20, { method: 'POST', bodyBytes: 256 * 1024 })).toBe(1);
   });
 
   it('reports the limits and what is left, also when it refuses', () => {

@@ -3,6 +3,16 @@ import { ServiceError } from '@stream-events/contracts';
 import { CONFIG } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
 
+/** A request of a user did not fit into a limit. */
+export class RateLimitError extends ServiceError {}
+
+/** What of a request counts. */
+export interface CountedRequest {
+  method: string;
+  /** The size of its body; undefined if the client does not say it. */
+  bodyBytes: number | undefined;
+}
+
 /** What is left of a limit for a user. */
 interface Allowance {
   /** Requests that are still possible now. Increases continuously, up to the limit after a second. */
@@ -12,6 +22,9 @@ interface Allowance {
 
 const readMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 const maxUsers = 10_000;
+// A large body costs as much as several small ones. The largest one counts as 17 writes.
+const bytesPerWrite = 16 * 1024;
+const maxBodyBytes = 256 * 1024;
 
 /** One limit: at most so many requests of a user in a second. */
 class RateLimit {
@@ -23,14 +36,16 @@ class RateLimit {
     private readonly now: () => number,
   ) {}
 
-  /** Takes a request from the allowance of a user. Returns how many are left; a negative number if there was none. */
-  take(userId: string): number {
+  /** Takes requests from the allowance of a user. Returns how many are left; a negative number if there were too few. */
+  take(userId: string, count: number): number {
+    // A body that is larger than the limit still has to fit.
+    const cost = Math.min(count, this.perSecond);
     const now = this.now();
     const known = this.allowances.get(userId) ?? { left: this.perSecond, updatedAt: now };
     const refilled = known.left + ((now - known.updatedAt) / 1_000) * this.perSecond;
-    const left = Math.min(refilled, this.perSecond) - 1;
+    const left = Math.min(refilled, this.perSecond) - cost;
     // A refused request costs nothing, so that a client in a loop still gets its rate.
-    this.allowances.set(userId, { left: left < 0 ? left + 1 : left, updatedAt: now });
+    this.allowances.set(userId, { left: left < 0 ? left + cost : left, updatedAt: now });
     if (this.allowances.size > maxUsers) this.forgetFull(now);
     return left;
   }
@@ -60,15 +75,22 @@ export class RateLimits {
   }
 
   /**
-   * Counts a request of a user. Passes the headers that report the limits to `report`, also for a refused request.
+   * Counts a request of a user. A write counts once for each 16 KiB of its body. Passes the headers that report the limits to `report`, also for a refused request.
    *
-   * @throws ServiceError `too_many_requests`
+   * @throws RateLimitError
    */
-  take(userId: string, method: string, report: (headers: RateLimitHeaders) => void): void {
+  take(
+    userId: string,
+    { method, bodyBytes = maxBodyBytes }: CountedRequest,
+    report: (headers: RateLimitHeaders) => void,
+  ): void {
     const limits = readMethods.has(method) ? [this.requests] : [this.requests, this.writes];
     const taken = limits
       .filter(({ perSecond }) => perSecond > 0)
-      .map((limit) => ({ limit, left: limit.take(userId) }));
+      .map((limit) => ({
+        limit,
+        left: limit.take(userId, limit === this.writes ? 1 + Math.floor(bodyBytes / bytesPerWrite) : 1),
+      }));
     if (taken.length === 0) return;
     report({
       'RateLimit-Policy': taken.map(({ limit }) => `"${limit.name}";q=${limit.perSecond};w=1`).join(', '),
@@ -78,9 +100,9 @@ export class RateLimits {
     });
     const exceeded = taken.find(({ left }) => left < 0);
     if (exceeded)
-      throw new ServiceError(
+      throw new RateLimitError(
         'too_many_requests',
-        `You send more than ${exceeded.limit.perSecond} ${exceeded.limit.name === 'writes' ? 'writes' : 'requests'} per second. Retry after the time in \`Retry-After\`.`,
+        `You send more than ${exceeded.limit.perSecond} ${exceeded.limit.name === 'writes' ? 'writes (one for each 16 KiB)' : 'requests'} per second. Retry after the time in \`Retry-After\`.`,
         { retryAfterSeconds: 1 },
       );
   }

@@ -2,6 +2,7 @@ import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Put, Req, Res }
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
+import { StoresData } from '../access/stores-data.decorator.js';
 import { AuditLog } from '../audit-log/audit-log.service.js';
 import { Accepts, Answers, badBody, DescribesId, RefusesWith } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
@@ -49,6 +50,7 @@ export class ApiEndpointsController {
 
   @Post()
   @AllowAccess('reference:write')
+  @StoresData()
   @ApiOperation({
     operationId: 'createApiEndpoint',
     summary: 'Add an API endpoint',
@@ -78,6 +80,7 @@ export class ApiEndpointsController {
 
   @Put(':id')
   @AllowAccess('reference:write')
+  @StoresData()
   @ApiOperation({
     operationId: 'replaceApiEndpoint',
     summary: 'Replace an API endpoint',
@@ -96,6 +99,7 @@ export class ApiEndpointsController {
 
   @Patch(':id')
   @AllowAccess('reference:write')
+  @StoresData()
   @ApiOperation({
     operationId: 'updateApiEndpoint',
     summary: 'Update an API endpoint',

@@ -4,6 +4,7 @@ import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { exportFormats, ServiceError, type ExportFormat } from '@stream-events/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
+import { StaysOpen } from '../access/stays-open.decorator.js';
 import { CurrentUser, type Caller } from '../access/caller.js';
 import { DescribesText, filterParameters } from '../events/event-filter-parameters.js';
 import { EventsService, type EventReader } from '../events/events.service.js';
@@ -37,6 +38,7 @@ export class EventExportController {
 
   @Get()
   @AllowAccess('events:read')
+  @StaysOpen()
   @ApiOperation({
     operationId: 'exportEvents',
     summary: 'Export events, oldest first',

@@ -72,7 +72,8 @@ export class EventExports {
         client: this.client,
         request,
         reader: client,
-        eventsPerSecond: this.limits.eventsPerSecond,
+        // The exports of a user share the rate.
+        rate: () => this.limits.eventsPerSecond / Math.max(1, this.countOf(client.caller.id)),
         outageMs: this.limits.outageMs,
         signal: ending.signal,
         onPage: ({ count }) => this.exportedTotal.inc(count),
@@ -122,6 +123,10 @@ export class EventExports {
     }
   }
 
+  private countOf(userId: string): number {
+    return [...this.running.values()].filter(({ id }) => id === userId).length;
+  }
+
   private refuseTooMany({ id }: Caller): void {
     if (this.isStopped)
       throw new ServiceError(
@@ -135,8 +140,7 @@ export class EventExports {
         'This gateway is running too many exports. Retry after the time in `Retry-After`.',
         { retryAfterSeconds: 10 },
       );
-    const own = [...this.running.values()].filter((caller) => caller.id === id).length;
-    if (own < perUser) return;
+    if (this.countOf(id) < perUser) return;
     throw new ServiceError(
       'too_many_requests',
       `This user already has ${perUser} exports running, the maximum. Retry when one of them has ended.`,

@@ -4,7 +4,7 @@ export interface ExportLimits {
   exports: number;
   /** Exports of the same user, so that one user leaves room for others. */
   perUser: number;
-  /** How many events an export reads per second. Faster exports would take the cores that lists and ingest need. */
+  /** How many events the exports of one user read per second, together. Faster exports would take the cores that lists and ingest need. */
   eventsPerSecond: number;
   /** How long an export waits for the events service before it gives up, in milliseconds. Longer than a restart. */
   outageMs: number;

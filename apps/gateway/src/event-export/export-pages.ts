@@ -19,8 +19,8 @@ export interface ExportReading {
   client: RequestClient;
   request: ExportEventsRequest;
   reader: EventReader;
-  /** The maximum number of events per second. */
-  eventsPerSecond: number;
+  /** The maximum number of events per second at the moment. */
+  rate: () => number;
   /** How long to retry while the events service is unavailable, in milliseconds. */
   outageMs: number;
   /** Aborts when the export ends early. */
@@ -37,7 +37,7 @@ export async function beginExport(reading: ExportReading): Promise<AsyncGenerato
 async function* readPages(reading: ExportReading, first: ExportEventsReply): AsyncGenerator<Uint8Array> {
   let dueAt = performance.now();
   for (let page = first; ;) {
-    dueAt = Math.max(dueAt, performance.now() - maxLagMs) + (page.count / reading.eventsPerSecond) * 1_000;
+    dueAt = Math.max(dueAt, performance.now() - maxLagMs) + (page.count / reading.rate()) * 1_000;
     const next = page.next === null ? undefined : readWhenDue(reading, page.next, dueAt);
     // The client may leave before the page is awaited.
     next?.catch(() => undefined);

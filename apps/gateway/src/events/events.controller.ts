@@ -10,6 +10,7 @@ import {
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
+import { StoresData } from '../access/stores-data.decorator.js';
 import { CurrentUser, type Caller } from '../access/caller.js';
 import { Accepts, AcceptsAnyObject, Answers, badBody, RefusesWith } from '../http/api-decorators.js';
 import { JsonBody } from '../http/json-body.decorator.js';
@@ -75,6 +76,7 @@ export class EventsController {
 
   @Post()
   @AllowAccess('events:write')
+  @StoresData()
   @Header('content-type', jsonType)
   @ApiOperation({
     operationId: 'createEvent',
@@ -130,6 +132,7 @@ export class EventsController {
 
   @Post(':event_type/test')
   @AllowAccess('events:write')
+  @StoresData()
   @HttpCode(200)
   @Header('content-type', jsonType)
   @ApiOperation({

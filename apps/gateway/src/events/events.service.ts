@@ -8,11 +8,14 @@ import {
   type JsonObjectText,
   type ReadLimits,
   type StoredEvent,
+  type StoreOutcome,
 } from '@stream-events/contracts';
 import { EventIngest, generateEventId } from '@stream-events/ingest';
 import { RequestClient } from '@stream-events/messaging';
 import { v4 as uuidV4 } from 'uuid';
 import type { Caller } from '../access/caller.js';
+import { bytesOnStream } from '../storage/bytes-on-stream.js';
+import { StorageLimits } from '../storage/storage-limits.service.js';
 
 /** An event that a client sends. */
 export interface ClientEvent {
@@ -43,6 +46,7 @@ export class EventsService {
   constructor(
     private readonly ingest: EventIngest,
     private readonly client: RequestClient,
+    private readonly storage: StorageLimits,
   ) {}
 
   /** Stores an event with the origin `platform`. */
@@ -57,7 +61,7 @@ export class EventsService {
       idempotencyKey: scopeKey(event.idempotencyKey, caller, 'platform'),
       columns: pickEventColumns(event.eventType, event.eventData.value),
     };
-    return this.store(newEvent, event.requestId);
+    return this.store(newEvent, event, caller);
   }
 
   /** Stores a test event. */
@@ -72,7 +76,7 @@ export class EventsService {
       idempotencyKey: scopeKey(event.idempotencyKey, caller, 'test'),
       columns: pickEventColumns(event.eventType, event.eventData.value),
     };
-    return this.store(newEvent, event.requestId);
+    return this.store(newEvent, event, caller);
   }
 
   /** Finds an event that the reader may see by its `id` or its `event_id`. */
@@ -82,14 +86,31 @@ export class EventsService {
     return this.client.read(getEvent, { id }, { correlationId: requestId, limits });
   }
 
-  private async store(event: EventWithColumns, requestId: string): Promise<StoredEvent> {
-    const { id, outcome } = await this.ingest.store(event);
+  private async store(
+    event: EventWithColumns,
+    { requestId }: ClientEvent,
+    caller: Caller,
+  ): Promise<StoredEvent> {
+    const { id, outcome } = await this.storeWithinLimits(event, caller);
     if (outcome === 'dead_lettered')
       throw new ServiceError(
         'invalid',
         `The event cannot be stored. An owner can view, retry, or discard it as dead letter ${id}, which has the reason.`,
       );
     return outcome === 'known' ? this.get(id, { requestId, limits: undefined }) : event;
+  }
+
+  /** @throws StorageLimitError */
+  private async storeWithinLimits(event: EventWithColumns, caller: Caller): Promise<StoreOutcome> {
+    const takeBack = this.storage.take(caller.id, bytesOnStream(event));
+    try {
+      const outcome = await this.ingest.store(event);
+      if (outcome.outcome === 'known') takeBack();
+      return outcome;
+    } catch (error) {
+      takeBack();
+      throw error;
+    }
   }
 }
 

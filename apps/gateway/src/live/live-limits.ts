@@ -2,15 +2,32 @@ import type { ShareLimits } from '../http/fair-share.js';
 
 /** The limits of live delivery. docs/live.md and the API descriptions print them from here. */
 
-/** Limits on the live connections of one gateway process. */
+/** Limits on live connections. */
 export interface ConnectionLimits {
-  /** All live connections. */
+  /** All live connections of one gateway process. */
   connections: number;
-  /** Connections of the same user, so that one client that misbehaves leaves room for others. */
+  /** Connections of one user at all gateways. */
   perUser: number;
+  /**
+   * How long a client waits whose user has too many connections only together with those at other gateways. Longer than the time after
+   * which a gateway that crashed is forgotten, because its clients connect to the others at once.
+   */
+  patienceMs: number;
 }
 
-export const connectionLimits: ConnectionLimits = { connections: 10_000, perUser: 1_000 };
+export const connectionLimits: ConnectionLimits = { connections: 10_000, perUser: 50, patienceMs: 6_000 };
+
+/** Limits on catch-ups: connections that read events from the EVENTS stream that are older than the ring buffer. */
+export interface CatchUpLimits {
+  /** Catch-ups of one user that run at a time, at all gateways. The others wait for their turn. */
+  perUser: number;
+  /** How long a turn lasts while others of the user wait. A client that reads slowly must not keep them waiting. */
+  turnMs: number;
+  /** How many messages of the stream a catch-up passes per second. Faster ones would take the cores that webhooks and others need. */
+  messagesPerSecond: number;
+}
+
+export const catchUpLimits: CatchUpLimits = { perUser: 2, turnMs: 5_000, messagesPerSecond: 10_000 };
 
 /** Limits on clients that send wrong tokens. */
 export interface TokenFailureLimits {

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { CONFIG } from '@stream-events/service';
+import { CONFIG, LOGGER, type Logger } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
 import { AccessModule } from '../access/access.module.js';
 import { LiveController } from './transports/live.controller.js';
@@ -12,6 +12,10 @@ import { ErasureWatch } from './stream/erasure-watch.service.js';
 import { EventFeed } from './stream/event-feed.service.js';
 import { EventHistory } from './stream/event-history.service.js';
 import { EventsStreamClient } from './stream/events-stream-client.js';
+import { CatchUps } from './usage/catch-ups.js';
+import { ConnectionPlaces } from './usage/connection-places.js';
+import { UsageBoard } from './usage/usage-board.js';
+import { UsageChannel } from './usage/usage-channel.js';
 
 @Module({
   imports: [AccessModule],
@@ -27,7 +31,16 @@ import { EventsStreamClient } from './stream/events-stream-client.js';
       useFactory: ({ NATS_URL }: GatewayConfig) =>
         new EventsStreamClient({ urls: NATS_URL, name: 'gateway-live', account: 'EVENTS' }),
     },
+    CatchUps,
+    ConnectionPlaces,
     LiveConnections,
+    UsageBoard,
+    {
+      provide: UsageChannel,
+      inject: [CONFIG, UsageBoard, LOGGER],
+      useFactory: ({ NATS_URL }: GatewayConfig, board: UsageBoard, logger: Logger) =>
+        new UsageChannel({ urls: NATS_URL, name: 'gateway-usage' }, board, logger),
+    },
     TokenWatch,
     {
       provide: WEB_SOCKET_OPTIONS,
@@ -39,6 +52,6 @@ import { EventsStreamClient } from './stream/events-stream-client.js';
     },
     WebSockets,
   ],
-  exports: [ErasureWatch, LiveConnections],
+  exports: [ErasureWatch, EventsStreamClient, LiveConnections],
 })
 export class LiveModule {}

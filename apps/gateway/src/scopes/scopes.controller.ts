@@ -2,6 +2,7 @@ import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Put, Req, Res }
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
+import { StoresData } from '../access/stores-data.decorator.js';
 import { AuditLog } from '../audit-log/audit-log.service.js';
 import { Accepts, Answers, badBody, DescribesId, RefusesWith } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
@@ -44,6 +45,7 @@ export class ScopesController {
 
   @Post()
   @AllowAccess('reference:write')
+  @StoresData()
   @ApiOperation({
     operationId: 'createScope',
     summary: 'Add a scope',
@@ -73,6 +75,7 @@ export class ScopesController {
 
   @Put(':id')
   @AllowAccess('reference:write')
+  @StoresData()
   @ApiOperation({
     operationId: 'replaceScope',
     summary: 'Replace a scope',
@@ -91,6 +94,7 @@ export class ScopesController {
 
   @Patch(':id')
   @AllowAccess('reference:write')
+  @StoresData()
   @ApiOperation({
     operationId: 'updateScope',
     summary: 'Update a scope',

@@ -10,6 +10,7 @@ import {
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
+import { StoresData } from '../access/stores-data.decorator.js';
 import { AuditLog } from '../audit-log/audit-log.service.js';
 import { Accepts, Answers, badBody, DescribesId, RefusesWith } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
@@ -58,6 +59,7 @@ export class StreamersController {
 
   @Post()
   @AllowAccess('streamers:write')
+  @StoresData()
   @ApiOperation({
     operationId: 'createStreamer',
     summary: 'Monitor a streamer',
@@ -91,6 +93,7 @@ export class StreamersController {
 
   @Put(':id')
   @AllowAccess('streamers:write')
+  @StoresData()
   @ApiOperation({
     operationId: 'replaceStreamer',
     summary: 'Replace a streamer',
@@ -113,6 +116,7 @@ export class StreamersController {
 
   @Patch(':id')
   @AllowAccess('streamers:write')
+  @StoresData()
   @ApiOperation({
     operationId: 'updateStreamer',
     summary: 'Update a streamer',

@@ -8,7 +8,7 @@ import type { LiveEvent } from '../stream/live-event.js';
 import { compileFilter, type LiveFilter } from './live-filter.js';
 import type { LiveSink } from './live-sink.js';
 import { findResumeSequence, type EventReaders } from '../stream/resume-sequence.js';
-import { positionOf, type Position } from '../stream/position.js';
+import { parsePosition, positionOf, type Position } from '../stream/position.js';
 import type { CloseReason } from '../close-codes.js';
 import type { GapReason } from '../gap-reasons.js';
 import { maxBufferedBytes } from '../live-limits.js';
@@ -26,6 +26,8 @@ export interface LiveRequest {
 
 /** The parts of the process that a connection uses. */
 export interface LiveSurroundings extends EventReaders {
+  /** Older events. `rest` tells that the connection needs none for the time being. */
+  history: EventReaders['history'] & { rest(): void };
   fanOut: FanOut;
   /** Called once, after the connection has ended. `left`: the client ended it. */
   onClosed(connection: LiveConnection, reason: CloseReason | 'left'): void;
@@ -62,7 +64,7 @@ export class LiveConnection implements Member {
   private readonly ending = new AbortController();
   /** While catching up: the sequence to send next. 0: not located yet. */
   private cursor = 0;
-  /** The position of the last event before the cursor. Undefined until there is one. */
+  /** The position of the last event before the cursor: at first, the client's own. Undefined until there is one. */
   private reached: Position | undefined;
   private isLive = false;
   /** Number of the current attempt to locate or catch up. Work of an earlier attempt stops when it sees another number. */
@@ -75,6 +77,7 @@ export class LiveConnection implements Member {
   ) {
     this.filter = request.filter;
     this.passes = compileFilter(request.filter);
+    this.reached = parsePosition(request.after ?? '');
   }
 
   get format(): LiveSink['format'] {
@@ -139,6 +142,7 @@ export class LiveConnection implements Member {
   close(reason: CloseReason | 'left', text?: string): void {
     if (this.ending.signal.aborted) return;
     this.ending.abort();
+    this.surroundings.history.rest();
     this.endTurn();
     if (reason !== 'left') this.sink.close(reason, text);
     this.surroundings.onClosed(this, reason);
@@ -200,6 +204,7 @@ export class LiveConnection implements Member {
     const { ringBuffer, nextSequence } = feed;
     if (!ringBuffer) return undefined;
     if (this.cursor >= ringBuffer.firstSequence) {
+      history.rest();
       const events = ringBuffer.slice(this.cursor, ringBufferPage);
       const last = events.length < ringBufferPage ? undefined : events.at(-1);
       return shorten({ kind: 'events', events, next: last ? last.sequence + 1 : nextSequence });
@@ -235,7 +240,8 @@ export class LiveConnection implements Member {
   }
 
   private goLive(wasLive: boolean): void {
-    const { fanOut, feed } = this.surroundings;
+    const { fanOut, feed, history } = this.surroundings;
+    history.rest();
     this.isLive = true;
     fanOut.join(this);
     const ready = !wasLive && feed.head && readyFrame(feed.head, this.format);

@@ -1,5 +1,4 @@
-import { Injectable, Optional } from '@nestjs/common';
-import { ServiceError } from '@stream-events/contracts';
+import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Registry } from '@stream-events/service';
 import type { Caller } from '../../access/caller.js';
 import type { EndedToken } from '../../access/token-lookup.service.js';
@@ -10,11 +9,19 @@ import { LiveConnection, type LiveRequest } from './live-connection.js';
 import type { LiveEvent } from '../stream/live-event.js';
 import type { LiveSink } from './live-sink.js';
 import type { CloseReason } from '../close-codes.js';
-import { type ConnectionLimits, connectionLimits, keepAliveMs } from '../live-limits.js';
+import { keepAliveMs } from '../live-limits.js';
+import { CatchUpHistory } from '../usage/catch-up-history.js';
+import { CatchUps } from '../usage/catch-ups.js';
+import { ConnectionPlaces } from '../usage/connection-places.js';
+
+// A gateway hears of connections at other gateways within a second. What is too much for longer is closed.
+const excessCheckMs = 2_000;
 
 /** The client of a new connection. */
 export interface LiveClient {
   caller: Caller;
+  /** Whether the client has left while it waited. */
+  isGone(): boolean;
   /** Creates the sink, once the connection is accepted. */
   makeSink(): LiveSink;
 }
@@ -23,18 +30,18 @@ export interface LiveClient {
 @Injectable()
 export class LiveConnections {
   private readonly connections = new Map<LiveConnection, Caller>();
-  private readonly perUser = new Map<string, number>();
   private readonly fanOut: FanOut;
   private readonly replayedTotal: Counter<'result'>;
   private readonly closedTotal: Counter<'reason'>;
-  private isStopped = false;
   private readonly keepAliveTimer: NodeJS.Timeout;
+  private readonly excessTimer: NodeJS.Timeout;
 
   constructor(
     private readonly feed: EventFeed,
     private readonly history: EventHistory,
     metrics: Registry,
-    @Optional() private readonly limits: ConnectionLimits = connectionLimits,
+    private readonly places: ConnectionPlaces,
+    private readonly catchUps: CatchUps,
   ) {
     const deliveredTotal = new Counter({
       name: 'live_events_delivered_total',
@@ -69,6 +76,7 @@ export class LiveConnections {
     });
     // unref(): the program that prints the API description creates this service too, and must be able to exit.
     this.keepAliveTimer = setInterval(() => this.keepAlive(), keepAliveMs).unref();
+    this.excessTimer = setInterval(() => this.closeExcess(), excessCheckMs).unref();
   }
 
   /** The stamps of the tokens of all connections, each once. */
@@ -77,23 +85,35 @@ export class LiveConnections {
   }
 
   /**
-   * Opens a connection and starts to deliver.
+   * Opens a connection and starts to deliver. Waits a few seconds if the user has too many connections at other gateways. Undefined if the
+   * client left meanwhile.
    *
    * @throws ServiceError `too_many_requests` if the user has too many connections; `unavailable` if the process has too many
    * or is stopping
    */
-  open(request: LiveRequest, client: LiveClient): LiveConnection {
+  async open(request: LiveRequest, client: LiveClient): Promise<LiveConnection | undefined> {
     const { caller } = client;
-    this.refuseTooMany(caller);
+    await this.places.take(caller.id);
+    try {
+      if (!client.isGone()) return this.begin(request, client);
+    } catch (error) {
+      this.places.release(caller.id);
+      throw error;
+    }
+    this.places.release(caller.id);
+    return undefined;
+  }
+
+  private begin(request: LiveRequest, client: LiveClient): LiveConnection {
+    const { caller } = client;
     const limited = { ...request, filter: { ...request.filter, limits: caller.token.limits } };
     const connection = new LiveConnection(limited, client.makeSink(), {
       feed: this.feed,
-      history: this.history,
+      history: new CatchUpHistory(this.history, this.catchUps, caller.id),
       fanOut: this.fanOut,
       onClosed: (closed, reason) => this.onClosed(closed, reason),
     });
     this.connections.set(connection, caller);
-    this.perUser.set(caller.id, (this.perUser.get(caller.id) ?? 0) + 1);
     void connection.start();
     return connection;
   }
@@ -120,30 +140,29 @@ export class LiveConnections {
 
   /** Closes all connections and rejects new ones. */
   stop(): void {
-    this.isStopped = true;
+    this.places.stop();
     clearInterval(this.keepAliveTimer);
+    clearInterval(this.excessTimer);
     this.fanOut.flush();
     for (const connection of this.connections.keys()) connection.close('shutting_down');
-  }
-
-  private refuseTooMany({ id }: Caller): void {
-    if (this.isStopped)
-      throw new ServiceError('unavailable', 'The service is restarting. Try again in a few seconds.');
-    if (this.connections.size >= this.limits.connections)
-      throw new ServiceError('unavailable', 'This gateway has too many live connections. Try again later.');
-    const { perUser } = this.limits;
-    if ((this.perUser.get(id) ?? 0) < perUser) return;
-    throw new ServiceError(
-      'too_many_requests',
-      `This user has reached the maximum of ${perUser} live connections. Close a connection.`,
-      { retryAfterSeconds: 10 },
-    );
   }
 
   private interrupt(interruption: Interruption): void {
     // Send pending events first, because they precede the interruption.
     this.fanOut.flush();
     for (const connection of this.connections.keys()) connection.interrupt(interruption);
+  }
+
+  /** Closes the newest connections of users who have too many at all gateways together. */
+  private closeExcess(): void {
+    const excess = this.places.findExcess();
+    if (excess.size === 0) return;
+    for (const [connection, { id }] of [...this.connections].reverse()) {
+      const count = excess.get(id) ?? 0;
+      if (count === 0) continue;
+      excess.set(id, count - 1);
+      connection.close('too_many');
+    }
   }
 
   private keepAlive(): void {
@@ -157,9 +176,7 @@ export class LiveConnections {
   private onClosed(connection: LiveConnection, reason: CloseReason | 'left'): void {
     const caller = this.connections.get(connection);
     if (!caller || !this.connections.delete(connection)) return;
-    const left = (this.perUser.get(caller.id) ?? 1) - 1;
-    if (left > 0) this.perUser.set(caller.id, left);
-    else this.perUser.delete(caller.id);
+    this.places.release(caller.id);
     this.closedTotal.inc({ reason });
   }
 }

@@ -24,7 +24,7 @@ export type HistoryPage =
   | { kind: 'other_epoch' };
 
 /** The range to read. */
-interface Place {
+export interface Place {
   epoch: string;
   from: number;
   /** A sequence that the stream is known to have. */

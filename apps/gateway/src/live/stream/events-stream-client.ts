@@ -8,7 +8,7 @@ import {
   type JsMsg,
   type StreamInfo,
 } from '@nats-io/jetstream';
-import { nanos, nuid, type NatsConnection } from '@nats-io/transport-node';
+import { millis, nanos, nuid, type NatsConnection } from '@nats-io/transport-node';
 import { eventsStreamName, parseStreamDescription } from '@stream-events/contracts';
 import {
   closeNats,
@@ -93,6 +93,16 @@ export class EventsStreamClient {
     const description = parseStreamDescription(info.config.description ?? '');
     // A stream that never had a message reports 0 as its first sequence.
     return { epoch: description?.epoch, firstSequence: Math.max(first_seq, 1), lastSequence: last_seq };
+  }
+
+  /**
+   * Reads the limits of the stream. `maxBytes` is not positive if there is no limit. Undefined if the stream does not exist.
+   *
+   * @throws if NATS does not respond
+   */
+  async findLimits(): Promise<{ maxBytes: number; maxAgeMs: number } | undefined> {
+    const info = await this.readInfo();
+    return info && { maxBytes: info.config.max_bytes, maxAgeMs: millis(info.config.max_age) };
   }
 
   /**

@@ -4,6 +4,7 @@ import { ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ServiceError } from '@stream-events/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowAccess } from '../../access/allow-access.decorator.js';
+import { StaysOpen } from '../../access/stays-open.decorator.js';
 import { CurrentUser, type Caller } from '../../access/caller.js';
 import { Answers, RefusesWith } from '../../http/api-decorators.js';
 import { isAlone, keepOpen } from '../../http/requests-in-progress.js';
@@ -29,6 +30,7 @@ export class LiveController {
 
   @Get('api/v1/platform-events/stream')
   @AllowAccess('events:live')
+  @StaysOpen()
   @ApiOperation({
     operationId: 'streamEvents',
     summary: 'Stream live events as server-sent events',
@@ -54,27 +56,26 @@ export class LiveController {
     invalid: 'A parameter is invalid',
     too_many_requests: 'The user has too many live connections',
   })
-  stream(
+  async stream(
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @CurrentUser() caller: Caller,
     @Headers('last-event-id') lastEventId: string | undefined,
-  ): void {
+  ): Promise<void> {
     const query = readLiveQuery(request.url);
     const options = parseLiveFields({ ...query, ...(lastEventId && { after: lastEventId }) });
     // The client left while the token was checked.
     if (reply.raw.destroyed) return void reply.hijack();
     if (request.method === 'HEAD') return void beginStream(reply).end();
-    // A pipelined request behind the stream would wait forever, and a stream behind another response could send nothing.
-    if (!isAlone(request))
-      throw new ServiceError(
-        'invalid',
-        'Open the event stream on its own connection: another request is still pending on this one.',
-      );
-    const connection = this.connections.open(options.request, {
+    const connection = await this.connections.open(options.request, {
       caller,
-      makeSink: () => new ServerSentSink(beginStream(reply)),
+      isGone: () => reply.raw.destroyed,
+      makeSink: () => {
+        refuseUnlessAlone(request);
+        return new ServerSentSink(beginStream(reply));
+      },
     });
+    if (!connection) return void reply.hijack();
     keepOpen(request);
     const { raw: response } = reply;
     response.once('close', () => connection.close('left'));
@@ -109,6 +110,15 @@ export class LiveController {
       'This path accepts WebSockets only: connect with a WebSocket client.',
     );
   }
+}
+
+/** A pipelined request behind the stream would wait forever, and a stream behind another response could send nothing. */
+function refuseUnlessAlone(request: FastifyRequest): void {
+  if (isAlone(request)) return;
+  throw new ServiceError(
+    'invalid',
+    'Open the event stream on its own connection: another request is still pending on this one.',
+  );
 }
 
 /** Starts a response that stays open, with the headers that the reply already has. */

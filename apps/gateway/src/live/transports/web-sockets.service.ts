@@ -10,6 +10,7 @@ import { printProblem, toServiceError } from '../../http/problem.js';
 import { clientKeyOf, stopCounting } from '../../http/requests-in-progress.js';
 import { takeWebSocketUpgrades } from '../../http/web-socket-upgrades.js';
 import { readToken, refuseWithoutRights } from '../../access/access-control.service.js';
+import { RateLimits } from '../../access/rate-limits.service.js';
 import { TokenLookup } from '../../access/token-lookup.service.js';
 import { untilFirstMessage } from './first-message.js';
 import { LiveConnections } from '../connections/live-connections.service.js';
@@ -75,6 +76,7 @@ export class WebSockets {
   constructor(
     private readonly connections: LiveConnections,
     private readonly tokens: TokenLookup,
+    private readonly rateLimits: RateLimits,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(WEB_SOCKET_OPTIONS) private readonly options: WebSocketOptions,
   ) {
@@ -153,15 +155,19 @@ export class WebSockets {
     const { token, fields } = introduction;
     const caller = await this.tokens.authenticate(token);
     refuseWithoutRights(['events:live'], caller);
+    // A handshake is a request. Otherwise a client in a loop could have each one look up a position.
+    this.rateLimits.take(caller.id, { method: 'GET', bodyBytes: 0 }, () => undefined);
     const { request: liveRequest, positions } = parseLiveFields({ ...query, ...fields });
     // In the meantime, the client may have disconnected, or the process may be stopping.
     if (webSocket.readyState !== WebSocket.OPEN) return;
     if (!(socket instanceof Socket)) throw new Error('the HTTP server listens on TCP sockets only');
-    const connection = this.connections.open(liveRequest, {
+    const connection = await this.connections.open(liveRequest, {
       caller,
       makeSink: () =>
         new WebSocketSink(webSocket, socket, positions ? 'positioned' : this.options.plainFormat),
+      isGone: () => webSocket.readyState !== WebSocket.OPEN,
     });
+    if (!connection) return;
     this.waiting.delete(webSocket);
     place.release();
     stopCounting(socket);

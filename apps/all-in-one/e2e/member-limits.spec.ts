@@ -1,0 +1,252 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { eventsStreamName, parseStreamDescription } from '@stream-events/contracts';
+import { eventually, type TestService } from '@stream-events/testing';
+import { eventBody, eventsPath, newEvent, uniqueType, type Answer, type Problem } from './api.js';
+import { LiveSocket } from './live-clients.js';
+import { startLimitMs, startStack, webhookSecrets, type Stack } from './stack.js';
+
+const mebibyte = 1024 ** 2;
+const perUser = 50;
+// More than the ring buffer holds.
+const events = 24_000;
+
+interface Member {
+  id: string;
+  token: string;
+}
+
+describe('limits of a member', () => {
+  let stack: Stack;
+  const opened: LiveSocket[] = [];
+
+  beforeAll(async () => {
+    stack = await startStack({ environment: { MAX_STORED_MB_PER_DAY: '1' } });
+  }, startLimitMs);
+  afterAll(() => stack.stop());
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((socket) => socket.close()));
+  });
+
+  const register = async (): Promise<Member> => {
+    const body = { username: uniqueType('member'), password: 'correct horse battery staple' };
+    const { json } = await stack.request<{ id: string; auth_token: string }>('POST', '/api/v1/users', {
+      body,
+    });
+    return { id: json.id, token: json.auth_token };
+  };
+
+  const post = (
+    { token }: Member,
+    bytes: number,
+    gateway: TestService = stack.gateway,
+  ): Promise<Answer<Problem>> =>
+    stack.request<Problem>('POST', eventsPath, {
+      token,
+      gateway: gateway.url,
+      body: eventBody({ event_data: { padding: 'x'.repeat(bytes) } }),
+    });
+
+  const postPlatformMessage = async (gateway: TestService): Promise<number> => {
+    const [id, timestamp] = [randomUUID(), new Date().toISOString()];
+    const body = '{"subscription":{"type":"channel.follow"},"event":{"broadcaster_user_id":"4711"}}';
+    const hmac = createHmac('sha256', webhookSecrets[0]).update(id + timestamp + body);
+    const headers = {
+      'twitch-eventsub-message-id': id,
+      'twitch-eventsub-message-timestamp': timestamp,
+      'twitch-eventsub-message-type': 'notification',
+      'twitch-eventsub-message-signature': `sha256=${hmac.digest('hex')}`,
+    };
+    const options = { token: null, headers, body, gateway: gateway.url };
+    return (await stack.request('POST', `${eventsPath}/webhook`, options)).status;
+  };
+
+  const connect = async (first: object, gateway: TestService): Promise<LiveSocket> => {
+    const socket = await LiveSocket.open(gateway.url, { positions: true, ...first });
+    opened.push(socket);
+    return socket;
+  };
+  const untilReady = (sockets: readonly LiveSocket[]): Promise<void> =>
+    eventually(
+      () => {
+        for (const { closed, controls } of sockets)
+          expect([closed, controls.at(-1)]).toEqual([undefined, expect.objectContaining({ event: 'ready' })]);
+      },
+      { timeoutMs: 60_000 },
+    );
+
+  describe('bytes per day', () => {
+    it('are counted at all gateways together, for events and test events, and not twice for a repeated request', async () => {
+      const member = await register();
+      const size = 200 * 1024;
+      const test = await stack.request('POST', `${eventsPath}/stream-online/test`, {
+        token: member.token,
+        body: { padding: 'x'.repeat(size) },
+      });
+      expect(test.status).toBe(200);
+      const key = { 'idempotency-key': randomUUID() };
+      for (let count = 0; count < 20; count += 1) {
+        const body = eventBody({ event_data: { padding: 'x'.repeat(size) } });
+        expect(
+          await stack.request('POST', eventsPath, { token: member.token, headers: key, body }),
+        ).toMatchObject({
+          status: 201,
+        });
+      }
+      let accepted = 2;
+      const refused = await eventually(async () => {
+        const answer = await post(member, size, stack.gateways[accepted % 2]);
+        if (answer.status === 201) accepted += 1;
+        expect(answer.status).toBe(429);
+        return answer;
+      });
+      // Each gateway accepts up to the limit until it knows what the other one has accepted.
+      expect(accepted).toBeGreaterThanOrEqual(5);
+      expect(accepted).toBeLessThanOrEqual(10);
+      expect(refused.json.detail).toContain('The limit is 1.0 MiB per user and day (MAX_STORED_MB_PER_DAY).');
+      const untilMidnight = 86_400 - ((Date.now() / 1_000) % 86_400);
+      expect(Math.abs(Number(refused.headers.get('retry-after')) - untilMidnight)).toBeLessThan(60);
+      for (const gateway of stack.gateways)
+        await eventually(async () => expect((await post(member, size, gateway)).status).toBe(429));
+      expect((await post(await register(), size)).status).toBe(201);
+      expect(await postPlatformMessage(stack.gateway)).toBe(204);
+    });
+
+    it('are as many as the EVENTS stream has', async () => {
+      const readBytes = async (): Promise<number> => {
+        await stack.waitUntilPublished();
+        const manager = await jetstreamManager(stack.subscriber, { checkAPI: false });
+        return (await manager.streams.info(eventsStreamName)).state.bytes;
+      };
+      const before = await readBytes();
+      const member = await register();
+      for (const type of ['channel-raid', 'ünïcödé.type', 'x'.repeat(255)])
+        await stack.request('POST', eventsPath, {
+          token: member.token,
+          body: eventBody({ event_type: type }),
+        });
+      const between = await readBytes();
+      const marker = (await readBytes()) - between;
+      await eventually(async () => {
+        const [row] = await stack.query<{ bytes: string }>(
+          'SELECT bytes FROM gateway.stored_bytes WHERE user_id = $1',
+          [member.id],
+        );
+        expect(Number(row?.bytes)).toBe(between - before - marker);
+      });
+    });
+  });
+
+  it('leave the EVENTS stream to platform messages when all users have filled their share', async () => {
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    // A tenth of EVENTS_MAX_GB=1 is 102.4 MiB.
+    await stack.query('INSERT INTO gateway.stored_bytes (day, user_id, bytes) VALUES ($1, $2, $3)', [
+      yesterday,
+      randomUUID(),
+      102 * mebibyte,
+    ]);
+    const gateway = await stack.startGateway({ MAX_STORED_MB_PER_DAY: '1000' });
+    const member = await register();
+    const refused = await eventually(async () => {
+      const answer = await post(member, 240 * 1024, gateway);
+      expect(answer.status).toBe(429);
+      return answer;
+    });
+
+    expect(refused.json.detail).toContain('10 % of the EVENTS stream (EVENTS_MAX_GB)');
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await postPlatformMessage(gateway)).toBe(204);
+    await stack.query('DELETE FROM gateway.stored_bytes WHERE day = $1', [yesterday]);
+  });
+
+  it('refuse what clients store while disk space is low, and nothing else', async () => {
+    const gateway = await stack.startGateway({ MIN_FREE_DISK_MB: '100000000', DATA_DIR: tmpdir() });
+    const member = await register();
+    await eventually(async () => expect((await post(member, 1, gateway)).status).toBe(503));
+    const ask = (method: string, path: string, body?: object): Promise<Answer<Problem>> =>
+      stack.request<Problem>(method, path, { gateway: gateway.url, ...(body && { body }) });
+
+    for (const [method, path, body] of [
+      ['POST', eventsPath, eventBody()],
+      ['POST', `${eventsPath}/stream-online/test`, {}],
+      ['POST', '/api/v1/platform/scopes', { scope: 'a', required: false }],
+      ['POST', '/api/v1/streamers', { platform_username: 'ada' }],
+    ] as const) {
+      const refused = await ask(method, path, body);
+      expect([path, refused.status, refused.headers.get('retry-after')]).toEqual([path, 503, '60']);
+      expect(refused.json.detail).toContain('MIN_FREE_DISK_MB');
+    }
+    expect((await ask('GET', eventsPath)).status).toBe(200);
+    expect((await ask('DELETE', `/api/v1/platform/scopes/${randomUUID()}`)).status).toBe(404);
+    expect(await postPlatformMessage(gateway)).toBe(204);
+    expect(await gateway.metric('gateway_disk_low')).toBe(1);
+  });
+
+  describe('live connections', () => {
+    it('are at most 50 at all gateways together, and can move to another gateway when one stops', async () => {
+      const member = await register();
+      const stopping = await stack.startGateway();
+      const others = { token: member.token };
+      const sockets = await Promise.all(
+        Array.from({ length: perUser }, (_, index) =>
+          connect(others, index % 2 === 0 ? stack.gateway : stopping),
+        ),
+      );
+      await untilReady(sockets);
+      const tooMany = await connect(others, stack.gateway);
+      await eventually(() => expect(tooMany.closed).toMatchObject({ code: 4429 }), { timeoutMs: 15_000 });
+      expect(tooMany.closed?.reason).toContain('50 live connections, the maximum for all gateways');
+
+      await stopping.stop();
+      const moved = await Promise.all(
+        Array.from({ length: perUser / 2 }, () => connect(others, stack.gateway)),
+      );
+      await untilReady(moved);
+    });
+
+    it('catch up two at a time, and all get there', async () => {
+      const member = await register();
+      const { token } = member;
+      const type = uniqueType();
+      await stack.storeEvents([newEvent({ eventType: type })]);
+      const batch = (): Parameters<Stack['storeEvents']>[0] => Array.from({ length: 250 }, () => newEvent());
+      for (let count = 0; count < events; count += 250) await stack.storeEvents(batch());
+      const manager = await jetstreamManager(stack.subscriber, { checkAPI: false });
+      const { state, config } = await eventually(
+        async () => {
+          const info = await manager.streams.info(eventsStreamName);
+          expect(info.state.messages).toBeGreaterThan(events);
+          return info;
+        },
+        { timeoutMs: 60_000 },
+      );
+      expect(state.first_seq).toBe(1);
+      const epoch = parseStreamDescription(config.description ?? '')?.epoch;
+      const first = { token, after: `${epoch}-0-00000000`, event_type: type };
+      const pagesBefore = await stack.metric('gateways', 'live_history_pages_total', { source: 'stream' });
+      const sockets = await Promise.all(
+        Array.from({ length: perUser }, (_, index) =>
+          connect(first, stack.gateways[index % 2] ?? stack.gateway),
+        ),
+      );
+      let running = 0;
+      await eventually(
+        async () => {
+          running = Math.max(running, await stack.metric('gateways', 'live_catch_ups', { state: 'running' }));
+          for (const { closed, events: received } of sockets)
+            expect([closed, received.length]).toEqual([undefined, 1]);
+        },
+        { timeoutMs: 60_000 },
+      );
+      await untilReady(sockets);
+
+      // Each gateway can begin two before it hears of the other one's.
+      expect(running).toBeLessThanOrEqual(4);
+      expect(
+        await stack.metric('gateways', 'live_history_pages_total', { source: 'stream' }),
+      ).toBeGreaterThan(pagesBefore);
+      expect(await stack.metric('gateways', 'live_catch_ups', { state: 'waiting' })).toBe(0);
+    });
+  });
+});

@@ -1,0 +1,92 @@
+import { statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { Registry, type Logger } from '@stream-events/service';
+import { DiskSpace } from './disk-space.service.js';
+
+// More than any disk has, and less than any disk that can run this test has.
+const [everything, hardlyAnything] = [100_000_000, 1];
+
+describe(DiskSpace.name, () => {
+  function setup(minMegabytes: number, directory: string | undefined = tmpdir()) {
+    const warnings: unknown[][] = [];
+    const logger = {
+      warn: (...line: unknown[]) => warnings.push(line),
+      info: () => undefined,
+    } as unknown as Logger; // holds: nothing else is used
+    const metrics = new Registry();
+    const config = { MIN_FREE_DISK_MB: minMegabytes, DATA_DIR: directory };
+    return { sut: new DiskSpace(config, logger, metrics), config, warnings, metrics };
+  }
+
+  it('refuses while the free space is below the minimum, and says which limit, its value, and when to try again', async () => {
+    const { sut } = setup(everything);
+    sut.refuseWhenLow();
+    await sut.check();
+
+    expect(() => sut.refuseWhenLow()).toThrow(
+      expect.objectContaining({
+        code: 'unavailable',
+        retryAfterSeconds: 60,
+        detail: expect.stringContaining('less than 100000000 MiB of free space (MIN_FREE_DISK_MB)') as string,
+      }) as Error,
+    );
+  });
+
+  it('warns when the space becomes low and when it is sufficient again, once each', async () => {
+    const { sut, config, warnings } = setup(hardlyAnything);
+    const { bavail, bsize } = await statfs(tmpdir());
+    await sut.check();
+    expect(warnings).toEqual([]);
+    Object.assign(sut, { minBytes: 2 * bavail * bsize });
+    await sut.check();
+    await sut.check();
+    expect(() => sut.refuseWhenLow()).toThrow();
+    // Above the minimum, but not enough above it.
+    Object.assign(sut, { minBytes: 0.95 * bavail * bsize });
+    await sut.check();
+    expect(() => sut.refuseWhenLow()).toThrow();
+    Object.assign(sut, { minBytes: 0.5 * bavail * bsize });
+    await sut.check();
+    sut.refuseWhenLow();
+
+    expect(warnings).toEqual([
+      [
+        expect.objectContaining({ directory: config.DATA_DIR }),
+        'disk space is low, rejecting what clients store',
+      ],
+      [
+        expect.objectContaining({ directory: config.DATA_DIR }),
+        'disk space is sufficient again, accepting what clients store',
+      ],
+    ]);
+  });
+
+  it('reports the free space', async () => {
+    const { sut, metrics } = setup(everything);
+    await sut.check();
+
+    expect(await metrics.getSingleMetricAsString('gateway_disk_low')).toMatch(/gateway_disk_low 1$/);
+    const [value] = (await metrics.getSingleMetric('gateway_disk_free_bytes')?.get())?.values ?? [];
+    expect(value?.value).toBeGreaterThan(0);
+  });
+
+  it('checks the disk from the start, until it is stopped', async () => {
+    const { sut } = setup(everything);
+    sut.onApplicationBootstrap();
+    await sut.onModuleDestroy();
+
+    expect(() => sut.refuseWhenLow()).toThrow();
+  });
+
+  it.each([
+    ['no directory is given', everything, undefined],
+    ['the minimum is 0', 0, tmpdir()],
+  ])('checks nothing when %s', async (_, minimum, directory) => {
+    const { sut, config } = setup(minimum);
+    Object.assign(config, { DATA_DIR: directory });
+    sut.onApplicationBootstrap();
+    await sut.onModuleDestroy();
+
+    sut.refuseWhenLow();
+  });
+});

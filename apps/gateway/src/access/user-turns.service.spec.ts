@@ -1,0 +1,54 @@
+import { UserTurns } from './user-turns.service.js';
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe(UserTurns.name, () => {
+  /** Begins requests of a user. Returns the functions that end those that run. */
+  function begin(turns: UserTurns, count: number, userId = 'ada') {
+    const ends: (() => void)[] = [];
+    const refused: unknown[] = [];
+    for (let index = 0; index < count; index += 1)
+      turns.begin(userId).then(
+        (end) => ends.push(end),
+        (error: unknown) => refused.push(error),
+      );
+    return { ends, refused };
+  }
+
+  it('runs four requests of a user at a time, and the others in turn', async () => {
+    const turns = new UserTurns({ RATE_LIMIT_REQUESTS: 100 });
+    const { ends } = begin(turns, 20);
+    await settle();
+    expect(ends).toHaveLength(4);
+    for (let count = 0; count < 20; count += 1) {
+      ends[count]?.();
+      await settle();
+      expect(ends).toHaveLength(Math.min(20, count + 5));
+    }
+    expect(begin(turns, 4).ends).toEqual([]);
+  });
+
+  it('lets users not wait for each other', async () => {
+    const turns = new UserTurns({ RATE_LIMIT_REQUESTS: 100 });
+    begin(turns, 20);
+    const { ends } = begin(turns, 1, 'bob');
+    await settle();
+
+    expect(ends).toHaveLength(1);
+  });
+
+  it('refuses a request when as many wait as the user may send in a second', async () => {
+    const turns = new UserTurns({ RATE_LIMIT_REQUESTS: 10 });
+    const { refused } = begin(turns, 15);
+    await settle();
+
+    expect(refused).toEqual([expect.objectContaining({ code: 'too_many_requests', retryAfterSeconds: 1 })]);
+  });
+
+  it('limits nothing without a limit of requests per second', async () => {
+    const { ends } = begin(new UserTurns({ RATE_LIMIT_REQUESTS: 0 }), 1_000);
+    await settle();
+
+    expect(ends).toHaveLength(1_000);
+  });
+});

@@ -1,0 +1,52 @@
+import { pause } from '@stream-events/service';
+import type { EventHistory, HistoryPage, Place } from '../stream/event-history.service.js';
+import type { CatchUps, CatchUpTurn } from './catch-ups.js';
+
+/** The older events for one connection, which reads them when it is its user's turn. */
+export class CatchUpHistory {
+  private turn: Promise<CatchUpTurn> | undefined;
+  /** When the next page may be read. */
+  private dueAt = 0;
+
+  constructor(
+    private readonly history: Pick<EventHistory, 'read'>,
+    private readonly catchUps: CatchUps,
+    private readonly userId: string,
+  ) {}
+
+  /** Reads like `EventHistory.read`. Waits for a turn first, and gives the turn to others of the user when it has lasted long enough. */
+  async read(place: Place, signal: AbortSignal): Promise<HistoryPage> {
+    if (this.turn && (await this.turn).isDue) this.rest();
+    this.turn ??= this.beginTurn(signal);
+    await this.turn;
+    const waitMs = this.dueAt - performance.now();
+    if (waitMs > 0) await pause(waitMs, signal);
+    const page = await this.history.read(place, signal);
+    this.dueAt = performance.now() + this.timeOf(place, page);
+    return page;
+  }
+
+  /** How long a page takes at the permitted rate, in milliseconds. */
+  private timeOf({ from }: Place, page: HistoryPage): number {
+    const count = page.kind === 'events' ? page.next - from : 0;
+    return (count / this.catchUps.limits.messagesPerSecond) * 1_000;
+  }
+
+  /** Ends the turn: the connection needs no older events any more, or not soon. */
+  rest(): void {
+    const { turn } = this;
+    this.turn = undefined;
+    turn?.then(
+      (begun) => begun.end(),
+      () => undefined, // it never began
+    );
+  }
+
+  private beginTurn(signal: AbortSignal): Promise<CatchUpTurn> {
+    const turn = this.catchUps.begin(this.userId, signal);
+    turn.catch(() => {
+      if (this.turn === turn) this.turn = undefined;
+    });
+    return turn;
+  }
+}

@@ -1,0 +1,123 @@
+import { Injectable, Optional } from '@nestjs/common';
+import { Gauge, Registry } from '@stream-events/service';
+import { catchUpLimits, type CatchUpLimits } from '../live-limits.js';
+import { UsageBoard } from './usage-board.js';
+
+/** A turn of a connection to read older events. */
+export interface CatchUpTurn {
+  /** Whether the turn should end now, because others of the user have waited long enough. */
+  readonly isDue: boolean;
+  end(): void;
+}
+
+interface Waiter {
+  grant(turn: CatchUpTurn): void;
+}
+
+// Gives a gateway whose catch-ups wait the time to take the turn that ends here.
+const courtesyMs = { min: 50, spread: 100 };
+
+/**
+ * Lets a few catch-ups of each user run at a time, at all gateways together. The others wait in the order of arrival; a user has at most
+ * as many as live connections. When two gateways begin at the same moment, or while NATS is unavailable, each gateway can run that many.
+ */
+@Injectable()
+export class CatchUps {
+  private readonly waiting = new Map<string, Waiter[]>();
+  /** Users whose turn another gateway may take now. */
+  private readonly courteous = new Set<string>();
+
+  constructor(
+    private readonly board: UsageBoard,
+    metrics: Registry,
+    @Optional() readonly limits: CatchUpLimits = catchUpLimits,
+  ) {
+    board.listen((userId) => this.grant(userId));
+    const count = (kind: 'catchUps' | 'waiting'): number =>
+      board.ownUsers.reduce((sum, userId) => sum + board.ownOf(userId)[kind], 0);
+    new Gauge({
+      name: 'live_catch_ups',
+      help: 'Live connections that read older events from the EVENTS stream, or wait for their turn to do so',
+      labelNames: ['state'],
+      registers: [metrics],
+      collect() {
+        this.set({ state: 'running' }, count('catchUps'));
+        this.set({ state: 'waiting' }, count('waiting'));
+      },
+    });
+  }
+
+  /**
+   * Waits for a turn.
+   *
+   * @throws the signal's reason
+   */
+  async begin(userId: string, signal: AbortSignal): Promise<CatchUpTurn> {
+    signal.throwIfAborted();
+    if (!this.waiting.has(userId) && this.hasRoom(userId)) return this.startTurn(userId);
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        this.leave(userId, waiter);
+        reject(signal.reason as Error); // holds: the reasons of our signals are errors
+      };
+      const waiter: Waiter = {
+        grant: (turn) => {
+          signal.removeEventListener('abort', onAbort);
+          resolve(turn);
+        },
+      };
+      signal.addEventListener('abort', onAbort);
+      this.waiting.set(userId, [...(this.waiting.get(userId) ?? []), waiter]);
+      this.board.change(userId, 'waiting', 1);
+    });
+  }
+
+  private hasRoom(userId: string): boolean {
+    const running = this.board.ownOf(userId).catchUps + this.board.othersOf(userId).catchUps;
+    return running < this.limits.perUser && !this.courteous.has(userId);
+  }
+
+  private startTurn(userId: string): CatchUpTurn {
+    this.board.change(userId, 'catchUps', 1);
+    const dueAt = performance.now() + this.limits.turnMs;
+    const isAwaited = (): boolean => this.waiting.has(userId) || this.board.othersOf(userId).waiting > 0;
+    let isOver = false;
+    return {
+      get isDue() {
+        return performance.now() >= dueAt && isAwaited();
+      },
+      end: () => {
+        if (isOver) return;
+        isOver = true;
+        this.endTurn(userId);
+      },
+    };
+  }
+
+  private endTurn(userId: string): void {
+    const isAwaitedElsewhere = this.board.othersOf(userId).waiting > 0;
+    if (isAwaitedElsewhere) this.courteous.add(userId);
+    this.board.change(userId, 'catchUps', -1);
+    if (!isAwaitedElsewhere) return this.grant(userId);
+    const again = (): void => {
+      this.courteous.delete(userId);
+      this.grant(userId);
+    };
+    setTimeout(again, courtesyMs.min + Math.random() * courtesyMs.spread).unref();
+  }
+
+  private grant(userId: string): void {
+    for (const waiter of this.waiting.get(userId) ?? []) {
+      if (!this.hasRoom(userId)) return;
+      this.leave(userId, waiter);
+      waiter.grant(this.startTurn(userId));
+    }
+  }
+
+  private leave(userId: string, waiter: Waiter): void {
+    const others = this.waiting.get(userId)?.filter((other) => other !== waiter) ?? [];
+    if (others.length > 0) this.waiting.set(userId, others);
+    else this.waiting.delete(userId);
+    this.board.change(userId, 'waiting', -1);
+  }
+}

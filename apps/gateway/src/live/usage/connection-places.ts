@@ -1,0 +1,148 @@
+import { Injectable, Optional } from '@nestjs/common';
+import { ServiceError } from '@stream-events/contracts';
+import { connectionLimits, type ConnectionLimits } from '../live-limits.js';
+import { UsageBoard } from './usage-board.js';
+
+/** A client that waits for a place. */
+interface Waiter {
+  grant(): void;
+  refuse(error: ServiceError): void;
+}
+
+/**
+ * Grants the places of live connections, of which each user has a number over all gateways:
+ *
+ * ```
+ *  this gateway is full, or has as many of the user ▶ refused
+ *  all gateways together have as many ──────────────▶ waits; refused after `patienceMs`
+ *  otherwise ───────────────────────────────────────▶ granted
+ * ```
+ *
+ * A client waits because another gateway may just have stopped: its clients come here before this gateway knows that they have left
+ * there. Two gateways can grant the last place at the same time. `findExcess` then says how many connections to close.
+ */
+@Injectable()
+export class ConnectionPlaces {
+  private readonly waiting = new Map<string, Waiter[]>();
+  private excessBefore = new Set<string>();
+  private taken = 0;
+  private isStopped = false;
+
+  constructor(
+    private readonly board: UsageBoard,
+    @Optional() private readonly limits: ConnectionLimits = connectionLimits,
+  ) {
+    board.listen((userId) => this.grant(userId));
+  }
+
+  /**
+   * Takes a place for a user, if necessary after waiting. Give it back with `release`.
+   *
+   * @throws ServiceError `too_many_requests`; `unavailable` if the process has too many connections or stops meanwhile
+   */
+  async take(userId: string): Promise<void> {
+    if (this.isStopped) throw stopping();
+    if (this.taken >= this.limits.connections) throw fullGateway();
+    const count = this.waiting.get(userId)?.length ?? 0;
+    if (this.board.ownOf(userId).connections + count >= this.limits.perUser) throw this.tooMany();
+    if (count > 0 || !this.hasRoom(userId)) await this.untilGranted(userId);
+    else this.occupy(userId);
+  }
+
+  release(userId: string): void {
+    this.taken -= 1;
+    this.board.change(userId, 'connections', -1);
+    this.grant(userId);
+  }
+
+  /** Refuses all who wait. */
+  stop(): void {
+    this.isStopped = true;
+    for (const waiter of [...this.waiting.values()].flat()) waiter.refuse(stopping());
+    this.waiting.clear();
+  }
+
+  /**
+   * Returns how many connections of each user this gateway must close, because there have been too many since the last call. Of the
+   * gateways that have any, the last one closes first.
+   */
+  findExcess(): Map<string, number> {
+    const excess = new Map<string, number>();
+    const present = new Set<string>();
+    for (const userId of this.board.ownUsers) {
+      const own = this.board.ownOf(userId).connections;
+      const count = own + this.board.othersOf(userId).connections - this.limits.perUser;
+      if (count <= 0 || own === 0) continue;
+      present.add(userId);
+      if (this.excessBefore.has(userId) && this.board.isLastOf(userId))
+        excess.set(userId, Math.min(count, own));
+    }
+    this.excessBefore = present;
+    return excess;
+  }
+
+  private occupy(userId: string): void {
+    this.taken += 1;
+    this.board.change(userId, 'connections', 1);
+  }
+
+  private hasRoom(userId: string): boolean {
+    const total = this.board.ownOf(userId).connections + this.board.othersOf(userId).connections;
+    return total < this.limits.perUser;
+  }
+
+  private untilGranted(userId: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.leave(userId, waiter);
+        waiter.refuse(this.tooMany());
+      }, this.limits.patienceMs);
+      const waiter: Waiter = {
+        grant: () => {
+          clearTimeout(timer);
+          resolve();
+        },
+        refuse: (error) => {
+          clearTimeout(timer);
+          reject(error);
+        },
+      };
+      this.waiting.set(userId, [...(this.waiting.get(userId) ?? []), waiter]);
+    });
+  }
+
+  /** Grants as many places as there are, in the order of arrival. */
+  private grant(userId: string): void {
+    for (const waiter of this.waiting.get(userId) ?? []) {
+      if (!this.hasRoom(userId)) return;
+      this.leave(userId, waiter);
+      this.occupy(userId);
+      waiter.grant();
+    }
+  }
+
+  private leave(userId: string, waiter: Waiter): void {
+    const others = this.waiting.get(userId)?.filter((other) => other !== waiter) ?? [];
+    if (others.length > 0) this.waiting.set(userId, others);
+    else this.waiting.delete(userId);
+  }
+
+  private tooMany(): ServiceError {
+    // Fits in the close frame of a WebSocket.
+    return new ServiceError(
+      'too_many_requests',
+      `This user has ${this.limits.perUser} live connections, the maximum for all gateways. Close one, or retry in 10 s.`,
+      { retryAfterSeconds: 10 },
+    );
+  }
+}
+
+function stopping(): ServiceError {
+  return new ServiceError('unavailable', 'The service is restarting. Try again in a few seconds.');
+}
+
+function fullGateway(): ServiceError {
+  return new ServiceError('unavailable', 'This gateway has too many live connections. Try again later.', {
+    retryAfterSeconds: 10,
+  });
+}

@@ -1,0 +1,143 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import {
+  CONFIG,
+  Counter,
+  FailureLog,
+  Gauge,
+  LOGGER,
+  Registry,
+  WorkerLoop,
+  type Logger,
+} from '@stream-events/service';
+import type { GatewayConfig } from '../gateway.config.js';
+import { EventsStreamClient } from '../live/stream/events-stream-client.js';
+import { mebibyte, StorageBudgets, StorageLimitError } from './storage-budgets.js';
+import { StoredBytesRepository } from './stored-bytes.repository.js';
+
+// A user at the limit can exceed it by what the gateways store in this time.
+const syncMs = 1_000;
+// What other gateways count for users who do not write here.
+const idleReadMs = 10_000;
+// The earlier days and the stream's limits hardly change.
+const earlierMs = 60_000;
+
+/**
+ * Limits how much clients store: each user per day, and all users on the EVENTS stream. Every gateway counts in memory, and adds its counts
+ * to the database once a second, so that an event costs no statement.
+ */
+@Injectable()
+export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly budgets: StorageBudgets | undefined;
+  private readonly refusedTotal: Counter<'limit'>;
+  private readonly failures: FailureLog;
+  private readonly loop: WorkerLoop;
+  private readAt = -Infinity;
+  private readEarlierAt = -Infinity;
+  private earlierDay: string | undefined;
+
+  constructor(
+    private readonly repository: StoredBytesRepository,
+    @Inject(EventsStreamClient) private readonly stream: Pick<EventsStreamClient, 'findLimits'>,
+    @Inject(CONFIG) { MAX_STORED_MB_PER_DAY: perDay }: Pick<GatewayConfig, 'MAX_STORED_MB_PER_DAY'>,
+    @Inject(LOGGER) logger: Logger,
+    metrics: Registry,
+  ) {
+    this.failures = new FailureLog(logger);
+    if (perDay > 0) this.budgets = new StorageBudgets(perDay * mebibyte);
+    this.refusedTotal = new Counter({
+      name: 'gateway_storage_refusals_total',
+      help: 'Events of clients that were refused: over the limit of a user per day, or of all users on the EVENTS stream',
+      labelNames: ['limit'],
+      registers: [metrics],
+    });
+    this.measureShare(metrics);
+    this.loop = new WorkerLoop({
+      work: async () => {
+        await this.sync();
+        return false;
+      },
+      idleMs: syncMs,
+      maxBackoffMs: 10_000,
+      onFailure: (err) =>
+        this.failures.warn('cannot write or read how much users have stored, retrying', { err }),
+    });
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.budgets) this.loop.start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    if (!this.budgets) return;
+    await this.loop.stop();
+    try {
+      await this.write(this.budgets);
+    } catch (err) {
+      this.failures.warn('cannot write how much users have stored: the last second is not counted', { err });
+    }
+  }
+
+  /**
+   * Counts an event that a user stores. The returned function takes it back, if the event was not stored.
+   *
+   * @throws StorageLimitError
+   */
+  take(userId: string, bytes: number): () => void {
+    if (!this.budgets) return () => undefined;
+    try {
+      return this.budgets.take(userId, bytes);
+    } catch (error) {
+      if (error instanceof StorageLimitError) this.refusedTotal.inc({ limit: error.limit });
+      throw error;
+    }
+  }
+
+  /** Writes what was counted, and reads what all gateways have counted. */
+  async sync(): Promise<void> {
+    const { budgets } = this;
+    if (!budgets) return;
+    const { today } = budgets.days;
+    if (budgets.hasCounted || performance.now() >= this.readAt + idleReadMs) {
+      await this.write(budgets);
+      budgets.learnToday(today, await this.repository.readDay(today));
+      this.readAt = performance.now();
+    }
+    if (today !== this.earlierDay || performance.now() >= this.readEarlierAt + earlierMs)
+      await this.readEarlier(budgets);
+  }
+
+  private async write(budgets: StorageBudgets): Promise<void> {
+    if (!budgets.hasCounted) return;
+    const added = budgets.flush();
+    try {
+      await this.repository.add(added);
+    } catch (error) {
+      budgets.restore(added);
+      throw error;
+    }
+  }
+
+  private async readEarlier(budgets: StorageBudgets): Promise<void> {
+    const limits = await this.stream.findLimits();
+    // Without a stream there is nothing to protect yet. Look again soon.
+    if (!limits) return;
+    budgets.learnStream(limits.maxBytes > 0 ? limits : undefined);
+    const { today, first } = budgets.days;
+    await this.repository.prune(first);
+    budgets.learnEarlier(today, await this.repository.readDays(first, today));
+    this.earlierDay = today;
+    this.readEarlierAt = performance.now();
+  }
+
+  private measureShare(metrics: Registry): void {
+    const { budgets } = this;
+    new Gauge({
+      name: 'gateway_client_share_used_ratio',
+      help: 'How much of their share of the EVENTS stream the events of clients have used, from 0 to 1',
+      registers: [metrics],
+      collect() {
+        this.set(budgets?.share === undefined ? 0 : budgets.total / budgets.share);
+      },
+    });
+  }
+}

@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+
+/** What a user has stored, or has stored in addition, on one day. */
+export interface DailyBytes {
+  /** The day in UTC: YYYY-MM-DD. */
+  day: string;
+  userId: string;
+  /** Negative when less was stored than was counted before. */
+  bytes: number;
+}
+
+/** Bytes by the id of a user. */
+export type BytesByUser = ReadonlyMap<string, number>;
+
+interface Row {
+  userId: string;
+  bytes: number;
+}
+
+/** Keeps how much each user has stored on each day. */
+@Injectable()
+export class StoredBytesRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Adds bytes to the days of users. */
+  async add(added: readonly DailyBytes[]): Promise<void> {
+    await this.dataSource.query(
+      // In the order of the key, so that two gateways do not deadlock.
+      `INSERT INTO stored_bytes AS known (day, user_id, bytes)
+       SELECT day, user_id, bytes FROM unnest($1::date[], $2::uuid[], $3::bigint[]) AS added (day, user_id, bytes)
+       ORDER BY day, user_id
+       ON CONFLICT (day, user_id) DO UPDATE SET bytes = known.bytes + excluded.bytes`,
+      [added.map(({ day }) => day), added.map(({ userId }) => userId), added.map(({ bytes }) => bytes)],
+    );
+  }
+
+  /** Reads what users have stored on a day. */
+  async readDay(day: string): Promise<BytesByUser> {
+    return toMap(
+      await this.dataSource.query<Row[]>(
+        'SELECT user_id AS "userId", bytes::double precision AS bytes FROM stored_bytes WHERE day = $1',
+        [day],
+      ),
+    );
+  }
+
+  /** Reads what users have stored from one day to before another. */
+  async readDays(from: string, before: string): Promise<BytesByUser> {
+    return toMap(
+      await this.dataSource.query<Row[]>(
+        `SELECT user_id AS "userId", sum(bytes)::double precision AS bytes
+         FROM stored_bytes WHERE day >= $1 AND day < $2 GROUP BY user_id`,
+        [from, before],
+      ),
+    );
+  }
+
+  /** Deletes the days before a day. */
+  async prune(before: string): Promise<void> {
+    await this.dataSource.query('DELETE FROM stored_bytes WHERE day < $1', [before]);
+  }
+}
+
+function toMap(rows: readonly Row[]): BytesByUser {
+  return new Map(rows.map(({ userId, bytes }) => [userId, bytes]));
+}

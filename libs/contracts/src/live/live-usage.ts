@@ -1,0 +1,62 @@
+import { isJsonObject } from '../json-object.js';
+
+/**
+ * The subject on core NATS on which every gateway announces what its users hold open, so that limits apply to all gateways together.
+ * Only gateways may use it.
+ */
+export const liveUsageSubject = 'live.usage';
+
+/** What a user holds open at one gateway. */
+export interface LiveUsage {
+  /** Live connections. */
+  connections: number;
+  /** Connections that read older events from the EVENTS stream. */
+  catchUps: number;
+  /** Connections that wait for their turn to read older events. */
+  waiting: number;
+}
+
+/** The announcement of a gateway. A user whose numbers are all 0 has left. */
+export interface LiveUsageMessage {
+  /** A random id of the process. */
+  gateway: string;
+  users: readonly (LiveUsage & { id: string })[];
+}
+
+/** Prints an announcement as JSON. Users are arrays, which halves its size. */
+export function printLiveUsage({ gateway, users }: LiveUsageMessage): string {
+  return JSON.stringify({
+    gateway,
+    users: users.map(({ id, connections, catchUps, waiting }) => [id, connections, catchUps, waiting]),
+  });
+}
+
+/** Parses the output of `printLiveUsage`. Undefined for any other text. */
+export function parseLiveUsage(text: string): LiveUsageMessage | undefined {
+  const message = parseJson(text);
+  const { gateway, users } = isJsonObject(message) ? message : {};
+  if (typeof gateway !== 'string' || !Array.isArray(users)) return undefined;
+  const parsed = users.map(parseUser);
+  return parsed.includes(undefined)
+    ? undefined
+    : { gateway, users: parsed.filter((user) => user !== undefined) };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseUser(value: unknown): (LiveUsage & { id: string }) | undefined {
+  const [id, connections, catchUps, waiting] = Array.isArray(value) ? (value as unknown[]) : [];
+  if (typeof id !== 'string' || !isCount(connections) || !isCount(catchUps) || !isCount(waiting))
+    return undefined;
+  return { id, connections, catchUps, waiting };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0;
+}
