@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
-import { AttackBed, type AttackPace, type AttackResult } from './attack/attack-bed.js';
+import { AttackBed, type AttackPace, type AttackResult, type MemberResult } from './attack/attack-bed.js';
 import { attacks, sizes } from './attack/attacks.js';
+import { memberAttacks } from './attack/members.js';
 import { printSections } from './attack/report.js';
 import { say } from './measure/progress.js';
 import { report, type SystemTest } from './measure/report.js';
@@ -25,16 +26,13 @@ const { values: flags } = parseArgs({
 });
 const pace: AttackPace = flags.quick ? { rounds: 1, windowSeconds: 8 } : { rounds: 3, windowSeconds: 15 };
 
-function chooseAttacks(): typeof attacks {
-  if (flags.only === undefined) return attacks;
-  const chosen = attacks.filter(({ name }) => name === flags.only);
-  if (chosen.length > 0) return chosen;
-  throw new Error(
-    `unknown attack ${flags.only}; the attacks are ${attacks.map(({ name }) => name).join(', ')}`,
-  );
+const isChosen = ({ name }: { name: string }): boolean => flags.only === undefined || name === flags.only;
+const chosen = attacks.filter(isChosen);
+const chosenMembers = memberAttacks.filter(isChosen);
+if (chosen.length + chosenMembers.length === 0) {
+  const names = [...attacks, ...memberAttacks].map(({ name }) => name);
+  throw new Error(`unknown attack ${flags.only}; the attacks are ${names.join(', ')}`);
 }
-
-const chosen = chooseAttacks();
 const startedAt = performance.now();
 const bed = await AttackBed.start(flags.product);
 try {
@@ -44,10 +42,15 @@ try {
       say(`${attack.name}, ${size.addresses} × ${size.perAddress}: running`);
       results.push(await bed.run(attack, size, pace));
     }
+  const members: MemberResult[] = [];
+  for (const attack of chosenMembers) {
+    say(`${attack.name}: running`);
+    members.push(await bed.runMember(attack, pace));
+  }
   await report(test, {
     servers: bed.servers,
     startedAt,
-    sections: printSections({ results, events: await bed.checkStored() }),
+    sections: printSections({ results, members, events: await bed.checkStored() }),
     isWhole: !flags.quick && flags.only === undefined && flags.product === undefined,
   });
 } finally {

@@ -1,16 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { startLoadProcess, startOpenLoop, type Load } from '../load/load.js';
-import type { LoadKind } from '../load/request-maker.js';
+import { jetstreamManager, type StreamInfo } from '@nats-io/jetstream';
+import { eventsStreamName, parseStreamDescription } from '@stream-events/contracts';
+import { closeNats, connectNats } from '@stream-events/messaging';
+import { startLoad, startLoadProcess, startOpenLoop, type Load } from '../load/load.js';
+import type { Credentials, LoadKind } from '../load/request-maker.js';
 import type { OpenLoopCounts } from '../load/open-loop-generator.js';
 import { memoryMegabytes } from '../measure/processes.js';
 import { say } from '../measure/progress.js';
 import { runSql, startServers, type Servers } from '../system/servers.js';
-import { startSystem, type System } from '../system/system.js';
+import { registerUsers, startSystem, type System } from '../system/system.js';
 import type { AttackerCounts, AttackerOptions } from './attacker.js';
 import type { Attack, AttackSize } from './attacks.js';
-
-/** The load of clients that do not attack: platform messages and events of clients, from an address of their own. */
-export type Window = Record<LoadKind, OpenLoopCounts>;
+import type { MemberCounts, MemberOptions } from './member.js';
+import type { MemberAttack } from './members.js';
+import type { Window } from './windows.js';
 
 /** Windows without and with an attack, in alternation. */
 export interface AttackResult {
@@ -23,13 +26,31 @@ export interface AttackResult {
   gatewayMegabytes: number;
 }
 
+/** Windows without and with a member in a loop, in alternation. */
+export interface MemberResult {
+  attack: MemberAttack;
+  quiet: Window[];
+  attacked: Window[];
+  responses: MemberCounts;
+  /** What the member has stored, and may store per day. */
+  storedBytes: number;
+  maxStoredBytes: number;
+  streamMaxBytes: number;
+}
+
 /** The duration of an attack. */
 export interface AttackPace {
   rounds: number;
   windowSeconds: number;
 }
 
-const perSecond: Record<LoadKind, number> = { notifications: 300, posts: 50 };
+const perSecond: Record<LoadKind, number> = { notifications: 300, posts: 30, lists: 20 };
+// The default limits.
+const environment = { RATE_LIMIT_REQUESTS: '200', RATE_LIMIT_WRITES: '50', MAX_STORED_MB_PER_DAY: '200' };
+// More than the ring buffer holds, so that catch-ups read the stream.
+const filledEvents = 60_000;
+/** The loads whose events are stored, and the one that fills the stream. */
+export const loadCount = 3;
 /** Connections of each load. Their last responses are not counted when the load stops. */
 export const connectionsPerLoad = 64;
 // The gateway has noticed by then that the connections of an attack are closed.
@@ -55,6 +76,7 @@ export class AttackBed {
       const system = await startSystem(servers, databaseUrl, {
         gateways: 1,
         events: 1,
+        environment,
         ...(checkout !== undefined && { checkout }),
       });
       const { webhookSecret, token } = system;
@@ -68,8 +90,10 @@ export class AttackBed {
           connections: connectionsPerLoad,
           perSecond: perSecond[kind],
         });
-      const loads = { notifications: start('notifications'), posts: start('posts') };
+      const filled = await fill(ports, { webhookSecret, token });
+      const loads = { notifications: start('notifications'), posts: start('posts'), lists: start('lists') };
       const bed = new AttackBed(servers, databaseUrl, system, loads);
+      bed.accepted = filled;
       // V8 compiles hot code within a few seconds under load.
       await bed.measure(5);
       return bed;
@@ -111,11 +135,75 @@ export class AttackBed {
     return result;
   }
 
+  /** Measures windows without and with a member in a loop in turn. */
+  async runMember(attack: MemberAttack, { rounds, windowSeconds }: AttackPace): Promise<MemberResult> {
+    const { tokens } = await registerUsers(this.system, 1, `member-${attack.name.replaceAll(/\W/g, '-')}`);
+    const options = {
+      attack: attack.name,
+      port: this.port,
+      token: tokens[0] ?? '',
+      position: await this.findStart(),
+    };
+    const windows = { quiet: [] as Window[], attacked: [] as Window[] };
+    const responses: MemberCounts = {};
+    for (let round = 1; round <= rounds; round += 1) {
+      windows.quiet.push(await this.measure(windowSeconds));
+      const member = startLoadProcess<MemberCounts>(
+        new URL('member.js', import.meta.url),
+        options satisfies MemberOptions,
+      );
+      windows.attacked.push(await this.measure(windowSeconds));
+      addCounts(responses, await member.takeCounts());
+      await member.stop();
+      await wait(settleMs);
+      await this.take();
+      say(`${attack.name}, round ${round}/${rounds}: ${print({ ...windows, responses })}`);
+    }
+    return { attack, ...windows, responses, ...(await this.measureStored()) };
+  }
+
+  /** The position before the first event of the stream. */
+  private async findStart(): Promise<string> {
+    const { description = '' } = (await this.readStream()).config;
+    return `${parseStreamDescription(description)?.epoch}-0-00000000`;
+  }
+
+  private async readStream(): Promise<StreamInfo> {
+    const connection = await connectNats({
+      urls: [this.servers.nats.urlFor('events')],
+      name: 'attack',
+      account: 'EVENTS',
+    });
+    try {
+      return await (await jetstreamManager(connection)).streams.info(eventsStreamName);
+    } finally {
+      await closeNats(connection);
+    }
+  }
+
+  private async measureStored(): Promise<
+    Pick<MemberResult, 'storedBytes' | 'maxStoredBytes' | 'streamMaxBytes'>
+  > {
+    const rows = await runSql<{ bytes: string }>(
+      this.databaseUrl,
+      "SELECT sum(length(event_data::text) + 300) AS bytes FROM events.events WHERE event_type = 'member'",
+    );
+    return {
+      storedBytes: Number(rows[0]?.bytes ?? 0),
+      maxStoredBytes: Number(environment.MAX_STORED_MB_PER_DAY) * 1024 ** 2,
+      streamMaxBytes: (await this.readStream()).config.max_bytes,
+    };
+  }
+
   /** Ends the load, and compares the events that were accepted with those that are stored. */
   async checkStored(): Promise<{ accepted: number; stored: number }> {
     await this.take();
     await this.stopLoads();
-    const [row] = await runSql<{ count: string }>(this.databaseUrl, 'SELECT count(*) FROM events.events');
+    const [row] = await runSql<{ count: string }>(
+      this.databaseUrl,
+      // Not the events of members.
+      "SELECT count(*) FROM events.events WHERE event_type = 'channel-follow'",
+    );
     return { accepted: this.accepted, stored: Number(row?.count) };
   }
 
@@ -138,8 +226,12 @@ export class AttackBed {
   }
 
   private async take(): Promise<Window> {
-    const { notifications, posts } = this.loads;
-    const window = { notifications: await notifications.takeCounts(), posts: await posts.takeCounts() };
+    const { notifications, posts, lists } = this.loads;
+    const window = {
+      notifications: await notifications.takeCounts(),
+      posts: await posts.takeCounts(),
+      lists: await lists.takeCounts(),
+    };
     this.accepted += window.notifications.succeeded + window.posts.succeeded;
     return window;
   }
@@ -151,9 +243,32 @@ export class AttackBed {
   }
 }
 
+/** Fills the stream. Returns how many events were accepted. */
+async function fill(ports: readonly number[], credentials: Credentials): Promise<number> {
+  const load = startLoad({ kind: 'notifications', ports, connections: connectionsPerLoad, ...credentials });
+  let accepted = 0;
+  while (accepted < filledEvents) {
+    await wait(500);
+    accepted += (await load.takeCounts()).succeeded;
+  }
+  await load.stop();
+  return accepted;
+}
+
+function addCounts(sums: MemberCounts, counts: MemberCounts): void {
+  for (const [action, byStatus] of Object.entries(counts))
+    for (const [status, count] of Object.entries(byStatus)) {
+      const sum = (sums[action] ??= {});
+      sum[status] = (sum[status] ?? 0) + count;
+    }
+}
+
 function describe({ quiet, attacked, attackers }: AttackResult): string {
-  const last = { quiet: quiet.at(-1), attacked: attacked.at(-1), attackers: attackers.at(-1) };
-  return JSON.stringify(last, (_key, value: unknown) =>
+  return print({ quiet: quiet.at(-1), attacked: attacked.at(-1), attackers: attackers.at(-1) });
+}
+
+function print(facts: object): string {
+  return JSON.stringify(facts, (_key, value: unknown) =>
     typeof value === 'number' ? Math.round(value * 10) / 10 : value,
   );
 }

@@ -11,8 +11,8 @@ import type { CountingPlan, DeliveryCounts } from '../fleet/fleet-messages.js';
 /** The compared subjects: the bare broadcast and the gateway. */
 export type SubjectName = 'bare' | 'gateway';
 
-// A token may have 1,000 connections, including those of the previous round that are still closing.
-const users = 4;
+// A user may have 50 connections, including those of the previous round that are still closing.
+const connectionsPerUser = 20;
 const group = 'clients';
 // The gateway looks up a thousand tokens.
 const liveLimitMs = 15_000;
@@ -41,7 +41,13 @@ export class BenchBed {
       ]);
       stops.push(() => bare.stop());
       const publisher = await DirectPublisher.connect(servers);
-      return new BenchBed(clients, servers, await registerUsers(system, users), bare, publisher);
+      return new BenchBed(
+        clients,
+        servers,
+        await registerUsers(system, Math.ceil(clients / connectionsPerUser)),
+        bare,
+        publisher,
+      );
     } catch (error) {
       for (const stop of stops.reverse()) await stop();
       throw error;

@@ -29,8 +29,8 @@ interface LoadPlan {
   gateways?: System['gateways'];
 }
 
-// A token may have 1,000 connections to one gateway, including broken ones that the gateway has not noticed.
-const users = 4;
+// A user may have 50 connections, including broken ones that the gateways have not noticed.
+const connectionsPerUser = 15;
 
 // Ten seconds after a relay is killed, other relays can claim its batches and publish the backlog.
 const publishedLimitMs = 60_000;
@@ -59,6 +59,7 @@ export class LiveBed {
       const tap = await StreamTap.connect(servers);
       stops.push(() => tap.close());
       const reader = await StoreReader.connect(servers, databaseUrl);
+      const users = Math.ceil(size.clients / connectionsPerUser);
       return new LiveBed(size, servers, await registerUsers(system, users), tap, reader);
     } catch (error) {
       for (const stop of stops.reverse()) await stop();

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** The kind of load: signed platform notifications, or events that a client posts. */
-export type LoadKind = 'notifications' | 'posts';
+/** The kind of load: signed platform notifications, events that a client posts, or pages of events that a client lists. */
+export type LoadKind = 'notifications' | 'posts' | 'lists';
 
 /** Makes unique requests as HTTP/1.1 text. */
 export type RequestMaker = () => string;
@@ -44,13 +44,22 @@ export function requestMaker(
   credentials: Credentials,
   population = busyChannel,
 ): RequestMaker {
-  return kind === 'notifications'
-    ? notificationMaker(credentials.webhookSecret, population)
-    : postMaker(credentials.token, population);
+  switch (kind) {
+    case 'notifications':
+      return notificationMaker(credentials.webhookSecret, population);
+    case 'posts':
+      return postMaker(credentials.token, population);
+    case 'lists':
+      return () => listRequest(credentials.token);
+  }
 }
 
 /** The status of a successful response. */
-export const successStatus: Record<LoadKind, string> = { notifications: '204', posts: '201' };
+export const successStatus: Record<LoadKind, string> = {
+  notifications: '204',
+  posts: '201',
+  lists: '200',
+};
 
 function notificationMaker(secret: string, population: LoadPopulation): RequestMaker {
   // The load shares two cores with the system under test, so ids must be cheap: a prefix of this process and a number.
@@ -87,6 +96,13 @@ function postMaker(token: string, population: LoadPopulation): RequestMaker {
       `Authorization: Token ${token}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
     );
   };
+}
+
+function listRequest(token: string): string {
+  return (
+    'GET /api/v1/platform-events?event_type=channel-follow HTTP/1.1\r\nHost: events.example.org\r\n' +
+    `Authorization: Token ${token}\r\n\r\n`
+  );
 }
 
 /** ASCII only, so that its length is its size in bytes. */

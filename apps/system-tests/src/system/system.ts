@@ -62,6 +62,8 @@ export async function startSystem(servers: Servers, databaseUrl: string, size: S
         // The load is sent by one user.
         RATE_LIMIT_REQUESTS: '0',
         RATE_LIMIT_WRITES: '0',
+        MAX_STORED_MB_PER_DAY: '0',
+        ...size.environment,
       };
       return new ServiceProcess('gateway', environment, size);
     }),
@@ -98,13 +100,16 @@ export interface SharedSystem extends System {
 }
 
 /** Registers this many users. */
-export async function registerUsers(system: System, count: number): Promise<SharedSystem> {
+export async function registerUsers(system: System, count: number, prefix = 'user'): Promise<SharedSystem> {
   const tokens: string[] = [];
   for (let index = 1; index <= count; index += 1) {
     const response = await fetch(`${system.gateways[0]?.url}/api/v1/users`, {
       method: 'POST',
       headers: { authorization: `Token ${system.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ username: `user-${index}`, password: `password of a test, ${system.token}` }),
+      body: JSON.stringify({
+        username: `${prefix}-${index}`,
+        password: `password of a test, ${system.token}`,
+      }),
     });
     const { auth_token } = (await response.json()) as { auth_token?: string }; // holds: checked in the next line
     if (!response.ok || !auth_token) throw new Error(`cannot register a user: ${response.status}`);

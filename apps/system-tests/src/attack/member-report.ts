@@ -1,0 +1,98 @@
+import { formatCount, table, type KeptPromise, type Section } from '../measure/report.js';
+import type { LoadKind } from '../load/request-maker.js';
+import type { MemberResult } from './attack-bed.js';
+import { memberAttacks } from './members.js';
+import { lost, p99, succeeded, sum } from './windows.js';
+
+const maxShare = 0.1;
+const mebibyte = 1024 ** 2;
+
+const loads: Record<LoadKind, string> = {
+  notifications: 'platform messages',
+  posts: 'events of another user',
+  lists: 'lists of another user',
+};
+const kinds = Object.keys(loads) as LoadKind[]; // holds: the keys of a Record
+
+/** The section about members who use everything that they may. */
+export function printMemberSection(results: readonly MemberResult[]): Section {
+  return {
+    title: 'Members',
+    paragraphs: [
+      'One user with the role `user` and the default limits, from an address of its own:',
+      table(
+        ['attack', 'what the member does'],
+        memberAttacks.map(({ name, description }) => [name, description]),
+      ),
+      'p99 in ms, medians of the windows; requests that were due in the attacked windows and failed are lost:',
+      table(
+        ['attack', 'load', 'p99 quiet', 'p99 attacked', 'ratio', 'sent', 'lost'],
+        results.flatMap((result) => kinds.map((kind) => printLoad(result, kind))),
+      ),
+      'Responses that the member got, by status:',
+      table(
+        ['attack', 'request', 'responses'],
+        results.flatMap(({ attack, responses }) =>
+          Object.entries(responses).map(([action, counts]) => [attack.name, action, printCounts(counts)]),
+        ),
+      ),
+    ],
+    promises: printPromises(results),
+  };
+}
+
+function printLoad({ attack, quiet, attacked }: MemberResult, kind: LoadKind): string[] {
+  return [
+    attack.name,
+    loads[kind],
+    p99(quiet, kind).toFixed(1),
+    p99(attacked, kind).toFixed(1),
+    (p99(attacked, kind) / p99(quiet, kind)).toFixed(2),
+    formatCount(sum(attacked, (window) => succeeded(window, [kind]))),
+    formatCount(sum(attacked, (window) => lost(window, [kind]))),
+  ];
+}
+
+function printPromises(results: readonly MemberResult[]): KeptPromise[] {
+  const lostCount = results.reduce(
+    (total, { attacked }) => total + sum(attacked, (window) => lost(window, kinds)),
+    0,
+  );
+  const stored = Math.max(...results.map(({ storedBytes }) => storedBytes));
+  const limit = Math.max(...results.map(({ maxStoredBytes }) => maxStoredBytes));
+  const share = Math.max(...results.map(({ storedBytes, streamMaxBytes }) => storedBytes / streamMaxBytes));
+  return [
+    ...results.map(printRatioPromise),
+    {
+      promise: 'Others lose nothing while a member is in a loop',
+      measured: `${formatCount(lostCount)} refused, broken, or late`,
+      isKept: lostCount === 0,
+    },
+    {
+      // What gateways store within the second in which they exchange their counts comes on top.
+      promise: `A member in a loop cannot store more than the limit per day, ${formatCount(limit / mebibyte)} MiB, and one second`,
+      measured: `${(stored / mebibyte).toFixed(1)} MiB`,
+      isKept: stored <= limit * 1.1,
+    },
+    {
+      promise: `Events of clients take at most ${maxShare * 100} % of EVENTS`,
+      measured: `${(share * 100).toFixed(2)} %`,
+      isKept: share <= maxShare,
+    },
+  ];
+}
+
+function printRatioPromise({ attack, quiet, attacked }: MemberResult): KeptPromise {
+  const ratios = kinds.map((kind) => p99(attacked, kind) / p99(quiet, kind));
+  return {
+    promise: `${attack.name}: the p99 of others is at most ${attack.maxRatio} × the p99 without the member`,
+    measured: kinds.map((kind, index) => `${loads[kind]} ${ratios[index]?.toFixed(2)} ×`).join(', '),
+    isKept: Math.max(...ratios) <= attack.maxRatio,
+  };
+}
+
+function printCounts(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([status, count]) => `${formatCount(count)} × ${status}`)
+    .join(', ');
+}
