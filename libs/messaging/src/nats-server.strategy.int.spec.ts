@@ -4,6 +4,8 @@ import { MessagePattern } from '@nestjs/microservices';
 import { defineContract, natsUsers, ServiceError, type Contract } from '@stream-events/contracts';
 import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
 import { IsInt } from 'class-validator';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { connectNats } from './connection.js';
 import { ErrorResponder } from './error-responder.filter.js';
 import { Handles } from './handles.js';
 import { maxRequestsInProgress, NatsServerStrategy } from './nats-server.strategy.js';
@@ -74,6 +76,34 @@ async function connectClient(): Promise<RequestClient> {
 }
 
 describe(NatsServerStrategy.name, () => {
+  describe('a message that is no request', () => {
+    let service: INestMicroservice;
+    let connection: NatsConnection;
+    beforeAll(async () => {
+      service = await createService([HandlesOne], [one]);
+      await service.listen();
+      connection = await connectNats({ urls: [nats.urlFor('gateway')], name: 'gateway' });
+    });
+    afterAll(async () => {
+      await connection.close();
+      await service.close();
+    });
+
+    it.each([
+      ['', 'no bytes'],
+      ['{"id":"1","data":', 'half of an envelope'],
+      ['null', 'null'],
+      ['[1]', 'a list'],
+      ['{"value":1}', 'data without an envelope'],
+      ['{"id":1,"data":{"value":"x"}}', 'an id that is a number'],
+      ['{"id":"1","data":{"value":{"constructor":{"prototype":{}}}}}', 'a member named constructor'],
+    ])('gets the error `invalid`: %j (%s)', async (text) => {
+      const reply = await connection.request(one.subject, text, { timeout: 5_000 });
+
+      expect(reply.json()).toMatchObject({ err: { code: 'invalid' } });
+    });
+  });
+
   describe('listen', () => {
     it.each<[string, Type[], Contract<object, object>[], string]>([
       ['a contract has no handler', [HandlesOne], [one, two], 'request.events.two has no handler'],

@@ -107,6 +107,15 @@ describe(parseRequest.name, () => {
     expect(Object.keys(refusal.errors ?? {})).toContain(field);
   });
 
+  it.each<[string, string]>([
+    ['a member named constructor', '{"id":{"constructor":{"prototype":{}}}}'],
+    ['a constructor that is null', '{"id":{"constructor":null}}'],
+    ['a member named __proto__', '{"id":{"__proto__":{"x":1}}}'],
+    ['nesting that is deeper than the stack', `{"id":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
+  ])('rejects a request with %s', (_, text) => {
+    expect(refusalOf(() => parseRequest(getEvent, JSON.parse(text))).code).toBe('invalid');
+  });
+
   it.each([7, '', 'a\0b', 'x'.repeat(256)])(
     'rejects a request for an event by %j, which is not an id',
     (id) => {

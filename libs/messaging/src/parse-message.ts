@@ -3,6 +3,7 @@ import {
   ServiceError,
   type Contract,
   type FieldErrors,
+  type JsonObject,
   type MessageClass,
 } from '@stream-events/contracts';
 import { plainToInstance } from 'class-transformer';
@@ -18,11 +19,20 @@ export function parseMessage<T extends object>(type: MessageClass<T>, message: u
   if (!isJsonObject(message)) {
     throw new ServiceError('invalid', 'The message must be a JSON object.');
   }
-  const instance = plainToInstance(type, message);
+  const instance = toInstance(type, message);
   // Allow classes without rules, because some requests have no fields.
   const faults = validateSync(instance, { whitelist: true, forbidUnknownValues: false });
   if (faults.length > 0) throw toValidationError(faults);
   return instance;
+}
+
+/** class-transformer fails on a member that is named `constructor`, and on nesting that is deeper than the stack. */
+function toInstance<T extends object>(type: MessageClass<T>, message: JsonObject): T {
+  try {
+    return plainToInstance(type, message);
+  } catch (cause) {
+    throw new ServiceError('invalid', 'The message has a member with an invalid value.', { cause });
+  }
 }
 
 /** Parses the request of a contract, with the contract's own format or parser if it has one. */

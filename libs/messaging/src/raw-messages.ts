@@ -1,5 +1,5 @@
 import { NatsRequestJSONDeserializer } from '@nestjs/microservices';
-import type { Contract } from '@stream-events/contracts';
+import { isJsonObject, type Contract, type JsonObject } from '@stream-events/contracts';
 import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 
 /**
@@ -16,7 +16,10 @@ export function rawReplyHeaders(): MsgHdrs {
   return replyHeaders;
 }
 
-/** Reads Nest's envelopes, and the raw requests of the contracts that have them, which have no envelope. */
+/**
+ * Reads Nest's envelopes, and the raw requests of the contracts that have them, which have no envelope. Anything else becomes a
+ * request without data, which the contract refuses: Nest would log an error and send no reply, and the caller would wait.
+ */
 export class RequestDeserializer extends NatsRequestJSONDeserializer {
   private readonly rawSubjects: ReadonlySet<string>;
 
@@ -27,13 +30,24 @@ export class RequestDeserializer extends NatsRequestJSONDeserializer {
     );
   }
 
-  override deserialize(
-    message: Msg,
-    options?: Record<string, unknown>,
-  ): ReturnType<NatsRequestJSONDeserializer['deserialize']> {
+  override deserialize(message: Msg): ReturnType<NatsRequestJSONDeserializer['deserialize']> {
     const { subject, data } = message;
-    // Nest treats a message without an id as an event and sends no reply. The reply inbox is unique already.
-    if (this.rawSubjects.has(subject)) return { pattern: subject, data, id: 'raw' };
-    return super.deserialize(message, options);
+    if (this.rawSubjects.has(subject)) return { pattern: subject, data, id: noId };
+    const envelope = readEnvelope(message);
+    const { id } = envelope;
+    return { pattern: subject, data: envelope.data, id: typeof id === 'string' ? id : noId };
+  }
+}
+
+// Nest treats a message without an id as an event and sends no reply. The reply inbox is unique already.
+const noId = 'none';
+
+/** Our services escape no names, so `json()` reads the names correctly (see `parseJson`). */
+function readEnvelope(message: Msg): JsonObject {
+  try {
+    const envelope: unknown = message.json();
+    return isJsonObject(envelope) ? envelope : {};
+  } catch {
+    return {};
   }
 }
