@@ -145,7 +145,14 @@ describe(IngestDrain.name, () => {
 
   it('keeps each unreadable message as one dead letter, and stores the others', async () => {
     const events = newEvents(2);
-    const odd = [Buffer.from('{"id":"x"}'), Buffer.from([0xff, 0, 0x7b]), Buffer.alloc(0)];
+    const odd = [
+      Buffer.from('{"id":"x"}'),
+      Buffer.from([0xff, 0, 0x7b]),
+      Buffer.alloc(0),
+      // JSON.parse quotes these in its errors.
+      Buffer.from('\0'),
+      Buffer.from('{"id":\0}'),
+    ];
     await setup.publishEvents(events);
     for (const payload of [...odd, ...odd]) await setup.publish(payload);
 

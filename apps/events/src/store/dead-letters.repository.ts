@@ -67,7 +67,7 @@ export class DeadLettersRepository {
     const { occurredAt = null, delivery } = row;
     const event: NewEvent = { ...head, eventData, idempotencyKey, occurredAt, delivery };
     const state = sqlState(rejection) ?? '';
-    const reason = rejection instanceof Error ? rejection.message : String(rejection);
+    const reason = toStorableText(rejection instanceof Error ? rejection.message : String(rejection));
     const [kept] = await this.dataSource.query<{ event_id: string }[]>(
       `INSERT INTO dead_letters (key, event_id, message, sql_state, reason) VALUES ($1, $2, $3, $4, $5)
        ON CONFLICT (key) DO UPDATE SET sql_state = excluded.sql_state, reason = excluded.reason
@@ -133,6 +133,11 @@ export class DeadLettersRepository {
     );
     return row?.count ?? 0;
   }
+}
+
+/** The message of a JSON error quotes the text around the error, which may have characters that PostgreSQL cannot store. */
+function toStorableText(text: string): string {
+  return text.replaceAll('\0', '\ufffd').toWellFormed();
 }
 
 function describeCause(rejection: unknown, state: string): string {
