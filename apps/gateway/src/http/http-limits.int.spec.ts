@@ -1,11 +1,11 @@
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { ServiceError } from '@stream-events/contracts';
 import { eventually } from '@stream-events/testing';
 import { atMost } from '../../test/at-most.js';
 import { openRawClient, type RawClient } from '../../test/raw-client.js';
 import type { TrustProxy } from '../gateway.config.js';
 import { addDirectRoute } from './direct-routes.js';
-import { minBodyCost, type HttpLimits } from './http-limits.js';
+import { largeResponseBytes, minBodyCost, type HttpLimits } from './http-limits.js';
 import { createHttpServer } from './http-server.js';
 import { sendProblem } from './problem.js';
 
@@ -28,6 +28,7 @@ async function startServer(limits: Partial<HttpLimits> = {}, trustProxy: TrustPr
   fastify.post('/post', () => Promise.resolve('posted'));
   fastify.get('/held', () => new Promise((resolve) => held.push(() => resolve('done'))));
   fastify.get('/large', () => Promise.resolve('x'.repeat(16 * 1024 ** 2)));
+  fastify.get('/list', () => Promise.resolve('x'.repeat(largeResponseBytes)));
   fastify.get('/fast', () => Promise.resolve('done'));
   fastify.post(
     '/private',
@@ -255,6 +256,22 @@ describe('limits of the HTTP server', () => {
       await eventually(async () => expect(await status(get('/large'), '127.0.0.2')).toBe(200));
       await close();
     });
+  });
+
+  it('keep nothing of the large responses that a client has read', async () => {
+    const { open, server, close } = await startServer();
+    const ends: Socket[] = [];
+    server.on('connection', (end) => ends.push(end));
+    const { socket, statuses } = open('');
+    await eventually(() => expect(ends).toHaveLength(1));
+    const listeners = ends[0]?.listenerCount('close');
+    for (let count = 1; count <= 12; count += 1) {
+      socket.write(get('/list'));
+      await eventually(() => expect(statuses()).toHaveLength(count));
+    }
+
+    await eventually(() => expect(ends[0]?.listenerCount('close')).toBe(listeners));
+    await close();
   });
 
   describe('a response before the body has arrived', () => {

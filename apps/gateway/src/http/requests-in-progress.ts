@@ -126,8 +126,13 @@ export function limitRequests(fastify: FastifyInstance, limits: HttpLimits): Adm
     const claim = responses.claim(clientKeyOf(request.raw), bytes);
     if (!claim) return done(null, becomeProblem(reply.removeHeader('content-length'), tooManyRequests()));
     claim.offer(giveWay);
-    reply.raw.once('close', () => claim.release());
-    socket.once('close', () => claim.release());
+    // A response that waits behind another one gets no event when the connection closes.
+    const release = (): void => {
+      socket.off('close', release);
+      claim.release();
+    };
+    reply.raw.once('close', release);
+    socket.once('close', release);
     done(null, payload);
   });
   return admit;
