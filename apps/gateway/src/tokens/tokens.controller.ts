@@ -52,7 +52,10 @@ export class TokensController {
     schema: { type: 'string', format: 'uuid' },
   })
   @Answers(200, 'The tokens', { type: TokenRecord, isArray: true })
-  @RefusesWith({ forbidden: '`user` is another user, and you are not an owner' })
+  @RefusesWith({
+    invalid: '`user` is not the id of a user',
+    forbidden: '`user` is another user, and you are not an owner',
+  })
   async list(
     @CurrentUser() caller: Caller,
     @Query('user') userId: string | undefined,

@@ -242,6 +242,7 @@ describe(Tokens.name, () => {
     const { key, token } = await tokens.create(id, fields);
     const { stamp } = (await identify(key))!.token;
 
+    expect(await tokens.change(token, {})).toEqual(token);
     await tokens.change(token, { name: 'renamed' });
     expect(await lookup.findEnded([stamp])).toEqual([]);
     await tokens.change(token, { scopes: ['events:live'] });

@@ -154,7 +154,9 @@ export class Tokens {
 
   /** Changes a named token. New rights apply within a second, and close its live connections. */
   async change(token: Token, changes: Partial<NamedTokenFields>): Promise<Token> {
-    const affectsRights = Object.keys(changes).some((field) => field !== 'name' && field !== 'expiresAt');
+    const fields = Object.keys(changes);
+    if (fields.length === 0) return this.get(token.id); // an update of no column is an error
+    const affectsRights = fields.some((field) => field !== 'name' && field !== 'expiresAt');
     await this.dataSource
       .createQueryBuilder()
       .update(NamedToken)
