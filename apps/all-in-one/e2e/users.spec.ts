@@ -42,6 +42,12 @@ describe('users', () => {
     for (const gateway of stack.urls) expect(await statusFor(token, gateway)).toBe(200);
   };
 
+  it('405 for a method that the own user does not support, instead of a look for a user with the id me', async () => {
+    const answer = await stack.request('DELETE', `${usersPath}/me`);
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toBe('GET, HEAD, PATCH');
+  });
+
   describe('registration', () => {
     it('responds with 201, the user, an access token, and the URL', async () => {
       const username = uniqueType('user');

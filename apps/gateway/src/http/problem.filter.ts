@@ -1,7 +1,6 @@
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import { ServiceError } from '@stream-events/contracts';
+import type { ServiceError } from '@stream-events/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { pathOf } from './paths.js';
 import { sendProblem, toServiceError } from './problem.js';
 import { RequestLog } from './request-log.js';
 import { RouteMethods } from './route-methods.js';
@@ -26,12 +25,6 @@ export class ProblemFilter implements ExceptionFilter<unknown> {
   /** Converts 404 to 405 when the path exists with other methods. */
   private explainUnrouted(error: ServiceError, request: FastifyRequest): ServiceError {
     if (error.code !== 'not_found' || !request.is404) return error;
-    const allow = this.routes.methodsOf(pathOf(request.url));
-    if (allow.length === 0) return error;
-    return new ServiceError(
-      'method_not_allowed',
-      `This path does not support ${request.method}. It supports ${allow.join(', ')}.`,
-      { allow },
-    );
+    return this.routes.refuseMethod(request) ?? error;
   }
 }

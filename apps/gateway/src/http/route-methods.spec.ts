@@ -6,12 +6,12 @@ type Listener = (route: { url: string; method: string | string[] }) => void;
 function setup(routes: [method: string | string[], url: string][]): RouteMethods {
   let listener: Listener | undefined;
   const fastify = {
-    addHook: (_name: string, hook: Listener) => {
-      listener = hook;
+    addHook: (name: string, hook: Listener) => {
+      if (name === 'onRoute') listener = hook;
     },
   };
   const sut = new RouteMethods();
-  // Safe cast: RouteMethods only adds a hook.
+  // Safe cast: RouteMethods only adds hooks.
   sut.watch(fastify as unknown as FastifyInstance);
   for (const [method, url] of routes) listener?.({ method, url });
   return sut;
@@ -24,6 +24,7 @@ describe(RouteMethods.name, () => {
     ['HEAD', '/events'],
     [['GET', 'HEAD'], '/events/:id'],
     ['POST', '/events/:event_type/test'],
+    ['PATCH', '/events/mine'],
     ['GET', '/docs/openapi.json'],
     ['OPTIONS', '*'],
     ['GET', '/docs/*'],
@@ -38,6 +39,10 @@ describe(RouteMethods.name, () => {
     expect(sut.methodsOf('/events/stream.online/test')).toEqual(['POST']);
     expect(sut.methodsOf('/events/a/b/test')).toEqual([]);
     expect(sut.methodsOf('/events/')).toEqual([]);
+  });
+
+  it('prefers a route without parameters', () => {
+    expect(sut.methodsOf('/events/mine')).toEqual(['PATCH']);
   });
 
   it('matches a dot literally', () => {

@@ -1,23 +1,58 @@
 import { Injectable } from '@nestjs/common';
-import type { FastifyInstance } from 'fastify';
+import { ServiceError } from '@stream-events/contracts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { pathOf } from './paths.js';
+import { sendProblem } from './problem.js';
+
+interface Route {
+  pattern: RegExp;
+  hasParameters: boolean;
+  methods: string[];
+}
 
 /** Records the methods of each path, to distinguish a wrong method (405) from a wrong path (404). */
 @Injectable()
 export class RouteMethods {
-  private readonly routes: { pattern: RegExp; methods: string[] }[] = [];
+  private readonly routes: Route[] = [];
 
-  /** Records every route that is added from now on. */
+  /**
+   * Records every route that is added from now on. Refuses requests that a route with a parameter gets only because the route of their
+   * path has other methods: without this, `DELETE /users/me` would look for a user with the id `me`.
+   */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', (route) => {
       if (route.url.includes('*')) return;
-      this.routes.push({ pattern: toPattern(route.url), methods: [route.method].flat() });
+      const hasParameters = route.url.includes(':');
+      this.routes.push({ pattern: toPattern(route.url), hasParameters, methods: [route.method].flat() });
+    });
+    fastify.addHook('onRequest', (request, reply, done) => {
+      const refusal = this.isMisrouted(request) && this.refuseMethod(request);
+      if (refusal) sendProblem(reply, refusal);
+      else done();
     });
   }
 
-  /** The methods of a path, sorted. Empty when the path does not exist. */
+  /** The methods of a path, sorted. Empty when the path does not exist. A route without parameters hides those with parameters. */
   methodsOf(path: string): string[] {
-    const methods = this.routes.filter((route) => route.pattern.test(path)).flatMap((route) => route.methods);
+    const matching = this.routes.filter((route) => route.pattern.test(path));
+    const fixed = matching.filter((route) => !route.hasParameters);
+    const methods = (fixed.length > 0 ? fixed : matching).flatMap((route) => route.methods);
     return [...new Set(methods)].sort();
+  }
+
+  /** Returns the error for a request whose path does not support its method. Undefined when the path does not exist. */
+  refuseMethod({ method, url }: Pick<FastifyRequest, 'method' | 'url'>): ServiceError | undefined {
+    const allow = this.methodsOf(pathOf(url));
+    if (allow.length === 0) return undefined;
+    return new ServiceError(
+      'method_not_allowed',
+      `This path does not support ${method}. It supports ${allow.join(', ')}.`,
+      { allow },
+    );
+  }
+
+  private isMisrouted({ method, url, routeOptions }: FastifyRequest): boolean {
+    return routeOptions.url?.includes(':') === true && !this.methodsOf(pathOf(url)).includes(method);
   }
 }
 
