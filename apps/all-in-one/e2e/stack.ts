@@ -51,7 +51,7 @@ export const secretKey = 'the secret key of the end-to-end tests';
 export const controlSecret = 'the-control-secret-of-the-end-to-end-tests';
 
 /** The application that the connector uses at the platform. */
-const application = {
+export const application = {
   PLATFORM_CLIENT_ID: 'end-to-end',
   PLATFORM_CLIENT_SECRET: 'the secret of the application',
 };
@@ -299,6 +299,8 @@ export class Stack {
       SIMULATOR_SEED: 'end-to-end',
       SIMULATOR_CONTROL_SECRET: controlSecret,
       SIMULATOR_CALLBACK_ORIGINS: this.options.publicUrl ?? this.urls.join(','),
+      SIMULATOR_CALLBACK_ORIGINS: this.urls.join(','),
+      ...this.options.environment,
     });
     await this.simulator.start();
   }

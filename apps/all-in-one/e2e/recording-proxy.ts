@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** An HTTP proxy in front of the platform, which records the `Authorization` headers of the service's requests. */
+export class RecordingProxy {
+  readonly authorizations = new Set<string>();
+
+  private constructor(
+    private readonly server: Server,
+    private readonly target: string,
+  ) {
+    server.on('request', (incoming, outgoing) => this.forward(incoming, outgoing));
+  }
+
+  static async start(target: string): Promise<RecordingProxy> {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new RecordingProxy(server, target);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`; // holds: it listens on a port
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const { method, url = '/', headers } = incoming;
+    if (headers.authorization !== undefined) this.authorizations.add(headers.authorization);
+    const forwarded = request(new URL(url, this.target), { method, headers }, (response) => {
+      outgoing.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(outgoing);
+    });
+    forwarded.on('error', () => outgoing.destroy());
+    incoming.pipe(forwarded);
+  }
+}

@@ -1,0 +1,413 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { natsUsers } from '@stream-events/contracts';
+import { connectNats } from '@stream-events/messaging';
+import {
+  createGuardedDirectory,
+  eventually,
+  freePort,
+  ServiceProcess,
+  type TestService,
+} from '@stream-events/testing';
+import { eventBody, eventsPath, send, uniqueType, type Answer } from './api.js';
+import { LiveSocket } from './live-clients.js';
+import { RecordingProxy } from './recording-proxy.js';
+import { SecretSearch, type FoundSecret } from './secret-search.js';
+import { SimulatedPlatform } from './simulated-platform.js';
+import {
+  application,
+  controlSecret,
+  owner,
+  secretKey,
+  startLimitMs,
+  startStack,
+  webhookSecrets,
+  type Stack,
+} from './stack.js';
+
+const metricsToken = randomBytes(16).toString('hex');
+const unknownId = '01999999-9999-7999-8999-999999999999';
+
+/** A password that looks different in each encoding. */
+function makePassword(): string {
+  return `pass wörd/+"${randomBytes(9).toString('base64url')}`;
+}
+
+interface Operations {
+  paths: Record<string, Record<string, object>>;
+}
+
+/** The whole system with the most verbose logs. Everything that is secret is used, in every way that the API offers. */
+describe('secrets', () => {
+  let stack: Stack;
+  let platform: RecordingProxy;
+  const search = new SecretSearch();
+  /** Text that must be found: it shows that the search reads the tables and streams. */
+  const planted = randomBytes(20).toString('hex');
+  /** Responses that must not contain a secret. */
+  const answers: { request: string; text: string }[] = [];
+
+  beforeAll(async () => {
+    stack = await startStack({
+      gateways: 1,
+      events: 1,
+      simulator: true,
+      environment: { LOG_LEVEL: 'trace', METRICS_TOKEN: metricsToken },
+      killable: ['gateway', 'events', 'platform-connector', 'streamer-monitor', 'platform-simulator'],
+    });
+    platform = await RecordingProxy.start(stack.simulator?.url ?? '');
+    const addresses = {
+      PLATFORM_API_URL: `${platform.url}/helix`,
+      PLATFORM_AUTH_URL: `${platform.url}/oauth2`,
+    };
+    await stack.startConnector(addresses);
+    await stack.startMonitor();
+    addConfiguredSecrets();
+    await useEverything();
+  }, 2 * startLimitMs);
+
+  afterAll(async () => {
+    await stack.stop();
+    await platform.stop();
+  });
+
+  function addConfiguredSecrets(): void {
+    search.add('password of the first owner', owner.password);
+    search.add('main token of the first owner', stack.ownerToken);
+    search.add('SECRET_KEY', secretKey);
+    search.add('METRICS_TOKEN', metricsToken);
+    search.add('SIMULATOR_CONTROL_SECRET', controlSecret);
+    search.add('PLATFORM_CLIENT_SECRET', application.PLATFORM_CLIENT_SECRET);
+    for (const secret of webhookSecrets) search.add('PLATFORM_WEBHOOK_SECRET', secret);
+    for (const { name, ...user } of Object.values(natsUsers))
+      if (!('passwordOf' in user))
+        search.add(
+          `password of the NATS user ${name}`,
+          decodeURIComponent(new URL(stack.nats.urlFor(name)).password),
+        );
+    const databasePassword = decodeURIComponent(new URL(stack.databaseUrl).password);
+    // Trusted connections need none.
+    if (databasePassword.length >= 8) search.add('password of the database', databasePassword);
+  }
+
+  /** Sends a request, and keeps the response unless it is the one that shows a new secret. */
+  async function request<Body>(
+    method: string,
+    path: string,
+    options: Parameters<Stack['request']>[2] = {},
+  ): Promise<Answer<Body>> {
+    const answer = await stack.request<Body>(method, path, options);
+    answers.push({ request: `${method} ${path.split('?')[0]}: ${answer.status}`, text: answer.text });
+    return answer;
+  }
+
+  async function useEverything(): Promise<void> {
+    const member = await useMember();
+    await usePlatform();
+    await sendWrongSecrets(member);
+    await useEveryRoute(member.token);
+    await stack.waitUntilPublished();
+  }
+
+  /** Registration, login, a session, a named token, rotation, a new password: each response with a secret is left out. */
+  async function useMember(): Promise<{ username: string; token: string }> {
+    const username = uniqueType('member');
+    const passwords = [makePassword(), makePassword()] as const;
+    for (const password of passwords) search.add('password of a member', password);
+    const [password, new_password] = passwords;
+    const registered = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', {
+      body: { username, password },
+    });
+    expect(registered.status).toBe(201);
+    let token = registered.json.auth_token;
+    search.add('main token from a registration', token);
+    const form = new URLSearchParams({ username, password }).toString();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect(
+      (await stack.request('POST', '/api-token-auth', { token: null, body: form, headers })).status,
+    ).toBe(200);
+    const session = await stack.request<{ key: string }>('POST', '/api/v1/sessions', {
+      token: null,
+      body: { username, password },
+    });
+    search.add('session', session.json.key);
+    expect((await request('GET', eventsPath, { token: session.json.key })).status).toBe(200);
+    const body = { name: 'Alerts', scopes: ['events:read', 'events:live', 'events:write', 'platform:read'] };
+    const named = await stack.request<{ key: string }>('POST', '/api/v1/tokens', { token, body });
+    search.add('named token', named.json.key);
+    expect((await request('GET', eventsPath, { token: named.json.key })).status).toBe(200);
+    const rotated = await stack.request<{ token: string }>('POST', '/api/v1/users/me/token', {
+      token,
+      body: { current_password: password },
+    });
+    token = rotated.json.token;
+    search.add('main token from a rotation', token);
+    const changed = await stack.request<{ token?: string }>('POST', '/api/v1/users/me/password', {
+      token,
+      body: { current_password: password, new_password },
+    });
+    expect(changed.status).toBe(200);
+    token = await stack.logIn(username, new_password);
+    search.add('main token after a new password', token);
+    await useLive(token, named.json.key);
+    return { username, token };
+  }
+
+  async function useLive(token: string, named: string): Promise<void> {
+    const first = await LiveSocket.ready(stack.url, { token });
+    const second = await LiveSocket.open(stack.url, undefined, {
+      headers: { authorization: `Token ${named}` },
+    });
+    const inUrl = await LiveSocket.open(stack.url, undefined, {
+      path: `/ws/platform-events/?token=${token}`,
+    });
+    await eventually(() => expect(inUrl.closed?.code).toBe(4401));
+    answers.push({ request: 'WebSocket', text: [...first.texts, inUrl.closed?.reason].join('\n') });
+    for (const live of [first, second]) await live.close();
+  }
+
+  /** A message of the platform, a subscription, and the connector's own token. */
+  async function usePlatform(): Promise<void> {
+    const simulated = new SimulatedPlatform(stack);
+    const { id, login } = await simulated.addUser();
+    expect((await request('POST', '/api/v1/streamers', { body: { platform_username: login } })).status).toBe(
+      201,
+    );
+    await eventually(async () => {
+      const { json } = await stack.request<{ results: { status: string }[] }>(
+        'GET',
+        '/api/v1/platform/subscriptions',
+      );
+      expect(json.results.filter(({ status }) => status === 'enabled').length).toBeGreaterThan(0);
+    });
+    await simulated.goLive(id);
+    await eventually(async () => expect(await stack.count(`events.events`)).toBeGreaterThan(0));
+    await simulated.revokeTokens();
+    await request('POST', '/api/v1/streamers', {
+      body: { platform_username: (await simulated.addUser()).login },
+    });
+    const tokens = [...platform.authorizations].map((header) => header.replace(/^\w+ /, ''));
+    expect(tokens.length).toBeGreaterThan(1);
+    for (const token of tokens) search.add('access token of the application', token);
+  }
+
+  /** Secrets at the wrong place: people mistype passwords, and put tokens into URLs, headers, and fields. */
+  async function sendWrongSecrets({ username, token }: { username: string; token: string }): Promise<void> {
+    const wrong = makePassword();
+    search.add('mistyped password', wrong);
+    const unknownToken = randomBytes(20).toString('hex');
+    search.add('token of another system', unknownToken);
+    const basic = Buffer.from(`${username}:${wrong}`).toString('base64');
+    search.add('basic credentials', basic);
+    const signature = createHmac('sha256', webhookSecrets[0]).update('message').digest('hex');
+    search.add('signature', signature);
+    const asToken = { token: null, body: { username, password: wrong } };
+    for (const path of ['/api-token-auth', '/api/v1/sessions']) await request('POST', path, asToken);
+    for (const path of ['/api/v1/users/me/token', '/api/v1/users/me/password'])
+      await request('POST', path, { token, body: { current_password: wrong, new_password: wrong } });
+    await request('POST', '/api/v1/users', { body: { username, password: wrong } });
+    for (const body of [
+      `{"username":"${username}","password":"${wrong}`,
+      wrong,
+      `{"password":${JSON.stringify(wrong)},}`,
+    ])
+      await request('POST', '/api-token-auth', { token: null, body });
+    for (const authorization of [
+      `Token ${unknownToken}`,
+      `Bearer ${token}`,
+      `Basic ${basic}`,
+      `Token ${token} ${token}`,
+      token,
+    ])
+      await request('GET', eventsPath, { token: null, headers: { authorization } });
+    for (const path of ['/api/v1/users/me', eventsPath, '/nothing', `${eventsPath}/stream`, '/metrics'])
+      await request('GET', `${path}?token=${token}&password=${encodeURIComponent(wrong)}`, { token: null });
+    await request('POST', `${eventsPath}/webhook`, {
+      token: null,
+      body: '{}',
+      headers: { 'Twitch-Eventsub-Message-Signature': `sha256=${signature}` },
+    });
+    const { adminUrl } = stack.gateway;
+    for (const authorization of [`Bearer ${metricsToken}`, `Bearer ${wrong.replace('ö', 'o')}`])
+      answers.push({
+        request: 'metrics',
+        text: await (await fetch(`${adminUrl}/metrics`, { headers: { authorization } })).text(),
+      });
+  }
+
+  /** Sends every operation of the API description, as the owner, as a member, and without a token, with secrets in its body. */
+  async function useEveryRoute(member: string): Promise<void> {
+    await request('POST', eventsPath, { body: eventBody({ event_data: { planted } }) });
+    const { json } = await stack.request<Operations>('GET', '/api/openapi.json');
+    const operations = Object.entries(json.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
+    );
+    expect(operations.length).toBeGreaterThan(50);
+    const body = { password: owner.password, token: stack.ownerToken, secret: secretKey, key: member };
+    for (const { method, path } of operations) {
+      // An event stream does not end. A session would end, and the owner's token with it.
+      if (path.endsWith('/stream') || path.includes('/users/me/') || path.endsWith('/sessions/current'))
+        continue;
+      const url = path.replace(/\{(\w+)\}/g, (_, name: string) =>
+        name === 'event_type' ? 'raid' : unknownId,
+      );
+      for (const token of [stack.ownerToken, member, null])
+        await request(method, url, {
+          token,
+          ...(!['GET', 'DELETE'].includes(method) && { body: path.endsWith('/test') ? {} : body }),
+        });
+    }
+  }
+
+  it('have many kinds here', () => {
+    expect(search.names.length).toBeGreaterThan(20);
+  });
+
+  it('are found by the search in every form', () => {
+    const self = new SecretSearch();
+    const secret = 'a fine söcret/+"';
+    self.add('own', secret);
+    const bytes = Buffer.from(secret);
+    const texts = [
+      `x${secret}x`,
+      JSON.stringify({ a: secret }),
+      `?a=${encodeURIComponent(secret)}&`,
+      new URLSearchParams({ a: secret }).toString(),
+      `\\x${bytes.toString('hex')}`,
+      bytes.toString('hex').toUpperCase(),
+      ...[0, 1, 2].map((offset) =>
+        Buffer.concat([Buffer.from('abc').subarray(0, offset), bytes, bytes]).toString('base64'),
+      ),
+    ];
+    for (const text of texts) expect(self.find(text, 'here')).not.toEqual([]);
+    expect(self.find('a fine secret', 'here')).toEqual([]);
+  });
+
+  it('are in no table of the database', async () => {
+    const marks = new SecretSearch();
+    marks.add('planted', planted);
+    const found: FoundSecret[] = [];
+    const foundMarks: FoundSecret[] = [];
+    const tables = await stack.query<{ name: string }>(
+      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
+    );
+    expect(tables.length).toBeGreaterThan(20);
+    for (const { name } of tables) {
+      const rows = await stack.query<{ row: string }>(`SELECT t::text AS row FROM ${name} t`);
+      const text = rows.map(({ row }) => row).join('\n');
+      // A row prints quotes twice.
+      found.push(...search.find(`${text}\n${text.replaceAll('""', '"')}`, name));
+      foundMarks.push(...marks.find(text, name));
+    }
+    expect(foundMarks).not.toEqual([]);
+    expect(found).toEqual([]);
+  });
+
+  it('are in no stream of NATS', async () => {
+    const marks = new SecretSearch();
+    marks.add('planted', planted);
+    const messages = await readStreams();
+    expect(marks.find(messages.join('\n'), 'streams')).not.toEqual([]);
+    expect(search.find(messages.join('\n'), 'streams')).toEqual([]);
+  });
+
+  /** Reads every message of every stream of both accounts, with its subject and headers, and the configurations. */
+  async function readStreams(): Promise<string[]> {
+    const texts: string[] = [];
+    for (const account of [undefined, 'EVENTS'] as const) {
+      const options = { urls: [stack.nats.urlFor('events')], name: 'search' };
+      const connection = await connectNats(account ? { ...options, account } : options);
+      texts.push(...(await readAccount(connection).finally(() => connection.close())));
+    }
+    return texts;
+  }
+
+  async function readAccount(connection: NatsConnection): Promise<string[]> {
+    const texts: string[] = [];
+    const { streams, consumers } = await jetstreamManager(connection, { checkAPI: false });
+    for await (const { config, state } of streams.list()) {
+      texts.push(JSON.stringify(config));
+      for await (const consumer of consumers.list(config.name)) texts.push(JSON.stringify(consumer));
+      for (let seq = Math.max(1, state.first_seq); seq <= state.last_seq; seq += 1) {
+        const message = await streams.getMessage(config.name, { seq });
+        if (message)
+          texts.push(`${message.subject} ${JSON.stringify([...(message.header ?? [])])} ${message.string()}`);
+      }
+    }
+    return texts;
+  }
+
+  it('are in no log, at the most verbose level', () => {
+    const services: TestService[] = [
+      ...stack.gateways,
+      ...stack.events,
+      ...stack.connectors,
+      ...stack.monitors,
+      ...(stack.simulator ? [stack.simulator] : []),
+    ];
+    expect(services).toHaveLength(5);
+    for (const { app, output } of services)
+      expect({ app, hasLines: output.includes('"level"') }).toEqual({ app, hasLines: true });
+    expect(stack.gateway.output).toMatch(/"level":[12]0/);
+    expect(services.flatMap(({ app, output }) => search.find(output.replaceAll('\\"', '"'), app))).toEqual(
+      [],
+    );
+  });
+
+  it('are in no response but those that issue them', () => {
+    expect(answers.length).toBeGreaterThan(150);
+    expect(answers.flatMap(({ request: where, text }) => search.find(text, where))).toEqual([]);
+  });
+});
+
+/** The secrets that npm start generates are in files, which only one user can read. */
+describe('secrets of npm start', () => {
+  it(
+    'are only in files that nobody else can read',
+    async () => {
+      const directory = await createGuardedDirectory();
+      const PORT = String(await freePort());
+      const environment = { DATA_DIR: directory.path, PORT, ADMIN_PORT: PORT, LOG_LEVEL: 'trace' };
+      const service = new ServiceProcess('all-in-one', environment);
+      await service.start();
+      await eventually(() => expect(service.output).toContain('Press Ctrl-C to stop'));
+      const home = join(directory.path, 'simulator');
+      const search = new SecretSearch();
+      for (const name of ['secret-key', 'nats-subscriber-password', 'simulator-control-secret'])
+        search.add(name, (await readFile(join(home, name), 'utf8')).trim());
+      const credentials = await readFile(join(home, 'owner-credentials'), 'utf8');
+      for (const name of ['password', 'token'])
+        search.add(`owner's ${name}`, new RegExp(`^${name} +(\\S+)`, 'm').exec(credentials)?.[1] ?? '');
+      const token = /^token +(\S+)/m.exec(credentials)?.[1] ?? '';
+      expect((await send('GET', `${service.url}/api/v1/users/me`, { token })).status).toBe(200);
+      await service.stop();
+      const readable: FoundSecret[] = [];
+      const guarded = new Set<string>();
+      for (const entry of await readdir(directory.path, { recursive: true, withFileTypes: true })) {
+        if (!entry.isFile()) continue;
+        const path = join(entry.parentPath, entry.name);
+        const found = search.find((await readFile(path)).toString('latin1'), path);
+        if (((await stat(path)).mode & 0o077) !== 0) readable.push(...found);
+        else for (const { secret } of found) guarded.add(`${secret} in ${entry.name}`);
+      }
+      expect(readable).toEqual([]);
+      // The configuration of nats-server has the passwords of its users.
+      expect([...guarded].sort()).toEqual(
+        [
+          "owner's password in owner-credentials",
+          "owner's token in owner-credentials",
+          'nats-subscriber-password in nats-subscriber-password',
+          'nats-subscriber-password in nats-server.conf',
+          'secret-key in secret-key',
+          'simulator-control-secret in simulator-control-secret',
+        ].sort(),
+      );
+      expect(search.find(service.output, 'output')).toEqual([]);
+      await directory.remove();
+    },
+    2 * startLimitMs,
+  );
+});
