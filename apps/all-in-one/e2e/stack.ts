@@ -299,7 +299,6 @@ export class Stack {
       SIMULATOR_SEED: 'end-to-end',
       SIMULATOR_CONTROL_SECRET: controlSecret,
       SIMULATOR_CALLBACK_ORIGINS: this.options.publicUrl ?? this.urls.join(','),
-      SIMULATOR_CALLBACK_ORIGINS: this.urls.join(','),
       ...this.options.environment,
     });
     await this.simulator.start();

@@ -24,7 +24,7 @@ export interface Application {
   clientSecret: string;
 }
 
-/** Starts the simulator, which sends nothing on its own, and two connectors and monitors, for an existing system. */
+/** Starts the simulator, which sends nothing on its own, and two connectors and monitors, for an existing system, with its options. */
 export async function startPlatformSide(
   servers: Servers,
   databaseUrl: string,
@@ -38,16 +38,21 @@ export async function startPlatformSide(
   const tap = await PlatformTap.start(simulator.url);
   const secretKey = randomBytes(32).toString('hex');
   const createConnector = async (): Promise<ServiceProcess> =>
-    new ServiceProcess('platform-connector', {
-      ...(await environmentOf('platform-connector', servers, databaseUrl)),
-      ...credentialsOf(application),
-      SECRET_KEY: secretKey,
-      PLATFORM_API_URL: `${tap.url}/helix`,
-      PLATFORM_AUTH_URL: `${tap.url}/oauth2`,
-      PLATFORM_WEBHOOK_SECRET: system.webhookSecret,
-      PUBLIC_URL: gatewayUrl,
-    });
-  const createMonitor = (): Promise<ServiceProcess> => createStreamerMonitor(servers, databaseUrl);
+    new ServiceProcess(
+      'platform-connector',
+      {
+        ...(await environmentOf('platform-connector', servers, databaseUrl)),
+        ...credentialsOf(application),
+        SECRET_KEY: secretKey,
+        PLATFORM_API_URL: `${tap.url}/helix`,
+        PLATFORM_AUTH_URL: `${tap.url}/oauth2`,
+        PLATFORM_WEBHOOK_SECRET: system.webhookSecret,
+        PUBLIC_URL: gatewayUrl,
+      },
+      system.options,
+    );
+  const createMonitor = (): Promise<ServiceProcess> =>
+    createStreamerMonitor(servers, databaseUrl, system.options);
   const connectors = [await createConnector(), await createConnector()];
   const monitors = [await createMonitor(), await createMonitor()];
   const services = [...connectors, ...monitors];

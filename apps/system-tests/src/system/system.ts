@@ -18,6 +18,8 @@ export interface System {
   webhookSecret: string;
   /** An owner's access token. */
   token: string;
+  /** How its services were started. */
+  options: ServiceProcessOptions;
   stop(): Promise<void>;
 }
 
@@ -76,7 +78,14 @@ export async function startSystem(servers: Servers, databaseUrl: string, size: S
   try {
     await Promise.all(processes.map((process) => process.start()));
     const url = gateways[0]?.url ?? '';
-    return { gateways, events, webhookSecret, token: url === '' ? '' : await logIn(url), stop };
+    return {
+      gateways,
+      events,
+      webhookSecret,
+      token: url === '' ? '' : await logIn(url),
+      options: size,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

@@ -1,0 +1,47 @@
+import { mutate } from './mutate.js';
+import { Random } from './random.js';
+
+/** What a target's inputs are made from. */
+export interface InputSource {
+  /** Valid inputs. */
+  seeds: readonly (string | Buffer)[];
+  /** Names that the target knows, such as those of parameters and fields. */
+  words?: readonly string[];
+}
+
+/** The inputs that others are derived from: the seeds, and those that reached new code. Repeats itself for the same seed. */
+export class Corpus {
+  private readonly inputs: Buffer[];
+  private readonly words: readonly string[];
+  readonly random: Random;
+  private readonly seeds: number;
+  private made = 0;
+
+  constructor({ seeds, words = [] }: InputSource, seed: string) {
+    this.inputs = seeds.map((input) => Buffer.from(input));
+    this.seeds = this.inputs.length;
+    this.words = words;
+    this.random = new Random(seed);
+  }
+
+  /** The number of inputs that reached new code. */
+  get found(): number {
+    return this.inputs.length - this.seeds;
+  }
+
+  /** Returns the next input: first every seed unchanged, then mutations. */
+  next(): Buffer {
+    this.made += 1;
+    if (this.made <= this.seeds) return this.inputs[this.made - 1] ?? Buffer.alloc(0);
+    const { random, inputs, words } = this;
+    // A small part without any relation to the seeds.
+    if (random.chance(0.01))
+      return Buffer.from(Array.from({ length: random.below(200) }, () => random.below(256)));
+    return mutate(random.pick(inputs), random, { others: inputs, words });
+  }
+
+  /** Keeps an input as a base for others. */
+  add(input: Buffer): void {
+    this.inputs.push(input);
+  }
+}

@@ -1,0 +1,122 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ServiceProcess } from '@stream-events/testing';
+import { memoryMegabytes } from '../measure/processes.js';
+import { waitFor } from '../measure/progress.js';
+import { startPlatformSide, type PlatformSide } from '../system/platform-side.js';
+import { startServers, type Servers } from '../system/servers.js';
+import { startSystem, type System } from '../system/system.js';
+
+/** The memory of a service. */
+export interface Memory {
+  /** Bytes of the JavaScript heap in use after garbage collection, in MiB. */
+  heap: number;
+  /** Private memory of the process in MiB. */
+  process: number;
+}
+
+// On SIGUSR2, a service collects its garbage, so that what remains in its heap is in use.
+const collectOnSignal = `data:text/javascript,${encodeURIComponent('process.on("SIGUSR2", () => globalThis.gc())')}`;
+const nodeOptions = ['--expose-gc', '--import', collectOnSignal];
+// Collecting 100 MiB takes about 0.1 s. The second round finds what finalizers released in the first.
+const collectMs = 500;
+const lineStart = /^\{"level":(\d+)/;
+const errorLevel = 50;
+
+/** One gateway, one events service, the simulated platform, two connectors, and two monitors, as processes. */
+export class FuzzBed {
+  /** How much of each service's output was searched. */
+  private readonly searched = new Map<ServiceProcess, number>();
+
+  private constructor(
+    readonly servers: Servers,
+    readonly databaseUrl: string,
+    readonly system: System,
+    readonly platform: PlatformSide,
+  ) {}
+
+  static async start(): Promise<FuzzBed> {
+    const servers = await startServers();
+    try {
+      const databaseUrl = await servers.createDatabase('fuzz');
+      const system = await startSystem(servers, databaseUrl, { gateways: 1, events: 1, nodeOptions });
+      const platform = await startPlatformSide(servers, databaseUrl, system);
+      return new FuzzBed(servers, databaseUrl, system, platform);
+    } catch (error) {
+      await servers.stop();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.platform.stop();
+    await this.system.stop();
+    await this.servers.stop();
+  }
+
+  get url(): string {
+    return this.system.gateways[0]?.url ?? '';
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port);
+  }
+
+  /** The services under test: not the simulator. */
+  get services(): readonly ServiceProcess[] {
+    return [
+      ...this.system.gateways,
+      ...this.system.events,
+      ...this.platform.connectors,
+      ...this.platform.monitors,
+    ];
+  }
+
+  /** Measures the memory of every service after garbage collection, by a name with its index. */
+  async measureMemory(): Promise<Map<string, Memory>> {
+    for (let round = 0; round < 2; round += 1) {
+      for (const service of this.services) process.kill(service.pid, 'SIGUSR2');
+      await wait(collectMs);
+    }
+    const entries = this.services.map(async (service, index): Promise<[string, Memory]> => {
+      const heap = (await service.metric('nodejs_heap_size_used_bytes')) / 1024 ** 2;
+      return [`${service.app} ${index}`, { heap, process: memoryMegabytes(service.pid) }];
+    });
+    return new Map(await Promise.all(entries));
+  }
+
+  /** Finds what has gone wrong since the last call: services that ended or are not ready, errors in a log, output that is no log line. */
+  async findFaults(): Promise<string[]> {
+    const faults = await Promise.all(this.services.map((service) => this.findFaultsOf(service)));
+    return faults.flat();
+  }
+
+  private async findFaultsOf(service: ServiceProcess): Promise<string[]> {
+    const { app, output } = service;
+    const fresh = output.slice(this.searched.get(service) ?? 0);
+    this.searched.set(service, output.length);
+    if (!service.isRunning) return [`${app} has ended: ${fresh.slice(-2_000)}`];
+    const lines = fresh.split('\n').filter(isFault);
+    return [
+      ...((await isReady(service)) ? [] : [`${app} is not ready`]),
+      ...lines.slice(0, 5).map((line) => `${app} logged: ${line.slice(0, 1_000)}`),
+      ...(lines.length > 5 ? [`${app} logged ${lines.length - 5} more errors`] : []),
+    ];
+  }
+}
+
+/** Whether a line of output is not a log line below the level `error`. A dead letter is what an unreadable message must become. */
+function isFault(line: string): boolean {
+  const level = lineStart.exec(line)?.[1];
+  return (
+    line.trim() !== '' &&
+    (level === undefined || Number(level) >= errorLevel) &&
+    !line.includes('kept it as a dead letter')
+  );
+}
+
+/** Waits, because a service that was overloaded a moment ago may need a few seconds. */
+async function isReady({ adminUrl }: ServiceProcess): Promise<boolean> {
+  const check = async (): Promise<true | undefined> =>
+    (await fetch(`${adminUrl}/health/ready`)).ok ? true : undefined;
+  return (await waitFor(check, { limitMs: 20_000, everyMs: 500 })) === true;
+}

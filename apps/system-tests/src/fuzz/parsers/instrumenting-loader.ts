@@ -1,0 +1,16 @@
+import { fileURLToPath } from 'node:url';
+import type { LoadHook } from 'node:module';
+import { createInstrumenter } from 'istanbul-lib-instrument';
+import { coverageVariable } from '../coverage.js';
+
+const instrumenter = createInstrumenter({ esModules: true, coverageVariable, compact: true });
+
+/** Adds counters to the modules of the services and their libraries when Node loads them. Registered by `parser-process.ts`. */
+export const load: LoadHook = async (url, context, nextLoad) => {
+  const loaded = await nextLoad(url, context);
+  if (!/\/(apps|libs)\/[^/]+\/dist\//.test(url) || url.includes('/system-tests/') || !loaded.source)
+    return loaded;
+  const code =
+    typeof loaded.source === 'string' ? loaded.source : Buffer.from(loaded.source as Uint8Array).toString();
+  return { ...loaded, source: instrumenter.instrumentSync(code, fileURLToPath(url)) };
+};

@@ -1,0 +1,46 @@
+import { fuzzParser } from './fuzz-parser.js';
+import { parserTargets } from './targets.js';
+
+// `npm run fuzz` has 100,000 inputs for each.
+const inputs = 1_000;
+
+describe('the parsers of input from outside', () => {
+  it.each(parserTargets.map((target) => [target.name, target] as const))(
+    'keep their promises for changed inputs: %s',
+    async (_, target) => {
+      const { outcomes, findings } = await fuzzParser(target, { seed: 'test', inputs });
+
+      expect(findings).toEqual([]);
+      expect(Object.keys(outcomes).length).toBeGreaterThan(1);
+    },
+  );
+});
+
+describe(fuzzParser.name, () => {
+  const brittle = {
+    name: 'brittle',
+    description: 'fails on NUL',
+    seeds: ['{"a":1}'],
+    run: (input: Buffer): string => {
+      if (input.includes(0)) throw new Error('there is a NUL');
+      return 'accepted';
+    },
+  };
+
+  it('finds a defect, and reports its input', async () => {
+    const { findings, outcomes } = await fuzzParser(brittle, { seed: '1', inputs: 2_000 });
+
+    expect(outcomes.defect).toBe(findings.length);
+    const [first] = findings;
+    expect(first?.error).toContain('there is a NUL');
+    expect(Buffer.from(first?.input ?? '', 'base64').includes(0)).toBe(true);
+  });
+
+  it('makes the same inputs for the same seed', async () => {
+    const run = (seed: string): Promise<string[]> =>
+      fuzzParser(brittle, { seed, inputs: 2_000 }).then(({ findings }) => findings.map(({ input }) => input));
+
+    expect(await run('1')).toEqual(await run('1'));
+    expect(await run('1')).not.toEqual(await run('2'));
+  });
+});

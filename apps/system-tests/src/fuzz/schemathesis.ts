@@ -1,0 +1,130 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { FuzzBed } from './fuzz-bed.js';
+
+/** What schemathesis found. */
+export interface SchemathesisResult {
+  /** Requests, by its own count. */
+  cases: number;
+  operations: string;
+  findings: string[];
+  ms: number;
+}
+
+const version = '4.32.5';
+
+/**
+ * The checks that are left out: they need facts that a description cannot express. A valid request can be refused because a cursor is
+ * of another list, a time has passed, a password is wrong, a name is unknown to the platform, or a field is of no use with another.
+ */
+const leftOutChecks = ['positive_data_acceptance'];
+
+/** The operations that are left out, each with the reason. */
+export const leftOutOperations: Readonly<Record<string, string>> = {
+  '/api/v1/platform-events/stream': 'the response does not end',
+  '/ws/platform-events': 'the response is no HTTP',
+  '/api/v1/users/me/token': 'ends the token of the test, when it guesses the password',
+  '/api/v1/users/me/password': 'ends the token of the test, when it guesses the password',
+  '/api/v1/sessions/current': 'ends the session of the request; the main token gets 409',
+};
+
+/**
+ * Runs schemathesis on the running system, with an owner's token. Installs it into a virtual environment under node_modules/.cache.
+ *
+ * @throws when it cannot be installed
+ */
+export async function runSchemathesis(
+  { url, system }: FuzzBed,
+  { seed, examples }: { seed: string; examples: number },
+): Promise<SchemathesisResult> {
+  const program = install();
+  const directory = mkdtempSync(join(tmpdir(), 'schemathesis-'));
+  const startedAt = performance.now();
+  const left = Object.keys(leftOutOperations).flatMap((path) => ['--exclude-path', path]);
+  const args = [
+    ...[
+      'run',
+      resolve('docs/openapi.json'),
+      '--url',
+      url,
+      '--header',
+      `Authorization: Token ${system.token}`,
+    ],
+    ...['--checks', 'all', '--exclude-checks', leftOutChecks.join(','), ...left],
+    ...['--phases', 'examples,coverage,fuzzing,stateful', '--max-examples', String(examples)],
+    ...['--seed', String(Number(seed) || 1), '--generation-database', 'none', '--continue-on-failure'],
+    ...['--max-response-time', '5', '--request-timeout', '15', '--no-color'],
+    ...['--report', 'json', '--report-json-path', join(directory, 'report.json'), '--warnings', 'off'],
+  ];
+  try {
+    const output = await runToEnd(program, args, directory);
+    return { ...readOutput(output), ms: performance.now() - startedAt };
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** Installs the pinned version unless it is installed. Returns the path of the program. */
+function install(): string {
+  const home = resolve(`node_modules/.cache/stream-events/schemathesis-${version}`);
+  const program = join(home, 'bin/schemathesis');
+  if (existsSync(program)) return program;
+  mkdirSync(home, { recursive: true });
+  runNow('python3', ['-m', 'venv', home]);
+  runNow(join(home, 'bin/pip'), ['install', '--quiet', `schemathesis==${version}`]);
+  return program;
+}
+
+function runNow(program: string, args: readonly string[]): void {
+  const { status, stderr } = spawnSync(program, args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`cannot install schemathesis: ${program} ${args.join(' ')}: ${stderr}`);
+}
+
+/** Runs the program in a folder, where it would write its files, and returns its output. */
+function runToEnd(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+): Promise<{ text: string; code: number | null }> {
+  const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  let text = '';
+  const note = (chunk: Buffer): void => void (text += chunk.toString());
+  child.stdout.on('data', note);
+  child.stderr.on('data', note);
+  return new Promise((settle, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => settle({ text, code }));
+  });
+}
+
+/** Reads the summary, and the failures with their requests. */
+function readOutput({ text, code }: { text: string; code: number | null }): Omit<SchemathesisResult, 'ms'> {
+  const [, cases = '0'] = /([\d,]+) generated/.exec(text) ?? [];
+  const [, operations = '?'] = /Operations:\s+(.*)/.exec(text) ?? [];
+  const failures = text
+    .split(/^=+ (?:FAILURES|ERRORS) =+$/m)
+    .slice(1)
+    .join('\n');
+  const all = failures.split(/^_{3,} (?=[A-Z])/m).slice(1);
+  const findings = all.filter((failure) => !isDecided(failure)).map((failure) => failure.slice(0, 1_500));
+  const isFailed = code !== 0 && all.length === 0;
+  return {
+    cases: Number(cases.replaceAll(',', '')),
+    operations,
+    findings: isFailed ? [`schemathesis ended with ${code}: ${text.slice(-2_000)}`] : findings,
+  };
+}
+
+/**
+ * Whether a failure is a decision of the API that its description cannot express: an empty value is no value, and the last value of a
+ * repeated parameter counts.
+ */
+function isDecided(failure: string): boolean {
+  const parameter = /Invalid component: parameter `(\w+)` in query/.exec(failure)?.[1];
+  const url = /'(https?:[^']+)'/.exec(failure)?.[1];
+  if (parameter === undefined || url === undefined) return false;
+  const values = new URL(url).searchParams.getAll(parameter);
+  return values.at(-1) === '' || values.length > 1;
+}
