@@ -75,6 +75,26 @@ describe(verifyPassword.name, () => {
     expect(outcomes.slice(4)).toEqual(Array.from({ length: 66 }, (_, index) => `${index} done`));
   });
 
+  it('rejects a password that has waited for 10 s, and continues with the others', async () => {
+    jest.useFakeTimers();
+    const running: (() => void)[] = [];
+    const { password, calls } = await withHashing((done) => running.push(done));
+    const guess = (index: number) => password.verifyPassword('guess', undefined, `address ${index}`);
+    const first = [guess(0), guess(1)];
+    const late = guess(2);
+    jest.advanceTimersByTime(5_000);
+    const last = guess(3);
+
+    jest.advanceTimersByTime(5_000);
+    jest.useRealTimers();
+    await expect(late).rejects.toMatchObject({ code: 'unavailable' });
+    for (const attempt of [...first, last]) {
+      running.shift()?.();
+      expect(await attempt).toBe(false);
+    }
+    expect(calls).toHaveLength(3);
+  });
+
   it('queues at most four per address, without blocking other addresses', async () => {
     const running: (() => void)[] = [];
     const { password, calls } = await withHashing((done) => running.push(done));

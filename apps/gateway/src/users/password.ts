@@ -11,6 +11,9 @@ const maxWaiting = 64;
 // One address must not take all the slots and lock out everybody else.
 const maxWaitingPerAddress = 4;
 
+// On an idle machine, 64 hashes take 7 s. On a busy one, the last of them could wait for longer than its client.
+const maxWaitMs = 10_000;
+
 const waiting: { address: string; start: () => void }[] = [];
 let running = 0;
 
@@ -37,7 +40,7 @@ export async function verifyPassword(
   return expected.length === derived.length && timingSafeEqual(expected, derived);
 }
 
-/** @throws ServiceError `unavailable` when too many passwords are already waiting to be hashed */
+/** @throws ServiceError `unavailable` when too many passwords are already waiting to be hashed, or it is not this one's turn within 10 s */
 async function derive(password: string, salt: Buffer, address = 'this machine'): Promise<Buffer> {
   await takeTurn(address);
   try {
@@ -58,11 +61,24 @@ async function takeTurn(address: string): Promise<void> {
     return;
   }
   const ownWaiting = waiting.filter((entry) => entry.address === address).length;
-  if (waiting.length >= maxWaiting || ownWaiting >= maxWaitingPerAddress) {
-    throw new ServiceError(
-      'unavailable',
-      'Too many logins are in progress. Retry after the time in `Retry-After`.',
-    );
-  }
-  await new Promise<void>((resolve) => waiting.push({ address, start: resolve }));
+  if (waiting.length >= maxWaiting || ownWaiting >= maxWaitingPerAddress) throw tooManyLogins();
+  await new Promise<void>((resolve, reject) => {
+    const start = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const entry = { address, start };
+    const timer = setTimeout(() => {
+      waiting.splice(waiting.indexOf(entry), 1);
+      reject(tooManyLogins());
+    }, maxWaitMs);
+    waiting.push(entry);
+  });
+}
+
+function tooManyLogins(): ServiceError {
+  return new ServiceError(
+    'unavailable',
+    'Too many logins are in progress. Retry after the time in `Retry-After`.',
+  );
 }

@@ -128,8 +128,8 @@ function httpTarget(port: number, { toRequest, ...target }: RequestTarget): Wire
     ...target,
     concurrency,
     send: async (input, random) => {
-      const connection = idle.pop();
-      if (!connection) throw new Error('more requests than connections');
+      // A request that gets no answer keeps its connection.
+      const connection = idle.pop() ?? new HttpExchanges(port, localAddress(concurrency));
       try {
         return judge(await connection.send(printRequest(toRequest(input, random))));
       } finally {
