@@ -65,7 +65,7 @@ const folderOrders = {
     ...['reconciliation', 'revocations', 'status'],
   ],
   'apps/platform-simulator/src': [
-    ...['http', 'limits', 'world', 'oauth', 'messages', 'faults', 'subscriptions', 'notifications'],
+    ...['http', 'limits', 'world', 'faults', 'grants', 'oauth', 'messages', 'subscriptions', 'notifications'],
     ...['users', 'streams', 'scenarios', 'simulator', 'command-line'],
   ],
   'tools/boundary-probe/folders': ['lower', 'upper'],

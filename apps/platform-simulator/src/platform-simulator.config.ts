@@ -16,6 +16,10 @@ export const maxRate = 100_000;
 /** The scenarios. scenarios/scenarios.ts describes them. */
 export const scenarioNames = ['quiet', 'busy-evening', 'raid', 'streamers-on-and-off'] as const;
 
+/** Who has granted scopes: every user, or only users who have consented. */
+export const grantModes = ['everyone', 'explicit'] as const;
+export type GrantMode = (typeof grantModes)[number];
+
 /** The secret of the control API. `npm run simulator` reads the same variable. */
 export const controlSecret: Variable<string> = {
   description:
@@ -48,6 +52,11 @@ export const variables = {
     'Scenario that runs from the start; it also sets the rate',
     ['none', ...scenarioNames],
     { default: 'none' },
+  ),
+  SIMULATOR_GRANTS: oneOf(
+    'Whose consent subscriptions have: `everyone` means that every user has granted every scope; with `explicit`, users grant scopes by authorization code or device code',
+    grantModes,
+    { default: 'everyone' },
   ),
   SIMULATOR_SEED: optionalText('Seed of the simulation: the same seed gives the same events'),
 };

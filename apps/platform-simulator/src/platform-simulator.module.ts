@@ -1,6 +1,7 @@
 import { Module, ValidationPipe } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { FaultsModule } from './faults/faults.module.js';
+import { GrantsModule } from './grants/grants.module.js';
 import { ControlAccess } from './http/control-access.js';
 import { PlatformErrorFilter } from './http/platform-error.filter.js';
 import { LimitsModule } from './limits/limits.module.js';
@@ -18,9 +19,10 @@ import { WorldModule } from './world/world.module.js';
   imports: [
     WorldModule,
     LimitsModule,
+    FaultsModule,
+    GrantsModule,
     OAuthModule,
     MessagesModule,
-    FaultsModule,
     SubscriptionsModule,
     NotificationsModule,
     UsersModule,

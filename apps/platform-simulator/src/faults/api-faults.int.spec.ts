@@ -73,6 +73,7 @@ describe('faults of the platform API', () => {
     expect((await setup.call('GET', '/simulator')).json.faults).toEqual({
       api: { mode: 'ok' },
       notifications: {},
+      oauth: {},
     });
   });
 

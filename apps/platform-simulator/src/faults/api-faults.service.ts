@@ -13,6 +13,7 @@ const rateLimitedForMs = 60_000;
 @Injectable()
 export class ApiFaultsService implements OnModuleDestroy {
   private readonly requests = new Map<string, number>();
+  private readonly withoutReply = new WeakSet<FastifyRequest>();
   private readonly closing = new AbortController();
 
   constructor(
@@ -42,8 +43,15 @@ export class ApiFaultsService implements OnModuleDestroy {
     fastify.addHook('onSend', async (request, _reply, payload) => {
       const { mode, delayMs } = this.faults.apiAt(Date.now());
       if (mode === 'slow' && isPlatformApi(request)) await this.wait(delayMs);
+      if (request.url.startsWith('/oauth2')) await this.wait(this.faults.oauthDelayMs);
+      if (this.withoutReply.has(request)) request.raw.socket.destroy();
       return payload;
     });
+  }
+
+  /** Closes the connection instead of sending the response, as if the response were lost. */
+  loseReply(request: FastifyRequest): void {
+    this.withoutReply.add(request);
   }
 
   /** Whether the fault replaced the response or closed the connection. */
@@ -78,6 +86,7 @@ export class ApiFaultsService implements OnModuleDestroy {
   }
 
   private async wait(delayMs: number): Promise<void> {
+    if (delayMs === 0) return;
     // Only a shutdown rejects this wait. The response is then sent immediately.
     await delay(delayMs, undefined, { signal: this.closing.signal }).catch(() => undefined);
   }

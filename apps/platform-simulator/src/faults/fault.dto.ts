@@ -60,7 +60,44 @@ export class NotificationFaultsDto {
   bad_signature?: number;
 }
 
-/** `faults` of `PATCH /simulator`: a given member replaces the current one. `{}` for notifications removes their faults. */
+/** How often the next requests fail, and how long every request of /oauth2 takes. */
+export class OAuthFaultsDto {
+  /** Refreshes that the platform rejects as it rejects a revoked token. */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(maxMs)
+  refresh_fails?: number;
+
+  /** Refreshes that succeed, but whose responses are lost. */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(maxMs)
+  refresh_replies_lost?: number;
+
+  /** Validations that return 401. */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(maxMs)
+  validate_fails?: number;
+
+  /** Polls of a pending device code that return `invalid device code` (docs/platform-facts.md §4.7). */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(maxMs)
+  device_polls_invalid?: number;
+
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(maxMs)
+  delay_ms?: number;
+}
+
+/** `faults` of `PATCH /simulator`: a given member replaces the current one. `{}` for notifications or OAuth removes their faults. */
 export class FaultsDto {
   @IsOptional()
   @ValidateNested()
@@ -71,4 +108,9 @@ export class FaultsDto {
   @ValidateNested()
   @Type(() => NotificationFaultsDto)
   notifications?: NotificationFaultsDto;
+
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => OAuthFaultsDto)
+  oauth?: OAuthFaultsDto;
 }

@@ -1,7 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Random } from '../world/random.js';
 import { World } from '../world/world.js';
-import type { ApiFaultDto, ApiFaultMode, FaultsDto, NotificationFaultsDto } from './fault.dto.js';
+import type {
+  ApiFaultDto,
+  ApiFaultMode,
+  FaultsDto,
+  NotificationFaultsDto,
+  OAuthFaultsDto,
+} from './fault.dto.js';
 
 /** The current fault of the platform's API. */
 export interface ApiFault {
@@ -15,7 +21,12 @@ export interface ApiFault {
 export interface FaultsView {
   api: { mode: ApiFaultMode; delay_ms?: number; for_ms?: number };
   notifications: NotificationFaultsDto;
+  /** What remains of the faults of OAuth. */
+  oauth: OAuthFaultsDto;
 }
+
+/** A fault that the next requests have. */
+type OAuthFault = Exclude<keyof OAuthFaultsDto, 'delay_ms'>;
 
 type NotificationFault = 'lose' | 'duplicate' | 'reorder' | 'bad_signature';
 
@@ -29,15 +40,17 @@ const noFault: ApiFault = { mode: 'ok', delayMs: 0, untilMs: null };
 export class FaultsService {
   private apiFault = noFault;
   private notificationFaults: NotificationFaultsDto = {};
+  private oauthFaults: OAuthFaultsDto = {};
   private readonly random: Random;
 
   constructor(@Inject(World) world: World) {
     this.random = new Random(`${world.seed}/faults`);
   }
 
-  change({ api, notifications }: FaultsDto): void {
+  change({ api, notifications, oauth }: FaultsDto): void {
     if (api) this.apiFault = createApiFault(api);
     if (notifications) this.notificationFaults = { ...notifications };
+    if (oauth) this.oauthFaults = { ...oauth };
   }
 
   /** The fault of the platform's API at this time. */
@@ -53,6 +66,17 @@ export class FaultsService {
     return probability > 0 && this.random.chance(probability);
   }
 
+  /** Whether this request has the fault, which then counts as used. */
+  take(fault: OAuthFault): boolean {
+    const left = this.oauthFaults[fault] ?? 0;
+    if (left > 0) this.oauthFaults[fault] = left - 1;
+    return left > 0;
+  }
+
+  get oauthDelayMs(): number {
+    return this.oauthFaults.delay_ms ?? 0;
+  }
+
   get notificationDelayMs(): number {
     return this.notificationFaults.delay_ms ?? 0;
   }
@@ -66,6 +90,7 @@ export class FaultsService {
         ...(untilMs !== null && { for_ms: untilMs - nowMs }),
       },
       notifications: this.notificationFaults,
+      oauth: this.oauthFaults,
     };
   }
 }

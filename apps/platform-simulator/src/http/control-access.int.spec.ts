@@ -20,6 +20,13 @@ const controlRoutes = [
   ['POST', '/simulator/notifications'],
   ['POST', '/simulator/revocations'],
   ['POST', '/simulator/tokens/revoke'],
+  ['GET', '/simulator/applications'],
+  ['POST', '/simulator/applications'],
+  ['GET', '/simulator/device-codes'],
+  ['POST', '/simulator/device-codes'],
+  ['GET', '/simulator/grants'],
+  ['POST', '/simulator/grants'],
+  ['DELETE', '/simulator/grants'],
   ['GET', '/simulator/limits'],
   ['POST', '/simulator/limits'],
   ['GET', '/simulator/scenarios'],
@@ -87,7 +94,7 @@ describe(ControlAccess.name, () => {
       expect((await send(method, path, { authorization })).status).toBe(401);
   });
 
-  it.each(['/%73imulator', '/simulator/', '//simulator', '/', '/nothing'])(
+  it.each(['/%73imulator', '/simulator/', '//simulator', '/', '/nothing', '/activate/', '/activate/x'])(
     'requires it for %s, because only the platform’s API is exempt',
     async (path) => {
       expect((await send('GET', path, {})).status).toBe(401);
@@ -160,6 +167,25 @@ describe(ControlAccess.name, () => {
     const rebound = { host: `evil.example:${port}`, origin: `http://evil.example:${port}` };
     expect((await send('POST', '/oauth2/token', { ...form, ...rebound }, token.toString())).status).toBe(403);
   });
+
+  it.each(['/activate', '/oauth2/authorize'])(
+    'shows the page %s without the secret, but accepts its form only from the page itself',
+    async (page) => {
+      const own = `http://127.0.0.1:${port}`;
+      const decide = (headers: Record<string, string>) => send('POST', page, { ...form, ...headers }, 'a=b');
+      for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1'])
+        expect((await decide({ origin })).status).toBe(403);
+      expect((await decide({})).status).toBe(403);
+      expect((await decide({ origin: own })).status).toBe(400); // accepted, but without the fields
+      const rebound = { host: `evil.example:${port}`, origin: `http://evil.example:${port}` };
+      expect((await decide(rebound)).status).toBe(421);
+      const shown = await fetch(`${own}${page}`);
+      expect([shown.status, shown.headers.get('www-authenticate')]).toEqual([
+        page === '/activate' ? 200 : 400, // the authorize page needs parameters
+        null,
+      ]);
+    },
+  );
 
   it('leaves the platform’s API open to services that reach it by another name', async () => {
     const headers = { ...setup.authorization, host: 'platform-simulator:8100' };

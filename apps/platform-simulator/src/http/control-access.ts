@@ -16,14 +16,16 @@ import type { SimulatorConfig } from '../platform-simulator.config.js';
 /**
  * Checks every request before its body is read, because web pages can send requests to programs on the reader's machine:
  *
- *   requirement                      | for         | otherwise | protects against
- *   ---------------------------------|-------------|-----------|-------------------------------------------------
- *   `Host` names this simulator      | control API | 421       | a site that points its own name at this machine
- *   no `Origin` of another site      | all         | 403       | forms and scripts of other sites
- *   `Authorization: Bearer <secret>` | control API | 401       | other programs and users of this machine
- *   JSON, if there is a body         | control API | 415       | forms that come without `Origin`
+ *   requirement                      | for                | otherwise | protects against
+ *   ---------------------------------|--------------------|-----------|-------------------------------------------------
+ *   `Host` names this simulator      | control API, pages | 421       | a site that points its own name at this machine
+ *   no `Origin` of another site      | all                | 403       | forms and scripts of other sites
+ *   `Origin` of this simulator       | forms of pages     | 403       | forms that come without `Origin`
+ *   `Authorization: Bearer <secret>` | control API        | 401       | other programs and users of this machine
+ *   JSON, if there is a body         | control API        | 415       | forms that come without `Origin`
  *
- * The platform's API has its own access tokens, and other machines may reach it by any name. Everything else is the control API.
+ * The pages are those on which a person consents; a browser on the machine shows them without a secret. The platform's API has its
+ * own access tokens, and other machines may reach it by any name. Everything else is the control API.
  */
 @Injectable()
 export class ControlAccess {
@@ -43,14 +45,18 @@ export class ControlAccess {
 
   private findRefusal(request: FastifyRequest): HttpException | undefined {
     const { host = '', origin } = request.headers;
-    const isControl = !isPlatformApi(request);
+    const isPage = isConsentPage(request);
+    const isControl = !isPage && !isPlatformApi(request);
     const isOwnHost = this.isOwnHost(host, request.socket.localPort);
-    if (isControl && !isOwnHost)
+    if ((isControl || isPage) && !isOwnHost)
       return new MisdirectedException(
         `${host} does not name this simulator: use its port with localhost, 127.0.0.1, or the address in HOST`,
       );
-    if (origin !== undefined && !(isOwnHost && origin === `http://${host}`))
-      return new ForbiddenException(`web pages of ${origin} may not use the simulator`);
+    const needsOrigin = isPage && request.method !== 'GET';
+    if ((origin !== undefined || needsOrigin) && !(isOwnHost && origin === `http://${host}`))
+      return new ForbiddenException(
+        `web pages of ${origin ?? 'an unknown origin'} may not use the simulator`,
+      );
     if (!isControl) return undefined;
     if (!this.hasSecret(request))
       return new UnauthorizedException('send the control secret as Authorization: Bearer <secret>');
@@ -75,6 +81,11 @@ export class ControlAccess {
 /** Whether the request is for the platform's API. */
 export function isPlatformApi({ url }: FastifyRequest): boolean {
   return url.startsWith('/helix') || url.startsWith('/oauth2');
+}
+
+/** Whether the request is for a page on which a person consents. */
+function isConsentPage({ url }: FastifyRequest): boolean {
+  return /^\/(oauth2\/authorize|activate)(\?|$)/.test(url);
 }
 
 function isJsonOrEmpty({ headers }: FastifyRequest): boolean {

@@ -1,4 +1,5 @@
-import { ArrayMaxSize, IsArray, IsInt, IsOptional, Max, Min } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
+import { grantModes, type GrantMode } from '../platform-simulator.config.js';
 
 // Catch typing errors, and delays outside the range of a timer.
 const max = 1_000_000_000;
@@ -29,6 +30,34 @@ export class ChangeLimitsDto {
   @Min(1)
   @Max(max)
   token_seconds?: number;
+
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(max)
+  user_token_seconds?: number;
+
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(max)
+  refresh_token_seconds?: number;
+
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(max)
+  device_code_seconds?: number;
+
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(max)
+  device_interval_seconds?: number;
+
+  @IsOptional()
+  @IsIn(grantModes)
+  grants?: GrantMode;
 
   @IsOptional()
   @IsInt()

@@ -1,4 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG } from '@stream-events/service';
+import type { GrantMode, SimulatorConfig } from '../platform-simulator.config.js';
 
 /** The limits of an application, and how the platform treats failing callbacks. */
 export interface Limits {
@@ -8,8 +10,18 @@ export interface Limits {
   rate_limit: number;
   /** Subscriptions per page. */
   page_size: number;
-  /** Lifetime of an access token in seconds. */
+  /** Lifetime of an app access token in seconds. */
   token_seconds: number;
+  /** Lifetime of a user access token in seconds. */
+  user_token_seconds: number;
+  /** Lifetime of a public client's refresh token in seconds (docs/platform-facts.md §4.8). */
+  refresh_token_seconds: number;
+  /** Lifetime of a device code in seconds (docs/platform-facts.md §4.7). */
+  device_code_seconds: number;
+  /** Seconds between two polls of a device code. */
+  device_interval_seconds: number;
+  /** Who has granted scopes: every user, or only users who have consented. */
+  grants: GrantMode;
   /** Number of failed notifications in a row, retries included, that disables the subscription. */
   max_failed_notifications: number;
   /** Delays before the retries of a notification. */
@@ -24,11 +36,20 @@ export class PlatformLimits {
     rate_limit: 800,
     page_size: 100,
     token_seconds: 60 * 86_400,
+    user_token_seconds: 4 * 3_600,
+    refresh_token_seconds: 30 * 86_400,
+    device_code_seconds: 1_800,
+    device_interval_seconds: 5,
+    grants: 'everyone',
     // The platform publishes neither value. A short outage of a callback must not disable its subscription, and a
     // simulation should not take minutes.
     max_failed_notifications: 10,
     retry_delays_ms: [500, 2_000, 5_000],
   };
+
+  constructor(@Inject(CONFIG) { SIMULATOR_GRANTS }: SimulatorConfig) {
+    this.limits.grants = SIMULATOR_GRANTS;
+  }
 
   get current(): Readonly<Limits> {
     return this.limits;

@@ -11,16 +11,16 @@ export interface RateLimitState {
 /** `Ratelimit-Limit`, `-Remaining`, and `-Reset` (Unix time in seconds when the bucket is full again). */
 export type RateLimitHeaders = Record<string, string>;
 
-/** One token bucket per application. */
+/** One token bucket per application, and one per application and user. */
 @Injectable()
 export class RateLimiter {
   private readonly buckets = new Map<string, TokenBucket>();
 
   constructor(@Inject(PlatformLimits) private readonly limits: PlatformLimits) {}
 
-  /** Takes a point of a known application. AccessTokens bounds their number. */
-  take(clientId: string, nowMs: number): RateLimitState {
-    const bucket = this.bucketOf(clientId, nowMs);
+  /** Takes a point of a bucket. The access tokens bound their number. */
+  take(key: string, nowMs: number): RateLimitState {
+    const bucket = this.bucketOf(key, nowMs);
     const isExceeded = !bucket.take(nowMs);
     return { isExceeded, headers: this.describe(bucket.remaining, bucket.fullAtMs) };
   }
@@ -35,12 +35,12 @@ export class RateLimiter {
     return this.describe(0, untilMs);
   }
 
-  private bucketOf(clientId: string, nowMs: number): TokenBucket {
-    const known = this.buckets.get(clientId);
+  private bucketOf(key: string, nowMs: number): TokenBucket {
+    const known = this.buckets.get(key);
     const { rate_limit } = this.limits.current;
     if (known?.capacity === rate_limit) return known;
     const bucket = new TokenBucket(rate_limit, nowMs); // a changed limit starts with a full bucket
-    this.buckets.set(clientId, bucket);
+    this.buckets.set(key, bucket);
     return bucket;
   }
 

@@ -46,10 +46,10 @@ export class NotificationSender {
     return this.missed;
   }
 
-  /** Notifies every subscription that matches the event. */
-  notifyAll({ type, event }: WorldEvent): void {
-    const member = eventMember(JSON.stringify(event));
-    for (const subscription of this.subscriptions.findMatching(type, event)) {
+  /** Notifies every subscription that matches the event, each with its own message. */
+  notifyAll(happened: WorldEvent): void {
+    const member = eventMember(JSON.stringify(happened.event));
+    for (const subscription of this.subscriptions.findMatching(happened)) {
       if (this.waiting >= maxWaiting) this.countMissed(1);
       else this.notify(subscription, member);
     }

@@ -1,9 +1,11 @@
 import { Module } from '@nestjs/common';
 import { FaultsModule } from '../faults/faults.module.js';
+import { GrantsModule } from '../grants/grants.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { MessagesModule } from '../messages/messages.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { WorldModule } from '../world/world.module.js';
+import { ConsentNotifications } from './consent-notifications.service.js';
 import { NotificationGenerator } from './notification-generator.service.js';
 import { NotificationSender } from './notification-sender.service.js';
 import { NotificationsService } from './notifications.service.js';
@@ -11,9 +13,9 @@ import { SimulatedNotificationsController } from './simulated-notifications.cont
 
 /** Generates notifications and sends them to subscriptions. */
 @Module({
-  imports: [FaultsModule, LimitsModule, MessagesModule, SubscriptionsModule, WorldModule],
+  imports: [FaultsModule, GrantsModule, LimitsModule, MessagesModule, SubscriptionsModule, WorldModule],
   controllers: [SimulatedNotificationsController],
-  providers: [NotificationSender, NotificationsService, NotificationGenerator],
+  providers: [NotificationSender, NotificationsService, NotificationGenerator, ConsentNotifications],
   exports: [NotificationSender, NotificationGenerator],
 })
 export class NotificationsModule {}

@@ -56,7 +56,8 @@ describe('OAuth of the simulated platform', () => {
     it.each([
       [{ client_id: '' }, 'missing client id'],
       [{ client_secret: '' }, 'missing client secret'],
-      [{ grant_type: 'authorization_code' }, 'only client_credentials'],
+      [{ grant_type: 'password' }, 'invalid grant type'],
+      [{ grant_type: 'authorization_code' }, 'missing code'],
     ])('responds with 400 to %j', async (fault, message) => {
       const { status, json } = await getToken(fault);
       expect({ status, message: json.message }).toEqual({

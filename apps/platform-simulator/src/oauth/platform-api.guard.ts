@@ -9,7 +9,8 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RateLimiter } from '../limits/rate-limiter.js';
-import { AccessTokens } from './access-tokens.js';
+import { AccessTokens, readBearer, type TokenOwner } from './access-tokens.js';
+import { rememberCaller } from './caller.js';
 
 /** Requires an access token with its client id, and applies the rate limit. */
 @Injectable()
@@ -21,28 +22,32 @@ export class PlatformApiGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     const http = context.switchToHttp();
-    const { headers } = http.getRequest<FastifyRequest>();
+    const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
     const now = Date.now();
-    const clientId = headers['client-id'];
-    const fault = this.findFault(headers.authorization, clientId, now);
-    if (fault !== null || typeof clientId !== 'string') {
+    const caller = this.identify(request, now);
+    if (typeof caller === 'string') {
       reply.headers(this.limiter.full(now));
-      throw new UnauthorizedException(fault ?? 'Client ID is missing');
+      throw new UnauthorizedException(caller);
     }
-    const { isExceeded, headers: rateLimitHeaders } = this.limiter.take(clientId, now);
+    rememberCaller(request, caller);
+    const { clientId, userId } = caller;
+    // An application has one bucket, and one more for each user (docs/platform-facts.md §4.2).
+    const bucket = userId === null ? clientId : JSON.stringify([clientId, userId]);
+    const { isExceeded, headers: rateLimitHeaders } = this.limiter.take(bucket, now);
     reply.headers(rateLimitHeaders);
     if (isExceeded) throw new HttpException('Too Many Requests', HttpStatus.TOO_MANY_REQUESTS);
     return true;
   }
 
-  /** The fault in the platform's words; null for valid credentials. */
-  private findFault(authorization: string | undefined, clientId: unknown, now: number): string | null {
-    const token = /^(?:Bearer|OAuth) +(\S+)$/i.exec(authorization ?? '')?.[1];
+  /** The owner of a valid token, or the fault in the platform's words. */
+  private identify({ headers }: FastifyRequest, now: number): TokenOwner | string {
+    const token = readBearer(headers.authorization);
+    const clientId = headers['client-id'];
     if (token === undefined) return 'OAuth token is missing';
     if (clientId === undefined) return 'Client ID is missing';
     const found = this.tokens.find(token, now);
     if (found === undefined) return 'Invalid OAuth token';
-    return found.clientId === clientId ? null : 'Client ID and OAuth token do not match';
+    return found.clientId === clientId ? found : 'Client ID and OAuth token do not match';
   }
 }

@@ -1,5 +1,4 @@
-import type { EventPayload } from '../world/payloads/scene.js';
-import type { Audience } from '../world/world.js';
+import type { Audience, WorldEvent } from '../world/world.js';
 import { MultiMap } from './multi-map.js';
 import { channelOf, channelsIn, matchesCondition, type Subscription } from './subscription.js';
 
@@ -9,6 +8,9 @@ interface ByChannel {
   sortedChannels: string[] | null;
 }
 
+// The key of subscriptions whose type concerns no channel.
+const noChannel = '';
+
 /** Enabled subscriptions by type and channel: finds the recipients of an event and the events that any subscription wants. */
 export class EnabledIndex implements Audience {
   private readonly types = new Map<string, ByChannel>();
@@ -17,13 +19,14 @@ export class EnabledIndex implements Audience {
     const { type, condition } = subscription.view;
     const found = this.types.get(type) ?? { subscriptions: new MultiMap(), sortedChannels: null };
     this.types.set(type, found);
-    if (found.subscriptions.add(channelOf(condition) ?? '', subscription)) found.sortedChannels = null;
+    if (found.subscriptions.add(channelOf(condition) ?? noChannel, subscription)) found.sortedChannels = null;
   }
 
   delete(subscription: Subscription): void {
     const { type, condition } = subscription.view;
     const found = this.types.get(type);
-    if (found?.subscriptions.delete(channelOf(condition) ?? '', subscription)) found.sortedChannels = null;
+    if (found?.subscriptions.delete(channelOf(condition) ?? noChannel, subscription))
+      found.sortedChannels = null;
   }
 
   /**
@@ -38,11 +41,12 @@ export class EnabledIndex implements Audience {
   }
 
   /** Finds the subscriptions that get this event. */
-  findMatching(type: string, event: EventPayload): Subscription[] {
+  findMatching({ type, event, clientId: owner }: WorldEvent): Subscription[] {
     const subscriptions = this.types.get(type)?.subscriptions;
     if (!subscriptions) return [];
-    return channelsIn(event)
+    return [...channelsIn(event), noChannel]
       .flatMap((channel) => [...subscriptions.get(channel)])
+      .filter(({ clientId }) => owner === undefined || clientId === owner)
       .filter(({ view }) => matchesCondition(view.condition, event));
   }
 

@@ -48,7 +48,10 @@ export function createCondition(row: EventType | undefined, broadcasterId: strin
   return Object.fromEntries(keys.map((key) => [key, broadcasterId]));
 }
 
-/** Types that require a user's consent cost nothing; the others cost one point (docs/platform-facts.md §4.6). */
-export function costOf(row: EventType | undefined): number {
-  return row?.scopes.length === 0 ? 1 : 0;
+/**
+ * Types that require a user's consent cost nothing, and neither do subscriptions whose user has authorized the application; the
+ * others cost one point (docs/platform-facts.md §4.6).
+ */
+export function costOf(row: EventType | undefined, hasAuthorized = false): number {
+  return row?.scopes.length === 0 && !hasAuthorized ? 1 : 0;
 }

@@ -74,6 +74,12 @@ export function matchesCondition(condition: Condition, event: EventPayload): boo
       case 'from_broadcaster_user_id':
       case 'to_broadcaster_user_id':
         return event[key] === value;
+      case 'client_id': // missing in events about a conduit, whose owner EnabledIndex checks
+        return event[key] === undefined || event[key] === value;
+      case 'conduit_id':
+        return event[key] === value;
+      case 'user_id': // the listener of events of a channel
+        return channelOf(condition) !== undefined || [event.user_id, event.to_user_id].includes(value);
       case 'reward_id':
         return isObject(event.reward) && event.reward.id === value;
       default:

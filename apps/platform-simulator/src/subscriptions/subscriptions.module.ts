@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { GrantsModule } from '../grants/grants.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { MessagesModule } from '../messages/messages.module.js';
 import { OAuthModule } from '../oauth/oauth.module.js';
@@ -8,7 +9,7 @@ import { SubscriptionsService } from './subscriptions.service.js';
 
 /** Webhook subscriptions. */
 @Module({
-  imports: [LimitsModule, MessagesModule, OAuthModule, WorldModule],
+  imports: [GrantsModule, LimitsModule, MessagesModule, OAuthModule, WorldModule],
   controllers: [SubscriptionsController],
   providers: [SubscriptionsService],
   exports: [SubscriptionsService],

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   BadRequestException,
   ConflictException,
+  ForbiddenException,
   GoneException,
   HttpException,
   HttpStatus,
@@ -9,17 +10,19 @@ import {
   Injectable,
   NotFoundException,
 } from '@nestjs/common';
-import { findEventType } from '@stream-events/platforms';
+import { findEventType, type EventType } from '@stream-events/platforms';
 import { LOGGER, type Logger } from '@stream-events/service';
+import { Grants, type Consent } from '../grants/grants.js';
 import { decodeCursor, paginate, type Pagination } from '../http/page-cursor.js';
 import { PlatformLimits } from '../limits/platform-limits.js';
 import { DeliveryService, isAccepted, type Reply } from '../messages/delivery.service.js';
 import { createMessage, formatTimestamp, type Message } from '../messages/message.js';
-import type { Condition, EventPayload } from '../world/payloads/scene.js';
-import { World, type Audience } from '../world/world.js';
+import type { Condition } from '../world/payloads/scene.js';
+import { World, type Audience, type WorldEvent } from '../world/world.js';
 import type { CreateSubscriptionDto } from './create-subscription.dto.js';
 import { costOf, findConditionFault, isWithdrawn } from './event-type.js';
 import type { ListSubscriptionsDto } from './list-subscriptions.dto.js';
+import { listRequiredGrants } from './required-grants.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 import {
   isLiving,
@@ -60,8 +63,11 @@ export class SubscriptionsService {
     @Inject(World) private readonly world: World,
     @Inject(PlatformLimits) private readonly limits: PlatformLimits,
     @Inject(DeliveryService) private readonly delivery: DeliveryService,
+    @Inject(Grants) private readonly grants: Grants,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    grants.changes.on('revoked', (consent) => this.revokeWithout(consent));
+  }
 
   /** Registers a subscription and sends the challenge to its callback without waiting for the response. */
   create(clientId: string, request: CreateSubscriptionDto): SubscriptionView {
@@ -124,12 +130,24 @@ export class SubscriptionsService {
     return this.registry.enabled.findFirst(type, broadcasterId);
   }
 
-  findMatching(type: string, event: EventPayload): Subscription[] {
-    return this.registry.enabled.findMatching(type, event);
+  findMatching(happened: WorldEvent): Subscription[] {
+    return this.registry.enabled.findMatching(happened);
   }
 
   audience(): Audience {
     return this.registry.enabled;
+  }
+
+  /** Revokes the subscriptions of an application that needed a user who has disconnected it (docs/platform-facts.md §4.8). */
+  private revokeWithout({ clientId, userId }: Consent): void {
+    for (const subscription of this.registry.findAbout(userId)) {
+      const { type, version, condition } = subscription.view;
+      const row = findEventType(type, version);
+      const isNeeded = row && listRequiredGrants(row, condition).some((grant) => grant.userId === userId);
+      if (isNeeded && subscription.clientId === clientId) {
+        this.revokeUnasked(subscription, 'authorization_revoked');
+      }
+    }
   }
 
   private end(subscription: Subscription, status: RevocationStatus): Message {
@@ -141,13 +159,17 @@ export class SubscriptionsService {
 
   private register(clientId: string, request: CreateSubscriptionDto): Subscription {
     const { type, version, transport } = request;
-    const condition = this.checkRequest(request);
+    const { row, condition } = this.checkRequest(request);
+    this.checkGrants(clientId, row, condition);
+    const hasAuthorized = usersIn(condition).some((userId) =>
+      this.grants.hasAuthorized({ clientId, userId }),
+    );
     const view: SubscriptionView = {
       id: randomUUID(), // random and never derived from the seed, because receivers remember ids for longer than a simulation runs
       status: 'webhook_callback_verification_pending',
       type,
       version,
-      cost: costOf(findEventType(type, version)),
+      cost: costOf(row, hasAuthorized),
       condition,
       transport: { method: 'webhook', callback: transport.callback },
       created_at: formatTimestamp(new Date()),
@@ -160,7 +182,7 @@ export class SubscriptionsService {
     return subscription;
   }
 
-  private checkRequest(request: CreateSubscriptionDto): Condition {
+  private checkRequest(request: CreateSubscriptionDto): { row: EventType; condition: Condition } {
     const { type, version, condition, transport, is_batching_enabled } = request;
     if (isWithdrawn(type, version)) {
       throw new GoneException(`version ${version} of subscription type ${type} was withdrawn`);
@@ -176,7 +198,14 @@ export class SubscriptionsService {
     const known = condition as Condition; // holds: findConditionFault has checked that every value is text
     const gone = usersIn(known).find((id) => this.world.users.wasRemoved(id));
     if (gone !== undefined) throw new BadRequestException(`there is no user ${gone}`);
-    return known;
+    return { row, condition: known };
+  }
+
+  /** @throws ForbiddenException when a user has not granted a scope that the type needs (docs/platform-facts.md §4.5) */
+  private checkGrants(clientId: string, row: EventType, condition: Condition): void {
+    const required = listRequiredGrants(row, condition);
+    if (required.every(({ userId, oneOf }) => this.grants.hasOneOf({ clientId, userId }, oneOf))) return;
+    throw new ForbiddenException('subscription missing proper authorization');
   }
 
   /** Rejects duplicates and subscriptions over the limits. Replaces a dead duplicate, so that the list stays bounded. */

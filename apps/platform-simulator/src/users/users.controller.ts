@@ -1,5 +1,7 @@
 import { BadRequestException, Controller, Get, Inject, Query, UseGuards } from '@nestjs/common';
 import { readRepeated, type Repeated } from '../http/repeated.js';
+import type { TokenOwner } from '../oauth/access-tokens.js';
+import { Caller } from '../oauth/caller.js';
 import { PlatformApiGuard } from '../oauth/platform-api.guard.js';
 import { World } from '../world/world.js';
 import { viewUser, type UserView } from '../world/user.js';
@@ -13,10 +15,16 @@ const maxRequested = 100;
 export class UsersController {
   constructor(@Inject(World) private readonly world: World) {}
 
-  /** Returns the users that exist and omits the others. */
+  /** Returns the users that exist and omits the others. Without ids and logins, the user of the access token. */
   @Get()
-  find(@Query('id') id: Repeated, @Query('login') login: Repeated): { data: UserView[] } {
-    const [ids, logins] = [readRepeated('id', id), readRepeated('login', login)];
+  find(
+    @Caller() { userId }: TokenOwner,
+    @Query('id') id: Repeated,
+    @Query('login') login: Repeated,
+  ): { data: UserView[] } {
+    const logins = readRepeated('login', login);
+    const given = readRepeated('id', id);
+    const ids = given.length + logins.length === 0 && userId !== null ? [userId] : given;
     const count = ids.length + logins.length;
     if (count === 0)
       throw new BadRequestException('id or login is required, because an app access token has no user');

@@ -5,6 +5,7 @@ import {
   Injectable,
   NotFoundException,
 } from '@nestjs/common';
+import { Grants } from '../grants/grants.js';
 import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
 import { World } from '../world/world.js';
 import type { CreateUsersDto, RenameUserDto } from './user.dto.js';
@@ -17,6 +18,7 @@ export class UsersService {
   constructor(
     @Inject(World) private readonly world: World,
     @Inject(SubscriptionsService) private readonly subscriptions: SubscriptionsService,
+    @Inject(Grants) private readonly grants: Grants,
   ) {}
 
   /** Adds one user, or `count` users with generated names. */
@@ -41,10 +43,11 @@ export class UsersService {
     return user;
   }
 
-  /** Removes a user: ends the stream and revokes every subscription for the user. */
+  /** Removes a user: ends the stream, and revokes every subscription for the user and the user's tokens. */
   remove(id: string): void {
     this.world.dismiss(this.find(id), Date.now());
     this.subscriptions.revokeAbout(id);
+    this.grants.revokeAll(id);
   }
 
   private find(id: string): User {

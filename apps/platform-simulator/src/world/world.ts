@@ -20,6 +20,8 @@ import { Random } from './random.js';
 export interface WorldEvent {
   readonly type: string;
   readonly event: EventPayload;
+  /** The application that the event concerns; only its subscriptions get the event. */
+  readonly clientId?: string;
 }
 
 /** The events that the enabled subscriptions want, by type and by the broadcaster's id. */

@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { LimitsModule } from '../limits/limits.module.js';
+import { Grants } from './grants.js';
+
+/** What users allow applications to do. */
+@Module({ imports: [LimitsModule], providers: [Grants], exports: [Grants] })
+export class GrantsModule {}

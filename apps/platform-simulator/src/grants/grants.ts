@@ -1,0 +1,71 @@
+import { EventEmitter } from 'node:events';
+import { Inject, Injectable } from '@nestjs/common';
+import { PlatformLimits } from '../limits/platform-limits.js';
+
+/** A user and an application that the user allows to act. */
+export interface Consent {
+  readonly clientId: string;
+  readonly userId: string;
+}
+
+/**
+ * What users allow applications to do. Scopes add up over time, whatever happens to the tokens
+ * (docs/platform-facts.md §4.1). With the limit `grants: everyone`, every user who has not disconnected an application has
+ * granted it everything, so that a demo needs no consent.
+ */
+@Injectable()
+export class Grants {
+  /** `granted` and `revoked` follow every change. */
+  readonly changes = new EventEmitter<{ granted: [Consent]; revoked: [Consent] }>();
+  private readonly scopes = new Map<string, { consent: Consent; scopes: Set<string> }>();
+  private readonly disconnected = new Set<string>();
+
+  constructor(@Inject(PlatformLimits) private readonly limits: PlatformLimits) {
+    this.changes.setMaxListeners(0); // one for each feature that follows the changes
+  }
+
+  grant(consent: Consent, scopes: readonly string[]): void {
+    const known = this.scopes.get(keyOf(consent))?.scopes ?? [];
+    this.scopes.set(keyOf(consent), { consent, scopes: new Set([...known, ...scopes]) });
+    this.disconnected.delete(keyOf(consent));
+    this.changes.emit('granted', consent);
+  }
+
+  /** Disconnects the application: the user takes everything back. */
+  revoke(consent: Consent): void {
+    this.scopes.delete(keyOf(consent));
+    this.disconnected.add(keyOf(consent));
+    this.changes.emit('revoked', consent);
+  }
+
+  /** Takes back everything that a removed user has granted. */
+  revokeAll(userId: string): void {
+    const consents = this.list().map(({ consent }) => consent);
+    for (const consent of consents) if (consent.userId === userId) this.revoke(consent);
+  }
+
+  /** Whether the user has granted one of these scopes. */
+  hasOneOf(consent: Consent, wanted: readonly string[]): boolean {
+    if (this.limits.current.grants === 'everyone') return !this.disconnected.has(keyOf(consent));
+    const granted = this.scopes.get(keyOf(consent))?.scopes;
+    return wanted.some((scope) => granted?.has(scope));
+  }
+
+  /** Whether the user has explicitly granted any scope. */
+  hasAuthorized(consent: Consent): boolean {
+    return this.scopesOf(consent).length > 0;
+  }
+
+  /** The explicitly granted scopes, sorted. */
+  scopesOf(consent: Consent): string[] {
+    return [...(this.scopes.get(keyOf(consent))?.scopes ?? [])].sort();
+  }
+
+  list(): { consent: Consent; scopes: string[] }[] {
+    return [...this.scopes.values()].map(({ consent, scopes }) => ({ consent, scopes: [...scopes].sort() }));
+  }
+}
+
+function keyOf({ clientId, userId }: Consent): string {
+  return JSON.stringify([clientId, userId]);
+}

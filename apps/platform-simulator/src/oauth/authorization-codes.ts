@@ -1,0 +1,29 @@
+import { Injectable } from '@nestjs/common';
+import { createSecret, type TokenOwner } from './access-tokens.js';
+import { ExpiringStore } from './expiring-store.js';
+
+/** What a user has allowed on the authorize page. */
+export interface Authorization extends TokenOwner {
+  readonly redirectUri: string;
+}
+
+const maxCodes = 1_000;
+
+// The platform says "a short time"; ten minutes is the maximum that RFC 6749 recommends.
+const lifetimeMs = 10 * 60 * 1_000;
+
+/** Authorization codes, each valid once (docs/platform-facts.md §4.1). */
+@Injectable()
+export class AuthorizationCodes {
+  private readonly codes = new ExpiringStore<Authorization>(maxCodes);
+
+  issue(authorization: Authorization, nowMs: number): string {
+    const code = createSecret();
+    this.codes.add(code, authorization, nowMs + lifetimeMs);
+    return code;
+  }
+
+  take(code: string, nowMs: number): Authorization | undefined {
+    return this.codes.take(code, nowMs);
+  }
+}

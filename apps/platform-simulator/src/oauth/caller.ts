@@ -1,0 +1,22 @@
+import { createParamDecorator, UnauthorizedException, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { TokenOwner } from './access-tokens.js';
+
+const callers = new WeakMap<FastifyRequest, TokenOwner>();
+
+/** Remembers who sends a request. */
+export function rememberCaller(request: FastifyRequest, caller: TokenOwner): void {
+  callers.set(request, caller);
+}
+
+/** The owner of the access token, whom PlatformApiGuard has checked. */
+export const Caller = createParamDecorator((_: unknown, context: ExecutionContext): TokenOwner => {
+  const caller = callers.get(context.switchToHttp().getRequest<FastifyRequest>());
+  if (!caller) throw new UnauthorizedException('OAuth token is missing');
+  return caller;
+});
+
+/** @throws UnauthorizedException for a user access token */
+export function requireAppToken({ userId }: TokenOwner): void {
+  if (userId !== null) throw new UnauthorizedException('an app access token is required');
+}

@@ -1,0 +1,77 @@
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsIn,
+  IsNotEmpty,
+  IsOptional,
+  IsString,
+  IsUrl,
+  MaxLength,
+} from 'class-validator';
+import { scopes } from '@stream-events/platforms';
+
+const scopeNames = scopes.map(({ scope }) => scope);
+
+// As long as any the platform issues; bounds memory.
+const maxTextLength = 255;
+
+/** Body of `POST /simulator/applications`. Without a secret, the application is a public client. */
+export class RegisterApplicationDto {
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(maxTextLength)
+  client_id!: string;
+
+  @IsOptional()
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(maxTextLength)
+  client_secret?: string;
+
+  @IsOptional()
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(maxTextLength)
+  name?: string;
+
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(10)
+  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false }, { each: true })
+  redirect_uris?: string[];
+}
+
+/** A user and an application; the application may be omitted when there is only one. */
+export class ConsentDto {
+  @IsString()
+  @IsNotEmpty()
+  login!: string;
+
+  @IsOptional()
+  @IsString()
+  @IsNotEmpty()
+  client_id?: string;
+}
+
+/** Body of `POST /simulator/grants`. */
+export class GrantDto extends ConsentDto {
+  @IsArray()
+  @ArrayMaxSize(scopeNames.length)
+  @IsIn(scopeNames, { each: true, message: 'scopes has an unknown scope' })
+  scopes!: string[];
+}
+
+/** Body of `POST /simulator/device-codes`. `login` is required to allow. */
+export class DecideDeviceDto {
+  @IsString()
+  @IsNotEmpty()
+  user_code!: string;
+
+  @IsIn(['allow', 'deny'])
+  decision!: 'allow' | 'deny';
+
+  @IsOptional()
+  @IsString()
+  @IsNotEmpty()
+  login?: string;
+}

@@ -1,0 +1,43 @@
+/** Values with a secret key and an expiry: tokens and codes. Adding one above the maximum drops the oldest, to bound memory. */
+export class ExpiringStore<Value> {
+  private readonly entries = new Map<string, { value: Value; expiresAtMs: number }>();
+
+  constructor(private readonly maxSize: number) {}
+
+  add(key: string, value: Value, expiresAtMs: number): void {
+    const [oldest] = this.entries.keys();
+    if (this.entries.size >= this.maxSize && oldest !== undefined) this.entries.delete(oldest);
+    this.entries.set(key, { value, expiresAtMs });
+  }
+
+  /** Finds a value that has not expired, with its expiry. */
+  find(key: string, nowMs: number): { value: Value; expiresAtMs: number } | undefined {
+    const found = this.entries.get(key);
+    return found !== undefined && nowMs < found.expiresAtMs ? found : undefined;
+  }
+
+  /** Finds a value and removes it, so that it is used only once. */
+  take(key: string, nowMs: number): Value | undefined {
+    const found = this.find(key, nowMs);
+    this.entries.delete(key);
+    return found?.value;
+  }
+
+  delete(key: string): boolean {
+    return this.entries.delete(key);
+  }
+
+  /** Removes matching values and returns their number. */
+  deleteWhere(isDoomed: (value: Value) => boolean): number {
+    const doomed = [...this.entries].filter(([, { value }]) => isDoomed(value));
+    for (const [key] of doomed) this.entries.delete(key);
+    return doomed.length;
+  }
+
+  /** The values that have not expired, oldest first. */
+  list(nowMs: number): Value[] {
+    return [...this.entries.values()].flatMap(({ value, expiresAtMs }) =>
+      nowMs < expiresAtMs ? [value] : [],
+    );
+  }
+}

@@ -1,0 +1,36 @@
+import { BadRequestException } from '@nestjs/common';
+import { scopes as knownScopes } from '@stream-events/platforms';
+
+/** Parameters of a form or a query. */
+export type Parameters = Record<string, unknown>;
+
+/** @throws BadRequestException without the parameter */
+export function readText(parameters: Parameters, name: string): string {
+  const value = readOptional(parameters, name);
+  if (value === undefined) throw new BadRequestException(`missing ${name.replace('_', ' ')}`);
+  return value;
+}
+
+export function readOptional(parameters: Parameters, name: string): string | undefined {
+  const value = parameters[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+const descriptions = new Map(knownScopes.map(({ scope, description }) => [scope, description]));
+
+/**
+ * The distinct scopes in a list that is separated by spaces.
+ *
+ * @throws BadRequestException for an unknown scope
+ */
+export function readScopes(list: string | undefined): string[] {
+  const scopes = [...new Set((list ?? '').split(/[ +]+/).filter((scope) => scope !== ''))];
+  const unknown = scopes.find((scope) => !descriptions.has(scope));
+  if (unknown !== undefined) throw new BadRequestException(`invalid scope requested: '${unknown}'`);
+  return scopes;
+}
+
+/** What a scope allows, in words. */
+export function describeScope(scope: string): string {
+  return descriptions.get(scope) ?? scope;
+}
