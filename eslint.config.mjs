@@ -65,7 +65,8 @@ const folderOrders = {
     ...['reconciliation', 'revocations', 'status'],
   ],
   'apps/platform-simulator/src': [
-    ...['http', 'limits', 'world', 'faults', 'grants', 'oauth', 'messages', 'subscriptions', 'notifications'],
+    ...['http', 'limits', 'world', 'faults', 'grants', 'oauth', 'messages', 'sockets', 'transports'],
+    ...['conduits', 'subscriptions', 'notifications'],
     ...['users', 'streams', 'scenarios', 'simulator', 'command-line'],
   ],
   'tools/boundary-probe/folders': ['lower', 'upper'],

@@ -7,6 +7,7 @@ import { ControlAccess } from './http/control-access.js';
 import { variables } from './platform-simulator.config.js';
 import { PlatformSimulatorModule } from './platform-simulator.module.js';
 import { ScenarioPlayer } from './scenarios/scenario-player.service.js';
+import { SocketServer } from './sockets/socket-server.service.js';
 
 export {
   controlSecretPath,
@@ -41,6 +42,7 @@ export const platformSimulator = defineService({
     const fastify = app.getHttpAdapter().getInstance();
     app.get(ApiFaultsService).register(fastify);
     app.get(ControlAccess).register(fastify);
+    app.get(SocketServer).attach(fastify.server);
     await app.listen(config.PORT, config.HOST);
     const url = await app.getUrl();
     const scenario = config.SIMULATOR_SCENARIO;

@@ -1,8 +1,9 @@
 import { Module, ValidationPipe } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
+import { ConduitsModule } from './conduits/conduits.module.js';
 import { FaultsModule } from './faults/faults.module.js';
 import { GrantsModule } from './grants/grants.module.js';
-import { ControlAccess } from './http/control-access.js';
+import { HttpModule } from './http/http.module.js';
 import { PlatformErrorFilter } from './http/platform-error.filter.js';
 import { LimitsModule } from './limits/limits.module.js';
 import { MessagesModule } from './messages/messages.module.js';
@@ -10,19 +11,25 @@ import { NotificationsModule } from './notifications/notifications.module.js';
 import { OAuthModule } from './oauth/oauth.module.js';
 import { ScenariosModule } from './scenarios/scenarios.module.js';
 import { SimulatorModule } from './simulator/simulator.module.js';
+import { SocketsModule } from './sockets/sockets.module.js';
 import { StreamsModule } from './streams/streams.module.js';
 import { SubscriptionsModule } from './subscriptions/subscriptions.module.js';
+import { TransportsModule } from './transports/transports.module.js';
 import { UsersModule } from './users/users.module.js';
 import { WorldModule } from './world/world.module.js';
 
 @Module({
   imports: [
+    HttpModule,
     WorldModule,
     LimitsModule,
     FaultsModule,
     GrantsModule,
     OAuthModule,
     MessagesModule,
+    SocketsModule,
+    TransportsModule,
+    ConduitsModule,
     SubscriptionsModule,
     NotificationsModule,
     UsersModule,
@@ -31,7 +38,6 @@ import { WorldModule } from './world/world.module.js';
     SimulatorModule,
   ],
   providers: [
-    ControlAccess,
     { provide: APP_PIPE, useValue: new ValidationPipe({ whitelist: true, transform: true }) },
     { provide: APP_FILTER, useClass: PlatformErrorFilter },
   ],

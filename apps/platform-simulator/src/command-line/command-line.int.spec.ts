@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { controlSecret, SimulatorSetup } from '../../test/simulator-setup.js';
+import { SocketClient } from '../../test/socket-client.js';
 import { isNotification } from '../../test/webhook-receiver.js';
 import { runCommandLine } from './command-line.js';
 
@@ -59,6 +60,36 @@ describe(runCommandLine.name, () => {
     expect((await run('scenario')).output).toContain('Running: quiet');
     expect((await run('fault', 'none')).output).toContain('"mode":"ok"');
     expect((await run('revoke-tokens')).output).toContain('Revoked');
+  });
+
+  it('registers applications, and decides for users', async () => {
+    await run('add', 'vera', '--id', '79');
+    expect((await run('application', 'cli-app', '--name', 'My app')).output).toContain('a public client');
+    const form = new URLSearchParams({ client_id: 'cli-app', scopes: 'bits:read' });
+    const start = async (): Promise<string> =>
+      String((await setup.call('POST', '/oauth2/device', form)).json.user_code);
+    const code = await start();
+    expect((await run('devices')).output).toBe(`${code}  cli-app  bits:read`);
+    expect((await run('approve', code, 'vera')).exitCode).toBe(0);
+    expect((await run('deny', await start())).exitCode).toBe(0);
+    expect((await run('devices')).output).toBe('No device waits.');
+    expect((await run('grants')).output).toBe('user 79 → cli-app: bits:read');
+    const more = await run('grant', 'vera', 'channel:read:polls,channel:bot', '--client', 'cli-app');
+    expect(more.output).toBe('user 79 → cli-app: bits:read channel:bot channel:read:polls');
+    expect((await run('disconnect', 'vera', '--client', 'cli-app')).exitCode).toBe(0);
+    expect((await run('grants')).output).toBe('No user has granted anything.');
+    expect((await run('fault', 'oauth', '--refresh-fails', '2')).output).toContain('"refresh_fails":2');
+    expect((await run('limits', '--grants', 'explicit')).output).toContain('grants: explicit');
+    await run('limits', '--grants', 'everyone');
+  });
+
+  it('lists and disturbs sockets', async () => {
+    expect((await run('sockets')).output).toBe('No client is connected.');
+    const client = await SocketClient.connect(setup.simulator.url);
+    expect((await run('socket', 'slow', '--delay', '50')).output).toContain('50 ms slow');
+    expect((await run('sockets')).output).toContain(client.sessionId);
+    const closed = await run('socket', 'close', '--code', '4000', '--session', client.sessionId);
+    expect([closed.exitCode, await client.closed]).toEqual([0, [4000, 'internal server error']]);
   });
 
   it.each([

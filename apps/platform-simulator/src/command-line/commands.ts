@@ -1,7 +1,9 @@
 import { readFaults } from './fault-options.js';
 import type { Command, CommandInput } from './command.js';
+import { consentCommands } from './consent-commands.js';
 import { CommandError, type ControlClient } from './control-client.js';
 import { readJson, readNumber } from './option-values.js';
+import { socketCommands } from './socket-commands.js';
 import {
   describeScenarios,
   describeStatus,
@@ -127,19 +129,23 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   fault: {
-    usage: '<api <mode> | notifications | none>',
+    usage: '<api <mode> | notifications | oauth | none>',
     words: [1, 2],
-    help: 'Injects faults into the API or the notifications; none removes all faults',
+    help: 'Injects faults into the API, the notifications, or OAuth; none removes all faults',
     options: {
       for: { type: 'string', help: 'api: milliseconds after which the fault ends' },
       delay: {
         type: 'string',
-        help: 'milliseconds: delays responses in mode api slow, or every notification',
+        help: 'milliseconds: delays responses in mode api slow, every notification, or every response of OAuth',
       },
       lose: { type: 'string', help: 'notifications: probability from 0 to 1' },
       duplicate: { type: 'string', help: 'notifications: probability from 0 to 1' },
       reorder: { type: 'string', help: 'notifications: probability from 0 to 1' },
       'bad-signature': { type: 'string', help: 'notifications: probability from 0 to 1' },
+      'refresh-fails': { type: 'string', help: 'oauth: how many refreshes fail' },
+      'refresh-replies-lost': { type: 'string', help: 'oauth: how many refreshes lose their response' },
+      'validate-fails': { type: 'string', help: 'oauth: how many validations return 401' },
+      'device-polls-invalid': { type: 'string', help: 'oauth: how many polls return invalid device code' },
     },
     run: async ({ client, words, options }) => {
       const { faults } = await client.call<StatusView>('PATCH', '', { faults: readFaults(words, options) });
@@ -165,6 +171,8 @@ export const commands: Readonly<Record<string, Command>> = {
       );
     },
   },
+  ...consentCommands,
+  ...socketCommands,
   'revoke-tokens': {
     usage: '',
     words: [0, 0],
@@ -183,12 +191,14 @@ export const commands: Readonly<Record<string, Command>> = {
       'max-total-cost': { type: 'string', help: 'maximum total cost of the subscriptions of an application' },
       'rate-limit': { type: 'string', help: 'API calls per minute' },
       'page-size': { type: 'string', help: 'subscriptions per page' },
+      grants: { type: 'string', help: 'who has granted scopes: everyone or explicit' },
     },
     run: async ({ client, options }) => {
       const changes = {
         max_total_cost: readNumber(options, 'max-total-cost'),
         rate_limit: readNumber(options, 'rate-limit'),
         page_size: readNumber(options, 'page-size'),
+        grants: options.grants,
       };
       const limits = await client.call<object>('POST', '/limits', changes);
       return Object.entries(limits).map(([name, value]) => `${name}: ${String(value)}`);

@@ -6,13 +6,13 @@ export type StatusView = SimulatorView;
 
 export function describeStatus(view: StatusView): string[] {
   const { seed, rate, users, live_streams, faults, notifications, requests } = view;
-  const { sent, accepted, given_up, missed, refused } = notifications;
+  const { sent, accepted, given_up, dropped, missed, refused } = notifications;
   const refusals = Object.entries(refused).map(([result, count]) => `${count} × ${result}`);
   return [
     view.description,
     `seed ${seed}, ${rate} events per second, ${users} users, ${live_streams} live`,
     `faults: ${JSON.stringify(faults)}`,
-    `notifications: ${sent} sent, ${accepted} accepted, ${given_up} given up, ${missed} skipped`,
+    `notifications: ${sent} sent, ${accepted} accepted, ${given_up} given up, ${dropped} dropped by conduits, ${missed} skipped`,
     ...(refusals.length > 0 ? [`failed deliveries: ${refusals.join(', ')}`] : []),
     ...Object.entries(requests).map(([route, count]) => `${route}: ${count}`),
   ];

@@ -6,7 +6,7 @@ import { readNumber } from './option-values.js';
 export function readFaults([what, mode]: string[], options: CommandInput['options']): object {
   switch (what) {
     case 'none':
-      return { api: { mode: 'ok' }, notifications: {} };
+      return { api: { mode: 'ok' }, notifications: {}, oauth: {} };
     case 'api':
       if (mode === undefined) {
         throw new CommandError('fault api requires a mode: ok, down, slow, garbage, error, or rate_limited');
@@ -22,7 +22,17 @@ export function readFaults([what, mode]: string[], options: CommandInput['option
           bad_signature: readNumber(options, 'bad-signature'),
         },
       };
+    case 'oauth':
+      return {
+        oauth: {
+          refresh_fails: readNumber(options, 'refresh-fails'),
+          refresh_replies_lost: readNumber(options, 'refresh-replies-lost'),
+          validate_fails: readNumber(options, 'validate-fails'),
+          device_polls_invalid: readNumber(options, 'device-polls-invalid'),
+          delay_ms: readNumber(options, 'delay'),
+        },
+      };
     default:
-      throw new CommandError('fault requires one of: api, notifications, none');
+      throw new CommandError('fault requires one of: api, notifications, oauth, none');
   }
 }

@@ -31,6 +31,8 @@ const controlRoutes = [
   ['POST', '/simulator/limits'],
   ['GET', '/simulator/scenarios'],
   ['POST', '/simulator/scenarios'],
+  ['GET', '/simulator/sockets'],
+  ['POST', '/simulator/sockets'],
 ];
 
 interface Sent {

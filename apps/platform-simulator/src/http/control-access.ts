@@ -1,4 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import {
   ForbiddenException,
@@ -43,6 +44,11 @@ export class ControlAccess {
     });
   }
 
+  /** Whether a page of another site sends this request. */
+  isForeignOrigin({ headers: { host = '', origin }, socket }: IncomingMessage): boolean {
+    return origin !== undefined && !(this.isOwnHost(host, socket.localPort) && origin === `http://${host}`);
+  }
+
   private findRefusal(request: FastifyRequest): HttpException | undefined {
     const { host = '', origin } = request.headers;
     const isPage = isConsentPage(request);
@@ -53,7 +59,7 @@ export class ControlAccess {
         `${host} does not name this simulator: use its port with localhost, 127.0.0.1, or the address in HOST`,
       );
     const needsOrigin = isPage && request.method !== 'GET';
-    if ((origin !== undefined || needsOrigin) && !(isOwnHost && origin === `http://${host}`))
+    if (this.isForeignOrigin(request.raw) || (needsOrigin && origin === undefined))
       return new ForbiddenException(
         `web pages of ${origin ?? 'an unknown origin'} may not use the simulator`,
       );

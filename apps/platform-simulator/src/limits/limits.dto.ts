@@ -4,6 +4,7 @@ import { grantModes, type GrantMode } from '../platform-simulator.config.js';
 // Catch typing errors, and delays outside the range of a timer.
 const max = 1_000_000_000;
 const maxDelayMs = 600_000;
+const maxTimerSeconds = 2_000_000;
 
 /** Body of `POST /simulator/limits`. Missing fields keep their values. */
 export class ChangeLimitsDto {
@@ -54,6 +55,18 @@ export class ChangeLimitsDto {
   @Min(1)
   @Max(max)
   device_interval_seconds?: number;
+
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(1_000)
+  socket_second_ms?: number;
+
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(maxTimerSeconds)
+  dead_conduit_seconds?: number;
 
   @IsOptional()
   @IsIn(grantModes)

@@ -20,6 +20,10 @@ export interface Limits {
   device_code_seconds: number;
   /** Seconds between two polls of a device code. */
   device_interval_seconds: number;
+  /** Length of a second of the socket server in milliseconds, to shorten tests (docs/platform-facts.md §2). */
+  socket_second_ms: number;
+  /** Time after which a conduit without an enabled shard is deleted, in seconds (docs/platform-facts.md §3). */
+  dead_conduit_seconds: number;
   /** Who has granted scopes: every user, or only users who have consented. */
   grants: GrantMode;
   /** Number of failed notifications in a row, retries included, that disables the subscription. */
@@ -40,6 +44,8 @@ export class PlatformLimits {
     refresh_token_seconds: 30 * 86_400,
     device_code_seconds: 1_800,
     device_interval_seconds: 5,
+    socket_second_ms: 1_000,
+    dead_conduit_seconds: 72 * 3_600,
     grants: 'everyone',
     // The platform publishes neither value. A short outage of a callback must not disable its subscription, and a
     // simulation should not take minutes.

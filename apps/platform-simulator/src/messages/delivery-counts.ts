@@ -1,19 +1,25 @@
+import { Injectable } from '@nestjs/common';
+
 /** Outcomes of all notifications so far. */
 export interface DeliveryCountsView {
-  /** Requests, retries included. */
+  /** Requests, retries included, and frames on sockets. */
   sent: number;
-  /** Responses with a 2xx status. */
+  /** Responses with a 2xx status, and frames on open sockets. */
   accepted: number;
   /** Failed requests by HTTP status, or `timeout` or `unreachable` without a response. */
   refused: Record<string, number>;
   /** Notifications that failed after the last retry. */
   given_up: number;
+  /** Notifications of conduits that found no enabled shard. */
+  dropped: number;
 }
 
 /** Counts deliveries. The keys are a bounded set: HTTP statuses and two words. */
+@Injectable()
 export class DeliveryCounts {
   private accepted = 0;
   private givenUp = 0;
+  private dropped = 0;
   private readonly refused = new Map<string, number>();
 
   countAccepted(): void {
@@ -28,9 +34,13 @@ export class DeliveryCounts {
     this.givenUp += 1;
   }
 
+  countDropped(): void {
+    this.dropped += 1;
+  }
+
   view(): DeliveryCountsView {
     const refused = Object.fromEntries(this.refused);
     const sent = [...this.refused.values()].reduce((sum, count) => sum + count, this.accepted);
-    return { sent, accepted: this.accepted, refused, given_up: this.givenUp };
+    return { sent, accepted: this.accepted, refused, given_up: this.givenUp, dropped: this.dropped };
   }
 }

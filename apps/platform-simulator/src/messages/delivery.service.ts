@@ -38,7 +38,6 @@ const drainTimeoutMs = 5_000;
 /** Sends messages to callbacks as the platform does: with a timeout, without following redirects, with retries. */
 @Injectable()
 export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdown {
-  private readonly counts = new DeliveryCounts();
   private readonly inFlight = new Set<Promise<Reply>>();
   private readonly closing = new AbortController();
   private readonly agent = new Agent({
@@ -50,6 +49,7 @@ export class DeliveryService implements OnModuleDestroy, BeforeApplicationShutdo
   constructor(
     @Inject(CONFIG) private readonly config: SimulatorConfig,
     @Inject(PlatformLimits) private readonly limits: PlatformLimits,
+    @Inject(DeliveryCounts) private readonly counts: DeliveryCounts,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     setMaxListeners(0, this.closing.signal); // every wait for a retry adds a listener

@@ -16,6 +16,15 @@ export interface Message {
   readonly signature: string | null;
 }
 
+/** A message before a webhook signs it. Every subscription that gets an event gets its own. */
+export interface Envelope {
+  readonly id: string;
+  readonly timestamp: string;
+  readonly type: MessageType;
+  readonly subscription: { readonly type: string; readonly version: string };
+  readonly body: string;
+}
+
 /** The content of a message. Default: a new id and the current time. */
 export interface MessageContent {
   type: MessageType;
@@ -26,11 +35,22 @@ export interface MessageContent {
   timestamp?: string | undefined;
 }
 
-/** Creates a signed message. */
-export function createMessage({ type, subscription, body, secret, ...given }: MessageContent): Message {
+/** Adds a new id and the current time, unless they are given. */
+export function createEnvelope({
+  type,
+  subscription,
+  body,
+  ...given
+}: Omit<MessageContent, 'secret'>): Envelope {
   // Random and never derived from the seed, because receivers remember ids for longer than a simulation runs.
   const id = given.id ?? randomUUID();
   const timestamp = given.timestamp ?? formatTimestamp(new Date());
+  return { id, timestamp, type, subscription, body };
+}
+
+/** Creates a signed message. */
+export function createMessage({ secret, ...content }: MessageContent): Message {
+  const { id, timestamp, type, subscription, body } = createEnvelope(content);
   return {
     id,
     timestamp,

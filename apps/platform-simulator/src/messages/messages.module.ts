@@ -1,7 +1,12 @@
 import { Module } from '@nestjs/common';
 import { LimitsModule } from '../limits/limits.module.js';
+import { DeliveryCounts } from './delivery-counts.js';
 import { DeliveryService } from './delivery.service.js';
 
 /** Signs messages and delivers them to callbacks. */
-@Module({ imports: [LimitsModule], providers: [DeliveryService], exports: [DeliveryService] })
+@Module({
+  imports: [LimitsModule],
+  providers: [DeliveryCounts, DeliveryService],
+  exports: [DeliveryCounts, DeliveryService],
+})
 export class MessagesModule {}

@@ -1,12 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LOGGER, type Logger } from '@stream-events/service';
 import { FaultsService } from '../faults/faults.service.js';
-import { PlatformLimits } from '../limits/platform-limits.js';
 import { DeliveryService } from '../messages/delivery.service.js';
-import { createFaultyMessage } from '../messages/faults.js';
-import { createMessage, type Message, type MessageContent } from '../messages/message.js';
+import { createEnvelope, type Envelope } from '../messages/message.js';
 import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
 import { channelOf, type Subscription } from '../subscriptions/subscription.js';
+import type { Transport } from '../transports/transport.js';
 import type { WorldEvent } from '../world/world.js';
 import { HeldNotifications } from './held-notifications.js';
 import { composeBody, eventMember } from './notification.js';
@@ -17,8 +16,8 @@ const maxWaiting = 40_000;
 const warnEveryMs = 10_000;
 
 /**
- * Sends notifications to subscriptions as the platform does: at least once, not always in order, with retries. Disables a
- * subscription after too many failures.
+ * Sends notifications to subscriptions as the platform does: at least once, not always in order, with the retries of the
+ * transport.
  */
 @Injectable()
 export class NotificationSender {
@@ -32,7 +31,6 @@ export class NotificationSender {
     @Inject(SubscriptionsService) private readonly subscriptions: SubscriptionsService,
     @Inject(DeliveryService) private readonly delivery: DeliveryService,
     @Inject(FaultsService) private readonly faults: FaultsService,
-    @Inject(PlatformLimits) private readonly limits: PlatformLimits,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -67,39 +65,22 @@ export class NotificationSender {
     this.lastWarningMs = now;
   }
 
-  private notify(subscription: Subscription, member: string): void {
-    const { view, secret } = subscription;
+  private notify({ view, transport }: Subscription, member: string): void {
     if (this.faults.draw('lose')) return;
     const body = composeBody(view, member);
-    const content: MessageContent = { type: 'notification', subscription: view, body, secret };
-    const message = createMessage(content);
-    const { id, timestamp } = message;
-    // Each attempt sends the same message, with a valid or an invalid signature.
-    const createCopy = (): Message =>
-      this.faults.draw('bad_signature')
-        ? createFaultyMessage({ ...content, id, timestamp }, 'bad_signature')
-        : message;
-    const send = (): void => void this.deliver(subscription, createCopy); // cannot fail, because the delivery counts failures
+    const message = createEnvelope({ type: 'notification', subscription: view, body });
+    const send = (): void => void this.deliver(transport, message); // cannot fail, because the delivery counts failures
     const copies = this.faults.draw('duplicate') ? 2 : 1;
     const channel = channelOf(view.condition) ?? '';
     const order = this.faults.draw('reorder') ? 'after the next' : 'in order';
     this.held.pass(channel, order, () => Array.from({ length: copies }, send));
   }
 
-  private async deliver(subscription: Subscription, createCopy: () => Message): Promise<void> {
+  private async deliver(transport: Transport, message: Envelope): Promise<void> {
     this.waiting += 1;
     const delayMs = this.faults.notificationDelayMs;
     const goesOn = delayMs === 0 || (await this.delivery.waitUnlessClosing(delayMs));
-    const { callback } = subscription.view.transport;
-    const isAccepted = goesOn && (await this.delivery.sendWithRetries(createCopy, callback));
+    if (goesOn) await transport.deliver(message);
     this.waiting -= 1;
-    if (isAccepted) subscription.failures = 0;
-    else if (goesOn) this.countFailure(subscription);
-  }
-
-  private countFailure(subscription: Subscription): void {
-    subscription.failures += 1;
-    if (subscription.failures < this.limits.current.max_failed_notifications) return;
-    this.subscriptions.revokeUnasked(subscription, 'notification_failures_exceeded');
   }
 }

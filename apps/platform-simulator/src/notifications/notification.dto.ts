@@ -16,7 +16,7 @@ import {
   Min,
 } from 'class-validator';
 import { faults, type Fault } from '../messages/faults.js';
-import { callbackRules, secretPattern, secretRule } from '../subscriptions/create-subscription.dto.js';
+import { callbackRules, secretPattern, secretRule } from '../messages/webhook-rules.js';
 
 // Both become headers, so only visible ASCII is allowed.
 const headerPattern = /^[\x21-\x7e]{1,255}$/;

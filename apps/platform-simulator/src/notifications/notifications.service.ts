@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { BadRequestException, Inject, Injectable, NotFoundException } from '@nestjs/common';
-import { DeliveryService, toOutcome, type Outcome } from '../messages/delivery.service.js';
+import { DeliveryService, toOutcome, type Outcome, type Reply } from '../messages/delivery.service.js';
 import { createFaultyMessage } from '../messages/faults.js';
-import { createMessage, formatTimestamp } from '../messages/message.js';
+import { createEnvelope, createMessage, formatTimestamp, type Envelope } from '../messages/message.js';
 import { findEventType } from '@stream-events/platforms';
 import { costOf, createCondition } from '../subscriptions/event-type.js';
 import { channelOf, type Subscription, type SubscriptionView } from '../subscriptions/subscription.js';
 import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
+import type { Transport } from '../transports/transport.js';
+import { WebhookTransport, type Webhook } from '../transports/webhook.transport.js';
 import { World } from '../world/world.js';
 import type { SendNotificationDto } from './notification.dto.js';
 import { composeBody, eventMember, eventsMember, isBatched } from './notification.js';
@@ -18,6 +20,12 @@ export interface SentMessage {
   /** The raw text that was sent. */
   body: string;
   responses: Outcome[];
+}
+
+/** A message, and how to send one copy of it. */
+interface Prepared {
+  message: Pick<Envelope, 'id' | 'timestamp' | 'body'>;
+  send: (index: number) => Promise<Reply>;
 }
 
 /**
@@ -34,26 +42,42 @@ export class NotificationsService {
 
   async send(request: SendNotificationDto): Promise<SentMessage> {
     checkCombination(request);
-    for (const callback of request.callback ?? []) this.delivery.checkCallback(callback);
-    const subscription = this.findSubscription(request) ?? createStandIn(request, this.defaultBroadcaster());
-    const { view } = subscription;
-    const content = {
+    const found = this.findSubscription(request);
+    const view = found?.view ?? createStandIn(request, this.defaultBroadcaster());
+    const envelope = createEnvelope({
       type: 'notification',
       subscription: view,
       body: composeBody(view, this.createMember(request, view)),
-      secret: request.secret ?? subscription.secret,
       id: request.message_id,
       timestamp: request.timestamp,
-    } as const;
-    const message = request.fault ? createFaultyMessage(content, request.fault) : createMessage(content);
-    const callbacks = request.callback ?? [view.transport.callback];
-    const responses = await Promise.all(
-      Array.from({ length: request.copies ?? 1 }, (_, index) =>
-        this.delivery.send(message, callbacks[index % callbacks.length] ?? view.transport.callback),
-      ),
-    );
+    });
+    const webhook = found?.transport instanceof WebhookTransport ? found.transport.webhook : undefined;
+    const isSigned = found === undefined || webhook !== undefined || request.callback !== undefined;
+    const { message, send } = isSigned
+      ? this.prepareRequest(envelope, request, webhook)
+      : prepareFrame(envelope, request, found.transport);
+    const replies = await Promise.all(Array.from({ length: request.copies ?? 1 }, (_, index) => send(index)));
     const { id, timestamp, body } = message;
-    return { message_id: id, timestamp, body, responses: responses.map(toOutcome) };
+    return { message_id: id, timestamp, body, responses: replies.map(toOutcome) };
+  }
+
+  /** Signs a message for the webhook, or for the callbacks and the secret of the request. Copies are distributed over callbacks. */
+  private prepareRequest(
+    envelope: Envelope,
+    { callback, secret: givenSecret, fault }: SendNotificationDto,
+    webhook: Webhook | undefined,
+  ): Prepared {
+    const callbacks = callback ?? (webhook ? [webhook.callback] : []);
+    for (const url of callbacks) this.delivery.checkCallback(url);
+    const secret = givenSecret ?? webhook?.secret;
+    if (secret === undefined)
+      throw new BadRequestException('secret is required when there is no subscription');
+    const content = { ...envelope, secret };
+    const message = fault ? createFaultyMessage(content, fault) : createMessage(content);
+    return {
+      message,
+      send: (index) => this.delivery.send(message, callbacks[index % callbacks.length] ?? ''),
+    };
   }
 
   private findSubscription({
@@ -98,15 +122,26 @@ function checkCombination({ event, event_text, events, fault, timestamp }: SendN
   }
 }
 
+/** Frames have no signature, so that most faults do not apply. */
+function prepareFrame(
+  message: Envelope,
+  { fault, secret }: SendNotificationDto,
+  transport: Transport,
+): Prepared {
+  if (fault !== undefined || secret !== undefined) {
+    throw new BadRequestException('fault and secret apply to webhooks only; set callback to send to one');
+  }
+  return { message, send: () => transport.send(message) };
+}
+
 /** Replaces the missing subscription when the caller gives a callback. */
-function createStandIn(request: SendNotificationDto, defaultBroadcaster: string): Subscription {
-  const { type, callback, secret, event } = request;
-  if (secret === undefined) throw new BadRequestException('secret is required when there is no subscription');
+function createStandIn(request: SendNotificationDto, defaultBroadcaster: string): SubscriptionView {
+  const { type, callback, event } = request;
   const row = findEventType(type);
   const named = event?.broadcaster_user_id;
   const broadcasterId =
     request.broadcaster_user_id ?? (typeof named === 'string' ? named : defaultBroadcaster);
-  const view = {
+  return {
     id: randomUUID(),
     status: 'enabled',
     type,
@@ -115,6 +150,5 @@ function createStandIn(request: SendNotificationDto, defaultBroadcaster: string)
     condition: createCondition(row, broadcasterId),
     transport: { method: 'webhook', callback: callback?.[0] ?? '' },
     created_at: formatTimestamp(new Date()),
-  } as const;
-  return { view, secret, clientId: '', sequence: 0, failures: 0 };
+  };
 }

@@ -1,41 +1,6 @@
 import { Type } from 'class-transformer';
-import {
-  IsBoolean,
-  IsIn,
-  IsNotEmpty,
-  IsObject,
-  IsOptional,
-  IsString,
-  IsUrl,
-  Matches,
-  ValidateNested,
-} from 'class-validator';
-
-/**
- * Valid callback URLs. The real platform requires https on port 443. The simulator also accepts http and any port, to reach
- * services on the same machine.
- */
-export const callbackRules = {
-  protocols: ['http', 'https'],
-  require_protocol: true,
-  require_tld: false,
-  allow_underscores: true, // container names may have underscores
-};
-
-/** ASCII, 10 to 100 characters (docs/platform-facts.md §1.2). */
-export const secretPattern = /^[\x20-\x7e]{10,100}$/;
-export const secretRule = { message: 'secret must be 10 to 100 ASCII characters' };
-
-export class WebhookTransportDto {
-  @IsIn(['webhook'])
-  method!: 'webhook';
-
-  @IsUrl(callbackRules)
-  callback!: string;
-
-  @Matches(secretPattern, secretRule)
-  secret!: string;
-}
+import { IsBoolean, IsNotEmpty, IsObject, IsOptional, IsString, ValidateNested } from 'class-validator';
+import { TransportDto } from '../transports/transport.dto.js';
 
 /** Body of `POST /helix/eventsub/subscriptions`. event-type.ts checks the condition, whose keys depend on the type. */
 export class CreateSubscriptionDto {
@@ -52,8 +17,8 @@ export class CreateSubscriptionDto {
 
   @IsObject()
   @ValidateNested()
-  @Type(() => WebhookTransportDto)
-  transport!: WebhookTransportDto;
+  @Type(() => TransportDto)
+  transport!: TransportDto;
 
   @IsOptional()
   @IsBoolean()

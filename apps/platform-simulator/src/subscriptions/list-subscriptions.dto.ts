@@ -20,5 +20,9 @@ export class ListSubscriptionsDto {
 
   @IsOptional()
   @IsString()
+  conduit_id?: string;
+
+  @IsOptional()
+  @IsString()
   after?: string;
 }

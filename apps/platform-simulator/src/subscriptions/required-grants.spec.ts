@@ -1,10 +1,10 @@
 import { findEventType } from '@stream-events/platforms';
 import { listRequiredGrants } from './required-grants.js';
 
-function listOf(type: string, condition: Record<string, string>) {
+function listOf(type: string, condition: Record<string, string>, tokenKind: 'app' | 'user' = 'app') {
   const row = findEventType(type);
   if (!row) throw new Error(`no row for ${type}`);
-  return listRequiredGrants(row, condition);
+  return listRequiredGrants(row, condition, tokenKind);
 }
 
 describe(listRequiredGrants.name, () => {
@@ -32,6 +32,12 @@ describe(listRequiredGrants.name, () => {
       { userId: '2', oneOf: ['user:read:chat'] },
       { userId: '2', oneOf: ['user:bot'] },
       { userId: '1', oneOf: ['channel:bot'] },
+    ]);
+  });
+
+  it('needs no bot with a user access token', () => {
+    expect(listOf('channel.chat.message', { broadcaster_user_id: '1', user_id: '2' }, 'user')).toEqual([
+      { userId: '2', oneOf: ['user:read:chat'] },
     ]);
   });
 });

@@ -8,14 +8,19 @@ export interface RequiredGrant {
 }
 
 /**
- * The grants that a subscription with an app access token needs (docs/platform-facts.md §5): one scope of each group from the user
- * who reads, and for chat also `user:bot` from that user and `channel:bot` from the broadcaster.
+ * The grants that a subscription needs (docs/platform-facts.md §5): one scope of each group from the user who reads. With an app
+ * access token, chat also needs `user:bot` from that user and `channel:bot` from the broadcaster.
  */
-export function listRequiredGrants(row: EventType, condition: Condition): RequiredGrant[] {
+export function listRequiredGrants(
+  row: EventType,
+  condition: Condition,
+  tokenKind: 'app' | 'user',
+): RequiredGrant[] {
   const broadcasterId = condition.broadcaster_user_id;
   const readerId = condition.moderator_user_id ?? condition.user_id ?? broadcasterId;
   const forReading = row.scopes.map((oneOf) => ({ userId: readerId, oneOf }));
-  const forBots = row.app_token_extra_scopes.map((scope) => {
+  const botScopes = tokenKind === 'app' ? row.app_token_extra_scopes : [];
+  const forBots = botScopes.map((scope) => {
     return { userId: scope === 'channel:bot' ? broadcasterId : readerId, oneOf: [scope] };
   });
   return [...forReading, ...forBots].flatMap(({ userId, oneOf }) =>

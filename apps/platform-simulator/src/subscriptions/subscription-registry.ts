@@ -1,8 +1,16 @@
 import { EnabledIndex } from './enabled-index.js';
 import { MultiMap } from './multi-map.js';
-import { conditionKey, isLiving, usersIn, type Subscription, type SubscriptionView } from './subscription.js';
+import {
+  conditionKey,
+  isLiving,
+  keyOfOwner,
+  usersIn,
+  type Owner,
+  type Subscription,
+  type SubscriptionView,
+} from './subscription.js';
 
-/** The subscriptions of one application. */
+/** The subscriptions of one owner. */
 interface Account {
   /** Sorted by sequence, so that pages stay consistent when subscriptions are deleted in between. */
   ordered: Subscription[];
@@ -15,9 +23,10 @@ export interface SubscriptionFilter {
   type?: string | undefined;
   user_id?: string | undefined;
   subscription_id?: string | undefined;
+  conduit_id?: string | undefined;
 }
 
-/** A page of an application's subscriptions. */
+/** A page of an owner's subscriptions. */
 export interface SubscriptionPage {
   views: SubscriptionView[];
   /** The next page starts after this sequence; null on the last page. */
@@ -36,9 +45,14 @@ export class SubscriptionRegistry {
     return this.byId.get(id);
   }
 
-  /** Finds the subscriptions of an application with the same type, version, and condition. */
-  findAlike(clientId: string, view: SubscriptionView): Subscription[] {
-    return [...this.alike.get(alikeKey(clientId, view))];
+  /** Finds the subscriptions of an owner with the same type, version, and condition. */
+  findAlike(owner: Owner, view: SubscriptionView): Subscription[] {
+    return [...this.alike.get(alikeKey(owner, view))];
+  }
+
+  /** All subscriptions of an owner, in order of creation. */
+  list(owner: Owner): readonly Subscription[] {
+    return this.account(owner).ordered;
   }
 
   /** Finds the subscriptions of all applications whose condition names this user. */
@@ -47,32 +61,32 @@ export class SubscriptionRegistry {
   }
 
   add(subscription: Subscription): void {
-    const { view, clientId } = subscription;
-    const account = this.account(clientId);
+    const { view } = subscription;
+    const account = this.account(subscription);
     account.ordered.push(subscription);
     account.totalCost += costNow(view);
     this.byId.set(view.id, subscription);
-    this.alike.add(alikeKey(clientId, view), subscription);
+    this.alike.add(alikeKey(subscription, view), subscription);
     for (const userId of usersIn(view.condition)) this.byUser.add(userId, subscription);
     if (view.status === 'enabled') this.enabled.add(subscription);
   }
 
   remove(subscription: Subscription): void {
-    const { view, clientId, sequence } = subscription;
-    const account = this.account(clientId);
+    const { view, sequence } = subscription;
+    const account = this.account(subscription);
     account.ordered.splice(firstAfter(account.ordered, sequence - 1), 1);
     account.totalCost -= costNow(view);
     this.byId.delete(view.id);
-    this.alike.delete(alikeKey(clientId, view), subscription);
+    this.alike.delete(alikeKey(subscription, view), subscription);
     for (const userId of usersIn(view.condition)) this.byUser.delete(userId, subscription);
     this.enabled.delete(subscription);
   }
 
   /** Changes the status of a subscription unless it was removed. */
   setStatus(subscription: Subscription, status: string): void {
-    const { view, clientId } = subscription;
+    const { view } = subscription;
     if (this.byId.get(view.id) !== subscription) return;
-    const account = this.account(clientId);
+    const account = this.account(subscription);
     account.totalCost -= costNow(view);
     view.status = status;
     account.totalCost += costNow(view);
@@ -80,21 +94,17 @@ export class SubscriptionRegistry {
     else this.enabled.delete(subscription);
   }
 
-  count(clientId: string): number {
-    return this.account(clientId).ordered.length;
+  totalCost(owner: Owner): number {
+    return this.account(owner).totalCost;
   }
 
-  totalCost(clientId: string): number {
-    return this.account(clientId).totalCost;
-  }
-
-  /** Returns up to `size` subscriptions of an application after a sequence, in order of creation. */
+  /** Returns up to `size` subscriptions of an owner after a sequence, in order of creation. */
   page(
-    clientId: string,
+    owner: Owner,
     filter: SubscriptionFilter,
     { after, size }: { after: number; size: number },
   ): SubscriptionPage {
-    const { ordered } = this.account(clientId);
+    const { ordered } = this.account(owner);
     const views: SubscriptionView[] = [];
     let last = after;
     for (let index = firstAfter(ordered, after); index < ordered.length; index += 1) {
@@ -107,9 +117,10 @@ export class SubscriptionRegistry {
     return { views, after: null };
   }
 
-  private account(clientId: string): Account {
-    const account = this.accounts.get(clientId) ?? { ordered: [], totalCost: 0 };
-    this.accounts.set(clientId, account);
+  private account(owner: Owner): Account {
+    const key = keyOfOwner(owner);
+    const account = this.accounts.get(key) ?? { ordered: [], totalCost: 0 };
+    this.accounts.set(key, account);
     return account;
   }
 }
@@ -119,19 +130,21 @@ function costNow(view: SubscriptionView): number {
   return isLiving(view) ? view.cost : 0;
 }
 
-function alikeKey(clientId: string, { type, version, condition }: SubscriptionView): string {
-  return JSON.stringify([clientId, type, version, conditionKey(condition)]);
+function alikeKey(owner: Owner, { type, version, condition }: SubscriptionView): string {
+  return JSON.stringify([keyOfOwner(owner), type, version, conditionKey(condition)]);
 }
 
 function fits(
   view: SubscriptionView,
-  { status, type, user_id, subscription_id }: SubscriptionFilter,
+  { status, type, user_id, subscription_id, conduit_id }: SubscriptionFilter,
 ): boolean {
   return (
     (status === undefined || view.status === status) &&
     (type === undefined || view.type === type) &&
     (user_id === undefined || usersIn(view.condition).includes(user_id)) &&
-    (subscription_id === undefined || view.id === subscription_id)
+    (subscription_id === undefined || view.id === subscription_id) &&
+    (conduit_id === undefined ||
+      (view.transport.method === 'conduit' && view.transport.conduit_id === conduit_id))
   );
 }
 

@@ -1,3 +1,5 @@
+import type { TokenOwner } from '../oauth/access-tokens.js';
+import type { Transport, TransportView } from '../transports/transport.js';
 import type { Condition, EventPayload } from '../world/payloads/scene.js';
 
 /** A subscription in responses and messages of the platform (docs/platform-facts.md §4.5). */
@@ -8,20 +10,19 @@ export interface SubscriptionView {
   readonly version: string;
   readonly cost: number;
   readonly condition: Condition;
-  readonly transport: { readonly method: 'webhook'; readonly callback: string };
+  readonly transport: TransportView;
   readonly created_at: string;
 }
 
+/** Whose subscriptions they are: the application's, or those made with a user's access tokens. */
+export type Owner = Pick<TokenOwner, 'clientId' | 'userId'>;
+
 /** A subscription with its internal data. */
-export interface Subscription {
+export interface Subscription extends Owner {
   readonly view: SubscriptionView;
-  readonly secret: string;
-  /** The application that created it. */
-  readonly clientId: string;
+  readonly transport: Transport;
   /** Increases with every new subscription. */
   readonly sequence: number;
-  /** Number of consecutive notifications that failed after all retries. */
-  failures: number;
 }
 
 /** Reasons for which the platform revokes a subscription (docs/platform-facts.md §1.4). */
@@ -39,6 +40,11 @@ export type RevocationStatus = (typeof revocationStatuses)[number];
 /** Whether a subscription is enabled or pending. Other subscriptions remain in the list and cost nothing. */
 export function isLiving({ status }: Pick<SubscriptionView, 'status'>): boolean {
   return status === 'enabled' || status === 'webhook_callback_verification_pending';
+}
+
+/** The same text for equal owners. */
+export function keyOfOwner({ clientId, userId }: Owner): string {
+  return JSON.stringify([clientId, userId]);
 }
 
 /** The distinct user ids in a condition. */

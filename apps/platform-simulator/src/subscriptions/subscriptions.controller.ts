@@ -4,19 +4,23 @@ import {
   Controller,
   Delete,
   Get,
-  Headers,
   HttpCode,
   Inject,
   Post,
   Query,
   UseGuards,
 } from '@nestjs/common';
+import type { TokenOwner } from '../oauth/access-tokens.js';
+import { Caller } from '../oauth/caller.js';
 import { PlatformApiGuard } from '../oauth/platform-api.guard.js';
 import { CreateSubscriptionDto } from './create-subscription.dto.js';
 import { ListSubscriptionsDto } from './list-subscriptions.dto.js';
 import { SubscriptionsService, type SubscriptionList } from './subscriptions.service.js';
 
-/** The platform's subscriptions API (docs/platform-facts.md §4.5). An application sees only its own subscriptions. */
+/**
+ * The platform's subscriptions API (docs/platform-facts.md §4.5). An application sees only its own subscriptions; with a user access
+ * token, only those on sockets that were created with the user's tokens.
+ */
 @Controller('helix/eventsub/subscriptions')
 @UseGuards(PlatformApiGuard)
 export class SubscriptionsController {
@@ -24,20 +28,20 @@ export class SubscriptionsController {
 
   @Post()
   @HttpCode(202)
-  create(@Headers('client-id') clientId: string, @Body() request: CreateSubscriptionDto): SubscriptionList {
-    const view = this.subscriptions.create(clientId, request);
-    return { data: [view], ...this.subscriptions.describe(clientId) };
+  create(@Caller() caller: TokenOwner, @Body() request: CreateSubscriptionDto): SubscriptionList {
+    const view = this.subscriptions.create(caller, request);
+    return { data: [view], ...this.subscriptions.describe(caller) };
   }
 
   @Get()
-  list(@Headers('client-id') clientId: string, @Query() query: ListSubscriptionsDto): SubscriptionList {
-    return this.subscriptions.list(clientId, query);
+  list(@Caller() caller: TokenOwner, @Query() query: ListSubscriptionsDto): SubscriptionList {
+    return this.subscriptions.list(caller, query);
   }
 
   @Delete()
   @HttpCode(204)
-  remove(@Headers('client-id') clientId: string, @Query('id') id?: string): void {
+  remove(@Caller() caller: TokenOwner, @Query('id') id?: string): void {
     if (!id) throw new BadRequestException('the query parameter id is missing');
-    this.subscriptions.remove(clientId, id);
+    this.subscriptions.remove(caller, id);
   }
 }

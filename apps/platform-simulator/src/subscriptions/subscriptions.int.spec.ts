@@ -120,7 +120,8 @@ describe('subscriptions of the simulated platform', () => {
         { transport: { method: 'webhook', callback: 'http://127.0.0.1:10/', secret } },
         'the callback http://127.0.0.1:10/ is not on',
       ],
-      ['another method', { transport: { method: 'websocket', session_id: '1' } }, 'method'],
+      ['another method', { transport: { method: 'pigeon' } }, 'method'],
+      ['a socket', { transport: { method: 'websocket', session_id: '1' } }, 'transport and auth combination'],
       ['no transport', { transport: undefined }, 'transport'],
       ['no JSON', '{"type":', 'JSON'],
     ])('responds with 400 to %s', async (_, fault, message) => {

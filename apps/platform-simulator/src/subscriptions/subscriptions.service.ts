@@ -1,38 +1,33 @@
 import { randomUUID } from 'node:crypto';
-import {
-  BadRequestException,
-  ConflictException,
-  ForbiddenException,
-  GoneException,
-  HttpException,
-  HttpStatus,
-  Inject,
-  Injectable,
-  NotFoundException,
-} from '@nestjs/common';
-import { findEventType, type EventType } from '@stream-events/platforms';
+import { BadRequestException, Inject, Injectable, NotFoundException } from '@nestjs/common';
+import { findEventType } from '@stream-events/platforms';
 import { LOGGER, type Logger } from '@stream-events/service';
-import { Grants, type Consent } from '../grants/grants.js';
+import type { Consent } from '../grants/grants.js';
 import { decodeCursor, paginate, type Pagination } from '../http/page-cursor.js';
 import { PlatformLimits } from '../limits/platform-limits.js';
-import { DeliveryService, isAccepted, type Reply } from '../messages/delivery.service.js';
-import { createMessage, formatTimestamp, type Message } from '../messages/message.js';
-import type { Condition } from '../world/payloads/scene.js';
-import { World, type Audience, type WorldEvent } from '../world/world.js';
+import type { Reply } from '../messages/delivery.service.js';
+import { createEnvelope, formatTimestamp, type Envelope } from '../messages/message.js';
+import type { TokenOwner } from '../oauth/access-tokens.js';
+import { SocketTransport } from '../transports/socket.transport.js';
+import type { Transport } from '../transports/transport.js';
+import { WebhookTransport } from '../transports/webhook.transport.js';
+import type { Audience, WorldEvent } from '../world/world.js';
 import type { CreateSubscriptionDto } from './create-subscription.dto.js';
-import { costOf, findConditionFault, isWithdrawn } from './event-type.js';
 import type { ListSubscriptionsDto } from './list-subscriptions.dto.js';
+import { RequestChecks } from './request-checks.service.js';
 import { listRequiredGrants } from './required-grants.js';
+import { makeRoom, maxSocketCost } from './subscription-limits.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
+import { SubscriptionTransports } from './subscription-transports.service.js';
 import {
   isLiving,
-  usersIn,
+  type Owner,
   type RevocationStatus,
   type Subscription,
   type SubscriptionView,
 } from './subscription.js';
 
-/** Totals of an application. */
+/** Totals of an application, or of a user's access tokens. */
 export interface SubscriptionTotals {
   total: number;
   total_cost: number;
@@ -45,14 +40,12 @@ export interface SubscriptionList extends SubscriptionTotals {
   pagination?: Pagination;
 }
 
-// Per type and condition (docs/platform-facts.md §4.5).
-const maxAlike = 3;
-
 /**
- * Subscriptions and their states:
+ * Subscriptions of every transport in one table, and their states:
  *
- *     create ──▶ webhook_callback_verification_pending ──challenge answered──▶ enabled ──revoke──▶ <reason>
- *                                    └──not answered──▶ webhook_callback_verification_failed
+ *     webhook ──▶ webhook_callback_verification_pending ──challenge answered──▶ enabled ──revoke──▶ <reason>
+ *                                     └──not answered──▶ webhook_callback_verification_failed
+ *     socket, conduit ────────────────────────────────────────────────────────▶ enabled ──revoke──▶ <reason>
  */
 @Injectable()
 export class SubscriptionsService {
@@ -60,69 +53,116 @@ export class SubscriptionsService {
   private created = 0;
 
   constructor(
-    @Inject(World) private readonly world: World,
+    @Inject(RequestChecks) private readonly checks: RequestChecks,
+    @Inject(SubscriptionTransports) private readonly transports: SubscriptionTransports,
     @Inject(PlatformLimits) private readonly limits: PlatformLimits,
-    @Inject(DeliveryService) private readonly delivery: DeliveryService,
-    @Inject(Grants) private readonly grants: Grants,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {
-    grants.changes.on('revoked', (consent) => this.revokeWithout(consent));
+  ) {}
+
+  /** Registers a subscription. Sends the challenge to a callback without waiting for the response. */
+  create(caller: TokenOwner, request: CreateSubscriptionDto): SubscriptionView {
+    const { condition, cost } = this.checks.check(caller, request);
+    const transport = this.transports.create(caller, request.transport, condition);
+    const isWebhook = transport instanceof WebhookTransport;
+    const view: SubscriptionView = {
+      id: randomUUID(), // random and never derived from the seed, because receivers remember ids for longer than a simulation runs
+      status: isWebhook ? 'webhook_callback_verification_pending' : 'enabled',
+      type: request.type,
+      version: request.version,
+      cost,
+      condition,
+      transport: transport.view,
+      created_at: formatTimestamp(new Date()),
+    };
+    const subscription = this.register(caller, view, transport);
+    if (transport instanceof SocketTransport) transport.session.claim();
+    if (isWebhook) void this.verify(subscription, transport); // cannot fail, because a failing callback only changes the status
+    return { ...view };
   }
 
-  /** Registers a subscription and sends the challenge to its callback without waiting for the response. */
-  create(clientId: string, request: CreateSubscriptionDto): SubscriptionView {
-    const subscription = this.register(clientId, request);
-    void this.verify(subscription); // cannot fail, because a failing callback only changes the status
-    return { ...subscription.view };
-  }
-
-  /** A page of an application's subscriptions. */
-  list(clientId: string, { after, ...filter }: ListSubscriptionsDto): SubscriptionList {
+  /** A page of the subscriptions of an application, or of a user's access tokens. */
+  list(owner: Owner, { after, ...filter }: ListSubscriptionsDto): SubscriptionList {
     if (Object.values<unknown>(filter).filter((value) => value !== undefined).length > 1) {
-      throw new BadRequestException('status, type, user_id, and subscription_id are mutually exclusive');
+      throw new BadRequestException(
+        'status, type, user_id, subscription_id, and conduit_id are mutually exclusive',
+      );
     }
     const size = this.limits.current.page_size;
-    const page = this.registry.page(clientId, filter, { after: decodeCursor(after), size });
-    return { data: page.views, ...this.describe(clientId), pagination: paginate(page.after) };
+    const page = this.registry.page(owner, filter, { after: decodeCursor(after), size });
+    return { data: page.views, ...this.describe(owner), pagination: paginate(page.after) };
   }
 
-  describe(clientId: string): SubscriptionTotals {
+  describe(owner: Owner): SubscriptionTotals {
     return {
-      total: this.registry.count(clientId),
-      total_cost: this.registry.totalCost(clientId),
-      max_total_cost: this.limits.current.max_total_cost,
+      total: this.registry.list(owner).length,
+      total_cost: this.registry.totalCost(owner),
+      max_total_cost: this.maxCostOf(owner),
     };
   }
 
-  remove(clientId: string, id: string): void {
+  remove(owner: Owner, id: string): void {
     const subscription = this.registry.find(id);
-    if (subscription?.clientId !== clientId) throw new NotFoundException(`there is no subscription ${id}`);
+    if (subscription?.clientId !== owner.clientId || subscription.userId !== owner.userId) {
+      throw new NotFoundException(`there is no subscription ${id}`);
+    }
     this.registry.remove(subscription);
     this.logger.info({ subscriptionId: id }, 'subscription deleted');
   }
 
-  /** Revokes a subscription and sends the reason to its callback, once. */
-  async revoke(id: string, status: RevocationStatus): Promise<{ message: Message; reply: Reply }> {
+  /** Revokes a subscription and sends the reason to the application, once. */
+  async revoke(id: string, status: RevocationStatus): Promise<{ message: Envelope; reply: Reply }> {
     const subscription = this.registry.find(id);
     if (!subscription) throw new NotFoundException(`there is no subscription ${id}`);
     const message = this.end(subscription, status);
-    const reply = await this.delivery.send(message, subscription.view.transport.callback);
+    const reply = await subscription.transport.send(message);
     this.logger.info({ subscriptionId: id, status, reply: reply.status }, 'subscription revoked');
     return { message, reply };
   }
 
-  /** Revokes a subscription for a reason of the platform, and notifies its callback with retries. */
+  /** Revokes a subscription for a reason of the platform, and notifies the application with retries. */
   revokeUnasked(subscription: Subscription, status: RevocationStatus): void {
     if (!isLiving(subscription.view)) return;
     const message = this.end(subscription, status);
     this.logger.info({ subscriptionId: subscription.view.id, status }, 'subscription revoked');
-    void this.delivery.sendWithRetries(() => message, subscription.view.transport.callback); // cannot fail, because a failing callback is only counted
+    void subscription.transport.deliver(message); // cannot fail, because failures are only counted
   }
 
   /** Revokes every subscription whose condition names a removed user. */
   revokeAbout(userId: string): void {
     for (const subscription of this.registry.findAbout(userId)) {
       this.revokeUnasked(subscription, 'user_removed');
+    }
+  }
+
+  /**
+   * Revokes the subscriptions that needed a user who has disconnected the application: those that require a scope of the user, and
+   * those created with the user's access token (docs/platform-facts.md §4.8).
+   */
+  revokeWithout({ clientId, userId }: Consent): void {
+    const needing = this.registry.findAbout(userId).filter(({ clientId: owner, view }) => {
+      const row = findEventType(view.type, view.version);
+      const required = row ? listRequiredGrants(row, view.condition, 'app') : [];
+      return owner === clientId && required.some((grant) => grant.userId === userId);
+    });
+    for (const subscription of [...needing, ...this.registry.list({ clientId, userId })]) {
+      this.revokeUnasked(subscription, 'authorization_revoked');
+    }
+  }
+
+  /** Disables subscriptions whose socket or conduit is gone. Nobody is notified: there is no way to do so. */
+  disable(owner: Owner, isAffected: (subscription: Subscription) => boolean, status: string): Subscription[] {
+    const affected = this.registry
+      .list(owner)
+      .filter(isAffected)
+      .filter(({ view }) => isLiving(view));
+    for (const subscription of affected) this.registry.setStatus(subscription, status);
+    return affected;
+  }
+
+  /** Removes subscriptions that were not removed before. */
+  forget(subscriptions: readonly Subscription[]): void {
+    for (const subscription of subscriptions) {
+      if (this.registry.find(subscription.view.id)) this.registry.remove(subscription);
     }
   }
 
@@ -138,108 +178,33 @@ export class SubscriptionsService {
     return this.registry.enabled;
   }
 
-  /** Revokes the subscriptions of an application that needed a user who has disconnected it (docs/platform-facts.md §4.8). */
-  private revokeWithout({ clientId, userId }: Consent): void {
-    for (const subscription of this.registry.findAbout(userId)) {
-      const { type, version, condition } = subscription.view;
-      const row = findEventType(type, version);
-      const isNeeded = row && listRequiredGrants(row, condition).some((grant) => grant.userId === userId);
-      if (isNeeded && subscription.clientId === clientId) {
-        this.revokeUnasked(subscription, 'authorization_revoked');
-      }
-    }
-  }
-
-  private end(subscription: Subscription, status: RevocationStatus): Message {
-    this.registry.setStatus(subscription, status);
-    const { view, secret } = subscription;
-    const body = JSON.stringify({ subscription: view });
-    return createMessage({ type: 'revocation', subscription: view, body, secret });
-  }
-
-  private register(clientId: string, request: CreateSubscriptionDto): Subscription {
-    const { type, version, transport } = request;
-    const { row, condition } = this.checkRequest(request);
-    this.checkGrants(clientId, row, condition);
-    const hasAuthorized = usersIn(condition).some((userId) =>
-      this.grants.hasAuthorized({ clientId, userId }),
-    );
-    const view: SubscriptionView = {
-      id: randomUUID(), // random and never derived from the seed, because receivers remember ids for longer than a simulation runs
-      status: 'webhook_callback_verification_pending',
-      type,
-      version,
-      cost: costOf(row, hasAuthorized),
-      condition,
-      transport: { method: 'webhook', callback: transport.callback },
-      created_at: formatTimestamp(new Date()),
-    };
-    this.makeRoom(clientId, view);
+  private register({ clientId, userId }: Owner, view: SubscriptionView, transport: Transport): Subscription {
+    const owner = { clientId, userId };
+    makeRoom(this.registry, { owner, view, maxCost: this.maxCostOf(owner) });
     this.created += 1;
-    const { secret } = transport;
-    const subscription = { view, secret, clientId, sequence: this.created, failures: 0 };
+    const subscription = { ...owner, view, transport, sequence: this.created };
     this.registry.add(subscription);
     return subscription;
   }
 
-  private checkRequest(request: CreateSubscriptionDto): { row: EventType; condition: Condition } {
-    const { type, version, condition, transport, is_batching_enabled } = request;
-    if (isWithdrawn(type, version)) {
-      throw new GoneException(`version ${version} of subscription type ${type} was withdrawn`);
-    }
-    const row = findEventType(type, version);
-    if (!row) throw new BadRequestException(`unknown subscription type: ${type} version ${version}`);
-    this.delivery.checkCallback(transport.callback);
-    const fault = findConditionFault(row, condition);
-    if (fault !== null) throw new BadRequestException(fault);
-    if (type === 'drop.entitlement.grant' && is_batching_enabled !== true) {
-      throw new BadRequestException('is_batching_enabled must be true for drop.entitlement.grant');
-    }
-    const known = condition as Condition; // holds: findConditionFault has checked that every value is text
-    const gone = usersIn(known).find((id) => this.world.users.wasRemoved(id));
-    if (gone !== undefined) throw new BadRequestException(`there is no user ${gone}`);
-    return { row, condition: known };
+  private maxCostOf({ userId }: Owner): number {
+    return userId === null ? this.limits.current.max_total_cost : maxSocketCost;
   }
 
-  /** @throws ForbiddenException when a user has not granted a scope that the type needs (docs/platform-facts.md §4.5) */
-  private checkGrants(clientId: string, row: EventType, condition: Condition): void {
-    const required = listRequiredGrants(row, condition);
-    if (required.every(({ userId, oneOf }) => this.grants.hasOneOf({ clientId, userId }, oneOf))) return;
-    throw new ForbiddenException('subscription missing proper authorization');
-  }
-
-  /** Rejects duplicates and subscriptions over the limits. Replaces a dead duplicate, so that the list stays bounded. */
-  private makeRoom(clientId: string, view: SubscriptionView): void {
-    const alike = this.registry.findAlike(clientId, view);
-    const living = alike.filter((other) => isLiving(other.view));
-    const isTwin = (other: Subscription): boolean =>
-      other.view.transport.callback === view.transport.callback;
-    const twin = living.find(isTwin);
-    if (twin) {
-      const message = 'subscription already exists';
-      throw new ConflictException({ error: 'Conflict', status: 409, message, id: twin.view.id });
-    }
-    const { max_total_cost } = this.limits.current;
-    const isOverCost = view.cost > 0 && this.registry.totalCost(clientId) + view.cost > max_total_cost;
-    if (living.length >= maxAlike || isOverCost) {
-      const message = `over the limit: ${maxAlike} subscriptions per type and condition, total cost ${max_total_cost}`;
-      throw new HttpException(message, HttpStatus.TOO_MANY_REQUESTS);
-    }
-    for (const other of alike) if (!living.includes(other) && isTwin(other)) this.registry.remove(other);
-  }
-
-  private async verify(subscription: Subscription): Promise<void> {
-    const { view, secret } = subscription;
-    const challenge = randomUUID();
-    const body = JSON.stringify({ challenge, subscription: view });
-    const message = createMessage({
-      type: 'webhook_callback_verification',
+  private end(subscription: Subscription, status: RevocationStatus): Envelope {
+    const { view } = subscription;
+    this.registry.setStatus(subscription, status);
+    return createEnvelope({
+      type: 'revocation',
       subscription: view,
-      body,
-      secret,
+      body: JSON.stringify({ subscription: view }),
     });
-    const reply = await this.delivery.send(message, view.transport.callback);
-    const isVerified = isAccepted(reply) && reply.body === challenge;
+  }
+
+  private async verify(subscription: Subscription, transport: WebhookTransport): Promise<void> {
+    transport.onExhausted = () => this.revokeUnasked(subscription, 'notification_failures_exceeded');
+    const { view } = subscription;
+    const { isVerified, reply } = await transport.verify({ subscription: view }, view);
     // A subscription that was revoked during the challenge stays revoked.
     if (isLiving(view)) {
       this.registry.setStatus(subscription, isVerified ? 'enabled' : 'webhook_callback_verification_failed');

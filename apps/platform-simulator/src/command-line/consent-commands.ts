@@ -1,0 +1,107 @@
+import type { Command, CommandInput } from './command.js';
+
+interface DeviceCode {
+  user_code: string;
+  client_id: string;
+  scopes: string[];
+}
+
+interface Grant {
+  client_id: string;
+  user_id: string;
+  scopes: string[];
+}
+
+const clientOption = {
+  client: { type: 'string', help: 'client id; required when there are several' },
+} as const;
+
+/** Commands about applications, and about what users grant to them. */
+export const consentCommands: Readonly<Record<string, Command>> = {
+  application: {
+    usage: '<client id>',
+    words: [1, 1],
+    help: 'Registers an application; without a secret, it is a public client',
+    options: {
+      secret: { type: 'string', help: 'client secret' },
+      name: { type: 'string', help: 'name on the consent pages' },
+      redirect: { type: 'string', help: 'address to which users return after consent' },
+    },
+    run: register,
+  },
+  devices: {
+    usage: '',
+    words: [0, 0],
+    help: 'Lists the device codes that wait for a user',
+    options: {},
+    run: async ({ client }) => {
+      const { device_codes } = await client.call<{ device_codes: DeviceCode[] }>('GET', '/device-codes');
+      if (device_codes.length === 0) return ['No device waits.'];
+      return device_codes.map(
+        ({ user_code, client_id, scopes }) => `${user_code}  ${client_id}  ${scopes.join(' ')}`,
+      );
+    },
+  },
+  approve: {
+    usage: '<user code> <login>',
+    words: [2, 2],
+    help: 'Allows what a device asks, as this user',
+    options: {},
+    run: async ({ client, words: [user_code = '', login = ''] }) => {
+      await client.call('POST', '/device-codes', { user_code, login, decision: 'allow' });
+      return [`${login} allowed ${user_code}.`];
+    },
+  },
+  deny: {
+    usage: '<user code>',
+    words: [1, 1],
+    help: 'Denies what a device asks',
+    options: {},
+    run: async ({ client, words: [user_code = ''] }) => {
+      await client.call('POST', '/device-codes', { user_code, decision: 'deny' });
+      return [`Denied ${user_code}.`];
+    },
+  },
+  grants: {
+    usage: '',
+    words: [0, 0],
+    help: 'Lists what users have granted',
+    options: {},
+    run: async ({ client }) => {
+      const { grants } = await client.call<{ grants: Grant[] }>('GET', '/grants');
+      return grants.length === 0 ? ['No user has granted anything.'] : grants.map(describeGrant);
+    },
+  },
+  grant: {
+    usage: '<login> <scopes>',
+    words: [2, 2],
+    help: 'Grants scopes (separated by commas) to an application',
+    options: clientOption,
+    run: async ({ client, words: [login = '', scopes = ''], options }) => {
+      const body = { login, client_id: options.client, scopes: scopes.split(',') };
+      return [describeGrant(await client.call<Grant>('POST', '/grants', body))];
+    },
+  },
+  disconnect: {
+    usage: '<login>',
+    words: [1, 1],
+    help: 'Disconnects an application: invalidates the tokens of the user and ends subscriptions',
+    options: clientOption,
+    run: async ({ client, words: [login = ''], options }) => {
+      await client.call('DELETE', '/grants', { login, client_id: options.client });
+      return [`${login} disconnected the application.`];
+    },
+  },
+};
+
+async function register({ client, words: [client_id = ''], options }: CommandInput): Promise<string[]> {
+  const { secret, name, redirect } = options;
+  const redirect_uris = redirect === undefined ? undefined : [redirect];
+  const body = { client_id, client_secret: secret, name, redirect_uris };
+  const { is_public } = await client.call<{ is_public: boolean }>('POST', '/applications', body);
+  return [`${client_id} is a ${is_public ? 'public' : 'confidential'} client.`];
+}
+
+function describeGrant({ client_id, user_id, scopes }: Grant): string {
+  return `user ${user_id} → ${client_id}: ${scopes.join(' ')}`;
+}

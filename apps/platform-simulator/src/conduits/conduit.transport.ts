@@ -1,0 +1,34 @@
+import type { DeliveryCounts } from '../messages/delivery-counts.js';
+import type { Reply } from '../messages/delivery.service.js';
+import type { Envelope } from '../messages/message.js';
+import type { Transport, TransportView } from '../transports/transport.js';
+import type { Conduit } from './conduit.js';
+
+/** One of a conduit's shards, chosen by the channel (docs/platform-facts.md §3). */
+export class ConduitTransport implements Transport {
+  readonly view: TransportView & { method: 'conduit' };
+
+  constructor(
+    readonly conduit: Conduit,
+    private readonly channel: string,
+    private readonly counts: DeliveryCounts,
+  ) {
+    this.view = { method: 'conduit', conduit_id: conduit.id };
+  }
+
+  send(message: Envelope): Promise<Reply> {
+    const shard = this.conduit.choose(this.channel, message);
+    return shard ? shard.transport.send(message) : Promise.resolve(this.drop(message));
+  }
+
+  async deliver(message: Envelope): Promise<void> {
+    const shard = this.conduit.choose(this.channel, message);
+    if (shard) await shard.transport.deliver(message);
+    else this.drop(message);
+  }
+
+  private drop({ type }: Envelope): Reply {
+    if (type === 'notification') this.counts.countDropped();
+    return { status: 0, body: '', error: 'unreachable' };
+  }
+}

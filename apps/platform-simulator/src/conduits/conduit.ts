@@ -1,0 +1,80 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Envelope } from '../messages/message.js';
+import type { SocketTransport } from '../transports/socket.transport.js';
+import type { WebhookTransport } from '../transports/webhook.transport.js';
+
+/** A shard with its transport. Another transport makes a new shard with the same id. */
+export interface Shard {
+  readonly id: string;
+  status: string;
+  readonly transport: WebhookTransport | SocketTransport;
+}
+
+/** The shards of an application; each gets the events of some channels (docs/platform-facts.md §3). */
+export class Conduit {
+  readonly id = randomUUID();
+  /** Timer that deletes the conduit while no shard is enabled. */
+  deletion: NodeJS.Timeout | undefined;
+  /** By index; undefined until a transport is assigned. */
+  private shards: (Shard | undefined)[];
+
+  constructor(
+    readonly clientId: string,
+    shardCount: number,
+  ) {
+    this.shards = Array.from({ length: shardCount });
+  }
+
+  get shardCount(): number {
+    return this.shards.length;
+  }
+
+  get isDead(): boolean {
+    return !this.list().some(({ status }) => status === 'enabled');
+  }
+
+  /** Removes the highest shards, or adds shards without a transport. */
+  resize(shardCount: number): void {
+    this.shards = Array.from({ length: shardCount }, (_, index) => this.shards[index]);
+  }
+
+  /** Whether the conduit has a shard with this id: `0` to the shard count less one. */
+  hasPlace(id: string): boolean {
+    return /^(0|[1-9]\d{0,4})$/.test(id) && Number(id) < this.shardCount;
+  }
+
+  /** Gives a shard its transport. `hasPlace` holds. */
+  assign(shard: Shard): void {
+    this.shards[Number(shard.id)] = shard;
+  }
+
+  /** Whether the shard is still part of the conduit, with the same transport. */
+  has(shard: Shard): boolean {
+    return this.shards[Number(shard.id)] === shard;
+  }
+
+  /** The shards with a transport, by id. */
+  list(): Shard[] {
+    return this.shards.flatMap((shard) => shard ?? []);
+  }
+
+  /**
+   * The shard for a message of a channel. If that is not enabled, the platform tries one other shard, and drops the event if that is
+   * not enabled either.
+   */
+  choose(channel: string, { id }: Envelope): Shard | undefined {
+    const first = hashOf(channel) % this.shardCount;
+    const shard = this.shards[first];
+    if (shard?.status === 'enabled' || this.shardCount === 1) return findEnabled(shard);
+    const other = (first + 1 + (hashOf(id) % (this.shardCount - 1))) % this.shardCount;
+    return findEnabled(this.shards[other]);
+  }
+}
+
+function findEnabled(shard: Shard | undefined): Shard | undefined {
+  return shard?.status === 'enabled' ? shard : undefined;
+}
+
+function hashOf(text: string): number {
+  return createHash('sha256').update(text).digest().readUInt32BE();
+}

@@ -1,0 +1,28 @@
+import { IsIn, IsInt, IsOptional, IsString, Max, Min, ValidateIf } from 'class-validator';
+import { closeCodes, type CloseCode } from './close-reasons.js';
+
+/** What the control API can do to a socket. */
+export const socketActions = ['close', 'reconnect', 'silence', 'slow', 'recover'] as const;
+export type SocketAction = (typeof socketActions)[number];
+
+/** Body of `POST /simulator/sockets`. Without a session, every socket is affected. */
+export class DisturbSocketsDto {
+  @IsIn(socketActions)
+  action!: SocketAction;
+
+  @IsOptional()
+  @IsString()
+  session_id?: string;
+
+  /** The close code of the action `close`. */
+  @ValidateIf(({ action }: DisturbSocketsDto) => action === 'close')
+  @IsIn(closeCodes)
+  code!: CloseCode;
+
+  /** The delay of every frame with the action `slow`. */
+  @ValidateIf(({ action }: DisturbSocketsDto) => action === 'slow')
+  @IsInt()
+  @Min(0)
+  @Max(600_000) // within the range of a timer, and long enough for any test
+  delay_ms!: number;
+}

@@ -1,0 +1,103 @@
+import { BadRequestException, ForbiddenException, GoneException, Inject, Injectable } from '@nestjs/common';
+import { findEventType, type EventType } from '@stream-events/platforms';
+import { ConduitsService } from '../conduits/conduits.service.js';
+import { Grants } from '../grants/grants.js';
+import type { TokenOwner } from '../oauth/access-tokens.js';
+import type { Condition } from '../world/payloads/scene.js';
+import { World } from '../world/world.js';
+import type { CreateSubscriptionDto } from './create-subscription.dto.js';
+import { costOf, findConditionFault, isWithdrawn } from './event-type.js';
+import { listRequiredGrants } from './required-grants.js';
+import { usersIn } from './subscription.js';
+
+/** A request that the platform accepts, if the limits allow it. */
+export interface CheckedRequest {
+  condition: Condition;
+  cost: number;
+}
+
+/** Checks everything about a request for a subscription but the limits and its transport's address. */
+@Injectable()
+export class RequestChecks {
+  constructor(
+    @Inject(World) private readonly world: World,
+    @Inject(Grants) private readonly grants: Grants,
+    @Inject(ConduitsService) private readonly conduits: ConduitsService,
+  ) {}
+
+  check(caller: TokenOwner, request: CreateSubscriptionDto): CheckedRequest {
+    checkTokenKind(caller, request.transport.method);
+    const row = findRow(request);
+    const condition = this.checkCondition(row, request);
+    this.checkApplication(caller, condition);
+    this.checkConsent(caller, row, condition);
+    const { clientId } = caller;
+    const hasAuthorized = usersIn(condition).some((userId) =>
+      this.grants.hasAuthorized({ clientId, userId }),
+    );
+    return { condition, cost: costOf(row, hasAuthorized) };
+  }
+
+  private checkCondition(
+    row: EventType,
+    { type, condition, is_batching_enabled }: CreateSubscriptionDto,
+  ): Condition {
+    const fault = findConditionFault(row, condition);
+    if (fault !== null) throw new BadRequestException(fault);
+    if (type === 'drop.entitlement.grant' && is_batching_enabled !== true) {
+      throw new BadRequestException('is_batching_enabled must be true for drop.entitlement.grant');
+    }
+    const known = condition as Condition; // holds: findConditionFault has checked that every value is text
+    const gone = usersIn(known).find((id) => this.world.users.wasRemoved(id));
+    if (gone !== undefined) throw new BadRequestException(`there is no user ${gone}`);
+    return known;
+  }
+
+  /** Events about an application and its conduits are for this application only (docs/platform-facts.md §3). */
+  private checkApplication({ clientId }: TokenOwner, { client_id, conduit_id }: Condition): void {
+    if (client_id !== undefined && client_id !== clientId) refuse();
+    if (conduit_id !== undefined) this.conduits.get(clientId, conduit_id);
+  }
+
+  /**
+   * Users must have granted the scopes to the application. With a user access token, the token itself must have the scopes, and
+   * its user must be the one who reads (docs/platform-facts.md §2, §4.5).
+   */
+  private checkConsent(
+    { clientId, userId: tokenUser, scopes }: TokenOwner,
+    row: EventType,
+    condition: Condition,
+  ): void {
+    const isGranted = listRequiredGrants(row, condition, tokenUser === null ? 'app' : 'user').every(
+      ({ userId, oneOf }) =>
+        tokenUser === null
+          ? this.grants.hasOneOf({ clientId, userId }, oneOf)
+          : userId === tokenUser && oneOf.some((scope) => scopes.includes(scope)),
+    );
+    if (!isGranted) refuse();
+  }
+}
+
+function refuse(): never {
+  throw new ForbiddenException('subscription missing proper authorization');
+}
+
+/** Sockets need a user access token, webhooks and conduits an app access token (docs/platform-facts.md §4.5). */
+function checkTokenKind({ userId }: TokenOwner, method: string): void {
+  if ((method === 'websocket') === (userId !== null)) return;
+  throw new BadRequestException(
+    method === 'webhook'
+      ? 'auth must use app access token to create webhook subscription'
+      : 'invalid transport and auth combination',
+  );
+}
+
+function findRow({ type, version, transport }: CreateSubscriptionDto): EventType {
+  if (isWithdrawn(type, version)) {
+    throw new GoneException(`version ${version} of subscription type ${type} was withdrawn`);
+  }
+  const row = findEventType(type, version);
+  if (!row) throw new BadRequestException(`unknown subscription type: ${type} version ${version}`);
+  if (row.transports.includes(transport.method)) return row;
+  throw new BadRequestException(`${type} is not available with the transport ${transport.method}`); // §5
+}

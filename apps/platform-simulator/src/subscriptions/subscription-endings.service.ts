@@ -1,0 +1,48 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Conduit } from '../conduits/conduit.js';
+import { ConduitsService } from '../conduits/conduits.service.js';
+import { Grants } from '../grants/grants.js';
+import { PlatformLimits } from '../limits/platform-limits.js';
+import type { SocketStatus } from '../sockets/close-reasons.js';
+import { SocketServer } from '../sockets/socket-server.service.js';
+import type { SocketSession } from '../sockets/socket-session.js';
+import { addressOf } from '../transports/transport.js';
+import { SubscriptionTransports } from './subscription-transports.service.js';
+import { SubscriptionsService } from './subscriptions.service.js';
+
+// In seconds: the platform lists the subscriptions of a lost socket for at least a minute (docs/platform-facts.md §1.6).
+const listedFor = 60;
+
+/** Ends subscriptions when the consent, the socket, or the conduit that they need is gone. */
+@Injectable()
+export class SubscriptionEndings {
+  constructor(
+    @Inject(SubscriptionsService) private readonly subscriptions: SubscriptionsService,
+    @Inject(SubscriptionTransports) private readonly transports: SubscriptionTransports,
+    @Inject(PlatformLimits) private readonly limits: PlatformLimits,
+    @Inject(SocketServer) sockets: SocketServer,
+    @Inject(Grants) grants: Grants,
+    @Inject(ConduitsService) conduits: ConduitsService,
+  ) {
+    grants.changes.on('revoked', (consent) => this.subscriptions.revokeWithout(consent));
+    sockets.events.on('ended', (session, status) => this.onSocketEnded(session, status));
+    conduits.events.on('deleted', (conduit) => this.onConduitDeleted(conduit));
+  }
+
+  private onSocketEnded(session: SocketSession, status: SocketStatus): void {
+    const owner = this.transports.ownerOf(session);
+    if (!owner) return;
+    const lost = this.subscriptions.disable(
+      owner,
+      ({ view }) => addressOf(view.transport) === session.id,
+      status,
+    );
+    const listedForMs = listedFor * this.limits.current.socket_second_ms;
+    setTimeout(() => this.subscriptions.forget(lost), listedForMs).unref(); // does not delay the shutdown of the service
+  }
+
+  private onConduitDeleted({ id, clientId }: Conduit): void {
+    const owner = { clientId, userId: null };
+    this.subscriptions.disable(owner, ({ view }) => addressOf(view.transport) === id, 'conduit_deleted');
+  }
+}
