@@ -20,6 +20,7 @@ const maxShardsPerRequest = 100;
 
 /** Body of `POST /helix/eventsub/conduits`. */
 export class CreateConduitDto {
+  @Type(() => Number) // text in the query
   @IsInt()
   @Min(1)
   @Max(maxShards)

@@ -10,8 +10,10 @@ import {
   Post,
   Query,
   UseGuards,
+  UseInterceptors,
 } from '@nestjs/common';
 import { decodeCursor, paginate, type Pagination } from '../http/page-cursor.js';
+import { QueryAsBody } from '../http/query-as-body.js';
 import { PlatformLimits } from '../limits/platform-limits.js';
 import type { TokenOwner } from '../oauth/access-tokens.js';
 import { Caller, requireAppToken } from '../oauth/caller.js';
@@ -44,12 +46,14 @@ export class ConduitsController {
 
   @Post()
   @HttpCode(200)
+  @UseInterceptors(QueryAsBody)
   create(@Caller() caller: TokenOwner, @Body() { shard_count }: CreateConduitDto): { data: ConduitView[] } {
     requireAppToken(caller);
     return { data: [viewConduit(this.conduits.create(caller.clientId, shard_count))] };
   }
 
   @Patch()
+  @UseInterceptors(QueryAsBody)
   resize(
     @Caller() caller: TokenOwner,
     @Body() { id, shard_count }: ResizeConduitDto,

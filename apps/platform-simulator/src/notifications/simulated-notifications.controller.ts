@@ -26,7 +26,7 @@ export class SimulatedNotificationsController {
   @Post('occurrences')
   @HttpCode(202)
   happen(@Body() { type, event }: OccurrenceDto): { subscriptions: number } {
-    const subscriptions = this.subscriptions.findMatching(type, event).length;
+    const subscriptions = this.subscriptions.findMatching({ type, event }).length;
     this.sender.notifyAll({ type, event });
     return { subscriptions };
   }

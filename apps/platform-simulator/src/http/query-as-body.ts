@@ -1,0 +1,13 @@
+import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { Observable } from 'rxjs';
+
+/** Accepts members of the body in the query, too, because the platform does and client libraries rely on it. */
+@Injectable()
+export class QueryAsBody implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    request.body = { ...Object(request.query), ...Object(request.body) } as Record<string, unknown>; // parsed JSON and text
+    return next.handle();
+  }
+}
