@@ -69,6 +69,14 @@ export class SimulatedPlatform {
     return this.call('POST', '/simulator/limits', limits);
   }
 
+  /** Decides about the code of a device, as its user. */
+  decide(
+    userCode: string,
+    decision: { decision: 'allow'; login: string } | { decision: 'deny' },
+  ): Promise<unknown> {
+    return this.call('POST', '/simulator/device-codes', { user_code: userCode, ...decision });
+  }
+
   /** Returns the number of calls of each endpoint of the platform. */
   async requests(): Promise<Record<string, number>> {
     return (await this.call<{ requests: Record<string, number> }>('GET', '/simulator')).requests;

@@ -1,0 +1,136 @@
+import { eventually } from '@stream-events/testing';
+import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+import { monitorStreamer } from './streamer-records.js';
+
+interface ConnectionRecord {
+  id: string;
+  state: string;
+  platform_id: string | null;
+  platform_username: string | null;
+  scopes: string[];
+  user_code: string | null;
+  verification_uri: string | null;
+  remedy: string | null;
+}
+
+const path = '/api/v1/platform/connections';
+const settled = { timeoutMs: 30_000 };
+const limitMs = 60_000;
+
+describe('connections to channels', () => {
+  let stack: Stack;
+  let platform: SimulatedPlatform;
+
+  beforeAll(async () => {
+    stack = await startStack({ platform: true, environment: { SIMULATOR_GRANTS: 'explicit' } });
+    platform = new SimulatedPlatform(stack);
+    await platform.setLimits({ device_interval_seconds: 1 });
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  const start = async (): Promise<ConnectionRecord> => {
+    const answer = await stack.request<ConnectionRecord>('POST', path);
+    expect([answer.status, answer.headers.get('location')]).toEqual([201, `${path}/${answer.json.id}`]);
+    return answer.json;
+  };
+
+  const untilState = (id: string, state: string): Promise<ConnectionRecord> =>
+    eventually(async () => {
+      const { json } = await stack.request<ConnectionRecord>('GET', `${path}/${id}`);
+      expect(json.state).toBe(state);
+      return json;
+    }, settled);
+
+  const connect = async ({ login }: SimulatedUser): Promise<ConnectionRecord> => {
+    const { id, user_code } = await start();
+    await platform.decide(user_code ?? '', { decision: 'allow', login });
+    return untilState(id, 'connected');
+  };
+
+  /** The number of a streamer's subscriptions to cheers, which need consent, by status. */
+  const cheers = async (userId: string): Promise<string[]> => {
+    const { json } = await stack.request<{
+      results: { type: string; status: string; condition: Record<string, string> }[];
+    }>('GET', '/api/v1/platform/subscriptions?page_size=100');
+    return json.results
+      .filter(({ type, condition }) => type === 'channel.cheer' && condition.broadcaster_user_id === userId)
+      .map(({ status }) => status);
+  };
+
+  it(
+    'asks for the scopes of the active event types, and subscribes to what was refused without consent',
+    async () => {
+      const user = await platform.addUser();
+      await monitorStreamer(stack, user.login);
+      await eventually(async () => expect(await cheers(user.id)).toEqual(['refused']), settled);
+
+      const pending = await start();
+      expect(pending).toMatchObject({ state: 'pending', platform_id: null, user_code: expect.any(String) });
+      expect(pending.verification_uri).toContain('http');
+      expect(pending.scopes).toContain('bits:read');
+      await platform.decide(pending.user_code ?? '', { decision: 'allow', login: user.login });
+
+      expect(await untilState(pending.id, 'connected')).toMatchObject({
+        platform_id: user.id,
+        platform_username: user.login,
+        scopes: expect.arrayContaining(['bits:read']),
+        user_code: null,
+        verification_uri: null,
+      });
+      await eventually(async () => expect(await cheers(user.id)).toEqual(['enabled']), settled);
+    },
+    limitMs,
+  );
+
+  it(
+    'monitors a channel that connects',
+    async () => {
+      const user = await platform.addUser();
+      await connect(user);
+      await eventually(async () => {
+        const { json } = await stack.request<{ platform_id: string }[]>('GET', '/api/v1/streamers');
+        expect(json.map(({ platform_id }) => platform_id)).toContain(user.id);
+      }, settled);
+    },
+    limitMs,
+  );
+
+  it(
+    'shows that the user refused, and what to do',
+    async () => {
+      const { id, user_code } = await start();
+      await platform.decide(user_code ?? '', { decision: 'deny' });
+      expect((await untilState(id, 'expired')).remedy).toContain('Start a new connection');
+    },
+    limitMs,
+  );
+
+  it(
+    'deletes a connection, and revokes its token',
+    async () => {
+      const { id } = await connect(await platform.addUser());
+      expect((await stack.request('DELETE', `${path}/${id}`)).status).toBe(204);
+      expect((await stack.request('GET', `${path}/${id}`)).status).toBe(404);
+      expect(Object.entries(await platform.requests()).filter(([name]) => name.includes('revoke'))).toEqual([
+        [expect.any(String), 1],
+      ]);
+    },
+    limitMs,
+  );
+
+  it('can be started and deleted by owners only, and listed by all users', async () => {
+    const user = { username: 'a-user', password: 'the password of a user' };
+    const { json } = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', { body: user });
+    const token = json.auth_token;
+    const { id } = await start();
+    expect((await stack.request('GET', path, { token })).status).toBe(200);
+    for (const [method, url] of [
+      ['POST', path],
+      ['DELETE', `${path}/${id}`],
+    ] as const)
+      expect((await stack.request(method, url, { token })).status).toBe(403);
+    expect((await stack.request('GET', `${path}/%00`)).status).toBe(404);
+  });
+});
