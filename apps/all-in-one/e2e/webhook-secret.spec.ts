@@ -16,6 +16,12 @@ interface Listed {
   data: { id: string; type: string; status: string; transport: { callback: string } }[];
 }
 
+interface Status {
+  subscriptions: Record<string, number>;
+  streamers: { monitored: number };
+  webhook_secret: Record<string, unknown>;
+}
+
 describe('rotation of the webhook secret', () => {
   let balancer: LoadBalancer;
   let stack: Stack;
@@ -58,13 +64,8 @@ describe('rotation of the webhook secret', () => {
   const listed = async (): Promise<Listed['data']> =>
     (await stack.simulate<Listed>('GET', '/helix/eventsub/subscriptions')).json.data;
 
-  const status = async (): Promise<Record<string, unknown>> => {
-    const { json } = await stack.request<{ webhook_secret: Record<string, unknown> }>(
-      'GET',
-      '/api/v1/platform/status',
-    );
-    return json.webhook_secret;
-  };
+  const status = async (): Promise<Status> =>
+    (await stack.request<Status>('GET', '/api/v1/platform/status')).json;
 
   /** Starts gateways with other secrets, and stops the ones before. */
   const replaceGateways = async (secrets: string): Promise<void> => {
@@ -93,12 +94,16 @@ describe('rotation of the webhook secret', () => {
         streamers.push(user);
         await eventually(() => monitorStreamer(stack, user.login), { timeoutMs: 30_000 });
       }
-      // Two types to begin with (online and offline), and cheers.
       const count = await eventually(
         async () => {
           const subscriptions = await listed();
           expect(subscriptions.filter(({ type }) => type === 'channel.cheer')).toHaveLength(3);
-          expect(subscriptions.every((each) => each.status === 'enabled')).toBe(true);
+          // None is waiting.
+          expect(await status()).toMatchObject({
+            subscriptions: { enabled: subscriptions.length },
+            streamers: { monitored: 3 },
+          });
+          expect(Object.keys((await status()).subscriptions)).toEqual(['enabled']);
           return subscriptions.length;
         },
         { timeoutMs: 60_000 },
@@ -116,7 +121,7 @@ describe('rotation of the webhook secret', () => {
       await victim.start();
       await eventually(
         async () =>
-          expect(await status()).toEqual({
+          expect((await status()).webhook_secret).toEqual({
             moved: count,
             total: count,
             can_remove_others: true,
