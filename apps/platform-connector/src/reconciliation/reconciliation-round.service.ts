@@ -91,7 +91,10 @@ export class ReconciliationRound {
       });
     const execution = await this.execution.run(plan.actions, context);
     const hasStrays = plan.actions.some((action) => action.kind === 'delete' && action.own === null);
-    const end = endAfter(execution, { count, hasStrays, hasMoves: await this.moves.areUnderWay() });
+    // This instance has older secrets than another one, which needs a listing to move subscriptions.
+    const isOutdated = listing !== null && plan.moves === null;
+    const hasMoves = isOutdated || (await this.moves.areUnderWay());
+    const end = endAfter(execution, { count, hasStrays, hasMoves });
     return { end, tally: execution.tally, problem: execution.unavailable };
   }
 
