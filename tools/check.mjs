@@ -111,7 +111,12 @@ function listForbiddenImports() {
 async function checkStaleness() {
   const changed = 'docs/asyncapi.json';
   const copy = join(mkdtempSync(join(tmpdir(), 'stale-')), '/');
-  const paths = ['deploy', 'docs', 'libs/client/README.md'];
+  const paths = [
+    'deploy',
+    'docs',
+    'libs/client/README.md',
+    'libs/platforms/src/twitch/catalogue/event-examples.json',
+  ];
   for (const path of paths) cpSync(root + path, copy + path, { recursive: true });
   writeFileSync(copy + changed, readFileSync(copy + changed, 'utf8').replace('Nats-Msg-Id', 'Msg-Id'));
   const stale = await generate({ write: false, directory: copy }).finally(() =>
