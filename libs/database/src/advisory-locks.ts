@@ -38,7 +38,7 @@ export const keyedAdvisoryLocks = {
   /** Held for one client id while its application token is renewed, so that only one instance requests it from the platform. */
   appToken: 7_243_002,
   /** Held for one connection while its user token is refreshed: the platform accepts a refresh token once. */
-  userToken: 7_243_006,
+  userToken: 7_243_007,
   /** Held for one pair of channels while a raid between them is stored, because the platform may report the raid twice. */
   raidChannels: 7_243_005,
   /** Held for one part of the pairing keys while deliveries of overlapping subscriptions are stored: see `writeOverlapping`. */

@@ -1,6 +1,7 @@
 import { jetstream } from '@nats-io/jetstream';
 import { inboxPrefix, printEventRecord, toEventMessage } from '@stream-events/contracts';
-import { connectNats, StreamPublisher } from '@stream-events/messaging';
+import { connectNats, ConsumerGate, StreamPublisher } from '@stream-events/messaging';
+import { FailureLog } from '@stream-events/service';
 import { newEvent } from '../../test/new-event.js';
 import { StreamSetup } from '../../test/stream-setup.js';
 import { EventsStream, ForeignStreamError } from './events-stream.js';
@@ -101,6 +102,11 @@ describe(toEventMessage.name, () => {
   it('can be read by a subscriber with its own NATS user, filtered by subject', async () => {
     await stream.create(epoch);
     const { events } = await publish({ eventType: 'channel-follow' }, { eventType: 'channel-raid' });
+    const services = await connectNats({ urls: [setup.nats.urlFor('events')], name: 'gate' });
+    const log = new FailureLog({ info: () => undefined, warn: () => undefined });
+    const gate = new ConsumerGate({ services, events: setup.connection, log });
+    gate.start();
+    await services.flush();
     const subscriber = await connectNats({ urls: [setup.nats.urlFor('subscriber')], name: 'subscriber' });
 
     const consumer = await jetstream(subscriber).consumers.get('EVENTS', {
@@ -111,5 +117,7 @@ describe(toEventMessage.name, () => {
     expect(message?.string()).toBe(events[1] && printEventRecord(events[1]));
     expect(message?.headers?.get('Nats-Msg-Id')).toBe(events[1]?.id);
     await subscriber.close();
+    await gate.stop();
+    await services.close();
   });
 });

@@ -52,6 +52,7 @@ describe(toEventTypeRecord.name, () => {
       ...eventType,
       event_type: 'channel-channel_points_custom_reward_redemption-add',
       status: 'partly',
+      details: '/api/v1/platform/event-types/channel.channel_points_custom_reward_redemption.add?version=1',
     });
   });
 });

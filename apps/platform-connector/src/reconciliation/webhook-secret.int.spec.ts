@@ -37,7 +37,8 @@ describe('rotation of the webhook secret', () => {
   const passTime = async (): Promise<void> => {
     await setup.dataSource.query('UPDATE reconciliation SET listing_due_at = now() WHERE holder IS NULL');
     await setup.dataSource.query(
-      "UPDATE subscription_moves SET enabled_at = enabled_at - interval '10 s', ends_at = ends_at - interval '7 s'",
+      `UPDATE subscription_moves SET enabled_at = enabled_at - interval '10 s', ends_at = ends_at - interval '7 s',
+         retry_at = retry_at - interval '10 min'`,
     );
   };
 
