@@ -69,7 +69,7 @@ export const variables = {
     { default: 50 },
   ),
   TAU_COMPATIBILITY: oneOf(
-    'Whether bodies and WebSockets have the names and shapes that clients of TAU expect (`on`), besides those of this service',
+    'Whether bodies and WebSockets have the names and shapes that clients of TAU expect (`on`), in addition to those of this service',
     ['on', 'off'],
     { default: 'off' },
   ),

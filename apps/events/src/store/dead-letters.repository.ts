@@ -62,7 +62,7 @@ export class DeadLettersRepository {
    */
   async add(row: EventRow, rejection: unknown): Promise<string> {
     const { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey } = row;
-    // `list` reads what comes before the event data.
+    // `list` reads the fields before the event data.
     const head = { id, eventId, eventType, eventSource, origin };
     const { occurredAt = null, delivery } = row;
     const event: NewEvent = { ...head, eventData, idempotencyKey, occurredAt, delivery };

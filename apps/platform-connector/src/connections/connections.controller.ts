@@ -4,11 +4,11 @@ import {
   listConnections,
   removeConnection,
   startConnection,
+  type AcceptedReply,
   type ConnectionMessage,
   type ConnectionRequest,
   type EmptyRequest,
   type ListConnectionsReply,
-  type RemoveConnectionReply,
 } from '@stream-events/contracts';
 import { Handles } from '@stream-events/messaging';
 import { ConnectionsService } from './connections.service.js';
@@ -33,7 +33,7 @@ export class ConnectionsController {
   }
 
   @Handles(removeConnection)
-  async remove({ id }: ConnectionRequest): Promise<RemoveConnectionReply> {
+  async remove({ id }: ConnectionRequest): Promise<AcceptedReply> {
     await this.connections.remove(id);
     return {};
   }

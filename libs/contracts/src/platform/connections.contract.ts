@@ -10,6 +10,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { defineContract, EmptyRequest } from '../contract.js';
+import { AcceptedReply } from './subscriptions.contract.js';
 
 /**
  * ```
@@ -118,13 +119,11 @@ export const startConnection = defineContract({
   timeoutMs: 4_500,
 });
 
-export class RemoveConnectionReply {}
-
 /** Removes a connection with its tokens, and revokes them on the platform. */
 export const removeConnection = defineContract({
   subject: 'request.platform-connector.remove-connection',
   request: ConnectionRequest,
-  reply: RemoveConnectionReply,
+  reply: AcceptedReply,
   errors: ['not_found'],
   timeoutMs: 5_000,
 });
