@@ -258,6 +258,17 @@ describe('limits of the HTTP server', () => {
     });
   });
 
+  it('close the connection after a large response that others wait behind', async () => {
+    const { open, close } = await startServer();
+    const { closed, statuses, text } = open(get('/list').repeat(3));
+
+    await closed;
+
+    expect(statuses()).toEqual([200]);
+    expect(text()).toMatch(/^connection: close\r$/im);
+    await close();
+  });
+
   it('keep nothing of the large responses that a client has read', async () => {
     const { open, server, close } = await startServer();
     const ends: Socket[] = [];

@@ -123,6 +123,8 @@ export function limitRequests(fastify: FastifyInstance, limits: HttpLimits): Adm
     socket.setTimeout(unreadLimitMs);
     const bytes = Buffer.byteLength(payload);
     if (bytes < largeResponseBytes) return done(null, payload);
+    // A client that reads nothing could otherwise have a large response for each of its pipelined requests copied.
+    if (connectionOf(socket).waiting.size > 1) reply.header('connection', 'close');
     const claim = responses.claim(clientKeyOf(request.raw), bytes);
     if (!claim) return done(null, becomeProblem(reply.removeHeader('content-length'), tooManyRequests()));
     claim.offer(giveWay);
