@@ -43,7 +43,7 @@ const folderOrders = {
     ...['http', 'paging', 'access', 'audit-log', 'tokens', 'users', 'health'],
     ...['scopes', 'api-endpoints', 'seeds', 'dead-letters', 'erasures', 'streamers', 'events'],
     ...['platform', 'webhook'],
-    ...['live', 'event-export', 'replays', 'api-description'],
+    ...['live', 'event-export', 'replays', 'system', 'api-description'],
   ],
   'apps/events/src': [
     ...[

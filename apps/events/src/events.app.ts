@@ -32,10 +32,12 @@ import {
   connectNats,
   ConsumerGate,
   ErrorResponder,
+  InstanceReporter,
   natsConnectionOptions,
   NatsServerStrategy,
   RequestClient,
   StreamPublisher,
+  type MeasureSources,
 } from '@stream-events/messaging';
 import {
   closeAll,
@@ -94,6 +96,19 @@ const servedContracts = [
   beginOverlaps,
   endOverlaps,
 ];
+
+/** What each instance reports about itself. */
+const measures: MeasureSources = {
+  events_stored_per_second: { metric: 'events_ingest_total', labels: { outcome: 'stored' }, isRate: true },
+  events_published_per_second: { metric: 'events_published_total', isRate: true },
+  outbox_batches: { metric: 'events_outbox_batches' },
+  outbox_overdue_seconds: { metric: 'events_outbox_overdue_seconds' },
+  ingest_stream_messages: { metric: 'events_ingest_stream_messages' },
+  dead_letters: { metric: 'events_dead_letters' },
+  database_bytes: { metric: 'events_database_bytes' },
+  events_stream_bytes: { metric: 'events_stream_bytes' },
+  ingest_stream_bytes: { metric: 'events_ingest_stream_bytes' },
+};
 
 /** The events service: stores batches of events, lists them, and publishes them to the EVENTS stream. */
 export const events = defineService({ name: 'events', variables, start });
@@ -172,6 +187,8 @@ async function start(shell: Shell<EventsConfig>) {
   });
   gate.start();
   app.get(ErasureRunner).start();
+  const reporter = new InstanceReporter(client, shell, { service: 'events', measures });
+  reporter.start();
 
   health.register('events database', async () => {
     await dataSource.query('SELECT 1');
@@ -182,6 +199,7 @@ async function start(shell: Shell<EventsConfig>) {
     // First stop receiving, then publish the stored events, then close the connections.
     close: () =>
       closeAll([
+        () => reporter.stop(),
         () => app.get(ErasureRunner).stop(),
         () => app.close(),
         () => gate.stop(),

@@ -1,6 +1,7 @@
 import { KeyRotation } from '@stream-events/database';
+import { instanceReportSubject, type LiveReport } from '@stream-events/contracts';
 import { IngestPublisher } from '@stream-events/ingest';
-import { RequestClient } from '@stream-events/messaging';
+import { InstanceReporter, RequestClient, type MeasureSources } from '@stream-events/messaging';
 import { closeAll, defineService, SecretBox, type Logger, type Shell } from '@stream-events/service';
 import type { DataSource } from 'typeorm';
 import { AccessControl } from './access/access-control.service.js';
@@ -21,11 +22,22 @@ import { UsageChannel } from './live/usage/usage-channel.js';
 import { ReplayChannel } from './replays/replay-channel.js';
 import { ReplayRunner } from './replays/replay-runner.service.js';
 import { Seeds } from './seeds/seeds.service.js';
+import { InstanceBoard } from './system/instance-board.js';
 import { mainTokenColumn } from './tokens/main-token.entity.js';
 import { checkOwnerVariables, createFirstOwner } from './users/first-owner.js';
 import { recoverOwner, type RecoveredOwner } from './users/owner-recovery.js';
 import { UsersService } from './users/users.service.js';
 import { WebhookRoute } from './webhook/webhook-route.js';
+
+/** What each gateway reports about itself. */
+const measures: MeasureSources = {
+  webhook_messages_per_second: { metric: 'gateway_webhook_messages_total', isRate: true },
+  ingest_waiting_events: { metric: 'gateway_ingest_waiting_events' },
+  live_connections: { metric: 'live_connections' },
+  live_events_delivered_per_second: { metric: 'live_events_delivered_total', isRate: true },
+  live_feed_lag_messages: { metric: 'live_feed_lag_messages' },
+  disk_free_bytes: { metric: 'gateway_disk_free_bytes' },
+};
 
 /** The gateway, the public edge. The started service reports its address, and the first owner if this start created one. */
 export const gateway = defineService({ name: 'gateway', variables, start });
@@ -53,9 +65,13 @@ async function start(shell: Shell<GatewayConfig>) {
   const replayChannel = app.get(ReplayChannel);
   const usage = app.get(UsageChannel);
   const replays = app.get(ReplayRunner);
+  const board = app.get(InstanceBoard);
+  const readLive = (): LiveReport => live.report();
+  const reporter = new InstanceReporter(client, shell, { service: 'gateway', measures, readLive });
 
   await app.get(Seeds).apply();
   await Promise.all([client.connect(), ingestPublisher.connect(), eventsStream.connect(), usage.connect()]);
+  client.listen(instanceReportSubject, (text) => board.learn(text));
   await replayChannel.connect((event, connectionName) => live.replay(event, connectionName));
   serveStreamDescription(app);
   serveApiDescription(app);
@@ -72,6 +88,7 @@ async function start(shell: Shell<GatewayConfig>) {
   replays.start();
   await app.listen(config.PORT, config.HOST);
   const url = await app.getUrl();
+  reporter.start();
   logger.info({ url }, 'gateway is listening');
 
   return {
@@ -79,6 +96,7 @@ async function start(shell: Shell<GatewayConfig>) {
     owner,
     close: () =>
       closeAll([
+        () => reporter.stop(),
         () => replays.stop(),
         // Close live connections before the server: clients keep them open indefinitely, and the server would wait.
         () => live.stop(),

@@ -21,6 +21,7 @@ import { ScopesModule } from './scopes/scopes.module.js';
 import { SeedsModule } from './seeds/seeds.module.js';
 import { StorageModule } from './storage/storage.module.js';
 import { StreamersModule } from './streamers/streamers.module.js';
+import { SystemModule } from './system/system.module.js';
 import { TokensModule } from './tokens/tokens.module.js';
 import { UsersModule } from './users/users.module.js';
 import { WebhookModule } from './webhook/webhook.module.js';
@@ -49,6 +50,7 @@ const features = [
   ApiEndpointsModule,
   ErasuresModule,
   AuditLogModule,
+  SystemModule,
   SeedsModule,
   ApiDescriptionModule,
 ];

@@ -19,8 +19,10 @@ import {
   closeNats,
   connectNats,
   ErrorResponder,
+  InstanceReporter,
   NatsServerStrategy,
   RequestClient,
+  type MeasureSources,
 } from '@stream-events/messaging';
 import {
   closeAll,
@@ -58,6 +60,13 @@ export const servedContracts: readonly Contract<object, object>[] = [
   startConnection,
 ];
 
+/** What each instance reports about itself. */
+const measures: MeasureSources = {
+  platform_calls_per_second: { metric: 'platform_connector_calls_total', isRate: true },
+  platform_budget_calls: { metric: 'platform_connector_budget_calls' },
+  subscriptions_enabled: { metric: 'platform_subscriptions', labels: { status: 'enabled' } },
+};
+
 /** The platform connector: the only service that talks to the platform. */
 export const platformConnector = defineService({ name: 'platform-connector', variables, start });
 
@@ -89,6 +98,8 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
   const background = [Reconciler, RevocationsConsumer, ConnectionUpkeep].map((part) => app.get(part));
   for (const part of background) await part.start();
   await app.listen();
+  const reporter = new InstanceReporter(client, shell, { service: 'platform-connector', measures });
+  reporter.start();
 
   health.register('platform connector database', async () => {
     await dataSource.query('SELECT 1');
@@ -98,6 +109,7 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
     // Stops requests first, then finishes background work, then closes the connections.
     close: () =>
       closeAll([
+        () => reporter.stop(),
         () => app.close(),
         () => Promise.all(background.map((part) => part.stop())),
         () => app.get(PlatformHttp).close(),

@@ -21,8 +21,10 @@ import {
   closeNats,
   connectNats,
   ErrorResponder,
+  InstanceReporter,
   NatsServerStrategy,
   RequestClient,
+  type MeasureSources,
 } from '@stream-events/messaging';
 import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
 import { UsernameRefresh } from './polling/username-refresh.service.js';
@@ -53,6 +55,13 @@ const servedContracts: readonly Contract<object, object>[] = [
   rebuildStreams,
   getRebuild,
 ];
+
+/** What each instance reports about itself. */
+const measures: MeasureSources = {
+  poll_lag_seconds: { metric: 'streamer_monitor_poll_lag_seconds' },
+  stream_events_waiting: { metric: 'streamer_monitor_events_waiting' },
+  streams_running: { metric: 'streamer_monitor_streams_running' },
+};
 
 /** The streamer monitor: records which streamers are live, and their streams. */
 export const streamerMonitor = defineService({ name: 'streamer-monitor', variables, start });
@@ -88,6 +97,8 @@ async function start(shell: Shell<StreamerMonitorConfig>) {
   );
   for (const part of background) part.start();
   await app.listen();
+  const reporter = new InstanceReporter(client, shell, { service: 'streamer-monitor', measures });
+  reporter.start();
 
   health.register('streamer monitor database', async () => {
     await dataSource.query('SELECT 1');
@@ -97,6 +108,7 @@ async function start(shell: Shell<StreamerMonitorConfig>) {
     // Stops requests first, then finishes background work, then closes the connections.
     close: () =>
       closeAll([
+        () => reporter.stop(),
         () => app.close(),
         () => Promise.all([...background, app.get(RebuildService)].map((part) => part.stop())),
         () => closeNats(connection),

@@ -1,6 +1,7 @@
 import { eventsStreamName, replaySubjects } from './events/event-subject.js';
 import { liveUsageSubject } from './live/live-usage.js';
 import { ingestSubject, intakeSubject } from './events/ingest-message.js';
+import { instanceReportSubject } from './system/instance-report.js';
 
 /**
  * A NATS account: a separate space of subjects. Other accounts see only what they import from it.
@@ -8,7 +9,7 @@ import { ingestSubject, intakeSubject } from './events/ingest-message.js';
  * ```
  *  SERVICES      requests, the INGEST stream, replays (live.replay.>)     one user for each service
  *     │ replays, and the consumer gate
- *     │          live usage of the gateways (live.usage)
+ *     │          live usage of the gateways (live.usage), and the reports of all instances (system.instances)
  *     │ replays
  *     │             EVENTS   only the EVENTS stream                       a second user for each service that uses it
  *     ▼                │ the part of the JetStream API that reading needs
@@ -166,8 +167,15 @@ function eventsUser(service: string, publish: readonly string[]): NatsUser {
 export const natsUsers = {
   gateway: serviceUser('gateway', {
     // intakeSubject: gateways of version 0.1.0 use the same user during a rolling upgrade.
-    publish: ['request.>', ingestSubject, intakeSubject, replaySubjects, liveUsageSubject],
-    subscribe: [replaySubjects, liveUsageSubject],
+    publish: [
+      'request.>',
+      ingestSubject,
+      intakeSubject,
+      replaySubjects,
+      liveUsageSubject,
+      instanceReportSubject,
+    ],
+    subscribe: [replaySubjects, liveUsageSubject, instanceReportSubject],
     servesRequests: false,
   }),
   'gateway.events': eventsUser('gateway', [
@@ -183,6 +191,7 @@ export const natsUsers = {
       // An erasure of a user who is a monitored streamer.
       'request.streamer-monitor.list-streamers',
       'request.streamer-monitor.erase-streamer',
+      instanceReportSubject,
     ],
     subscribe: ['request.events.>', ...consumerCreation.map(({ gate }) => `${gate}.>`)],
     servesRequests: true,
@@ -196,6 +205,7 @@ export const natsUsers = {
       // While subscriptions move to another webhook secret.
       'request.events.begin-overlaps',
       'request.events.end-overlaps',
+      instanceReportSubject,
     ],
     subscribe: ['request.platform-connector.>'],
     servesRequests: true,
@@ -208,6 +218,7 @@ export const natsUsers = {
       'request.platform-connector.reconcile-subscriptions',
       // Streams are rebuilt from the event log.
       'request.events.list',
+      instanceReportSubject,
     ],
     subscribe: ['request.streamer-monitor.>'],
     servesRequests: true,

@@ -5,6 +5,7 @@ export * from './correlation.js';
 export * from './durable-consumer.js';
 export * from './error-responder.filter.js';
 export * from './handles.js';
+export * from './instance-reporter.js';
 export * from './nats-server.strategy.js';
 export * from './parse-message.js';
 export * from './request-client.js';

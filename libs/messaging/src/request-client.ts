@@ -90,6 +90,21 @@ export class RequestClient {
     await this.reach().flush();
   }
 
+  /** Publishes a message for those who listen now. Drops it while NATS is not connected: the client would keep it in memory. */
+  announce(subject: string, text: string): void {
+    if (this.watch?.isConnected) this.connection?.publish(subject, text);
+  }
+
+  /** Passes the text of every announcement on a subject to the listener, which must not throw. Call it after `connect`. */
+  listen(subject: string, listener: (text: string) => void): void {
+    this.connection?.subscribe(subject, {
+      callback: (error, message) => {
+        if (error) this.logger.error(error);
+        else listener(message.string());
+      },
+    });
+  }
+
   /**
    * Sends a request and waits for its reply.
    *

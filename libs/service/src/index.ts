@@ -11,6 +11,7 @@ export * from './service.js';
 export * from './shared-variables.js';
 export * from './shell.module.js';
 export * from './user-hasher.js';
+export * from './version.js';
 export * from './within.js';
 export * from './worker-loop.js';
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';

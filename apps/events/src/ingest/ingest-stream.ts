@@ -8,6 +8,7 @@ import {
   type JetStreamManager,
   type StreamAPI,
   type StreamConfig,
+  type StreamState,
 } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { ingestStreamName, ingestSubject } from '@stream-events/contracts';
@@ -78,8 +79,17 @@ export class IngestStream implements DrainedStream {
   }
 
   async count(): Promise<number> {
+    return (await this.readState()).messages;
+  }
+
+  /** @throws when the broker does not respond */
+  async measureBytes(): Promise<number> {
+    return (await this.readState()).bytes;
+  }
+
+  private async readState(): Promise<StreamState> {
     const { streams } = await manageStreams(this.connection);
-    return (await streams.info(ingestStreamName)).state.messages;
+    return (await streams.info(ingestStreamName)).state;
   }
 }
 

@@ -97,6 +97,11 @@ export class EventsStream {
     };
   }
 
+  /** Returns the size of the stream on disk; undefined when there is no stream. */
+  async measureBytes(): Promise<number | undefined> {
+    return (await this.readInfo())?.state.bytes;
+  }
+
   /** @throws when the stream exists, or the broker has no room for it */
   async create(epoch: string): Promise<void> {
     await this.manager.streams.add({

@@ -12,6 +12,8 @@ export type Role = 'owner' | 'user';
  */
 export type CallerToken = {
   id: string;
+  /** Null for a main token. */
+  name: string | null;
   /** Identifies the token with its present rights. Does not reveal the key. Changes when the rights change. */
   stamp: string;
   /** The events that the token may see. Undefined: all events. Only named tokens have limits. */

@@ -15,11 +15,11 @@ const keyPattern = /^[0-9a-f]{40}$/;
 
 // Expired tokens are deleted later.
 const validTokens = `(
-  SELECT id, user_id, key_hash, 0 AS version, 'main' AS kind,
+  SELECT id, user_id, NULL::text AS name, key_hash, 0 AS version, 'main' AS kind,
     NULL::text[] AS scopes, NULL::text[] AS event_types, NULL::text[] AS channel_ids
   FROM access_tokens
   UNION ALL
-  SELECT id, user_id, key_hash, version, CASE WHEN is_session THEN 'session' ELSE 'named' END,
+  SELECT id, user_id, name, key_hash, version, CASE WHEN is_session THEN 'session' ELSE 'named' END,
     scopes, event_types, channel_ids
   FROM named_tokens WHERE expires_at IS NULL OR expires_at > now()
 ) AS token JOIN users ON users.id = token.user_id AND NOT users.is_disabled`;
@@ -30,6 +30,7 @@ interface TokenRow {
   username: string;
   role: Role;
   tokenId: string;
+  tokenName: string | null;
   kind: CallerToken['kind'];
   version: number;
   scopes: TokenScope[] | null;
@@ -135,7 +136,7 @@ export class TokenLookup {
   private async query(hashes: readonly string[]): Promise<Map<string, Caller>> {
     const askedAt = Date.now();
     const rows = await this.dataSource.query<TokenRow[]>(
-      `SELECT encode(key_hash, 'hex') AS hash, users.id AS "userId", username, role, token.id AS "tokenId", kind, version,
+      `SELECT encode(key_hash, 'hex') AS hash, users.id AS "userId", username, role, token.id AS "tokenId", token.name AS "tokenName", kind, version,
          scopes, event_types AS "eventTypes", channel_ids AS "channelIds"
        FROM ${validTokens}
        WHERE key_hash = ANY($1::bytea[])`,
@@ -158,7 +159,8 @@ export function hashKey(key: string): Buffer {
 }
 
 function toCaller(row: TokenRow): Caller {
-  const token = { id: row.tokenId, stamp: `${row.hash}:${row.version}`, limits: limitsOf(row) };
+  const stamp = `${row.hash}:${row.version}`;
+  const token = { id: row.tokenId, name: row.tokenName, stamp, limits: limitsOf(row) };
   return {
     id: row.userId,
     username: row.username,

@@ -56,6 +56,7 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     .addTag('Tokens', 'Named tokens with scopes and limits, and sessions for web pages')
     .addTag('Erasures', 'Erasing everything that names one user of the platform')
     .addTag('Audit log', 'Who did what, to which object, when, and from where')
+    .addTag('System', 'Every instance of every service, live connections, and alarms')
     .addTag('Health', 'Probes and metrics for monitoring')
     .build();
   const document = SwaggerModule.createDocument(app, config, { extraModels: [Problem] });

@@ -66,7 +66,7 @@ async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
     const name = incoming.url ?? '';
     const caller: Caller = {
       ...{ id: name, username: name, role: 'user' },
-      token: { id: name, stamp: name, kind: 'main', limits: undefined },
+      token: { id: name, name: null, stamp: name, kind: 'main', limits: undefined },
     };
     const client = { caller, requestId: '1', limits: undefined, begin: () => response };
     sent.push(

@@ -21,7 +21,9 @@ declare module 'fastify' {
 
 /** A connection of a client. */
 interface Connection {
-  /** The key of the client's address. Behind a trusted proxy, each request has its own. */
+  /** The client's address. Behind a trusted proxy, each request has its own. */
+  readonly addressOf: (request: IncomingMessage) => string;
+  /** The key of the client's address. */
   readonly keyOf: (request: IncomingMessage) => string;
   /** Undefined for a trusted proxy. */
   readonly claim: Claim | undefined;
@@ -60,8 +62,11 @@ export function limitConnections(
     if (!isProxy && !claim) return void socket.destroy();
     claim?.offer(() => socket.destroy().destroyed);
     const waiting = new Set<() => void>();
-    const forwardedKeyOf = (request: IncomingMessage) => addressKey(clientAddressOf(request, isTrusted));
-    connections.set(socket, { keyOf: isProxy ? forwardedKeyOf : () => key, claim, waiting, isTaken: false });
+    const addressOf = isProxy
+      ? (request: IncomingMessage) => clientAddressOf(request, isTrusted)
+      : () => address;
+    const keyOf = isProxy ? (request: IncomingMessage) => addressKey(addressOf(request)) : () => key;
+    connections.set(socket, { addressOf, keyOf, claim, waiting, isTaken: false });
     socket.once('close', () => {
       claim?.release();
       // A response that waits behind another one gets no event when the connection closes.
@@ -143,6 +148,11 @@ export function limitRequests(fastify: FastifyInstance, limits: HttpLimits): Adm
 /** The key by which limits count the client of a request: see `addressKey`. */
 export function clientKeyOf(request: IncomingMessage): string {
   return connectionOf(request.socket).keyOf(request);
+}
+
+/** The address of the client of a request, like `request.ip`, for requests that Fastify does not handle. */
+export function clientAddress(request: IncomingMessage): string {
+  return connectionOf(request.socket).addressOf(request);
 }
 
 /** Whether this is the only pending request on its connection. Responses go out in request order, so others would delay it. */

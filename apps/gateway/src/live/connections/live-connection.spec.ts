@@ -17,7 +17,7 @@ let connections: LiveConnection[];
 beforeEach(() => {
   setUp();
 });
-afterEach(() => connections.forEach((connection) => connection.close('left')));
+afterEach(() => connections.forEach((connection) => connection.leave()));
 
 function setUp(): void {
   feed = new MadeFeed();
@@ -390,7 +390,7 @@ describe(LiveConnection.name, () => {
             expect(sink.highestBuffered).toBeLessThanOrEqual(maxBufferedBytes);
           }
         });
-        connections.forEach((connection) => connection.close('left'));
+        connections.forEach((connection) => connection.leave());
       }),
       { numRuns: 150 },
     );

@@ -1,3 +1,4 @@
+import type { OpenConnection } from '@stream-events/contracts';
 import { pause } from '@stream-events/service';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Interruption } from '../stream/event-feed.service.js';
@@ -9,7 +10,7 @@ import { compileFilter, type LiveFilter } from './live-filter.js';
 import type { LiveSink } from './live-sink.js';
 import { findResumeSequence, type EventReaders } from '../stream/resume-sequence.js';
 import { parsePosition, positionOf, type Position } from '../stream/position.js';
-import type { CloseReason } from '../close-codes.js';
+import { closeCodes, type CloseReason } from '../close-codes.js';
 import type { GapReason } from '../gap-reasons.js';
 import { maxBufferedBytes } from '../live-limits.js';
 
@@ -29,8 +30,16 @@ export interface LiveSurroundings extends EventReaders {
   /** Older events. `rest` tells that the connection needs none for the time being. */
   history: EventReaders['history'] & { rest(): void };
   fanOut: FanOut;
-  /** Called once, after the connection has ended. `left`: the client ended it. */
-  onClosed(connection: LiveConnection, reason: CloseReason | 'left'): void;
+  /** Called once, after the connection has ended. */
+  onClosed(connection: LiveConnection, closing: Closing): void;
+}
+
+/** How a connection ended. */
+export interface Closing {
+  /** `left`: the client ended it. */
+  reason: CloseReason | 'left';
+  /** The code of the close frame; null when a client ended a stream of server-sent events. */
+  code: number | null;
 }
 
 // While a client catches up, events go out in pieces of this size. The client must take a piece before it gets the next one.
@@ -82,6 +91,15 @@ export class LiveConnection implements Member {
 
   get format(): LiveSink['format'] {
     return this.sink.format;
+  }
+
+  /** How far the client is behind, for the status of the system. */
+  get progress(): Pick<OpenConnection, 'state' | 'lagEvents' | 'unreadBytes'> {
+    const unreadBytes = this.sink.bufferedBytes;
+    if (this.isLive) return { state: 'live', lagEvents: 0, unreadBytes };
+    if (this.cursor === 0) return { state: 'locating', lagEvents: null, unreadBytes };
+    const lagEvents = Math.max(0, this.surroundings.feed.nextSequence - this.cursor);
+    return { state: 'catching_up', lagEvents, unreadBytes };
   }
 
   /** Starts to deliver. Resolves when the client is live or has left. */
@@ -138,14 +156,25 @@ export class LiveConnection implements Member {
       this.sink.write(keepAliveFrame(position, this.format));
   }
 
-  /** Ends the connection. `left`: the client has closed it. */
-  close(reason: CloseReason | 'left', text?: string): void {
+  /** Ends the connection. */
+  close(reason: CloseReason, text?: string): void {
     if (this.ending.signal.aborted) return;
+    this.endWork();
+    this.sink.close(reason, text);
+    this.surroundings.onClosed(this, { reason, code: closeCodes[reason].code });
+  }
+
+  /** Ends the connection, which the client has closed. @param code the code of the client's close frame, if there is one */
+  leave(code: number | null = null): void {
+    if (this.ending.signal.aborted) return;
+    this.endWork();
+    this.surroundings.onClosed(this, { reason: 'left', code });
+  }
+
+  private endWork(): void {
     this.ending.abort();
     this.surroundings.history.rest();
     this.endTurn();
-    if (reason !== 'left') this.sink.close(reason, text);
-    this.surroundings.onClosed(this, reason);
   }
 
   /** Finds where the client resumes, or why it cannot. Waits while NATS is unavailable. */

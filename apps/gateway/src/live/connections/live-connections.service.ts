@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
+import type { LiveReport } from '@stream-events/contracts';
 import { Counter, Gauge, Registry } from '@stream-events/service';
 import type { Caller } from '../../access/caller.js';
 import type { EndedToken } from '../../access/token-lookup.service.js';
 import { EventFeed, type Interruption } from '../stream/event-feed.service.js';
 import { EventHistory } from '../stream/event-history.service.js';
 import { FanOut } from './fan-out.js';
-import { LiveConnection, type LiveRequest } from './live-connection.js';
+import { ConnectionReports, type ReportedClient } from './connection-reports.js';
+import { LiveConnection, type Closing, type LiveRequest } from './live-connection.js';
 import type { LiveEvent } from '../stream/live-event.js';
 import type { LiveSink } from './live-sink.js';
-import type { CloseReason } from '../close-codes.js';
 import { keepAliveMs } from '../live-limits.js';
 import { CatchUpHistory } from '../usage/catch-up-history.js';
 import { CatchUps } from '../usage/catch-ups.js';
@@ -18,8 +19,7 @@ import { ConnectionPlaces } from '../usage/connection-places.js';
 const excessCheckMs = 2_000;
 
 /** The client of a new connection. */
-export interface LiveClient {
-  caller: Caller;
+export interface LiveClient extends ReportedClient {
   /** Whether the client has left while it waited. */
   isGone(): boolean;
   /** Creates the sink, once the connection is accepted. */
@@ -30,6 +30,7 @@ export interface LiveClient {
 @Injectable()
 export class LiveConnections {
   private readonly connections = new Map<LiveConnection, Caller>();
+  private readonly reports = new ConnectionReports();
   private readonly fanOut: FanOut;
   private readonly replayedTotal: Counter<'result'>;
   private readonly closedTotal: Counter<'reason'>;
@@ -84,6 +85,11 @@ export class LiveConnections {
     return [...new Set([...this.connections.values()].map(({ token }) => token.stamp))];
   }
 
+  /** Describes the connections, for the status of the system. */
+  report(): LiveReport {
+    return this.reports.read();
+  }
+
   /**
    * Opens a connection and starts to deliver. Waits a few seconds if the user has too many connections at other gateways. Undefined if the
    * client left meanwhile.
@@ -111,9 +117,10 @@ export class LiveConnections {
       feed: this.feed,
       history: new CatchUpHistory(this.history, this.catchUps, caller.id),
       fanOut: this.fanOut,
-      onClosed: (closed, reason) => this.onClosed(closed, reason),
+      onClosed: (closed, closing) => this.onClosed(closed, closing),
     });
     this.connections.set(connection, caller);
+    this.reports.add(connection, client);
     void connection.start();
     return connection;
   }
@@ -173,10 +180,11 @@ export class LiveConnections {
     for (const connection of this.connections.keys()) connection.keepAlive(head);
   }
 
-  private onClosed(connection: LiveConnection, reason: CloseReason | 'left'): void {
+  private onClosed(connection: LiveConnection, closing: Closing): void {
     const caller = this.connections.get(connection);
     if (!caller || !this.connections.delete(connection)) return;
+    this.reports.close(connection, closing);
     this.places.release(caller.id);
-    this.closedTotal.inc({ reason });
+    this.closedTotal.inc({ reason: closing.reason });
   }
 }

@@ -69,6 +69,7 @@ export class LiveController {
     if (request.method === 'HEAD') return void beginStream(reply).end();
     const connection = await this.connections.open(options.request, {
       caller,
+      address: request.ip,
       isGone: () => reply.raw.destroyed,
       makeSink: () => {
         refuseUnlessAlone(request);
@@ -78,7 +79,7 @@ export class LiveController {
     if (!connection) return void reply.hijack();
     keepOpen(request);
     const { raw: response } = reply;
-    response.once('close', () => connection.close('left'));
+    response.once('close', () => connection.leave());
     // LiveConnection only checks clients for which much data waits. This covers a client that stalls with little data.
     response.setTimeout(stallLimitMs, () => {
       if (response.writableLength > 0) connection.close('too_slow');

@@ -7,7 +7,7 @@ import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import { WebSocket, WebSocketServer } from 'ws';
 import { FairShare, type Claim } from '../../http/fair-share.js';
 import { printProblem, toServiceError } from '../../http/problem.js';
-import { clientKeyOf, stopCounting } from '../../http/requests-in-progress.js';
+import { clientAddress, clientKeyOf, stopCounting } from '../../http/requests-in-progress.js';
 import { takeWebSocketUpgrades } from '../../http/web-socket-upgrades.js';
 import { readToken, refuseWithoutRights } from '../../access/access-control.service.js';
 import { RateLimits } from '../../access/rate-limits.service.js';
@@ -163,6 +163,7 @@ export class WebSockets {
     if (!(socket instanceof Socket)) throw new Error('the HTTP server listens on TCP sockets only');
     const connection = await this.connections.open(liveRequest, {
       caller,
+      address: clientAddress(request),
       makeSink: () =>
         new WebSocketSink(webSocket, socket, positions ? 'positioned' : this.options.plainFormat),
       isGone: () => webSocket.readyState !== WebSocket.OPEN,
@@ -171,7 +172,7 @@ export class WebSockets {
     this.waiting.delete(webSocket);
     place.release();
     stopCounting(socket);
-    webSocket.once('close', () => connection.close('left'));
+    webSocket.once('close', (code) => connection.leave(code));
   }
 
   /**

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import {
+  maxReportedClosings,
+  maxReportedConnections,
+  type ClosedConnection,
+  type LiveConnectionReport,
+  type LiveReport,
+  type OpenConnection,
+} from '@stream-events/contracts';
+import type { Caller } from '../../access/caller.js';
+import type { Closing, LiveConnection } from './live-connection.js';
+
+/** The part of a connection that reports read. */
+export type ReportedConnection = Pick<LiveConnection, 'format' | 'progress' | 'request'>;
+
+/** Whose connection it is. */
+export interface ReportedClient {
+  caller: Caller;
+  address: string;
+}
+
+/** Describes the live connections of this process: the open ones, and those that were closed last. */
+export class ConnectionReports {
+  private readonly open = new Map<ReportedConnection, LiveConnectionReport>();
+  private readonly closed: ClosedConnection[] = [];
+
+  constructor(private readonly now: () => number = Date.now) {}
+
+  add(connection: ReportedConnection, { address, caller }: ReportedClient): void {
+    this.open.set(connection, {
+      id: randomUUID(),
+      name: connection.request.name ?? null,
+      tokenName: caller.token.name,
+      username: caller.username,
+      address,
+      transport: connection.format === 'server_sent' ? 'server-sent-events' : 'websocket',
+      openedAt: this.now(),
+    });
+  }
+
+  close(connection: ReportedConnection, { reason, code }: Closing): void {
+    const report = this.open.get(connection);
+    if (!report || !this.open.delete(connection)) return;
+    this.closed.unshift({ ...report, closedAt: this.now(), code, reason });
+    this.closed.length = Math.min(this.closed.length, maxReportedClosings);
+  }
+
+  /** Of many open connections, those that are furthest behind. */
+  read(): LiveReport {
+    const open = [...this.open].map(([connection, report]) => ({ ...report, ...connection.progress }));
+    if (open.length > maxReportedConnections) open.sort((one, other) => lagOf(other) - lagOf(one));
+    return { count: open.length, open: open.slice(0, maxReportedConnections), closed: this.closed };
+  }
+}
+
+/** A connection whose position is being looked up comes first. */
+function lagOf({ lagEvents, unreadBytes }: OpenConnection): number {
+  // Unread bytes decide between connections that are equally far behind.
+  return (lagEvents ?? Number.MAX_SAFE_INTEGER) + unreadBytes / 2 ** 32;
+}

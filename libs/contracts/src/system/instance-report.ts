@@ -1,0 +1,116 @@
+import { isJsonObject } from '../json-object.js';
+import type { SystemMeasure } from './system-measures.js';
+
+/** The subject on core NATS on which every instance of every service reports itself, every 5 s. The gateways listen. */
+export const instanceReportSubject = 'system.instances';
+
+/** The services whose instances report themselves. */
+export const reportingServices = ['gateway', 'events', 'streamer-monitor', 'platform-connector'] as const;
+export type ReportingService = (typeof reportingServices)[number];
+
+/** How often an instance reports itself, in milliseconds. */
+export const instanceReportMs = 5_000;
+
+/** What an instance says about itself. All times are milliseconds since 1970, by the clock of the instance. */
+export interface InstanceReport {
+  /** A random id of the process's service. */
+  id: string;
+  service: ReportingService;
+  version: string;
+  /** The name of the machine or container. */
+  host: string;
+  processId: number;
+  startedAt: number;
+  uptimeSeconds: number;
+  /** Why the process is not ready: the failed checks. Empty when it is ready. */
+  problems: readonly string[];
+  measures: Readonly<Partial<Record<SystemMeasure, number>>>;
+  /** Of gateways. */
+  live?: LiveReport;
+  /** The instance stops now. */
+  isLeaving?: true;
+}
+
+/** The live connections of a gateway. */
+export interface LiveReport {
+  /** The number of all open connections. */
+  count: number;
+  /** Open connections: those that are furthest behind, at most `maxReportedConnections`. */
+  open: readonly OpenConnection[];
+  /** The connections that were closed last, newest first, at most `maxReportedClosings`. */
+  closed: readonly ClosedConnection[];
+}
+
+/** With these numbers, a report has about 100 KiB. NATS takes 1 MiB. */
+export const maxReportedConnections = 200;
+export const maxReportedClosings = 100;
+
+/** A live connection. */
+export interface LiveConnectionReport {
+  /** A random id. */
+  id: string;
+  /** The name that the client has given the connection; null when it has none. */
+  name: string | null;
+  /** The name of the client's token; null for a main token. */
+  tokenName: string | null;
+  username: string;
+  address: string;
+  transport: 'websocket' | 'server-sent-events';
+  openedAt: number;
+}
+
+export interface OpenConnection extends LiveConnectionReport {
+  /** `locating`: looks for the position after which the client resumes. `catching_up`: sends older events. */
+  state: 'locating' | 'catching_up' | 'live';
+  /** How many events of the stream the connection is behind; null while it is locating. */
+  lagEvents: number | null;
+  /** Bytes that the client has not read. */
+  unreadBytes: number;
+}
+
+export interface ClosedConnection extends LiveConnectionReport {
+  closedAt: number;
+  /** The close code; null when the client ended a stream of server-sent events, which has no code. */
+  code: number | null;
+  /** Why it was closed; `left`: the client has closed it. */
+  reason: string;
+}
+
+/** Prints a report as JSON. */
+export function printInstanceReport(report: InstanceReport): string {
+  return JSON.stringify(report);
+}
+
+/** Parses the output of `printInstanceReport`. Undefined for any other text. */
+export function parseInstanceReport(text: string): InstanceReport | undefined {
+  const report = parse(text);
+  if (!isJsonObject(report) || !isJsonObject(report.measures) || !Array.isArray(report.problems))
+    return undefined;
+  const { id, service, version, host, processId, startedAt, uptimeSeconds, live } = report;
+  const texts = [id, service, version, host];
+  if (!texts.every((value) => typeof value === 'string') || !isKnown(service)) return undefined;
+  if (![processId, startedAt, uptimeSeconds].every(Number.isInteger)) return undefined;
+  if (live !== undefined && !isLiveReport(live)) return undefined;
+  // Safe cast: only instances can publish on this subject, and everything that the gateway needs to survive is checked.
+  return report as unknown as InstanceReport;
+}
+
+function isKnown(service: unknown): service is ReportingService {
+  return reportingServices.some((known) => known === service);
+}
+
+function isLiveReport(live: unknown): boolean {
+  if (!isJsonObject(live)) return false;
+  const { count, open, closed } = live;
+  return (
+    Number.isInteger(count) && [open, closed].every((list) => Array.isArray(list) && list.every(isJsonObject))
+  );
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,28 @@
+/** What instances measure, by name, with the meaning as the API description has it. The name ends with the unit. */
+export const systemMeasures = {
+  memory_bytes: 'Resident memory of the process',
+  webhook_messages_per_second: 'gateway: messages received at the platform’s webhook callback',
+  ingest_waiting_events: 'gateway: events that wait to be stored',
+  live_connections: 'gateway: open live connections',
+  live_events_delivered_per_second: 'gateway: events sent live, counted once per client',
+  live_feed_lag_messages: 'gateway: messages on the EVENTS stream that live delivery has not read',
+  disk_free_bytes: 'gateway: free space on the disk of DATA_DIR',
+  events_stored_per_second: 'events: events stored',
+  events_published_per_second: 'events: events published on the EVENTS stream',
+  outbox_batches: 'events: stored batches that are not published yet',
+  outbox_overdue_seconds: 'events: how long the oldest batch has been due for publishing by any instance',
+  ingest_stream_messages: 'events: accepted messages on the INGEST stream that are not stored yet',
+  dead_letters: 'events: dead letters that wait for an owner',
+  database_bytes: 'events: size of the database',
+  events_stream_bytes: 'events: size of the EVENTS stream',
+  ingest_stream_bytes: 'events: size of the INGEST stream',
+  poll_lag_seconds: 'streamer-monitor: how long the most overdue streamer has waited for a poll',
+  stream_events_waiting: 'streamer-monitor: stream events on the EVENTS stream that are not read yet',
+  streams_running: 'streamer-monitor: running streams',
+  platform_calls_per_second: 'platform-connector: calls to the platform',
+  platform_budget_calls: 'platform-connector: calls that the platform’s rate limit leaves',
+  subscriptions_enabled: 'platform-connector: enabled subscriptions',
+} as const;
+
+/** The name of a measure. */
+export type SystemMeasure = keyof typeof systemMeasures;

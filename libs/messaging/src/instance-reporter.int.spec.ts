@@ -1,0 +1,92 @@
+import {
+  instanceReportSubject,
+  natsUsers,
+  parseInstanceReport,
+  type InstanceReport,
+} from '@stream-events/contracts';
+import { Counter, Gauge, Health, Registry } from '@stream-events/service';
+import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
+import { InstanceReporter } from './instance-reporter.js';
+import { RequestClient } from './request-client.js';
+
+describe(InstanceReporter.name, () => {
+  let nats: TestNats;
+  let [gateway, client]: RequestClient[] = [];
+  let reports: InstanceReport[];
+  let reporter: InstanceReporter | undefined;
+
+  beforeAll(async () => {
+    nats = await startTestNats(Object.values(natsUsers));
+    [gateway, client] = (['gateway', 'events'] as const).map(
+      (user) => new RequestClient({ urls: [nats.urlFor(user)], name: user }),
+    );
+    await Promise.all([gateway?.connect(), client?.connect()]);
+    gateway?.listen(instanceReportSubject, (text) => {
+      const report = parseInstanceReport(text);
+      if (report) reports.push(report);
+    });
+    await gateway?.ping();
+  });
+  beforeEach(() => {
+    reports = [];
+  });
+  afterEach(() => reporter?.stop());
+  afterAll(async () => {
+    await Promise.all([gateway?.close(), client?.close()]);
+    await nats.stop();
+  });
+
+  function start(shell: { health: Health; metrics: Registry }): void {
+    reporter = new InstanceReporter(client!, shell, {
+      service: 'events',
+      measures: {
+        events_stored_per_second: { metric: 'stored', labels: { outcome: 'stored' }, isRate: true },
+        dead_letters: { metric: 'letters' },
+        outbox_batches: { metric: 'unreadable' },
+      },
+      intervalMs: 20,
+    });
+    reporter.start();
+  }
+
+  it('reports the health and the measures until it leaves', async () => {
+    const [health, metrics] = [new Health(), new Registry()];
+    health.register('events database', () => Promise.reject(new Error('refused')));
+    const stored = new Counter({ name: 'stored', help: '-', labelNames: ['outcome'], registers: [metrics] });
+    new Gauge({ name: 'letters', help: '-', registers: [metrics] }).set(3);
+    const counting = setInterval(() => {
+      stored.inc({ outcome: 'stored' }, 1);
+      stored.inc({ outcome: 'known' }, 1_000);
+    }, 1);
+    start({ health, metrics });
+
+    await eventually(() => expect(reports.at(-1)?.measures.events_stored_per_second).toBeGreaterThan(0));
+    clearInterval(counting);
+    expect(reports.at(-1)).toMatchObject({
+      service: 'events',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      processId: process.pid,
+      problems: ['events database: refused'],
+      measures: { dead_letters: 3, memory_bytes: expect.any(Number) },
+    });
+    // 1,000 per second at most. The other outcome would make it a million.
+    expect(reports.at(-1)?.measures.events_stored_per_second).toBeLessThan(10_000);
+    reporter?.stop();
+    await eventually(() => expect(reports.at(-1)).toMatchObject({ isLeaving: true }));
+    expect(new Set(reports.map(({ id }) => id)).size).toBe(1);
+  });
+
+  it('leaves out a measure that cannot be read', async () => {
+    const metrics = new Registry();
+    new Gauge({
+      name: 'unreadable',
+      help: '-',
+      registers: [metrics],
+      collect: () => Promise.reject(new Error('the database is gone')),
+    });
+    start({ health: new Health(), metrics });
+
+    await eventually(() => expect(reports.length).toBeGreaterThan(1));
+    expect(Object.keys(reports[1]?.measures ?? {})).toEqual(['memory_bytes']);
+  });
+});
