@@ -1,5 +1,5 @@
-import { platformVariables } from '@stream-events/platforms';
-import { adminPort, sharedVariables, type ConfigOf } from '@stream-events/service';
+import { platformVariables, transportMethods } from '@stream-events/platforms';
+import { adminPort, oneOf, sharedVariables, type ConfigOf } from '@stream-events/service';
 
 /** The environment variables of the platform connector. */
 export const variables = {
@@ -13,6 +13,11 @@ export const variables = {
   PLATFORM_CLIENT_ID: sharedVariables.PLATFORM_CLIENT_ID,
   PLATFORM_CLIENT_SECRET: sharedVariables.PLATFORM_CLIENT_SECRET,
   PLATFORM_WEBHOOK_SECRET: sharedVariables.PLATFORM_WEBHOOK_SECRET,
+  PLATFORM_TRANSPORT: oneOf(
+    'How events arrive from the platform. `auto`: by webhook with PUBLIC_URL and PLATFORM_WEBHOOK_SECRET, otherwise over a conduit when the application has a secret, otherwise over plain WebSockets',
+    ['auto', ...transportMethods],
+    { default: 'auto' },
+  ),
   PUBLIC_URL: sharedVariables.PUBLIC_URL,
   LOG_LEVEL: sharedVariables.LOG_LEVEL,
 };

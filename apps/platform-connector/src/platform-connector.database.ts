@@ -9,6 +9,7 @@ import { CreateStoreIdentity1764240000000 } from './migrations/1764240000000-cre
 import { CreatePlatformErrors1764500000000 } from './migrations/1764500000000-create-platform-errors.js';
 import { CreateEncryptionKeys1767200000000 } from './migrations/1767200000000-create-encryption-keys.js';
 import { CreateConnections1767400000000 } from './migrations/1767400000000-create-connections.js';
+import { AddTransports1767600000000 } from './migrations/1767600000000-add-transports.js';
 import { AppToken } from './platform/app-token.entity.js';
 import { CreateSubscriptionMoves1767300000000 } from './migrations/1767300000000-create-subscription-moves.js';
 import { PlatformErrorRow } from './platform/platform-error.entity.js';
@@ -41,5 +42,6 @@ export const schema = {
     CreateEncryptionKeys1767200000000,
     CreateConnections1767400000000,
     CreateSubscriptionMoves1767300000000,
+    AddTransports1767600000000,
   ],
 };

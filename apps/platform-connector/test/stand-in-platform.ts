@@ -7,6 +7,7 @@ import {
   type PlatformSubscriptionPage,
   PlatformUnavailableError,
   subscriptionKey,
+  type SubscriptionTransport,
 } from '@stream-events/platforms';
 import { isLive } from '../src/subscriptions/own-subscription.js';
 
@@ -39,7 +40,7 @@ export class StandInPlatform implements OutboundPlatform {
   /** Runs after a creation, before its reply. */
   beforeCreationAnswer: () => Promise<void> = () => Promise.resolve();
   private totalCost = 0;
-  /** Ids by type, condition, and callback. */
+  /** Ids by type, condition, and transport. */
   private readonly keys = new Map<string, string>();
 
   lookUpUsers(): Promise<never> {
@@ -58,7 +59,7 @@ export class StandInPlatform implements OutboundPlatform {
   /** The subscriptions that point at a callback, as `type streamer`, sorted. */
   names(callback: string): string[] {
     return [...this.subscriptions.values()]
-      .filter((each) => each.callback === callback)
+      .filter(({ transport }) => transport?.method === 'webhook' && transport.callback === callback)
       .map(({ type, condition }) => `${type} ${condition.broadcaster_user_id}`)
       .sort();
   }
@@ -112,22 +113,24 @@ export class StandInPlatform implements OutboundPlatform {
     existing.status = status;
   }
 
-  private tryToCreate({ type, version, condition, callback }: NewSubscription): CreateOutcome {
-    const key = keyOf({ type, version, condition, callback });
+  private tryToCreate({ type, version, condition, transport: sent }: NewSubscription): CreateOutcome {
+    const transport: SubscriptionTransport =
+      sent.method === 'webhook' ? { method: sent.method, callback: sent.callback } : sent;
+    const key = keyOf({ type, version, condition, transport });
     const existingId = this.keys.get(key);
     if (existingId !== undefined) return { kind: 'exists', id: this.saysIdOnConflict ? existingId : null };
     if (this.unknownStreamers.has(condition.broadcaster_user_id ?? ''))
       return { kind: 'refused', status: 400, message: 'unknown user' };
     const cost = costlessTypes.includes(type) ? 0 : 1;
     if (this.totalCost + cost > this.maxCost) return { kind: 'limit_reached', message: 'too much' };
-    const subscription = this.add({ type, version, condition, callback, cost, status: this.newStatus });
+    const subscription = this.add({ type, version, condition, transport, cost, status: this.newStatus });
     this.creations.set(key, (this.creations.get(key) ?? 0) + 1);
     return { kind: 'created', subscription: { ...subscription } };
   }
 }
 
 function keyOf(subscription: Omit<PlatformSubscription, 'id' | 'createdAt' | 'cost' | 'status'>): string {
-  return `${subscriptionKey(subscription)} ${subscription.callback}`;
+  return `${subscriptionKey(subscription)} ${JSON.stringify(subscription.transport)}`;
 }
 
 function away(): PlatformUnavailableError {

@@ -3,6 +3,7 @@ import {
   fingerprintOf,
   subscriptionKey,
   type PlatformSubscription,
+  type SubscriptionTransport,
 } from '@stream-events/platforms';
 import type { OwnSubscription } from '../src/subscriptions/own-subscription.js';
 
@@ -12,6 +13,11 @@ export const publicUrl = 'https://events.example';
 export const secret = 'signs-what-comes';
 
 export const callback = callbackOf(publicUrl, fingerprintOf(secret));
+
+/** The transport of subscriptions with a callback. */
+export function webhook(callback: string): SubscriptionTransport {
+  return { method: 'webhook', callback };
+}
 
 /** A subscription of the service for a streamer. A test passes only the fields that it is about. */
 export function newOwn(streamerId: string, overrides: Partial<OwnSubscription>): OwnSubscription {
@@ -25,7 +31,7 @@ export function newOwn(streamerId: string, overrides: Partial<OwnSubscription>):
     id: `own-${subscription.type}-${streamerId}`,
     key: subscriptionKey(subscription),
     subscriptionId: null,
-    callback: null,
+    transport: null,
     status: 'waiting',
     reason: null,
     cost: null,
@@ -48,7 +54,7 @@ export function newListed(
     version,
     condition,
     cost: 1,
-    callback,
+    transport: webhook(callback),
     createdAt: 0,
     ...overrides,
   };

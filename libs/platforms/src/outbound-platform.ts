@@ -3,6 +3,21 @@ import type { LookUpPriority, PlatformStreamMessage, PlatformUserMessage } from 
 /** The subject of a subscription, by the platform's keys (`broadcaster_user_id`, …). */
 export type Condition = Readonly<Record<string, string>>;
 
+/** How the messages of a subscription reach the service. */
+export type SubscriptionTransport =
+  | { method: 'webhook'; callback: string }
+  | { method: 'conduit'; conduitId: string }
+  | { method: 'websocket'; sessionId: string };
+
+/** The methods of transports. */
+export const transportMethods = ['webhook', 'conduit', 'websocket'] as const;
+export type TransportMethod = (typeof transportMethods)[number];
+
+/** The transport of a new subscription. `secret` signs the messages: 10 to 100 ASCII characters. */
+export type NewTransport =
+  | { method: 'webhook'; callback: string; secret: string }
+  | Exclude<SubscriptionTransport, { method: 'webhook' }>;
+
 /** A subscription as the platform lists it. */
 export interface PlatformSubscription {
   id: string;
@@ -13,8 +28,8 @@ export interface PlatformSubscription {
   condition: Condition;
   /** The cost that counts toward the platform's limit. */
   cost: number;
-  /** The webhook's address; null for other transports. */
-  callback: string | null;
+  /** Null for a method that this version does not know. */
+  transport: SubscriptionTransport | null;
   /** Milliseconds since 1970. */
   createdAt: number;
 }
@@ -33,9 +48,7 @@ export interface NewSubscription {
   type: string;
   version: string;
   condition: Condition;
-  callback: string;
-  /** Signs the messages: 10 to 100 ASCII characters. */
-  secret: string;
+  transport: NewTransport;
 }
 
 /** The platform's reply to a request for a subscription. */

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { circuitStates, type PlatformStatusReply } from '@stream-events/contracts';
+import { circuitStates, type PlatformStatusReply, type TransportMessage } from '@stream-events/contracts';
 import { platformNames } from '@stream-events/platforms';
 import { exampleTime, printTime, printTimeOrNull } from '../http/time.js';
 
@@ -76,10 +76,40 @@ class StreamerCoverage {
     type: 'integer',
     description:
       'Number of streamers that are only polled: their subscriptions exceed the platform’s limit or were rejected, or ' +
-      'PUBLIC_URL is not set',
+      'no events arrive from the platform',
     example: 3,
   })
   polled_only!: number;
+}
+
+class TransportState {
+  @ApiProperty({
+    enum: ['webhook', 'conduit', 'websocket'],
+    nullable: true,
+    description: 'The transport of new subscriptions, see PLATFORM_TRANSPORT. Null with PLATFORM=none',
+    example: 'conduit',
+  })
+  method!: string | null;
+
+  @ApiProperty({
+    type: 'integer',
+    description:
+      'Number of working subscriptions with this transport. The others move to it one after the other',
+    example: 400,
+  })
+  moved!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Number of working subscriptions', example: 400 })
+  total!: number;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description:
+      'Why events may not arrive or some subscriptions do not move, and what to do. Null if nothing is wrong',
+    example: null,
+  })
+  problem!: string | null;
 }
 
 class WebhookSecretState {
@@ -164,10 +194,17 @@ export class PlatformStatus {
   streamers!: StreamerCoverage;
 
   @ApiProperty({
-    type: String,
+    type: TransportState,
     nullable: true,
     description:
-      'The URL to which the platform sends its messages. Null without PUBLIC_URL: then all streamers are polled',
+      'How events arrive from the platform. Null while the platform connector is of an older version',
+  })
+  transport!: TransportState | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The URL to which the platform sends its messages. Null unless they arrive by webhook',
     example: 'https://events.example.org/api/v1/platform-events/webhook/keys/f0c1d2e3',
   })
   callback!: string | null;
@@ -177,7 +214,7 @@ export class PlatformStatus {
     nullable: true,
     description:
       'The webhook secret of the subscriptions. After a new secret was put first in PLATFORM_WEBHOOK_SECRET, the subscriptions ' +
-      'move to it one after the other. Null without PUBLIC_URL or a webhook secret',
+      'move to it one after the other. Null unless messages arrive by webhook',
   })
   webhook_secret!: WebhookSecretState | null;
 
@@ -191,7 +228,7 @@ export class PlatformStatus {
 
 /** Converts the status to its form in the API. */
 export function toPlatformStatus(status: PlatformStatusReply): PlatformStatus {
-  const { credentials, budget, cost, streamers, webhookSecret, lastError } = status;
+  const { credentials, budget, cost, streamers, transport, webhookSecret, lastError } = status;
   return {
     platform: status.platform,
     credentials: {
@@ -212,6 +249,7 @@ export function toPlatformStatus(status: PlatformStatusReply): PlatformStatus {
       subscribed: streamers.subscribed,
       polled_only: streamers.polledOnly,
     },
+    transport: transport ? toTransportState(transport) : null,
     callback: status.callback,
     webhook_secret: webhookSecret
       ? {
@@ -223,4 +261,8 @@ export function toPlatformStatus(status: PlatformStatusReply): PlatformStatus {
       : null,
     last_error: lastError && { at: printTime(lastError.at), message: lastError.message },
   };
+}
+
+function toTransportState({ method, moved, total, problem }: TransportMessage): TransportState {
+  return { method, moved, total, problem };
 }

@@ -1,6 +1,28 @@
-import { ApiProperty } from '@nestjs/swagger';
-import type { SubscriptionMessage } from '@stream-events/contracts';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { SubscriptionMessage, SubscriptionTransportMessage } from '@stream-events/contracts';
 import { exampleTime, printTime } from '../http/time.js';
+
+class SubscriptionTransportRecord {
+  @ApiProperty({
+    description: 'How the messages arrive: `webhook`, `conduit`, or `websocket`',
+    example: 'conduit',
+  })
+  method!: string;
+
+  @ApiPropertyOptional({
+    description: 'The URL to which the platform sends the messages. Only for `webhook`',
+  })
+  callback?: string;
+
+  @ApiPropertyOptional({
+    description: 'The platform’s id of the conduit. Only for `conduit`',
+    example: '26b1c993-bfcf-44d9-b876-379dacafe75a',
+  })
+  conduit_id?: string;
+
+  @ApiPropertyOptional({ description: 'The platform’s id of the WebSocket session. Only for `websocket`' })
+  session_id?: string;
+}
 
 /** A subscription that the service wants on the platform. */
 export class SubscriptionRecord {
@@ -32,6 +54,13 @@ export class SubscriptionRecord {
     example: { broadcaster_user_id: '47019283' },
   })
   condition!: Record<string, string>;
+
+  @ApiProperty({
+    type: SubscriptionTransportRecord,
+    nullable: true,
+    description: 'How the messages of the subscription arrive. Null until the platform reports it',
+  })
+  transport!: SubscriptionTransportRecord | null;
 
   @ApiProperty({
     description:
@@ -100,10 +129,25 @@ export function toSubscriptionRecord(subscription: SubscriptionMessage): Subscri
     type: subscription.type,
     version: subscription.version,
     condition: subscription.condition,
+    transport: subscription.transport ? toTransportRecord(subscription.transport) : null,
     status: subscription.status,
     reason: subscription.reason,
     cost: subscription.cost,
     created: printTime(subscription.createdAt),
     updated: printTime(subscription.updatedAt),
+  };
+}
+
+function toTransportRecord({
+  method,
+  callback,
+  conduitId,
+  sessionId,
+}: SubscriptionTransportMessage): SubscriptionTransportRecord {
+  return {
+    method,
+    ...(callback !== undefined && { callback }),
+    ...(conduitId !== undefined && { conduit_id: conduitId }),
+    ...(sessionId !== undefined && { session_id: sessionId }),
   };
 }

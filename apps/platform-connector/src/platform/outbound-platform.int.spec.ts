@@ -1,12 +1,17 @@
 import { ConnectorSetup, type ConnectorInstance } from '../../test/connector-setup.js';
 import type { NewSubscription } from '@stream-events/platforms';
 
+const webhook = {
+  method: 'webhook',
+  callback: 'https://events.example/api/v1/platform-events/webhook',
+  secret: 'a-secret-of-the-webhook',
+} as const;
+
 const wanted: NewSubscription = {
   type: 'stream.online',
   version: '1',
   condition: { broadcaster_user_id: '1001' },
-  callback: 'https://events.example/api/v1/platform-events/webhook',
-  secret: 'a-secret-of-the-webhook',
+  transport: webhook,
 };
 
 const subscription = {
@@ -16,7 +21,7 @@ const subscription = {
   version: '1',
   condition: { broadcaster_user_id: '1001', moderator_user_id: '' },
   created_at: '2026-01-02T03:04:05.678901234Z',
-  transport: { method: 'webhook', callback: wanted.callback },
+  transport: { method: 'webhook', callback: webhook.callback },
   cost: 1,
   something_new: { deep: true },
 };
@@ -182,7 +187,7 @@ describe('OutboundPlatform', () => {
             version: '1',
             condition: { broadcaster_user_id: '1001' },
             cost: 1,
-            callback: wanted.callback,
+            transport: { method: 'webhook', callback: webhook.callback },
             createdAt: Date.parse('2026-01-02T03:04:05.678Z'),
           },
         ],
@@ -193,14 +198,31 @@ describe('OutboundPlatform', () => {
       expect([two.subscriptions[0]?.id, two.next]).toEqual(['second page', null]);
     });
 
-    it('reads subscriptions without a webhook or a cost', async () => {
+    it('reads a subscription without a cost', async () => {
       const { cost: _cost, ...rest } = subscription;
-      const other = { ...rest, status: 'a_new_status', transport: { method: 'conduit', conduit_id: 'c' } };
+      const other = { ...rest, status: 'a_new_status' };
       answer(`GET ${path}`, 200, { data: [other], total_cost: 0, max_total_cost: 10_000 });
 
       expect((await instance.platform.listSubscriptions()).subscriptions).toEqual([
-        expect.objectContaining({ status: 'a_new_status', callback: null, cost: 0 }),
+        expect.objectContaining({ status: 'a_new_status', cost: 0 }),
       ]);
+    });
+
+    it.each([
+      [
+        { method: 'conduit', conduit_id: 'c' },
+        { method: 'conduit', conduitId: 'c' },
+      ],
+      [
+        { method: 'websocket', session_id: 's', connected_at: '2026-01-02T03:04:05Z' },
+        { method: 'websocket', sessionId: 's' },
+      ],
+      [{ method: 'a_new_method' }, null],
+    ])('reads the transport %j', async (sent, transport) => {
+      const other = { ...subscription, transport: sent };
+      answer(`GET ${path}`, 200, { data: [other], total_cost: 0, max_total_cost: 10_000 });
+
+      expect((await instance.platform.listSubscriptions()).subscriptions).toMatchObject([{ transport }]);
     });
 
     it('rejects a malformed page', async () => {
@@ -230,8 +252,25 @@ describe('OutboundPlatform', () => {
         type: 'stream.online',
         version: '1',
         condition: { broadcaster_user_id: '1001' },
-        transport: { method: 'webhook', callback: wanted.callback, secret: wanted.secret },
+        transport: webhook,
       });
+    });
+
+    it.each([
+      [
+        { method: 'conduit', conduitId: 'c' },
+        { method: 'conduit', conduit_id: 'c' },
+      ],
+      [
+        { method: 'websocket', sessionId: 's' },
+        { method: 'websocket', session_id: 's' },
+      ],
+    ] as const)('sends the transport %j', async (transport, sent) => {
+      answer(`POST ${path}`, 202, { data: [subscription] });
+      await instance.platform.createSubscription({ ...wanted, transport });
+
+      const call = setup.fake.calls.find(({ name }) => name === `POST ${path}`)!;
+      expect(JSON.parse(call.body)).toMatchObject({ transport: sent });
     });
 
     const message = "the platform's message";

@@ -238,13 +238,12 @@ describe(PlatformClient.name, () => {
 
   it('logs failures without secrets', async () => {
     await look();
-    const wanted = {
-      type: 't',
-      version: '1',
-      condition: {},
+    const transport = {
+      method: 'webhook',
       callback: 'https://x',
       secret: 'a-secret-of-the-webhook',
-    };
+    } as const;
+    const wanted = { type: 't', version: '1', condition: {}, transport };
     failApi((_call, response) => answerWith(response, 500, ''));
     await failure(() => instance.platform.createSubscription(wanted));
     failApi((_call, response) => Boolean(response.destroy()));
@@ -252,6 +251,7 @@ describe(PlatformClient.name, () => {
     const { clientSecret, tokens } = setup.fake;
 
     expect(setup.logs).toContain('call to the platform failed');
-    for (const secret of [clientSecret, wanted.secret, ...tokens]) expect(setup.logs).not.toContain(secret);
+    for (const secret of [clientSecret, transport.secret, ...tokens])
+      expect(setup.logs).not.toContain(secret);
   });
 });

@@ -19,7 +19,9 @@ describe('toPlatformSettings', () => {
       definition: platforms.twitch,
       credentials: undefined,
       urls: platforms.twitch.urls,
+      transport: null,
       webhook: null,
+      webhookFingerprints: [],
     });
   });
 
@@ -52,15 +54,41 @@ describe('toPlatformSettings', () => {
     const where = { PLATFORM: 'simulator', PUBLIC_URL: 'https://events.example' };
     const secrets = { PLATFORM_WEBHOOK_SECRET: '0123456789,9876543210' };
 
-    expect(settingsOf({ ...where, ...secrets }).webhook).toEqual({
-      publicUrl: 'https://events.example',
-      callback: callbackOf('https://events.example', fingerprintOf('0123456789')),
-      secret: '0123456789',
-      fingerprints: ['0123456789', '9876543210'].map(fingerprintOf),
+    expect(settingsOf({ ...where, ...secrets })).toMatchObject({
+      webhook: {
+        publicUrl: 'https://events.example',
+        callback: callbackOf('https://events.example', fingerprintOf('0123456789')),
+        secret: '0123456789',
+      },
+      webhookFingerprints: ['0123456789', '9876543210'].map(fingerprintOf),
     });
     expect(settingsOf(where).webhook).toBeNull();
     expect(settingsOf({ PLATFORM: 'simulator', ...secrets }).webhook).toBeNull();
     expect(settingsOf({ ...where, ...secrets, PLATFORM: 'none' }).webhook).toBeNull();
+  });
+
+  describe('transport', () => {
+    const application = { PLATFORM: 'twitch', PLATFORM_CLIENT_ID: 'id', PLATFORM_CLIENT_SECRET: 'secret' };
+    const webhook = { PUBLIC_URL: 'https://events.example', PLATFORM_WEBHOOK_SECRET: '0123456789' };
+
+    it.each([
+      ['webhook', { ...application, ...webhook }],
+      ['conduit', { ...application, ...webhook, PLATFORM_TRANSPORT: 'conduit' }],
+      ['websocket', { ...application, ...webhook, PLATFORM_TRANSPORT: 'websocket' }],
+      ['conduit', application],
+      ['conduit', { ...application, PUBLIC_URL: 'https://events.example' }],
+      [null, { PLATFORM: 'twitch' }],
+      [null, { ...application, PLATFORM: 'none', PLATFORM_TRANSPORT: 'conduit' }],
+    ])('is %s with %j', (transport, environment) => {
+      expect(settingsOf(environment).transport).toBe(transport);
+    });
+
+    it.each([
+      ['PUBLIC_URL', { ...application, PLATFORM_TRANSPORT: 'webhook' }],
+      ['PLATFORM_CLIENT_SECRET', { PLATFORM: 'twitch', PLATFORM_TRANSPORT: 'conduit' }],
+    ])('names %s when it lacks it', (name, environment) => {
+      expect(() => settingsOf(environment)).toThrow(name);
+    });
   });
 
   it.each(['PLATFORM_CLIENT_ID', 'PLATFORM_CLIENT_SECRET'])('rejects %s alone', (name) => {

@@ -8,18 +8,17 @@ import {
   type PlatformName,
   type platformVariables,
   type PlatformUrls,
+  type TransportMethod,
 } from '@stream-events/platforms';
 import type { PlatformConnectorConfig } from '../platform-connector.config.js';
 
-/** Where the platform sends its messages, and the secrets that sign them. */
+/** Where the platform sends its messages, and the secret that signs them. */
 export interface WebhookTarget {
   publicUrl: string;
   /** The callback of new subscriptions. */
   callback: string;
   /** The secret of new subscriptions: the first one of those that are configured. */
   secret: string;
-  /** The fingerprints of all configured secrets, in their order. */
-  fingerprints: readonly string[];
 }
 
 /** Which platform the connector calls, at which addresses, and as which application. */
@@ -29,8 +28,12 @@ export interface PlatformSettings {
   /** Undefined when no credentials are configured. Then no call is possible. */
   credentials: PlatformCredentials | undefined;
   urls: PlatformUrls;
-  /** Null without a public URL or a secret. Then there are no subscriptions, and streamers are only polled. */
+  /** The method of new subscriptions. Null without an application on a platform: then there are no subscriptions. */
+  transport: TransportMethod | null;
+  /** Null without a public URL or a secret. */
   webhook: WebhookTarget | null;
+  /** The fingerprints of all configured webhook secrets, in their order. */
+  webhookFingerprints: readonly string[];
 }
 
 /** Injection token of the `OutboundPlatform`. */
@@ -46,29 +49,53 @@ type Config = Pick<
   PlatformConnectorConfig,
   | 'PLATFORM_CLIENT_ID'
   | 'PLATFORM_CLIENT_SECRET'
+  | 'PLATFORM_TRANSPORT'
   | 'PLATFORM_WEBHOOK_SECRET'
   | keyof typeof platformVariables
   | 'PUBLIC_URL'
 >;
 
-/** @throws Error when only one of the two credentials is configured */
+/** @throws Error when only one of the two credentials is configured, or `PLATFORM_TRANSPORT` lacks what it needs */
 export function toPlatformSettings(config: Config): PlatformSettings {
   const { PLATFORM: platform } = config;
+  const credentials = readCredentials(config);
+  const webhookFingerprints = config.PLATFORM_WEBHOOK_SECRET.map(fingerprintOf);
+  const webhook = readWebhook(config, webhookFingerprints);
   return {
     platform,
     definition: platforms[platform],
-    credentials: readCredentials(config),
+    credentials,
     urls: readPlatformUrls(config),
-    webhook: readWebhook(config),
+    transport: chooseTransport(config, { webhook, credentials }),
+    webhook,
+    webhookFingerprints,
   };
 }
 
-function readWebhook({ PLATFORM, PUBLIC_URL, PLATFORM_WEBHOOK_SECRET }: Config): WebhookTarget | null {
+function readWebhook(
+  { PLATFORM, PUBLIC_URL, PLATFORM_WEBHOOK_SECRET }: Config,
+  fingerprints: readonly string[],
+): WebhookTarget | null {
   const [secret] = PLATFORM_WEBHOOK_SECRET;
-  if (PLATFORM === 'none' || PUBLIC_URL === undefined || secret === undefined) return null;
-  const fingerprints = PLATFORM_WEBHOOK_SECRET.map(fingerprintOf);
-  const callback = callbackOf(PUBLIC_URL, fingerprints[0] ?? '');
-  return { publicUrl: PUBLIC_URL, callback, secret, fingerprints };
+  const [fingerprint] = fingerprints;
+  if (PLATFORM === 'none' || PUBLIC_URL === undefined || secret === undefined || fingerprint === undefined)
+    return null;
+  return { publicUrl: PUBLIC_URL, callback: callbackOf(PUBLIC_URL, fingerprint), secret };
+}
+
+function chooseTransport(
+  { PLATFORM, PLATFORM_TRANSPORT: wanted, PLATFORM_CLIENT_ID: clientId }: Config,
+  { webhook, credentials }: Pick<PlatformSettings, 'webhook' | 'credentials'>,
+): TransportMethod | null {
+  if (PLATFORM === 'none') return null;
+  if (wanted === 'webhook' && !webhook)
+    throw new Error('PLATFORM_TRANSPORT is webhook: set PUBLIC_URL and PLATFORM_WEBHOOK_SECRET');
+  if (wanted === 'conduit' && !credentials)
+    throw new Error('PLATFORM_TRANSPORT is conduit: set PLATFORM_CLIENT_ID and PLATFORM_CLIENT_SECRET');
+  if (wanted !== 'auto') return wanted;
+  if (webhook) return 'webhook';
+  if (credentials) return 'conduit';
+  return clientId === undefined ? null : 'websocket';
 }
 
 function readCredentials(config: Config): PlatformCredentials | undefined {

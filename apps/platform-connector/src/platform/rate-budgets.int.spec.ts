@@ -115,7 +115,8 @@ describe(RateBudgets.name, () => {
       response.end('{}');
       return true;
     };
-    const wanted = { type: 't', version: '1', condition: {}, callback: 'https://x', secret: '0123456789' };
+    const transport = { method: 'webhook', callback: 'https://x', secret: '0123456789' } as const;
+    const wanted = { type: 't', version: '1', condition: {}, transport };
 
     await expect(platform.createSubscription(wanted)).rejects.toThrow(/rate limit/);
   });

@@ -8,7 +8,7 @@ import { wantedSubscriptions, type WantedSubscription } from './wanted-subscript
 export interface DesiredSubscriptions {
   /** The number of monitored streamers. */
   monitored: number;
-  /** By priority; null when the platform has no address to send messages to. */
+  /** By priority; null when no transport is configured. */
   wanted: WantedSubscription[] | null;
 }
 
@@ -25,8 +25,8 @@ export class DesiredSubscriptionsService {
   async read(signal: AbortSignal): Promise<DesiredSubscriptions> {
     const streamerIds = await this.streamerMonitor.listMonitoredIds(signal);
     const monitored = streamerIds.length;
-    const { webhook, credentials } = this.settings;
-    if (webhook === null) return { monitored, wanted: null };
+    const { transport, credentials } = this.settings;
+    if (transport === null) return { monitored, wanted: null };
     const types = await this.eventTypes.active();
     return {
       monitored,

@@ -1,4 +1,8 @@
-import { subscriptionKey, type PlatformSubscription } from '@stream-events/platforms';
+import {
+  subscriptionKey,
+  type PlatformSubscription,
+  type SubscriptionTransport,
+} from '@stream-events/platforms';
 import {
   enabled,
   isLive,
@@ -6,7 +10,7 @@ import {
   vanished,
   type OwnSubscription,
 } from '../subscriptions/own-subscription.js';
-import type { SecretKind } from '../subscriptions/webhook-callbacks.js';
+import type { TransportKind } from '../subscriptions/own-transports.js';
 
 /** All subscriptions that the platform has for this application. */
 export interface Listing {
@@ -18,21 +22,21 @@ export interface Listing {
 /** The service's subscriptions, compared with a listing. */
 export interface Match {
   own: OwnSubscription[];
-  /** The second subscriptions of rows whose first one has another secret than new subscriptions, by key. Both are live. */
+  /** The second subscriptions of rows that move to another transport, by key. Both are live. */
   twins: Map<string, PlatformSubscription>;
   /** The keys of rows whose second subscription has failed, and is a stray. */
   failedTwins: Set<string>;
-  /** Subscriptions that point at this service, or used to, and match no row. */
+  /** Subscriptions that reach this service, or used to, and match no row. */
   strays: PlatformSubscription[];
   /** The cost of live subscriptions that other programs created. */
   foreignCost: number;
 }
 
-type KindOf = (callback: string | null) => SecretKind | undefined;
+type KindOf = (transport: SubscriptionTransport | null) => TransportKind | undefined;
 
 /**
- * Finds the service's subscriptions in the platform's list by type and condition, among those that point at its callbacks. A
- * subscription with a known id that points elsewhere was created before the callback changed and is a stray.
+ * Finds the service's subscriptions in the platform's list by type and condition, among those with its transports. A subscription with
+ * a known id that has another transport was created before the public URL changed, or for a conduit that is gone, and is a stray.
  */
 export function matchListing(
   own: readonly OwnSubscription[],
@@ -43,7 +47,7 @@ export function matchListing(
   const candidates = new Map<string, PlatformSubscription[]>();
   const match: Match = { own: [], twins: new Map(), failedTwins: new Set(), strays: [], foreignCost: 0 };
   for (const listed of subscriptions) {
-    if (kindOf(listed.callback) !== undefined) {
+    if (kindOf(listed.transport) !== undefined) {
       const key = subscriptionKey(listed);
       candidates.set(key, [...(candidates.get(key) ?? []), listed]);
     } else if (ownIds.has(listed.id)) match.strays.push(listed);
@@ -72,21 +76,30 @@ interface Choice {
   others: PlatformSubscription[];
 }
 
-/** Chooses the subscription of a row, and its twin while the row moves to the first secret. */
+/**
+ * Chooses the subscription of a row, and its twin while the row moves. The twin is the newer one, even when the wanted transport has
+ * changed in the meantime: the end of an overlap keeps the newer one, and the row then moves again.
+ */
 function choose(found: readonly PlatformSubscription[], row: OwnSubscription, kindOf: KindOf): Choice {
   const sorted = [...found].sort((a, b) => rank(a, row) - rank(b, row));
-  const [first, ...moreFirst] = sorted.filter(({ callback }) => kindOf(callback) === 'first');
-  const [other, ...moreOthers] = sorted.filter(({ callback }) => kindOf(callback) === 'other');
-  const removed = sorted.filter(({ callback }) => kindOf(callback) === 'removed');
-  const isOtherLive = other !== undefined && isLive(other.status);
-  const rest = [...moreFirst, ...moreOthers];
-  if (first && isOtherLive) {
-    const isTwin = isLive(first.status);
-    const others = [...rest, ...removed, ...(isTwin ? [] : [first])];
-    return { main: other, twin: isTwin ? first : undefined, hasFailedTwin: !isTwin, others };
-  }
-  const [main, ...others] = [first, other, ...removed].filter((each) => each !== undefined);
-  return { main, twin: undefined, hasFailedTwin: false, others: [...rest, ...others] };
+  const ofKind = (kind: TransportKind): PlatformSubscription[] =>
+    sorted.filter(({ transport }) => kindOf(transport) === kind);
+  const [[wanted], others, removed] = [ofKind('wanted'), ofKind('other'), ofKind('removed')];
+  const working = [...firstOfEachTransport(others), ...(wanted ? [wanted] : [])].filter(isWorking);
+  const [oldest, ...newer] = working.sort((a, b) => a.createdAt - b.createdAt);
+  const main = oldest ?? wanted ?? others[0] ?? removed[0];
+  const twin = newer.at(-1);
+  const hasFailedTwin = wanted !== undefined && main !== wanted && !isWorking(wanted);
+  return { main, twin, hasFailedTwin, others: found.filter((each) => each !== main && each !== twin) };
+}
+
+function isWorking({ status }: PlatformSubscription): boolean {
+  return isLive(status);
+}
+
+function firstOfEachTransport(sorted: readonly PlatformSubscription[]): PlatformSubscription[] {
+  const byTransport = new Map(sorted.toReversed().map((each) => [JSON.stringify(each.transport), each]));
+  return [...byTransport.values()];
 }
 
 /** Lower is better: enabled first, then pending. Of two with the same status, the known id is first. */

@@ -1,11 +1,24 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError } from '@stream-events/contracts';
+import type { TransportMethod } from '@stream-events/platforms';
 import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import { SubscriptionMoves, type SubscriptionMove } from '../subscriptions/subscription-moves.repository.js';
 import { EventsClient } from './events.client.js';
 import type { MovesPlan } from './plan-moves.js';
 
-/** Keeps the moves of subscriptions to the first webhook secret, and announces their overlaps to the events services. */
+const targets: Record<TransportMethod, string> = {
+  webhook: 'webhooks with the first secret',
+  conduit: 'the conduit',
+  websocket: 'WebSocket sessions',
+};
+const noWebhooks = ', PUBLIC_URL and PLATFORM_WEBHOOK_SECRET are not needed to receive events';
+const ends: Record<TransportMethod, string> = {
+  webhook: ', the others can be removed from PLATFORM_WEBHOOK_SECRET',
+  conduit: noWebhooks,
+  websocket: noWebhooks,
+};
+
+/** Keeps the moves of subscriptions to the wanted transport, and announces their overlaps to the events services. */
 @Injectable()
 export class Moves {
   private readonly failureLog: FailureLog;
@@ -36,9 +49,9 @@ export class Moves {
   }
 
   /** Saves the steps of a plan, before its actions run. */
-  async save(plan: MovesPlan, now: number): Promise<void> {
+  async save(plan: MovesPlan, { now, method }: { now: number; method: TransportMethod }): Promise<void> {
     const { save, ending, end, replaced } = plan;
-    this.report(plan);
+    this.report(plan, method);
     if (replaced > 0)
       this.logger.warn(
         { subscriptions: replaced },
@@ -52,17 +65,14 @@ export class Moves {
   }
 
   /** Logs one line when the progress has changed. */
-  private report({ moved, total }: MovesPlan): void {
+  private report({ moved, total }: MovesPlan, method: TransportMethod): void {
     const progress = `${moved} of ${total}`;
     if (progress === this.progress) return;
     const wasMoving = this.progress !== '';
     this.progress = moved < total ? progress : '';
-    if (moved < total) this.logger.info({ moved, total }, 'moving subscriptions to the first webhook secret');
-    else if (wasMoving)
-      this.logger.info(
-        { total },
-        'all subscriptions use the first webhook secret, the others can be removed from PLATFORM_WEBHOOK_SECRET',
-      );
+    const facts = { moved, total, transport: method };
+    if (moved < total) this.logger.info(facts, `moving subscriptions to ${targets[method]}`);
+    else if (wasMoving) this.logger.info(facts, `all subscriptions use ${targets[method]}${ends[method]}`);
   }
 
   /** Returns whether all events services pair the deliveries of these subscriptions. */

@@ -1,30 +1,42 @@
-import { callbackOf, subscriptionKey, type PlatformSubscription } from '@stream-events/platforms';
+import {
+  callbackOf,
+  subscriptionKey,
+  type PlatformSubscription,
+  type SubscriptionTransport,
+} from '@stream-events/platforms';
 import fc from 'fast-check';
-import { newListed, newOwn, publicUrl } from '../../test/subscription-factory.js';
+import { newListed, newOwn, publicUrl, webhook } from '../../test/subscription-factory.js';
 import { isLive, observed, type OwnSubscription } from '../subscriptions/own-subscription.js';
 import { newMove, type SubscriptionMove } from '../subscriptions/subscription-moves.repository.js';
-import { WebhookCallbacks } from '../subscriptions/webhook-callbacks.js';
+import { OwnTransports } from '../subscriptions/own-transports.js';
 import { planMoves, type MovesInput } from './plan-moves.js';
 import { planSubscriptions } from './subscription-plan.js';
 
 const now = 1_000_000_000;
 const [first, other, removed] = ['11111111', '22222222', '33333333'].map((each) =>
-  callbackOf(publicUrl, each),
+  webhook(callbackOf(publicUrl, each)),
 );
-const plain = `${publicUrl}/api/v1/platform-events/webhook`;
-const callbacks = new WebhookCallbacks(publicUrl, ['11111111', '22222222'], '');
-const kindOf = (callback: string | null) => callbacks.kindOf(callback);
+const plainCallback = `${publicUrl}/api/v1/platform-events/webhook`;
+const plain = webhook(plainCallback);
+const declared = {
+  method: 'webhook',
+  publicUrl,
+  fingerprints: ['11111111', '22222222'],
+  plainFingerprint: '',
+} as const;
+const transports = new OwnTransports(declared);
+const kindOf = (transport: SubscriptionTransport | null) => transports.kindOf(transport);
 
 const row = (streamer: string, overrides: Partial<OwnSubscription> = {}): OwnSubscription =>
   newOwn(streamer, {
     subscriptionId: `old-${streamer}`,
     status: 'enabled',
     cost: 1,
-    callback: other!,
+    transport: other!,
     ...overrides,
   });
 const twinOf = ({ type, version, condition }: OwnSubscription, status = 'enabled'): PlatformSubscription =>
-  newListed({ type, version, condition }, { id: 'second', callback: first!, status });
+  newListed({ type, version, condition }, { id: 'second', transport: first!, status });
 const ready = (key: string, changes: Partial<SubscriptionMove> = {}): SubscriptionMove => ({
   ...newMove(key),
   isReady: true,
@@ -42,21 +54,32 @@ const plan = (input: Partial<MovesInput>) =>
     ...input,
   });
 
-describe(WebhookCallbacks.name, () => {
+describe(OwnTransports.name, () => {
   it.each([
-    [first, 'first'],
+    [first, 'wanted'],
     [other, 'other'],
     [removed, 'removed'],
     [plain, 'other'],
-    ['https://elsewhere.example/', undefined],
+    [webhook('https://elsewhere.example/'), undefined],
+    [{ method: 'conduit', conduitId: 'unknown' } as const, undefined],
     [null, undefined],
-  ])('tells which secret signs the messages to %s', (callback, kind) => {
-    expect(kindOf(callback ?? null)).toBe(kind);
+  ])('tells how %j relates to webhooks with the first secret', (transport, kind) => {
+    expect(kindOf(transport ?? null)).toBe(kind);
+  });
+
+  it('tells which webhooks still work while a conduit is wanted', () => {
+    const withConduit = new OwnTransports({ ...declared, method: 'conduit' });
+
+    expect([first, other, removed].map((each) => withConduit.kindOf(each!))).toEqual([
+      'other',
+      'other',
+      'removed',
+    ]);
   });
 
   it('knows the secret of the plain callback, when it was recorded', () => {
     const kinds = ['11111111', '22222222', '33333333'].map((fingerprint) =>
-      new WebhookCallbacks(publicUrl, ['11111111', '22222222'], fingerprint).kindOf(plain),
+      new OwnTransports({ ...declared, plainFingerprint: fingerprint }).secretKindOf(plainCallback),
     );
 
     expect(kinds).toEqual(['first', 'other', 'removed']);
@@ -65,7 +88,7 @@ describe(WebhookCallbacks.name, () => {
 
 describe(planMoves.name, () => {
   it('leaves subscriptions of the first secret alone', () => {
-    expect(plan({ rows: [row('1', { callback: first! })] })).toEqual({
+    expect(plan({ rows: [row('1', { transport: first! })] })).toEqual({
       save: [],
       ending: [],
       end: [],
@@ -104,7 +127,7 @@ describe(planMoves.name, () => {
     const { move } = ending[0]!;
     expect(seen('enabled', { ...move, endsAt: now - 1_999 }).actions).toEqual([]);
     expect(seen('enabled', { ...move, endsAt: now - 2_000 }).actions).toMatchObject([
-      { kind: 'delete', subscriptionId: 'old-1', after: { subscriptionId: 'second', callback: first } },
+      { kind: 'delete', subscriptionId: 'old-1', after: { subscriptionId: 'second', transport: first } },
     ]);
   });
 
@@ -121,7 +144,7 @@ describe(planMoves.name, () => {
   });
 
   it('ends the overlap when one subscription is left, or none', () => {
-    const own = row('1', { subscriptionId: 'second', callback: first! });
+    const own = row('1', { subscriptionId: 'second', transport: first! });
 
     expect(plan({ rows: [own], moves: [ready(own.key)] }).end).toEqual([own.key]);
     expect(plan({ moves: [ready(own.key)] }).end).toEqual([own.key]);
@@ -156,7 +179,7 @@ describe(planMoves.name, () => {
 
   it('tries a few subscriptions until the first secret has proven to work', () => {
     const rows = Array.from({ length: 30 }, (_, index) => row(String(index)));
-    const proof = row('proof', { callback: first! });
+    const proof = row('proof', { transport: first! });
 
     expect(plan({ rows }).save).toHaveLength(20);
     expect(plan({ rows: [...rows, proof] }).save).toHaveLength(30);
@@ -164,7 +187,7 @@ describe(planMoves.name, () => {
 
   it('moves at most 500 subscriptions at a time', () => {
     const rows = Array.from({ length: 600 }, (_, index) => row(String(index)));
-    const proof = row('proof', { callback: first! });
+    const proof = row('proof', { transport: first! });
 
     expect(plan({ rows: [...rows, proof] }).save).toHaveLength(500);
     expect(
@@ -174,7 +197,7 @@ describe(planMoves.name, () => {
   });
 
   it('replaces subscriptions whose secret was removed, without an overlap', () => {
-    const { actions, replaced } = plan({ rows: [row('1', { callback: removed! })] });
+    const { actions, replaced } = plan({ rows: [row('1', { transport: removed! })] });
 
     expect(actions).toMatchObject([
       { kind: 'delete', subscriptionId: 'old-1', after: { subscriptionId: null, status: 'enabled' } },
@@ -190,13 +213,15 @@ const worlds = fc.record({
   // Each round runs a part of its actions, in any order: then the instance is killed, or the platform does not respond.
   crashes: fc.array(fc.nat({ max: 3 }), { maxLength: 12 }),
   failures: fc.array(fc.nat({ max: 3 }), { maxLength: 3 }),
+  // The rounds before which the wanted transport changes, and changes back.
+  changes: fc.uniqueArray(fc.nat({ max: 20 }), { maxLength: 3 }),
   order: fc.infiniteStream(fc.nat()),
 });
 
 describe('moves, round after round', () => {
-  it('leave every streamer with one subscription of the first secret, and are never without one, with crashes at any point', () => {
+  it('leave every streamer with one wanted subscription, and are never without one, with crashes and changes at any point', () => {
     fc.assert(
-      fc.property(worlds, ({ secrets, room, crashes, failures, order }) => {
+      fc.property(worlds, ({ secrets, room, crashes, failures, changes, order }) => {
         const platform = new Map<string, PlatformSubscription>();
         let ids = 0;
         const add = (listed: PlatformSubscription): void => void platform.set(listed.id, listed);
@@ -207,23 +232,32 @@ describe('moves, round after round', () => {
         let rows: OwnSubscription[] = [];
         for (const [index, secret] of secrets.entries()) {
           if (secret === 'none') continue;
-          const callback = { first, other, plain }[secret]!;
-          const own = row(streamers[index]!, { callback });
-          add(newListed(own, { id: own.subscriptionId!, callback }));
+          const transport = { first, other, plain }[secret]!;
+          const own = row(streamers[index]!, { transport });
+          add(newListed(own, { id: own.subscriptionId!, transport }));
           rows.push(own);
         }
         const started = new Set(rows.map(({ key }) => key));
         let moves: SubscriptionMove[] = [];
         let time = now;
+        let round = 0;
+        let isChanged = false;
+        const current = () =>
+          isChanged
+            ? new OwnTransports({ ...declared, fingerprints: [...declared.fingerprints].reverse() })
+            : transports;
         const runRound = (steps: number): void => {
           time += 11_000;
+          if (changes.includes(round)) isChanged = !isChanged;
+          round += 1;
           const planned = planSubscriptions({
             wanted,
             own: rows.map((each) => ({ ...each, retryAt: null })),
             listing: { startedAt: time, subscriptions: [...platform.values()] },
             maxCost: 4 + room,
             foreignCost: 0,
-            kindOf,
+            kindOf: (transport) => current().kindOf(transport),
+            canCreate: true,
             moves: moves.map((move) => ({ ...move, isReady: true, retryAt: null })),
             now: time,
             newId: () => `new-${(ids += 1)}`,
@@ -236,7 +270,16 @@ describe('moves, round after round', () => {
           const shuffled = actions.toSorted(() => ((order.next().value as number) % 2 === 0 ? 1 : -1));
           for (const action of shuffled.slice(0, steps)) {
             if (action.kind === 'delete') {
+              const deleted = platform.get(action.subscriptionId)!;
               platform.delete(action.subscriptionId);
+              // The end of an overlap keeps the newer subscription, so the older one is deleted.
+              for (const kept of platform.values())
+                if (
+                  isLive(deleted.status) &&
+                  isLive(kept.status) &&
+                  subscriptionKey(kept) === subscriptionKey(deleted)
+                )
+                  expect(kept.createdAt).toBeGreaterThan(deleted.createdAt);
               if (action.own) rows = rows.filter(({ id }) => id !== action.own?.id);
               if (action.after) rows.push(action.after);
             } else {
@@ -245,7 +288,8 @@ describe('moves, round after round', () => {
                 expect(moves.map(({ key }) => key)).toContain(action.own.key);
               ids += 1;
               const status = failures.includes(ids) ? 'webhook_callback_verification_failed' : 'enabled';
-              const made = newListed(action.own, { id: `made-${ids}`, callback: first!, status });
+              const transport = isChanged ? other! : first!;
+              const made = newListed(action.own, { id: `made-${ids}`, transport, status, createdAt: time });
               add(made);
               if (action.kind === 'create') {
                 rows = rows.filter(({ id }) => id !== action.own.id);
@@ -259,15 +303,17 @@ describe('moves, round after round', () => {
           }
         };
         for (const steps of crashes) runRound(steps);
-        for (let round = 0; round < 30; round += 1) runRound(Infinity);
+        while (round < 60) runRound(Infinity);
 
         expect([...platform.values()].map(subscriptionKey).sort()).toEqual(
           wanted.map(({ key }) => key).sort(),
         );
-        expect([...platform.values()].every(({ callback }) => kindOf(callback) === 'first')).toBe(true);
+        expect(
+          [...platform.values()].every(({ transport }) => current().kindOf(transport) === 'wanted'),
+        ).toBe(true);
         expect(moves).toEqual([]);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });

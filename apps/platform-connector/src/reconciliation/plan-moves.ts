@@ -1,4 +1,4 @@
-import type { PlatformSubscription } from '@stream-events/platforms';
+import type { PlatformSubscription, SubscriptionTransport } from '@stream-events/platforms';
 import {
   enabled,
   isLive,
@@ -12,11 +12,11 @@ import {
   restarted,
   type SubscriptionMove,
 } from '../subscriptions/subscription-moves.repository.js';
-import type { SecretKind } from '../subscriptions/webhook-callbacks.js';
+import type { TransportKind } from '../subscriptions/own-transports.js';
 import type { Action } from './subscription-plan.js';
 
 /*
- * A subscription moves to the first webhook secret. Each step needs a fresh listing, so a move continues after a crash at any point:
+ * A subscription moves to another transport, or to the first webhook secret. Each step needs a fresh listing, so a move continues after a crash at any point:
  *
  *   announced to the events services ──4 s──▶ second subscription created ──▶ enabled ──10 s──▶ end announced ──▶ first one deleted
  *        ▲                                              │ not enabled: deleted         │ no longer enabled
@@ -27,7 +27,7 @@ import type { Action } from './subscription-plan.js';
 export interface MovesInput {
   /** The wanted subscriptions, by priority, as just listed. */
   rows: readonly OwnSubscription[];
-  kindOf: (callback: string | null) => SecretKind | undefined;
+  kindOf: (transport: SubscriptionTransport | null) => TransportKind | undefined;
   /** The second subscriptions, by key. */
   twins: ReadonlyMap<string, PlatformSubscription>;
   /** The keys whose second subscription has failed. */
@@ -48,7 +48,7 @@ export interface MovesPlan {
   actions: Action[];
   /** The number of subscriptions that are replaced without an overlap, because their secret was removed. */
   replaced: number;
-  /** The number of working subscriptions with the first secret. */
+  /** The number of working subscriptions with the wanted transport. */
   moved: number;
   /** The number of working subscriptions. */
   total: number;
@@ -56,7 +56,7 @@ export interface MovesPlan {
 
 // Bounds the doubled deliveries, and what one request announces (see `maxOverlaps`).
 const maxMoves = 500;
-// Until a callback of the first secret has answered a challenge, the gateways may not know the secret.
+// Until a subscription with the wanted transport works, the gateways may not know the first secret.
 const maxProbes = 20;
 // The listing may be ahead of the delivery by a moment, and the first messages shall not be the only ones.
 const overlapMs = 10_000;
@@ -68,13 +68,13 @@ const afterEndMs = 2_000;
 const noRoom =
   'The platform’s subscription limit is used up, so there is no room for second subscriptions. Disable a streamer or an event type.';
 const notEnabled =
-  'The platform did not enable the second subscription. PLATFORM_WEBHOOK_SECRET of all gateways must contain the first secret of the connectors.';
+  'The platform did not enable the second subscription. For webhooks, PLATFORM_WEBHOOK_SECRET of all gateways must contain the first secret of the connectors.';
 
-/** Moves the subscriptions of other secrets to the first one, in groups. */
+/** Moves the subscriptions with other transports to the wanted one, in groups. */
 export function planMoves(input: MovesInput): MovesPlan {
   const { rows, kindOf, twins, moves } = input;
   const live = rows.filter(({ status }) => isLive(status));
-  const moved = live.filter(({ callback }) => kindOf(callback) === 'first').length;
+  const moved = live.filter(({ transport }) => kindOf(transport) === 'wanted').length;
   const plan: MovesPlan = {
     save: [],
     ending: [],
@@ -85,13 +85,14 @@ export function planMoves(input: MovesInput): MovesPlan {
     total: live.length,
   };
   const known = new Map(moves.map((move) => [move.key, move]));
-  const moving = live.filter((row) => kindOf(row.callback) === 'other');
-  const removed = live.filter((row) => kindOf(row.callback) === 'removed');
+  // With a newer twin, even a subscription with the wanted transport moves: see `matchListing`.
+  const moving = live.filter((row) => kindOf(row.transport) === 'other' || twins.has(row.key));
+  const removed = live.filter((row) => kindOf(row.transport) === 'removed');
   for (const row of removed) plan.actions.push(...toDeletion(row, released(row)));
   plan.replaced = removed.length;
 
   const isProven =
-    rows.some((row) => row.status === enabled && kindOf(row.callback) === 'first') ||
+    rows.some((row) => row.status === enabled && kindOf(row.transport) === 'wanted') ||
     [...twins.values()].some(({ status }) => status === enabled);
   let free = (isProven ? maxMoves : maxProbes) - moves.length;
   let room = input.room;

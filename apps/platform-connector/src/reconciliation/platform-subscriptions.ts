@@ -1,11 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { PLATFORM, PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
+import { PLATFORM } from '../platform/platform-settings.js';
 import {
+  PlatformUnavailableError,
   type CreateOutcome,
   type OutboundPlatform,
   type PlatformSubscription,
 } from '@stream-events/platforms';
 import type { OwnSubscription } from '../subscriptions/own-subscription.js';
+import { OwnTransportsReader } from '../subscriptions/own-transports.js';
 
 /** All subscriptions of the application on the platform. */
 export interface PlatformListing {
@@ -21,7 +23,7 @@ const maxPages = 10_000;
 export class PlatformSubscriptions {
   constructor(
     @Inject(PLATFORM) private readonly platform: OutboundPlatform,
-    @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
+    private readonly transports: OwnTransportsReader,
   ) {}
 
   /** Returns all pages or fails. */
@@ -39,10 +41,10 @@ export class PlatformSubscriptions {
   }
 
   async create({ type, version, condition }: OwnSubscription): Promise<CreateOutcome> {
-    const { webhook } = this.settings;
-    if (!webhook) throw new Error('cannot create a subscription: no callback and secret are configured');
-    const { callback, secret } = webhook;
-    return this.platform.createSubscription({ type, version, condition, callback, secret });
+    const transport = await this.transports.forNew();
+    // It was lost after the plan was made.
+    if (!transport) throw new PlatformUnavailableError('There is no transport for new subscriptions.', 1);
+    return this.platform.createSubscription({ type, version, condition, transport });
   }
 
   async delete(subscriptionId: string): Promise<void> {

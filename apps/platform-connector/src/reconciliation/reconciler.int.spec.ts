@@ -1,7 +1,7 @@
 import { reconcileSubscriptions, setEventType } from '@stream-events/contracts';
 import { eventually } from '@stream-events/testing';
 import { ReconcilerSetup, type ConnectorInstance } from '../../test/reconciler-setup.js';
-import { callback } from '../../test/subscription-factory.js';
+import { callback, webhook } from '../../test/subscription-factory.js';
 
 const both = (...streamers: string[]): string[] =>
   streamers.flatMap((id) => [`stream.offline ${id}`, `stream.online ${id}`]).sort();
@@ -13,7 +13,7 @@ const online = (streamer: string) => ({
   condition: { broadcaster_user_id: streamer },
   cost: 1,
   status: 'enabled',
-  callback,
+  transport: webhook(callback),
 });
 
 describe('Reconciler', () => {
@@ -96,7 +96,7 @@ describe('Reconciler', () => {
   it('deletes strays that point here, and keeps other programs’ subscriptions', async () => {
     setup.platform.add(online('9'));
     setup.platform.add({ ...online('1'), status: 'notification_failures_exceeded' });
-    const foreign = setup.platform.add({ ...online('1'), callback: 'https://other.example/' });
+    const foreign = setup.platform.add({ ...online('1'), transport: webhook('https://other.example/') });
     await monitor('1');
 
     expect(setup.platform.subscriptions.get(foreign.id)).toEqual(foreign);
@@ -289,12 +289,13 @@ describe('Reconciler', () => {
     expect(new Set(setup.platform.creations.values())).toEqual(new Set([1]));
   }, 240_000);
 
-  it('creates no subscriptions without a public URL, and still counts the monitored streamers', async () => {
+  it('creates no subscriptions without a public URL and an application, and still counts the monitored streamers', async () => {
     setup.monitored.ids = ['1', '2'];
     const instance = await setup.startInstance({ PUBLIC_URL: '' });
     await eventually(async () =>
       expect(await instance.status.read()).toEqual({
         subscriptions: {},
+        transport: { method: null, moved: 0, total: 0, problem: null },
         cost: null,
         streamers: { monitored: 2, subscribed: 0, polledOnly: 2 },
         webhookSecret: null,

@@ -9,7 +9,7 @@ import {
   type ReconciliationClaim,
   type RoundEnd,
 } from '../subscriptions/reconciliation-schedule.repository.js';
-import { WebhookCallbacksReader } from '../subscriptions/webhook-callbacks.js';
+import { OwnTransportsReader } from '../subscriptions/own-transports.js';
 
 // The interval at which each instance checks whether a round is due. Hints within this time lead to one round.
 const pollIntervalMs = 500;
@@ -49,7 +49,7 @@ export class Reconciler {
   constructor(
     private readonly reconciliation: ReconciliationSchedule,
     private readonly round: ReconciliationRound,
-    private readonly callbacks: WebhookCallbacksReader,
+    private readonly transports: OwnTransportsReader,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.failureLog = new FailureLog(logger);
@@ -57,7 +57,7 @@ export class Reconciler {
 
   /** Starts. The first round lists all subscriptions on the platform. */
   async start(): Promise<void> {
-    await this.callbacks.declare();
+    await this.transports.declare();
     await this.reconciliation.requestListing();
     this.running = this.run();
   }

@@ -13,7 +13,7 @@ import {
 import { Moves } from './moves.service.js';
 import { planSubscriptions, type Plan } from './subscription-plan.js';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
-import { WebhookCallbacksReader } from '../subscriptions/webhook-callbacks.js';
+import { OwnTransportsReader } from '../subscriptions/own-transports.js';
 import type { WantedSubscription } from './wanted-subscriptions.js';
 
 /** The result of a round. */
@@ -47,7 +47,7 @@ export class ReconciliationRound {
     private readonly subscriptions: SubscriptionsRepository,
     private readonly schedule: ReconciliationSchedule,
     private readonly execution: PlanExecution,
-    private readonly callbacks: WebhookCallbacksReader,
+    private readonly transports: OwnTransportsReader,
     private readonly moves: Moves,
   ) {}
 
@@ -83,7 +83,7 @@ export class ReconciliationRound {
       return { end, tally: {}, problem: listed };
     }
     const listing = listed && { startedAt, ...listed };
-    const { plan, count } = await this.plan(wanted, claim, listing, context.clock());
+    const { plan, count, isOutdated } = await this.plan(wanted, claim, listing, context.clock());
     if (listing)
       await this.schedule.saveListing(claim.holder, {
         maxCost: listing.maxCost,
@@ -91,9 +91,7 @@ export class ReconciliationRound {
       });
     const execution = await this.execution.run(plan.actions, context);
     const hasStrays = plan.actions.some((action) => action.kind === 'delete' && action.own === null);
-    // This instance has older secrets than another one, which needs a listing to move subscriptions.
-    const isOutdated = listing !== null && plan.moves === null;
-    const hasMoves = isOutdated || (await this.moves.areUnderWay());
+    const hasMoves = (isOutdated && listing !== null) || (await this.moves.areUnderWay());
     const end = endAfter(execution, { count, hasStrays, hasMoves });
     return { end, tally: execution.tally, problem: execution.unavailable };
   }
@@ -112,23 +110,27 @@ export class ReconciliationRound {
     { maxCost, foreignCost }: ReconciliationClaim,
     listing: (PlatformListing & { startedAt: number }) | null,
     now: number,
-  ): Promise<{ plan: Plan; count: number }> {
+  ): Promise<{ plan: Plan; count: number; isOutdated: boolean }> {
     const own = await this.subscriptions.all();
-    const webhook = await this.callbacks.read();
+    const transports = await this.transports.read();
+    // Another instance has a newer transport or secrets. It needs a listing to move subscriptions.
+    const isOutdated = transports?.isCurrent === false;
+    const canCreate = (await this.transports.forNew()) !== null;
     const plan = planSubscriptions({
       wanted,
       own,
       listing,
       maxCost: listing?.maxCost ?? maxCost,
       foreignCost,
-      kindOf: (callback) => webhook?.callbacks.kindOf(callback),
-      moves: listing && webhook?.isCurrent ? await this.moves.read() : null,
+      kindOf: (transport) => transports?.own.kindOf(transport),
+      canCreate,
+      moves: listing && canCreate && !isOutdated ? await this.moves.read() : null,
       now,
       newId: v7,
     });
     await this.subscriptions.apply(plan);
-    if (plan.moves) await this.moves.save(plan.moves, now);
-    return { plan, count: own.filter(({ subscriptionId }) => subscriptionId !== null).length };
+    if (plan.moves && transports) await this.moves.save(plan.moves, { now, method: transports.method });
+    return { plan, isOutdated, count: own.filter(({ subscriptionId }) => subscriptionId !== null).length };
   }
 }
 

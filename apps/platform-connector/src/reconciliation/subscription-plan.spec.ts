@@ -1,13 +1,26 @@
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { callback, newListed, newOwn, publicUrl, secret } from '../../test/subscription-factory.js';
-import { fingerprintOf, subscriptionKey, type PlatformSubscription } from '@stream-events/platforms';
+import { callback, newListed, newOwn, publicUrl, secret, webhook } from '../../test/subscription-factory.js';
+import {
+  callbackOf,
+  fingerprintOf,
+  subscriptionKey,
+  type PlatformSubscription,
+} from '@stream-events/platforms';
 import { isLive, observed, type OwnSubscription } from '../subscriptions/own-subscription.js';
 import { planSubscriptions, type Action, type Plan, type PlanInput } from './subscription-plan.js';
-import { WebhookCallbacks } from '../subscriptions/webhook-callbacks.js';
+import { OwnTransports } from '../subscriptions/own-transports.js';
 import type { WantedSubscription } from './wanted-subscriptions.js';
 
 const now = 1_000_000_000;
-const callbacks = new WebhookCallbacks(publicUrl, [fingerprintOf(secret)], '');
+const transports = new OwnTransports({
+  method: 'webhook',
+  publicUrl,
+  fingerprints: [fingerprintOf(secret), '22222222'],
+  plainFingerprint: '',
+});
+
+const other = webhook(callbackOf(publicUrl, '22222222'));
 
 function want(streamerId: string, type = 'stream.online', expectedCost = 1): WantedSubscription {
   const subscription = { type, version: '1', condition: { broadcaster_user_id: streamerId } };
@@ -20,7 +33,8 @@ function plan(input: Partial<PlanInput>): Plan {
   const defaults = { wanted: [], own: [], listing: null, maxCost: 100, foreignCost: 0 };
   return planSubscriptions({
     ...defaults,
-    kindOf: (url) => callbacks.kindOf(url),
+    kindOf: (transport) => transports.kindOf(transport),
+    canCreate: true,
     moves: [],
     now,
     newId: () => `new-${(ids += 1)}`,
@@ -68,7 +82,11 @@ describe('planSubscriptions', () => {
 
   it('deletes strays that point here, and keeps other programs’ subscriptions', () => {
     const stray = newListed(want('9'), { id: 'stray' });
-    const foreign = newListed(want('1'), { id: 'foreign', callback: 'https://other.example/', cost: 3 });
+    const foreign = newListed(want('1'), {
+      id: 'foreign',
+      transport: webhook('https://other.example/'),
+      cost: 3,
+    });
     const planned = plan({ wanted: [want('1')], listing: listing(stray, foreign) });
     expect(describeAll(planned)).toEqual(['delete stray', 'create stream.online 1']);
     expect(planned.foreignCost).toBe(3);
@@ -83,9 +101,25 @@ describe('planSubscriptions', () => {
     expect(describeAll(planned)).toEqual(['delete a']);
   });
 
+  it('keeps two subscriptions while the wanted transport changes back, until the newer one is the only one that counts', () => {
+    const own = newOwn('1', { subscriptionId: 'old', transport: webhook(callback), status: 'enabled' });
+    const [old, twin] = [
+      newListed(own, { id: 'old', createdAt: 1 }),
+      newListed(own, { id: 'twin', createdAt: 2, transport: other }),
+    ];
+    const planned = plan({ wanted: [want('1')], own: [own], listing: listing(old, twin) });
+    expect(planned.actions).toEqual([]);
+    expect(planned.moves?.save).toMatchObject([{ key: own.key, isReady: false }]);
+
+    const moved = { ...own, subscriptionId: 'twin' };
+    const then = plan({ wanted: [want('1')], own: [moved], listing: listing(twin) });
+    expect(then.update).toMatchObject([{ after: { subscriptionId: 'twin', transport: other } }]);
+    expect(then.moves?.save).toMatchObject([{ key: own.key }]);
+  });
+
   it('replaces subscriptions that were created for another callback', () => {
     const own = newOwn('1', { subscriptionId: 'a', status: 'enabled', cost: 1 });
-    const listed = newListed(own, { id: 'a', callback: 'https://before.example/' });
+    const listed = newListed(own, { id: 'a', transport: webhook('https://before.example/') });
     const planned = plan({ wanted: [want('1')], own: [own], listing: listing(listed) });
     expect(describeAll(planned)).toEqual(['delete a', 'create stream.online 1']);
   });
@@ -175,7 +209,7 @@ describe('planSubscriptions', () => {
         ...each,
         id: `${index}`,
         subscriptionId: `s${index}`,
-        callback,
+        transport: webhook(callback),
         status: 'enabled',
         cost: 1,
       }),
@@ -269,7 +303,11 @@ describe('planSubscriptions, round after round', () => {
         for (const { streamer, type, status, isForeign, isKnown } of listed) {
           const subscription = want(streamer, type.type);
           const added = platform.add(
-            newListed(subscription, { status, cost: type.cost, ...(isForeign && { callback: 'elsewhere' }) }),
+            newListed(subscription, {
+              status,
+              cost: type.cost,
+              ...(isForeign && { transport: webhook('elsewhere') }),
+            }),
           );
           const isFirst = !own.some(({ key }) => key === subscription.key);
           if (isKnown && isFirst && !isForeign)
@@ -277,7 +315,9 @@ describe('planSubscriptions, round after round', () => {
               newOwn(streamer, { type: type.type, subscriptionId: added.id, status, cost: type.cost }),
             );
         }
-        const foreign = [...platform.subscriptions.values()].filter((each) => each.callback === 'elsewhere');
+        const isOurs = ({ transport }: PlatformSubscription) =>
+          isDeepStrictEqual(transport, webhook(callback));
+        const foreign = [...platform.subscriptions.values()].filter((each) => !isOurs(each));
         const wanted = monitored.flatMap((id) => active.map(({ type, cost }) => want(id, type, cost)));
 
         let rows = own;
@@ -306,12 +346,10 @@ describe('planSubscriptions, round after round', () => {
           room -= expectedCost;
           return true;
         });
-        const ours = [...platform.subscriptions.values()].filter((each) => each.callback === callback);
+        const ours = [...platform.subscriptions.values()].filter(isOurs);
         expect(ours.map(subscriptionKey).sort()).toEqual(expected.map(({ key }) => key).sort());
         expect(ours.every(({ status }) => isLive(status))).toBe(true);
-        expect([...platform.subscriptions.values()].filter((each) => each.callback !== callback)).toEqual(
-          foreign,
-        );
+        expect([...platform.subscriptions.values()].filter((each) => !isOurs(each))).toEqual(foreign);
         expect(rows.map(({ key }) => key).sort()).toEqual(wanted.map(({ key }) => key).sort());
         expect(rows.filter(({ subscriptionId }) => subscriptionId === null).every(({ status }) => status === 'limit_reached')).toBe(true); // prettier-ignore
         // The next plan is empty.

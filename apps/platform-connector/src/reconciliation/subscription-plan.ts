@@ -1,4 +1,4 @@
-import type { PlatformSubscription } from '@stream-events/platforms';
+import type { PlatformSubscription, SubscriptionTransport } from '@stream-events/platforms';
 import { matchListing, type Listing, type Match } from './match-listing.js';
 import { planMoves, type MovesPlan } from './plan-moves.js';
 import {
@@ -14,7 +14,7 @@ import {
   type RowChanges,
 } from '../subscriptions/own-subscription.js';
 import type { SubscriptionMove } from '../subscriptions/subscription-moves.repository.js';
-import type { SecretKind } from '../subscriptions/webhook-callbacks.js';
+import type { TransportKind } from '../subscriptions/own-transports.js';
 import type { WantedSubscription } from './wanted-subscriptions.js';
 
 /** The input of a plan. */
@@ -28,9 +28,11 @@ export interface PlanInput {
   maxCost: number | null;
   /** The cost of other programs' subscriptions at the last listing. */
   foreignCost: number;
-  /** Which secret signs the messages to a callback; undefined for a callback that is not ours. */
-  kindOf: (callback: string | null) => SecretKind | undefined;
-  /** The subscriptions that move to the first webhook secret; null when none may move in this round. They move only with a listing. */
+  /** How a transport relates to the wanted one; undefined for a transport that is not ours. */
+  kindOf: (transport: SubscriptionTransport | null) => TransportKind | undefined;
+  /** Whether there is a transport for new subscriptions. */
+  canCreate: boolean;
+  /** The subscriptions that move to the wanted transport; null when none may move in this round. They move only with a listing. */
   moves: readonly SubscriptionMove[] | null;
   now: number;
   newId: () => string;
@@ -39,7 +41,7 @@ export interface PlanInput {
 /** An action on the platform. */
 export type Action =
   | { kind: 'create'; own: OwnSubscription; cost: number }
-  /** Creates a second subscription with the first webhook secret. The row stays; the next listing shows the subscription. */
+  /** Creates a second subscription with the wanted transport. The row stays; the next listing shows the subscription. */
   | { kind: 'create_second'; own: OwnSubscription; cost: number }
   /**
    * After the deletion, the row becomes `after`. Null means that the row is removed, or that the subscription was a stray without a
@@ -119,7 +121,7 @@ interface Allotment {
 
 /** Distributes the room under the limit by priority. Subscriptions that the platform refused come last. */
 function allot(
-  { wanted, maxCost, now }: PlanInput,
+  { wanted, maxCost, canCreate, now }: PlanInput,
   current: ReadonlyMap<string, OwnSubscription>,
   foreignCost: number,
 ): Allotment {
@@ -149,7 +151,7 @@ function allot(
     const isRoomNew = own.status === limitReached && isDue;
     const kept = isRoomNew ? { ...own, status: waiting, reason: null, statusSince: now } : own;
     if (isRoomNew) result.kept.push(kept);
-    if (isDue && maxCost !== null) result.creatable.push({ own: kept, cost });
+    if (isDue && canCreate && maxCost !== null) result.creatable.push({ own: kept, cost });
   }
   return result;
 }
@@ -194,5 +196,5 @@ function toDeletion(own: OwnSubscription, after: OwnSubscription | null): Action
 function toOwn(wanted: WantedSubscription, id: string, now: number): OwnSubscription {
   const { expectedCost: _expectedCost, ...subscription } = wanted;
   const none = { subscriptionId: null, reason: null, cost: null, attempts: 0, retryAt: null };
-  return { id, ...subscription, ...none, callback: null, status: waiting, statusSince: now };
+  return { id, ...subscription, ...none, transport: null, status: waiting, statusSince: now };
 }

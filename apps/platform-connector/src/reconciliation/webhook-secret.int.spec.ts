@@ -2,7 +2,7 @@ import { callbackOf, fingerprintOf, subscriptionKey, webhookPath } from '@stream
 import { eventually } from '@stream-events/testing';
 import { ReconcilerSetup, type ConnectorInstance } from '../../test/reconciler-setup.js';
 import { AnnouncedOverlaps, startStandInEvents } from '../../test/stand-in-events.js';
-import { publicUrl } from '../../test/subscription-factory.js';
+import { publicUrl, webhook } from '../../test/subscription-factory.js';
 
 const [oldSecret, newSecret] = ['the old webhook secret', 'the new webhook secret'];
 const callbackFor = (secret: string): string => callbackOf(publicUrl, fingerprintOf(secret));
@@ -124,7 +124,7 @@ describe('rotation of the webhook secret', () => {
             condition,
             cost: 1,
             status: 'enabled',
-            callback: plainCallback,
+            transport: webhook(plainCallback),
           });
         }
       const instance = await start(oldSecret);

@@ -28,13 +28,13 @@ export class PlatformStatusService {
       this.errors.read(),
       this.subscriptions.read(),
     ]);
-    const { platform, webhook } = this.settings;
+    const { platform, transport, webhook } = this.settings;
     return {
       platform,
       credentials,
       budget: bucket?.isReported ? toMessage(bucket) : null,
       circuit: this.health.circuitState,
-      callback: webhook?.callback ?? null,
+      callback: transport === 'webhook' ? (webhook?.callback ?? null) : null,
       lastError,
       ...subscriptions,
     };

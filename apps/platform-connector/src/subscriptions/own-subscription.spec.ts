@@ -1,4 +1,4 @@
-import { callback, newOwn, newListed } from '../../test/subscription-factory.js';
+import { callback, newOwn, newListed, webhook } from '../../test/subscription-factory.js';
 import { alreadyExists, ended, observed, pauseAfter, turnedDown } from './own-subscription.js';
 
 const minute = 60_000;
@@ -30,7 +30,12 @@ describe('ended', () => {
 
 describe('observed', () => {
   it('changes nothing when nothing has changed', () => {
-    const own = newOwn('1', { subscriptionId: 'a', callback, status: 'enabled', cost: 1 });
+    const own = newOwn('1', {
+      subscriptionId: 'a',
+      transport: webhook(callback),
+      status: 'enabled',
+      cost: 1,
+    });
     expect(observed(own, newListed(own, { id: 'a', status: 'enabled', cost: 1 }), 5)).toBe(own);
     expect(observed(own, newListed(own, { id: 'a', status: 'enabled', cost: 0 }), 5)).toEqual({
       ...own,

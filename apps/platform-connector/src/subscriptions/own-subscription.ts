@@ -1,4 +1,5 @@
-import type { Condition, PlatformSubscription } from '@stream-events/platforms';
+import { isDeepStrictEqual } from 'node:util';
+import type { Condition, PlatformSubscription, SubscriptionTransport } from '@stream-events/platforms';
 
 /** The service's record of a subscription that is or was wanted. Times are milliseconds since 1970 by the database's clock. */
 export interface OwnSubscription {
@@ -10,8 +11,8 @@ export interface OwnSubscription {
   condition: Condition;
   /** The platform's id; null while no subscription is known to exist on the platform. */
   subscriptionId: string | null;
-  /** Where the platform sends the subscription's messages; null until the platform has reported it. */
-  callback: string | null;
+  /** Null until the platform has reported it. */
+  transport: SubscriptionTransport | null;
   /** See SubscriptionMessage. */
   status: string;
   reason: string | null;
@@ -75,12 +76,15 @@ const provenAfterMs = 10 * 60_000;
 /** The platform has the subscription in this status. */
 export function observed(
   own: OwnSubscription,
-  { id, status, cost, callback }: PlatformSubscription,
+  { id, status, cost, transport }: PlatformSubscription,
   now: number,
 ): OwnSubscription {
   const isSame = own.subscriptionId === id && own.status === status;
-  if (isSame) return own.cost === cost && own.callback === callback ? own : { ...own, cost, callback };
-  const seen = { ...own, subscriptionId: id, cost, callback };
+  if (isSame)
+    return own.cost === cost && isDeepStrictEqual(own.transport, transport)
+      ? own
+      : { ...own, cost, transport };
+  const seen = { ...own, subscriptionId: id, cost, transport };
   if (!isLive(status))
     return ended(
       seen,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LeaseColumns } from '@stream-events/database';
+import type { TransportMethod } from '@stream-events/platforms';
 import { DataSource } from 'typeorm';
 import { verificationPending } from './own-subscription.js';
 
@@ -32,11 +33,26 @@ export interface ListedCosts {
   foreignCost: number;
 }
 
-/** The webhook secrets of the instance that started last, by their fingerprints. */
-export interface DeclaredSecrets {
-  fingerprints: string[];
+/** The transport of the instance that started last. */
+export interface DeclaredTransports {
+  /** Null until an instance of a version with several transports has started. */
+  method: TransportMethod | null;
+  /** The last one that was declared: subscriptions may still have its callbacks. */
+  publicUrl: string | null;
+  /** The fingerprints of the webhook secrets. */
+  fingerprints: readonly string[];
   /** The fingerprint of the secret that signs messages to the plain callback; empty when it is not known. */
   plainFingerprint: string;
+}
+
+type NewDeclaration = Pick<DeclaredTransports, 'publicUrl'> & {
+  method: TransportMethod;
+  fingerprints: readonly string[];
+};
+
+interface DeclaredRow extends Pick<DeclaredTransports, 'method' | 'publicUrl'> {
+  fingerprints: string | null;
+  plainFingerprint: string | null;
 }
 
 /** The results of the last rounds, for the status. */
@@ -152,24 +168,31 @@ export class ReconciliationSchedule {
   }
 
   /**
-   * Declares the fingerprints of the webhook secrets: the instance that started last has the newest configuration. The secret of the
-   * plain callback is recorded once: the only one that is configured when a version with a callback for each secret starts for the first
-   * time.
+   * Declares the transport, and the fingerprints of the webhook secrets: the instance that started last has the newest configuration. The
+   * secret of the plain callback is recorded once: the only one that is configured when a version with a callback for each secret starts
+   * for the first time.
    */
-  async declareSecrets(fingerprints: readonly string[]): Promise<void> {
-    const [only = '', ...others] = fingerprints;
+  async declareTransports({ method, publicUrl, fingerprints }: NewDeclaration): Promise<void> {
+    const [only = null, ...others] = fingerprints;
     await this.dataSource.query(
-      'UPDATE reconciliation SET webhook_fingerprints = $1, plain_fingerprint = coalesce(plain_fingerprint, $2)',
-      [fingerprints.join(','), others.length === 0 ? only : ''],
+      `UPDATE reconciliation SET transport = $1, public_url = coalesce($2, public_url), webhook_fingerprints = $3,
+         plain_fingerprint = coalesce(plain_fingerprint, $4)`,
+      [method, publicUrl, fingerprints.join(','), others.length === 0 ? only : ''],
     );
   }
 
   /** Returns what was declared last. */
-  async readSecrets(): Promise<DeclaredSecrets> {
-    const [row] = await this.dataSource.query<{ fingerprints: string | null; plain: string | null }[]>(
-      'SELECT webhook_fingerprints AS fingerprints, plain_fingerprint AS plain FROM reconciliation',
+  async readTransports(): Promise<DeclaredTransports> {
+    const [row] = await this.dataSource.query<DeclaredRow[]>(
+      `SELECT transport AS method, public_url AS "publicUrl", webhook_fingerprints AS fingerprints,
+              plain_fingerprint AS "plainFingerprint" FROM reconciliation`,
     );
-    return { fingerprints: row?.fingerprints?.split(',') ?? [], plainFingerprint: row?.plain ?? '' };
+    return {
+      method: row?.method ?? null,
+      publicUrl: row?.publicUrl ?? null,
+      fingerprints: row?.fingerprints?.split(',').filter((fingerprint) => fingerprint !== '') ?? [],
+      plainFingerprint: row?.plainFingerprint ?? '',
+    };
   }
 
   async read(): Promise<ReconciliationFacts> {

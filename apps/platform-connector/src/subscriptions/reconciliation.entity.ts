@@ -33,7 +33,14 @@ export class Reconciliation {
   @Column('integer', { default: 0 })
   monitored!: number;
 
-  /** The fingerprints of the webhook secrets, separated by commas: see `declareSecrets`. */
+  /** See `DeclaredTransports`. */
+  @Column('text', { nullable: true })
+  transport!: string | null;
+
+  @Column('text', { name: 'public_url', nullable: true })
+  publicUrl!: string | null;
+
+  /** The fingerprints of the webhook secrets, separated by commas. */
   @Column('text', { name: 'webhook_fingerprints', nullable: true })
   webhookFingerprints!: string | null;
 

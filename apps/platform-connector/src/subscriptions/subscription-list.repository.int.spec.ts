@@ -18,7 +18,12 @@ describe('SubscriptionListRepository', () => {
     database = await createTestDatabase();
     dataSource = await connectConnector(database, 2);
     list = new SubscriptionListRepository(dataSource);
-    await add(ids.map((id, index) => newOwn(`${index}`, { id, status: index % 2 ? 'enabled' : 'refused' })));
+    const transport = { method: 'conduit', conduitId: 'a-conduit' } as const;
+    await add(
+      ids.map((id, index) =>
+        newOwn(`${index}`, { id, transport, status: index % 2 ? 'enabled' : 'refused' }),
+      ),
+    );
   });
 
   afterAll(async () => {
@@ -73,6 +78,7 @@ describe('SubscriptionListRepository', () => {
       type: 'stream.online',
       version: '1',
       condition: { broadcaster_user_id: '24' },
+      transport: { method: 'conduit', conduitId: 'a-conduit' },
       status: 'refused',
       reason: null,
       cost: null,

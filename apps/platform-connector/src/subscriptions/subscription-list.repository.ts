@@ -7,11 +7,13 @@ import {
   type SubscriptionMessage,
 } from '@stream-events/contracts';
 import { DataSource } from 'typeorm';
+import { toTransport, type TransportColumns } from './subscriptions.repository.js';
 
 const lowestId = '00000000-0000-0000-0000-000000000000';
 const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-const messageColumns = `id, subscription_id AS "subscriptionId", type, version, condition, status, reason, cost,
+const messageColumns = `id, subscription_id AS "subscriptionId", type, version, condition, callback, conduit_id AS "conduitId",
+  session_id AS "sessionId", status, reason, cost,
   floor(extract(epoch FROM created_at) * 1000)::float AS "createdAt",
   floor(extract(epoch FROM updated_at) * 1000)::float AS "updatedAt"`;
 
@@ -35,16 +37,20 @@ export class SubscriptionListRepository {
   }
 
   /** The page's rows in the direction of paging, plus one more when another page follows. */
-  private readPage(
+  private async readPage(
     { pageSize, position, status }: ListSubscriptionsRequest,
     isOlder: boolean,
   ): Promise<SubscriptionMessage[]> {
     const beyond = `${isOlder ? '<' : '>'}${(position?.inclusive ?? true) ? '=' : ''}`;
-    return this.dataSource.query<SubscriptionMessage[]>(
+    const rows = await this.dataSource.query<(Omit<SubscriptionMessage, 'transport'> & TransportColumns)[]>(
       `SELECT ${messageColumns} FROM subscriptions WHERE id ${beyond} $1 AND ($2::text IS NULL OR status = $2)
        ORDER BY id ${isOlder ? 'DESC' : 'ASC'} LIMIT $3`,
       [position?.id ?? (isOlder ? highestId : lowestId), status ?? null, pageSize + 1],
     );
+    return rows.map(({ callback, conduitId, sessionId, ...row }) => ({
+      ...row,
+      transport: toTransport({ callback, conduitId, sessionId }),
+    }));
   }
 
   private async count(status: string | null): Promise<number> {

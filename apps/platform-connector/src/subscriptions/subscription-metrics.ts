@@ -63,6 +63,18 @@ export class SubscriptionMetrics {
       },
     });
     new Gauge({
+      name: 'platform_transport_subscriptions',
+      help: 'Working subscriptions by transport: webhook, conduit, or websocket; every instance reports the same values',
+      labelNames: ['transport'],
+      registers: [metrics],
+      async collect() {
+        this.reset();
+        // Reports nothing while the database is unavailable.
+        const counts = await status.countByMethod().catch(() => ({}));
+        for (const [transport, count] of Object.entries(counts)) this.set({ transport }, count);
+      },
+    });
+    new Gauge({
       name: 'platform_webhook_secret_subscriptions',
       help: 'Working subscriptions by the webhook secret that signs their messages: the first one of PLATFORM_WEBHOOK_SECRET, another one of them, or one that was removed; every instance reports the same values',
       labelNames: ['secret'],

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { pauseAfter } from './own-subscription.js';
 
-/** A subscription that moves to the first webhook secret. Times are milliseconds since 1970 by the database's clock. */
+/** A subscription that moves to the wanted transport. Times are milliseconds since 1970 by the database's clock. */
 export interface SubscriptionMove {
   /** See `subscriptionKey`. */
   key: string;

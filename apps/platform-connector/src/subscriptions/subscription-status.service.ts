@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { PlatformStatusReply, WebhookSecretMessage } from '@stream-events/contracts';
+import type { PlatformStatusReply, TransportMessage, WebhookSecretMessage } from '@stream-events/contracts';
+import type { TransportMethod } from '@stream-events/platforms';
 import { isLive } from './own-subscription.js';
 import { ReconciliationSchedule } from './reconciliation-schedule.repository.js';
 import { SubscriptionMoves } from './subscription-moves.repository.js';
 import { SubscriptionsRepository } from './subscriptions.repository.js';
-import { WebhookCallbacksReader, type SecretKind } from './webhook-callbacks.js';
+import { OwnTransportsReader, type SecretKind } from './own-transports.js';
 
 /** Reports the subscriptions for the platform's status. */
 @Injectable()
@@ -12,17 +13,21 @@ export class SubscriptionStatus {
   constructor(
     private readonly subscriptions: SubscriptionsRepository,
     private readonly schedule: ReconciliationSchedule,
-    private readonly callbacks: WebhookCallbacksReader,
+    private readonly transports: OwnTransportsReader,
     private readonly moves: SubscriptionMoves,
   ) {}
 
   /** Makes no call to the platform. */
-  async read(): Promise<Pick<PlatformStatusReply, 'subscriptions' | 'cost' | 'streamers' | 'webhookSecret'>> {
-    const [counts, facts, subscribed, webhookSecret] = await Promise.all([
+  async read(): Promise<
+    Pick<PlatformStatusReply, 'subscriptions' | 'cost' | 'streamers' | 'webhookSecret'> & {
+      transport: TransportMessage;
+    }
+  > {
+    const [counts, facts, subscribed, transports] = await Promise.all([
       this.subscriptions.count(),
       this.schedule.read(),
       this.subscriptions.countSubscribedStreamers(),
-      this.readWebhookSecret(),
+      this.readTransports(),
     ]);
     const { maxCost: max, foreignCost, monitored } = facts;
     const live = counts.filter(({ status }) => isLive(status));
@@ -31,33 +36,52 @@ export class SubscriptionStatus {
       subscriptions: Object.fromEntries(counts.map(({ status, count }) => [status, count])),
       cost: max === null ? null : { total, max },
       streamers: { monitored, subscribed, polledOnly: Math.max(monitored - subscribed, 0) },
-      webhookSecret,
+      ...transports,
     };
   }
 
-  private async readWebhookSecret(): Promise<WebhookSecretMessage | null> {
-    const [bySecret, moves, webhook] = await Promise.all([
-      this.countBySecret(),
+  private async readTransports(): Promise<{
+    transport: TransportMessage;
+    webhookSecret: WebhookSecretMessage | null;
+  }> {
+    const [counts, moves, transports] = await Promise.all([
+      this.subscriptions.countByTransport(),
       this.moves.count(),
-      this.callbacks.read(),
+      this.transports.read(),
     ]);
-    if (!webhook) return null;
-    const { first: moved, other, removed } = bySecret;
-    const total = moved + other + removed;
-    const canRemoveOthers = webhook.hasOthers && moved === total && moves.count === 0;
-    return { moved, total, canRemoveOthers, problem: moves.reason };
+    const total = counts.reduce((sum, { count }) => sum + count, 0);
+    if (!transports)
+      return { transport: { method: null, moved: 0, total, problem: null }, webhookSecret: null };
+    const { own, method, hasOtherSecrets } = transports;
+    const wanted = counts.filter(({ transport }) => own.kindOf(transport) === 'wanted');
+    const moved = wanted.reduce((sum, { count }) => sum + count, 0);
+    const { reason: problem } = moves;
+    const canRemoveOthers = hasOtherSecrets && moved === total && moves.count === 0;
+    return {
+      transport: { method, moved, total, problem },
+      webhookSecret: method === 'webhook' ? { moved, total, canRemoveOthers, problem } : null,
+    };
   }
 
   /** Counts the working subscriptions by the secret that signs their messages. */
   async countBySecret(): Promise<Record<SecretKind, number>> {
-    const [counts, webhook] = await Promise.all([
-      this.subscriptions.countByCallback(),
-      this.callbacks.read(),
+    const [counts, transports] = await Promise.all([
+      this.subscriptions.countByTransport(),
+      this.transports.read(),
     ]);
     const bySecret = { first: 0, other: 0, removed: 0 };
-    // Callbacks that are not ours belong to another public URL. The next listing replaces them.
-    for (const { callback, count } of counts)
-      bySecret[webhook?.callbacks.kindOf(callback) ?? 'other'] += count;
+    for (const { transport, count } of counts)
+      if (transport?.method === 'webhook')
+        // Callbacks that are not ours belong to another public URL. The next listing replaces them.
+        bySecret[transports?.own.secretKindOf(transport.callback) ?? 'other'] += count;
     return bySecret;
+  }
+
+  /** Counts the working subscriptions by the method of their transport. */
+  async countByMethod(): Promise<Record<TransportMethod, number>> {
+    const byMethod = { webhook: 0, conduit: 0, websocket: 0 };
+    for (const { transport, count } of await this.subscriptions.countByTransport())
+      if (transport) byMethod[transport.method] += count;
+    return byMethod;
   }
 }

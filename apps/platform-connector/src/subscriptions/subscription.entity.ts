@@ -22,8 +22,15 @@ export class Subscription {
   @Column('text', { name: 'subscription_id', nullable: true })
   subscriptionId!: string | null;
 
+  /** The webhook's address. At most one of this, `conduitId`, and `sessionId` is set: see `SubscriptionTransport`. */
   @Column('text', { nullable: true })
   callback!: string | null;
+
+  @Column('text', { name: 'conduit_id', nullable: true })
+  conduitId!: string | null;
+
+  @Column('text', { name: 'session_id', nullable: true })
+  sessionId!: string | null;
 
   @Column('text')
   status!: string;

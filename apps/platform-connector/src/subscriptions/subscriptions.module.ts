@@ -7,7 +7,7 @@ import { SubscriptionMetrics } from './subscription-metrics.js';
 import { SubscriptionStatus } from './subscription-status.service.js';
 import { SubscriptionsController } from './subscriptions.controller.js';
 import { SubscriptionsRepository } from './subscriptions.repository.js';
-import { WebhookCallbacksReader } from './webhook-callbacks.js';
+import { OwnTransportsReader } from './own-transports.js';
 
 /**
  * Subscriptions: the service's record of them, and when they are reconciled with the platform. The schedule is not part of
@@ -23,7 +23,7 @@ import { WebhookCallbacksReader } from './webhook-callbacks.js';
     SubscriptionMoves,
     SubscriptionStatus,
     SubscriptionsRepository,
-    WebhookCallbacksReader,
+    OwnTransportsReader,
   ],
   exports: [
     ReconciliationSchedule,
@@ -31,7 +31,7 @@ import { WebhookCallbacksReader } from './webhook-callbacks.js';
     SubscriptionMoves,
     SubscriptionStatus,
     SubscriptionsRepository,
-    WebhookCallbacksReader,
+    OwnTransportsReader,
   ],
 })
 export class SubscriptionsModule {}

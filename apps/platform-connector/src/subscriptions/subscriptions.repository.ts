@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { subscriptionKey } from '@stream-events/platforms';
+import { subscriptionKey, type SubscriptionTransport } from '@stream-events/platforms';
 import { DataSource, type EntityManager } from 'typeorm';
 import {
   enabled,
@@ -22,7 +22,9 @@ export interface StatusCount {
 // Keeps a statement well within its time limit and to a few MiB.
 const rowsPerStatement = 5_000;
 
-const ownColumns = `id, type, version, condition, subscription_id AS "subscriptionId", callback, status, reason, cost, attempts,
+const transportColumns = 'callback, conduit_id AS "conduitId", session_id AS "sessionId"';
+
+const ownColumns = `id, type, version, condition, subscription_id AS "subscriptionId", ${transportColumns}, status, reason, cost, attempts,
   floor(extract(epoch FROM retry_at) * 1000)::float AS "retryAt",
   floor(extract(epoch FROM status_since) * 1000)::float AS "statusSince"`;
 
@@ -32,10 +34,8 @@ export class SubscriptionsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   async all(): Promise<OwnSubscription[]> {
-    const rows = await this.dataSource.query<Omit<OwnSubscription, 'key'>[]>(
-      `SELECT ${ownColumns} FROM subscriptions ORDER BY id`,
-    );
-    return rows.map(withKey);
+    const rows = await this.dataSource.query<OwnRow[]>(`SELECT ${ownColumns} FROM subscriptions ORDER BY id`);
+    return rows.map(toOwn);
   }
 
   /** Saves a plan in one transaction. */
@@ -73,14 +73,14 @@ export class SubscriptionsRepository {
   /** Saves that the platform has ended a subscription. Returns false when the id is unknown or its end is already saved. */
   async saveEnded(subscriptionId: string, status: string): Promise<boolean> {
     return this.dataSource.transaction(async (manager) => {
-      const [row] = await manager.query<(Omit<OwnSubscription, 'key'> & { now: number })[]>(
+      const [row] = await manager.query<(OwnRow & { now: number })[]>(
         `SELECT ${ownColumns}, floor(extract(epoch FROM now()) * 1000)::float AS now
          FROM subscriptions WHERE subscription_id = $1 FOR UPDATE`,
         [subscriptionId],
       );
       if (!row || !isLive(row.status) || isLive(status)) return false;
       const { now, ...columns } = row;
-      const before = withKey(columns);
+      const before = toOwn(columns);
       const after = ended(
         before,
         { status, reason: 'The platform revoked the subscription. The service recreates it.' },
@@ -108,12 +108,14 @@ export class SubscriptionsRepository {
     );
   }
 
-  /** Counts the working subscriptions by their callback. */
-  async countByCallback(): Promise<{ callback: string | null; count: number }[]> {
-    return this.dataSource.query(
-      'SELECT callback, count(*)::int AS count FROM subscriptions WHERE status IN ($1, $2) GROUP BY callback',
+  /** Counts the working subscriptions by their transport. */
+  async countByTransport(): Promise<{ transport: SubscriptionTransport | null; count: number }[]> {
+    const rows = await this.dataSource.query<(TransportColumns & { count: number })[]>(
+      `SELECT ${transportColumns}, count(*)::int AS count FROM subscriptions WHERE status IN ($1, $2)
+       GROUP BY callback, conduit_id, session_id`,
       [enabled, verificationPending],
     );
+    return rows.map(({ count, ...columns }) => ({ transport: toTransport(columns), count }));
   }
 
   /** Counts the streamers with working subscriptions to both stream.online and stream.offline. */
@@ -130,8 +132,29 @@ export class SubscriptionsRepository {
   }
 }
 
-function withKey(row: Omit<OwnSubscription, 'key'>): OwnSubscription {
-  return { ...row, key: subscriptionKey(row) };
+/** The columns of a transport. At most one of them is set. */
+export interface TransportColumns {
+  callback: string | null;
+  conduitId: string | null;
+  sessionId: string | null;
+}
+
+/** Null when no transport is known. */
+export function toTransport({
+  callback,
+  conduitId,
+  sessionId,
+}: TransportColumns): SubscriptionTransport | null {
+  if (callback !== null) return { method: 'webhook', callback };
+  if (conduitId !== null) return { method: 'conduit', conduitId };
+  return sessionId === null ? null : { method: 'websocket', sessionId };
+}
+
+type OwnRow = Omit<OwnSubscription, 'key' | 'transport'> & TransportColumns;
+
+function toOwn({ callback, conduitId, sessionId, ...row }: OwnRow): OwnSubscription {
+  const transport = toTransport({ callback, conduitId, sessionId });
+  return { ...row, transport, key: subscriptionKey(row) };
 }
 
 function partsOf<T>(rows: readonly T[]): T[][] {
@@ -143,12 +166,14 @@ function partsOf<T>(rows: readonly T[]): T[][] {
 
 async function insert(manager: EntityManager, rows: readonly OwnSubscription[]): Promise<void> {
   await manager.query(
-    `INSERT INTO subscriptions (id, type, version, condition, subscription_id, callback, status, reason, cost, attempts, retry_at, status_since)
-     SELECT id, type, version, condition::jsonb, subscription_id, callback, status, reason, cost, attempts,
-            to_timestamp(retry_at / 1000), to_timestamp(status_since / 1000)
+    `INSERT INTO subscriptions (id, type, version, condition, subscription_id, callback, conduit_id, session_id, status, reason, cost,
+       attempts, retry_at, status_since)
+     SELECT id, type, version, condition::jsonb, subscription_id, callback, conduit_id, session_id, status, reason, cost,
+            attempts, to_timestamp(retry_at / 1000), to_timestamp(status_since / 1000)
      FROM unnest($1::uuid[], $2::text[], $3::int[], $4::text[], $5::int[], $6::float[], $7::float[], $8::text[], $9::text[],
-                 $10::text[], $11::text[], $12::text[])
-       AS input (id, reason, cost, subscription_id, attempts, retry_at, status_since, status, callback, type, version, condition)
+                 $10::text[], $11::text[], $12::text[], $13::text[], $14::text[])
+       AS input (id, reason, cost, subscription_id, attempts, retry_at, status_since, status, callback, conduit_id, session_id, type,
+                 version, condition)
      ON CONFLICT (type, version, condition) DO NOTHING`,
     [
       ...stateColumns(rows),
@@ -162,12 +187,13 @@ async function insert(manager: EntityManager, rows: readonly OwnSubscription[]):
 /** Updates only rows that are unchanged since they were read, so that a subscription that was revoked since stays revoked. */
 async function updateUnchanged(manager: EntityManager, changes: readonly Change[]): Promise<void> {
   await manager.query(
-    `UPDATE subscriptions SET subscription_id = input.subscription_id, callback = input.callback, status = input.status, reason = input.reason,
-       cost = input.cost, attempts = input.attempts, retry_at = to_timestamp(input.retry_at / 1000),
+    `UPDATE subscriptions SET subscription_id = input.subscription_id, callback = input.callback, conduit_id = input.conduit_id,
+       session_id = input.session_id, status = input.status, reason = input.reason, cost = input.cost, attempts = input.attempts, retry_at = to_timestamp(input.retry_at / 1000),
        status_since = to_timestamp(input.status_since / 1000), updated_at = now()
      FROM unnest($1::uuid[], $2::text[], $3::int[], $4::text[], $5::int[], $6::float[], $7::float[], $8::text[], $9::text[],
-                 $10::text[], $11::text[])
-       AS input (id, reason, cost, subscription_id, attempts, retry_at, status_since, status, callback, old_id, old_status)
+                 $10::text[], $11::text[], $12::text[], $13::text[])
+       AS input (id, reason, cost, subscription_id, attempts, retry_at, status_since, status, callback, conduit_id, session_id, old_id,
+                 old_status)
      WHERE subscriptions.id = input.id AND subscriptions.status = input.old_status
        AND subscriptions.subscription_id IS NOT DISTINCT FROM input.old_id`,
     [
@@ -189,6 +215,8 @@ function stateColumns(rows: readonly OwnSubscription[]): unknown[] {
     rows.map((row) => row.retryAt),
     rows.map((row) => row.statusSince),
     rows.map((row) => row.status),
-    rows.map((row) => row.callback),
+    rows.map(({ transport }) => (transport?.method === 'webhook' ? transport.callback : null)),
+    rows.map(({ transport }) => (transport?.method === 'conduit' ? transport.conduitId : null)),
+    rows.map(({ transport }) => (transport?.method === 'websocket' ? transport.sessionId : null)),
   ];
 }

@@ -63,6 +63,27 @@ export class StreamerCoverageMessage {
   polledOnly!: number;
 }
 
+/** How events arrive from the platform, and the move of subscriptions to it. */
+export class TransportMessage {
+  /** Null with `PLATFORM=none`. */
+  @IsOptional()
+  @IsString()
+  method!: string | null;
+
+  /** The number of working subscriptions with the wanted transport; of webhooks, only those whose messages the first secret signs. */
+  @IsInt()
+  moved!: number;
+
+  /** The number of working subscriptions. */
+  @IsInt()
+  total!: number;
+
+  /** Why events may not arrive, or some of the subscriptions do not move; null when nothing is wrong. */
+  @IsOptional()
+  @IsString()
+  problem!: string | null;
+}
+
 /** The move of subscriptions to the first webhook secret. */
 export class WebhookSecretMessage {
   /** The number of working subscriptions whose messages the first secret signs. */
@@ -122,12 +143,19 @@ export class PlatformStatusReply {
   @Type(() => StreamerCoverageMessage)
   streamers!: StreamerCoverageMessage;
 
-  /** Where the platform sends its messages; null without a public address, when all streamers are polled. */
+  /** Undefined when the connector is of an older version. */
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => TransportMessage)
+  transport?: TransportMessage;
+
+  /** Where the platform sends its messages; null unless they arrive by webhook. */
   @IsOptional()
   @IsString()
   callback!: string | null;
 
-  /** Null without a public address, or a webhook secret; undefined when the connector is of an older version. */
+  /** Null unless messages arrive by webhook; undefined when the connector is of an older version. */
   @IsOptional()
   @IsObject()
   @ValidateNested()

@@ -12,6 +12,24 @@ import {
 import { defineContract, EmptyRequest } from '../contract.js';
 import { CountedPageReply, PageRequest } from '../list-page.js';
 
+/** How the messages of a subscription reach the service: `method`, with the callback, the conduit, or the session. */
+export class SubscriptionTransportMessage {
+  @IsString()
+  method!: string;
+
+  @IsOptional()
+  @IsString()
+  callback?: string;
+
+  @IsOptional()
+  @IsString()
+  conduitId?: string;
+
+  @IsOptional()
+  @IsString()
+  sessionId?: string;
+}
+
 /**
  * A desired subscription to one event type for one streamer. `status` is the platform's status (`enabled`,
  * `webhook_callback_verification_pending`, `authorization_revoked`, …), or ours when the platform has no such subscription:
@@ -36,6 +54,13 @@ export class SubscriptionMessage {
 
   @IsObject()
   condition!: Record<string, string>;
+
+  /** Null until the platform has reported it; undefined when the connector is of an older version. */
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => SubscriptionTransportMessage)
+  transport?: SubscriptionTransportMessage | null;
 
   @IsString()
   status!: string;

@@ -12,15 +12,28 @@ import {
 import type {
   Condition,
   NewSubscription,
+  NewTransport,
   PlatformSubscription,
   PlatformSubscriptionPage,
+  SubscriptionTransport,
 } from '../outbound-platform.js';
 import { malformed } from '../platform-call-error.js';
 
 /** The body of `POST eventsub/subscriptions` (docs/platform-facts.md §4.5). */
 export function toSubscriptionBody(wanted: NewSubscription): string {
-  const { type, version, condition, callback, secret } = wanted;
-  return JSON.stringify({ type, version, condition, transport: { method: 'webhook', callback, secret } });
+  const { type, version, condition, transport } = wanted;
+  return JSON.stringify({ type, version, condition, transport: toTransport(transport) });
+}
+
+function toTransport(transport: NewTransport): Record<string, string> {
+  switch (transport.method) {
+    case 'webhook':
+      return { method: 'webhook', callback: transport.callback, secret: transport.secret };
+    case 'conduit':
+      return { method: 'conduit', conduit_id: transport.conduitId };
+    case 'websocket':
+      return { method: 'websocket', session_id: transport.sessionId };
+  }
 }
 
 /** The created subscription. */
@@ -54,7 +67,6 @@ function readCursor({ cursor }: JsonObject): string | null {
 }
 
 function readSubscription(subscription: JsonObject): PlatformSubscription {
-  const transport = isJsonObject(subscription.transport) ? subscription.transport : {};
   return {
     id: readText(subscription, 'id'),
     status: readText(subscription, 'status'),
@@ -62,9 +74,20 @@ function readSubscription(subscription: JsonObject): PlatformSubscription {
     version: readText(subscription, 'version'),
     condition: readCondition(subscription.condition),
     cost: readOptionalCount(subscription, 'cost') ?? 0, // missing in the documentation's examples of some types
-    callback: readOptionalText(transport, 'callback') || null,
+    transport: isJsonObject(subscription.transport) ? readTransport(subscription.transport) : null,
     createdAt: readTime(subscription, 'created_at'),
   };
+}
+
+/** Null when the method is not known, or its address is missing. */
+export function readTransport(transport: JsonObject): SubscriptionTransport | null {
+  const callback = readOptionalText(transport, 'callback');
+  const conduitId = readOptionalText(transport, 'conduit_id');
+  const sessionId = readOptionalText(transport, 'session_id');
+  const { method } = transport;
+  if (method === 'webhook' && callback !== '') return { method, callback };
+  if (method === 'conduit' && conduitId !== '') return { method, conduitId };
+  return method === 'websocket' && sessionId !== '' ? { method, sessionId } : null;
 }
 
 /** Drops empty keys: Twitch lists the keys that a condition does not use as empty texts. */

@@ -1,0 +1,98 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  readCallback,
+  type NewTransport,
+  type SubscriptionTransport,
+  type TransportMethod,
+} from '@stream-events/platforms';
+import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
+import { ReconciliationSchedule, type DeclaredTransports } from './reconciliation-schedule.repository.js';
+
+/**
+ * How a subscription relates to the wanted transport: it has the `wanted` one, an `other` one that also works, or a `removed` one,
+ * a webhook whose messages the gateways reject.
+ */
+export type TransportKind = 'wanted' | 'other' | 'removed';
+
+/**
+ * Which secret signs the messages to a callback: the `first` of the configured ones, an `other` one of them, or a `removed` one, whose
+ * messages the gateways reject.
+ */
+export type SecretKind = 'first' | 'other' | 'removed';
+
+/** The transports of this service. */
+export class OwnTransports {
+  constructor(private readonly declared: DeclaredTransports) {}
+
+  /** Undefined for a transport that is not ours. */
+  kindOf(transport: SubscriptionTransport | null): TransportKind | undefined {
+    if (transport?.method !== 'webhook') return undefined;
+    const kind = this.secretKindOf(transport.callback);
+    if (kind !== 'first') return kind;
+    return this.declared.method === 'webhook' ? 'wanted' : 'other';
+  }
+
+  /**
+   * Undefined for a callback that is not ours: there is one for each webhook secret, and the plain one of versions that had one for all
+   * secrets.
+   */
+  secretKindOf(callback: string): SecretKind | undefined {
+    const { publicUrl, fingerprints, plainFingerprint } = this.declared;
+    const found = publicUrl === null ? undefined : readCallback(publicUrl, callback);
+    if (found === undefined) return undefined;
+    const fingerprint = found === '' ? plainFingerprint : found;
+    // It is not known which secret the plain callback belongs to, so its subscriptions move.
+    if (fingerprint === '') return 'other';
+    if (fingerprint === fingerprints[0]) return 'first';
+    return fingerprints.includes(fingerprint) ? 'other' : 'removed';
+  }
+}
+
+/** Reads which transports are ours, as the instance that started last declares them. */
+@Injectable()
+export class OwnTransportsReader {
+  constructor(
+    @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
+    private readonly schedule: ReconciliationSchedule,
+  ) {}
+
+  /** Declares the transport and the secrets of this instance. */
+  async declare(): Promise<void> {
+    const { transport: method, webhook, webhookFingerprints: fingerprints } = this.settings;
+    if (method !== null)
+      await this.schedule.declareTransports({ method, publicUrl: webhook?.publicUrl ?? null, fingerprints });
+  }
+
+  /** The transport of new subscriptions; null while there is none. */
+  forNew(): Promise<NewTransport | null> {
+    const { transport, webhook } = this.settings;
+    if (transport !== 'webhook' || !webhook) return Promise.resolve(null);
+    const { callback, secret } = webhook;
+    return Promise.resolve({ method: 'webhook', callback, secret });
+  }
+
+  /**
+   * Null when no transport is configured. `isCurrent` is false when another instance has started later, with another transport or other secrets:
+   * then this instance must not move subscriptions to its own transport.
+   */
+  async read(): Promise<{
+    own: OwnTransports;
+    method: TransportMethod;
+    isCurrent: boolean;
+    hasOtherSecrets: boolean;
+  } | null> {
+    const { transport, webhook, webhookFingerprints } = this.settings;
+    if (transport === null) return null;
+    const declared = await this.schedule.readTransports();
+    const { method, publicUrl, fingerprints } = declared;
+    return {
+      own: new OwnTransports(declared),
+      method: method ?? transport,
+      isCurrent:
+        method === transport &&
+        fingerprints.join() === webhookFingerprints.join() &&
+        (!webhook || webhook.publicUrl === publicUrl),
+      hasOtherSecrets: fingerprints.length > 1,
+    };
+  }
+}
