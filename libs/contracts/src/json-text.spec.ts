@@ -96,6 +96,15 @@ describe(readJsonObject.name, () => {
     );
   });
 
+  it('returns members that are objects with the texts of their own members', () => {
+    const json = read('{"a": {"b" : {"c":1.0} }, "d":[{}], "e":null}');
+
+    expect(json.member('a')?.memberText('b')).toBe('{"c":1.0}');
+    expect(json.member('a')?.member('b')?.memberText('c')).toBe('1.0');
+    expect(json.member('a')?.member('b')?.value).toEqual({ c: 1 });
+    for (const name of ['d', 'e', 'f', 'constructor', '__proto__']) expect(json.member(name)).toBeUndefined();
+  });
+
   it('reads an escaped name after a name with a backslash (nodejs/node#63785)', () => {
     // Node 24 remembers which name followed the name `first`, and confuses the next one that follows it.
     read('{"first":1,"event\\\\u005":1}');

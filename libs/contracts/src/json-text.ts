@@ -17,6 +17,8 @@ export interface JsonObjectText {
   text: string;
   /** The text of a member's value, exactly as sent. The last one wins when a name is repeated, as in JSON.parse. */
   memberText(name: string): string | undefined;
+  /** A member that is an object, as it was sent; undefined when there is no such member, or it has another value. */
+  member(name: string): JsonObjectText | undefined;
 }
 
 /**
@@ -34,10 +36,18 @@ export function readJsonObject(bytes: Uint8Array | undefined): JsonObjectText {
   if (!isJsonObject(value)) {
     throw new ServiceError('invalid', 'The body must be a JSON object.');
   }
+  return toObjectText(value, text.trim());
+}
+
+function toObjectText(value: JsonObject, text: string): JsonObjectText {
   return {
     value,
-    text: text.trim(),
+    text,
     memberText: (name) => findMember(text, name),
+    member: (name) => {
+      const member = Object.hasOwn(value, name) ? value[name] : undefined;
+      return isJsonObject(member) ? toObjectText(member, findMember(text, name) ?? '{}') : undefined;
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@stream-events/contracts';
+import type { JsonObject, JsonObjectText } from '@stream-events/contracts';
 
 /** The headers of a webhook message. An absent or repeated header is an empty text, which fails verification. */
 export interface MessageHeaders {
@@ -44,6 +44,39 @@ export type PlatformMessage =
   /** A kind of message that this version does not know, because platforms add new kinds. */
   | { kind: 'other' };
 
+/** A platform message that becomes an event. */
+export type EventMessage = Extract<PlatformMessage, { kind: 'notification' | 'revocation' }>;
+
+/** A message that arrived over a socket. TLS vouches for its sender, so it has no signature. */
+export interface SocketMessage {
+  /** The platform's message id. The same on every delivery of the message. */
+  id: string;
+  /** The type of the message, for `readContent`. */
+  type: string;
+  /** Milliseconds since 1970, by the platform's clock; null when the message does not say. */
+  sentAt: number | null;
+  /** What a webhook would get as the body. */
+  content: JsonObjectText;
+}
+
+/** A frame of a socket. */
+export type SocketFrame =
+  /** The platform has opened a session, or continues it over another socket. */
+  | { kind: 'welcome'; session: SocketSession }
+  /** Nothing has happened, and the connection works. */
+  | { kind: 'keep_alive' }
+  /** The client has to continue the session at this URL, which is valid once. */
+  | { kind: 'reconnect'; url: string }
+  | { kind: 'message'; message: SocketMessage };
+
+/** A session of a socket. */
+export interface SocketSession {
+  /** Names the session in subscriptions and shards. */
+  id: string;
+  /** The platform sends a frame at least this often, in milliseconds. */
+  keepAliveMs: number;
+}
+
 /** Receives a platform's messages. The methods run for every message, so they must not allocate unnecessarily. */
 export interface InboundPlatform {
   /** The names of the headers as the platform writes them, for the API description. */
@@ -61,6 +94,20 @@ export interface InboundPlatform {
    * @throws ServiceError `invalid` when the body is not what its message type promises
    */
   readMessage(type: string, body: Uint8Array): PlatformMessage;
+  /**
+   * Reads a frame of a socket. Ignores unknown fields.
+   *
+   * @throws ServiceError `invalid` when the frame is not what its type promises
+   */
+  readFrame(bytes: Uint8Array): SocketFrame;
+  /**
+   * Reads the content of a socket's message, as `readMessage` reads a body.
+   *
+   * @throws ServiceError `invalid` when the content is not what its message type promises
+   */
+  readContent(type: string, content: JsonObjectText): PlatformMessage;
+  /** What the close codes of sockets mean, for logs. The platform may add codes without notice. */
+  readonly closeReasons: Readonly<Record<number, string>>;
   /** The service's event type of a platform's subscription type: `stream.offline` → `stream-offline`. */
   toEventType(subscriptionType: string): string;
 }

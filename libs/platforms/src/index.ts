@@ -2,6 +2,7 @@ export * from './consent-protocol.js';
 export * from './inbound-platform.js';
 export * from './outbound-platform.js';
 export * from './platform-call-error.js';
+export * from './platform-event.js';
 export * from './platform-variables.js';
 export * from './platforms.js';
 export * from './stream-summary-rules.js';

@@ -37,7 +37,7 @@ export const FormOrJsonBody = createParamDecorator(
     const request = context.switchToHttp().getRequest<FastifyRequest<{ Body: Buffer | undefined }>>();
     if (!isForm(request.headers['content-type'])) return parseBody(type, readJsonObject(request.body));
     const value = readForm(request.body ?? Buffer.alloc(0));
-    return parseBody(type, { value, text: '', memberText: () => undefined });
+    return parseBody(type, { value, text: '', memberText: () => undefined, member: () => undefined });
   },
 );
 

@@ -1,15 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  isTextWithin,
-  maxSubscriptionLength,
-  pickEventColumns,
-  ServiceError,
-  type Delivery,
-  type EventWithColumns,
-  type StoreOutcome,
-} from '@stream-events/contracts';
+import { ServiceError, type StoreOutcome } from '@stream-events/contracts';
 import { generateEventId, PlatformIngest } from '@stream-events/ingest';
-import { fingerprintOf, inbound, type PlatformMessage, type SigningKey } from '@stream-events/platforms';
+import { fingerprintOf, inbound, toPlatformEvent, type SigningKey } from '@stream-events/platforms';
 import { CONFIG, Counter, LOGGER, Registry, type Logger } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
 
@@ -122,28 +114,12 @@ export class WebhookService {
       this.count('challenge');
       return { status: 200, body: message.challenge };
     }
-    return this.store(message, { messageId, occurredAt: Date.parse(timestamp), via: fingerprint });
-  }
-
-  private async store(
-    message: Exclude<PlatformMessage, { kind: 'other' | 'challenge' }>,
-    { messageId, occurredAt, via }: { messageId: string; occurredAt: number; via: string },
-  ): Promise<WebhookResponse> {
-    if (!isTextWithin(messageId, 1, 255))
-      throw new Rejection('bad_message', 'invalid', 'The message id must have 1 to 255 characters.');
-    const eventType = message.kind === 'revocation' ? 'subscription-revocation' : message.eventType;
-    const event: EventWithColumns = {
+    const event = toPlatformEvent(message, {
       id: generateEventId(),
-      eventId: messageId,
-      eventType,
-      eventSource: 'PlatformSub',
-      origin: 'platform',
-      eventData: message.eventData,
-      idempotencyKey: null,
-      occurredAt,
-      columns: pickEventColumns(eventType, message.data),
-      delivery: readDelivery(message, via),
-    };
+      messageId,
+      occurredAt: Date.parse(timestamp),
+      via: fingerprint,
+    });
     return this.done(await this.ingest.store(event));
   }
 
@@ -158,17 +134,6 @@ export class WebhookService {
     this.counters.set(result, counter);
     counter.inc();
   }
-}
-
-/** Undefined for a revocation, which each subscription has for itself, and when the message does not describe its subscription. */
-function readDelivery(
-  message: Exclude<PlatformMessage, { kind: 'other' | 'challenge' }>,
-  via: string,
-): Delivery | undefined {
-  if (message.kind !== 'notification' || message.subscription === null) return undefined;
-  const { key, createdAt } = message.subscription;
-  if (!isTextWithin(key, 1, maxSubscriptionLength)) return undefined;
-  return { via, subscription: key, subscribedAt: createdAt };
 }
 
 class Rejection extends ServiceError {

@@ -1,8 +1,15 @@
 import type { InboundPlatform } from '../inbound-platform.js';
-import { headerNames, readHeaders, readMessage, toEventType } from './webhook-message.external.js';
+import { closeReasons, readFrame } from './socket-frame.external.js';
+import {
+  headerNames,
+  readContent,
+  readHeaders,
+  readMessage,
+  toEventType,
+} from './webhook-message.external.js';
 import { isSignatureValid, isTimestampFresh, toSigningKeys } from './webhook-signature.js';
 
-/** Twitch's EventSub messages (docs/platform-facts.md §1). */
+/** Twitch's EventSub messages (docs/platform-facts.md §1, §2). */
 export const twitchInbound: InboundPlatform = {
   headerNames,
   readHeaders,
@@ -10,5 +17,8 @@ export const twitchInbound: InboundPlatform = {
   isSignatureValid,
   isTimestampFresh,
   readMessage,
+  readFrame,
+  readContent,
+  closeReasons,
   toEventType,
 };

@@ -1,10 +1,11 @@
 import type { PlatformUrls } from '../outbound-platform.js';
 
-/** Twitch's base URLs (docs/platform-facts.md §4). */
+/** Twitch's base URLs (docs/platform-facts.md §2, §4). */
 export const twitchUrls: PlatformUrls = {
   api: 'https://api.twitch.tv/helix',
   auth: 'https://id.twitch.tv/oauth2',
   subscriptions: 'https://api.twitch.tv/helix/eventsub',
+  socket: 'wss://eventsub.wss.twitch.tv/ws',
 };
 
 /** The base URLs of a server that serves Twitch's paths. */
@@ -13,5 +14,6 @@ export function addressesBelow(baseUrl: string): PlatformUrls {
     api: `${baseUrl}/helix`,
     auth: `${baseUrl}/oauth2`,
     subscriptions: `${baseUrl}/helix/eventsub`,
+    socket: `${baseUrl.replace(/^http/, 'ws')}/ws`,
   };
 }

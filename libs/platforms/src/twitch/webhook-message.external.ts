@@ -47,7 +47,15 @@ export function toEventType(subscriptionType: string): string {
  * @throws ServiceError `invalid` when the body is not what its message type promises
  */
 export function readMessage(type: string, body: Uint8Array): PlatformMessage {
-  const json = readJsonObject(body);
+  return readContent(type, readJsonObject(body));
+}
+
+/**
+ * Reads the content of a message: the body of a webhook, or the payload of a socket's frame.
+ *
+ * @throws ServiceError `invalid` when the content is not what its message type promises
+ */
+export function readContent(type: string, json: JsonObjectText): PlatformMessage {
   switch (type) {
     case 'webhook_callback_verification':
       return {

@@ -1,0 +1,53 @@
+import {
+  isTextWithin,
+  maxSubscriptionLength,
+  pickEventColumns,
+  ServiceError,
+  type Delivery,
+  type EventWithColumns,
+} from '@stream-events/contracts';
+import type { EventMessage } from './inbound-platform.js';
+
+/** How a message reached the service. */
+export interface Arrival {
+  /** The id of the event, a UUIDv7. */
+  id: string;
+  /** The platform's message id. */
+  messageId: string;
+  /** When the platform sent the message, in milliseconds since 1970; null when it is not known. */
+  occurredAt: number | null;
+  /** See `Delivery.via`. */
+  via: string;
+}
+
+/**
+ * The event of a platform message.
+ *
+ * @throws ServiceError `invalid` when the message id cannot be stored
+ */
+export function toPlatformEvent(message: EventMessage, arrival: Arrival): EventWithColumns {
+  const { id, messageId, occurredAt, via } = arrival;
+  if (!isTextWithin(messageId, 1, 255))
+    throw new ServiceError('invalid', 'The message id must have 1 to 255 characters.');
+  const eventType = message.kind === 'revocation' ? 'subscription-revocation' : message.eventType;
+  return {
+    id,
+    eventId: messageId,
+    eventType,
+    eventSource: 'PlatformSub',
+    origin: 'platform',
+    eventData: message.eventData,
+    idempotencyKey: null,
+    occurredAt,
+    columns: pickEventColumns(eventType, message.data),
+    delivery: readDelivery(message, via),
+  };
+}
+
+/** Undefined for a revocation, which each subscription has for itself, and when the message does not describe its subscription. */
+function readDelivery(message: EventMessage, via: string): Delivery | undefined {
+  if (message.kind !== 'notification' || message.subscription === null) return undefined;
+  const { key, createdAt } = message.subscription;
+  if (!isTextWithin(key, 1, maxSubscriptionLength)) return undefined;
+  return { via, subscription: key, subscribedAt: createdAt };
+}
