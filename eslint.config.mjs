@@ -61,7 +61,7 @@ const folderOrders = {
   ],
   'apps/streamer-monitor/src': ['streams', 'polling', 'streamers', 'stream-events', 'rebuild'],
   'apps/platform-connector/src': [
-    ...['platform', 'look-up', 'subscriptions', 'event-types'],
+    ...['platform', 'look-up', 'sockets', 'subscriptions', 'event-types'],
     ...['reconciliation', 'revocations', 'status'],
   ],
   'apps/platform-simulator/src': [

@@ -87,11 +87,7 @@ export const variables = {
     'Directory on the disk that MIN_FREE_DISK_MB is about. `npm start` sets it to the directory of the embedded servers. When this is not set, the gateway checks no disk',
   ),
   PLATFORM_WEBHOOK_SECRET: sharedVariables.PLATFORM_WEBHOOK_SECRET,
-  INGEST_FALLBACK: oneOf(
-    'What happens to platform messages while the event store is unavailable. `on`: the gateway accepts them onto the INGEST stream, and the events service stores them later (a power failure may lose them). `off`: the gateway rejects them, and the platform retries',
-    ['on', 'off'],
-    { default: 'on' },
-  ),
+  INGEST_FALLBACK: sharedVariables.INGEST_FALLBACK,
   LOG_LEVEL: sharedVariables.LOG_LEVEL,
 };
 

@@ -101,6 +101,7 @@ describe('the platform connector', () => {
         /^https:\/\/events.example\/api\/v1\/platform-events\/webhook\/keys\/[0-9a-f]{8}$/,
       ),
       webhookSecret: { moved: 0, total: 0, canRemoveOthers: false, problem: null },
+      deliveryGaps: [],
       lastError: null,
     });
   });

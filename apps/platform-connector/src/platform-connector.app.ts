@@ -15,6 +15,7 @@ import {
   type Contract,
 } from '@stream-events/contracts';
 import { claimStoreFor, connectDatabase, KeyRotation } from '@stream-events/database';
+import { IngestPublisher } from '@stream-events/ingest';
 import {
   closeNats,
   connectNats,
@@ -44,6 +45,8 @@ import { PlatformHttp } from './platform/platform-http.js';
 import { toReplyError } from './platform/unavailable-error.js';
 import { Reconciler } from './reconciliation/reconciler.service.js';
 import { RevocationsConsumer } from './revocations/revocations.consumer.js';
+import { DeliveryGaps } from './sockets/delivery-gaps.service.js';
+import { SocketIngest } from './sockets/socket-ingest.service.js';
 
 /** The contracts that the platform connector serves. */
 export const servedContracts: readonly Contract<object, object>[] = [
@@ -95,6 +98,8 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
   );
   app.useGlobalFilters(new ErrorResponder(logger, toReplyError));
   await app.get(EventTypesService).start();
+  await app.get(IngestPublisher).connect();
+  app.get(DeliveryGaps).start();
   const background = [Reconciler, RevocationsConsumer, ConnectionUpkeep].map((part) => app.get(part));
   for (const part of background) await part.start();
   await app.listen();
@@ -112,6 +117,9 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
         () => reporter.stop(),
         () => app.close(),
         () => Promise.all(background.map((part) => part.stop())),
+        () => app.get(SocketIngest).stop(),
+        () => app.get(DeliveryGaps).stop(),
+        () => app.get(IngestPublisher).close(),
         () => app.get(PlatformHttp).close(),
         () => closeNats(connection),
         () => client.close(),

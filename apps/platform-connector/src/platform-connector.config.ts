@@ -19,6 +19,7 @@ export const variables = {
     { default: 'auto' },
   ),
   PUBLIC_URL: sharedVariables.PUBLIC_URL,
+  INGEST_FALLBACK: sharedVariables.INGEST_FALLBACK,
   LOG_LEVEL: sharedVariables.LOG_LEVEL,
 };
 

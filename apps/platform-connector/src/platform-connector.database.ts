@@ -9,11 +9,13 @@ import { CreateStoreIdentity1764240000000 } from './migrations/1764240000000-cre
 import { CreatePlatformErrors1764500000000 } from './migrations/1764500000000-create-platform-errors.js';
 import { CreateEncryptionKeys1767200000000 } from './migrations/1767200000000-create-encryption-keys.js';
 import { CreateConnections1767400000000 } from './migrations/1767400000000-create-connections.js';
+import { CreateDeliveryGaps1767500000000 } from './migrations/1767500000000-create-delivery-gaps.js';
 import { AddTransports1767600000000 } from './migrations/1767600000000-add-transports.js';
 import { AppToken } from './platform/app-token.entity.js';
 import { CreateSubscriptionMoves1767300000000 } from './migrations/1767300000000-create-subscription-moves.js';
 import { PlatformErrorRow } from './platform/platform-error.entity.js';
 import { RateBudgetRow } from './platform/rate-budget.entity.js';
+import { DeliveryGapRow } from './sockets/delivery-gap.entity.js';
 import { Reconciliation } from './subscriptions/reconciliation.entity.js';
 import { SubscriptionMoveRow } from './subscriptions/subscription-move.entity.js';
 import { Subscription } from './subscriptions/subscription.entity.js';
@@ -24,6 +26,7 @@ export const schema = {
   entities: [
     AppToken,
     Connection,
+    DeliveryGapRow,
     EncryptionKey,
     EventTypeChoice,
     PlatformErrorRow,
@@ -42,6 +45,7 @@ export const schema = {
     CreateEncryptionKeys1767200000000,
     CreateConnections1767400000000,
     CreateSubscriptionMoves1767300000000,
+    CreateDeliveryGaps1767500000000,
     AddTransports1767600000000,
   ],
 };

@@ -1,5 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Module, type DynamicModule } from '@nestjs/common';
+import { IngestModule } from '@stream-events/ingest';
 import { EVENTS_CONNECTION, RequestClient } from '@stream-events/messaging';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
@@ -10,13 +11,14 @@ import type { PlatformConnectorConfig } from './platform-connector.config.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { ReconciliationModule } from './reconciliation/reconciliation.module.js';
 import { RevocationsModule } from './revocations/revocations.module.js';
+import { SocketsModule } from './sockets/sockets.module.js';
 import { StatusModule } from './status/status.module.js';
 import { SubscriptionsModule } from './subscriptions/subscriptions.module.js';
 
 /** The connections that the app opens before it creates the module. */
 export interface PlatformConnectorConnections {
   dataSource: DataSource;
-  /** For requests to the streamer monitor. */
+  /** For requests to the streamer monitor and the events service. */
   client: RequestClient;
   /** For reading the EVENTS stream. */
   connection: NatsConnection;
@@ -33,10 +35,16 @@ export class PlatformConnectorModule {
       { provide: RequestClient, useValue: client },
       { provide: EVENTS_CONNECTION, useValue: connection },
     ]);
+    const { NATS_URL: urls, INGEST_FALLBACK } = shell.config;
+    const ingest = IngestModule.register(
+      { urls, name: 'platform-connector-ingest' },
+      { service: 'platform_connector', hasFallback: INGEST_FALLBACK === 'on' },
+    );
     return {
       module: PlatformConnectorModule,
       imports: [
         shared,
+        ingest,
         PlatformModule,
         LookUpModule,
         SubscriptionsModule,
@@ -44,6 +52,7 @@ export class PlatformConnectorModule {
         ReconciliationModule,
         RevocationsModule,
         ConnectionsModule,
+        SocketsModule,
         StatusModule,
       ],
     };

@@ -205,6 +205,10 @@ export const natsUsers = {
       // While subscriptions move to another webhook secret.
       'request.events.begin-overlaps',
       'request.events.end-overlaps',
+      // Messages that arrive over sockets.
+      'request.events.store',
+      'request.events.store-batch',
+      ingestSubject,
       instanceReportSubject,
     ],
     subscribe: ['request.platform-connector.>'],

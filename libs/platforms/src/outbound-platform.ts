@@ -133,6 +133,8 @@ export interface PlatformUrls {
   api: string;
   auth: string;
   subscriptions: string;
+  /** Where event sockets connect. */
+  socket: string;
 }
 
 /** An access token as the platform issues it. */

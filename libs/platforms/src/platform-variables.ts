@@ -21,4 +21,7 @@ export const platformVariables = {
   PLATFORM_EVENTSUB_URL: optionalUrl('Base URL of the platform’s subscriptions', schemes, {
     defaultText: '`eventsub` under PLATFORM_API_URL',
   }),
+  PLATFORM_SOCKET_URL: optionalUrl('URL of the platform’s event socket', ['ws', 'wss'], {
+    defaultText: 'the address of PLATFORM',
+  }),
 };

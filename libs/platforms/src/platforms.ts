@@ -50,12 +50,18 @@ export function readPlatformUrls(config: ConfigOf<typeof platformVariables>): Pl
     api,
     auth: config.PLATFORM_AUTH_URL ?? urls.auth,
     subscriptions: config.PLATFORM_EVENTSUB_URL ?? `${api}/eventsub`,
+    socket: config.PLATFORM_SOCKET_URL ?? urls.socket,
   };
 }
 
 /** The environment variables that configure these base URLs. */
-export function toPlatformEnvironment({ api, auth, subscriptions }: PlatformUrls): Record<string, string> {
-  return { PLATFORM_API_URL: api, PLATFORM_AUTH_URL: auth, PLATFORM_EVENTSUB_URL: subscriptions };
+export function toPlatformEnvironment(urls: PlatformUrls): Record<string, string> {
+  return {
+    PLATFORM_API_URL: urls.api,
+    PLATFORM_AUTH_URL: urls.auth,
+    PLATFORM_EVENTSUB_URL: urls.subscriptions,
+    PLATFORM_SOCKET_URL: urls.socket,
+  };
 }
 
 /** The inbound side. Not chosen by `PLATFORM`, because every platform so far speaks the same protocol. */

@@ -45,6 +45,11 @@ export const sharedVariables = {
     'Address of the API as clients and the platform reach it. Used for links (without it, links use the address of the request) and as the webhook address (without it, streamers are only polled)',
     ['http', 'https'],
   ),
+  INGEST_FALLBACK: oneOf(
+    'What happens to platform messages while the event store is unavailable. `on`: the gateway and the connector put them on the INGEST stream, and the events service stores them later (a power failure may lose them). `off`: the gateway rejects them, and the platform retries; the connector, which cannot reject what arrives over a socket, keeps them in memory',
+    ['on', 'off'],
+    { default: 'on' },
+  ),
   PLATFORM_CLIENT_ID: optionalText('Client id of your application on the platform'),
   PLATFORM_CLIENT_SECRET: optionalText('Client secret of your application on the platform', { secret: true }),
   PLATFORM_WEBHOOK_SECRET: list(

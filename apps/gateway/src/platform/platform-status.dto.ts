@@ -1,5 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { circuitStates, type PlatformStatusReply, type TransportMessage } from '@stream-events/contracts';
+import {
+  circuitStates,
+  socketTransports,
+  type DeliveryGapMessage,
+  type PlatformStatusReply,
+  type TransportMessage,
+} from '@stream-events/contracts';
 import { platformNames } from '@stream-events/platforms';
 import { exampleTime, printTime, printTimeOrNull } from '../http/time.js';
 
@@ -140,6 +146,41 @@ class WebhookSecretState {
   problem!: string | null;
 }
 
+class DeliveryGap {
+  @ApiProperty({ enum: socketTransports, description: 'How the messages arrive', example: 'websocket' })
+  transport!: DeliveryGapMessage['transport'];
+
+  @ApiProperty({ description: 'The socket that the messages arrive over', example: 'shard 0' })
+  source!: string;
+
+  @ApiProperty({
+    description: 'Time of the last message before the gap, or of the first lost message, UTC, to the second',
+    example: exampleTime,
+  })
+  from!: string;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description:
+      'Time from which messages arrive again, or of the last lost message. Null while the gap lasts',
+    example: exampleTime,
+  })
+  until!: string | null;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description:
+      'Number of messages that arrived and could not be stored. Null when messages may have been missed because the socket was not connected',
+    example: null,
+  })
+  lost!: number | null;
+
+  @ApiProperty({ description: 'What happened', example: 'internal server error' })
+  reason!: string;
+}
+
 class PlatformFailure {
   @ApiProperty({ description: 'Time of the failure, UTC, to the second', example: exampleTime })
   at!: string;
@@ -219,6 +260,13 @@ export class PlatformStatus {
   webhook_secret!: WebhookSecretState | null;
 
   @ApiProperty({
+    type: [DeliveryGap],
+    description:
+      'The last 20 periods in which platform events may be missing, newest first. Messages to the webhook have no gaps, because the platform repeats them',
+  })
+  delivery_gaps!: DeliveryGap[];
+
+  @ApiProperty({
     type: PlatformFailure,
     nullable: true,
     description: 'The latest failure of any connector. Null if there was none',
@@ -228,7 +276,7 @@ export class PlatformStatus {
 
 /** Converts the status to its form in the API. */
 export function toPlatformStatus(status: PlatformStatusReply): PlatformStatus {
-  const { credentials, budget, cost, streamers, transport, webhookSecret, lastError } = status;
+  const { credentials, budget, cost, streamers, transport, webhookSecret, deliveryGaps, lastError } = status;
   return {
     platform: status.platform,
     credentials: {
@@ -259,6 +307,14 @@ export function toPlatformStatus(status: PlatformStatusReply): PlatformStatus {
           problem: webhookSecret.problem,
         }
       : null,
+    delivery_gaps: (deliveryGaps ?? []).map((gap) => ({
+      transport: gap.transport,
+      source: gap.source,
+      from: printTime(gap.from),
+      until: printTimeOrNull(gap.until),
+      lost: gap.lost,
+      reason: gap.reason,
+    })),
     last_error: lastError && { at: printTime(lastError.at), message: lastError.message },
   };
 }

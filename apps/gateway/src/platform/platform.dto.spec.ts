@@ -71,6 +71,16 @@ describe(toPlatformStatus.name, () => {
     transport: { method: 'webhook', moved: 120, total: 400, problem: null },
     callback: 'https://events.example.org/api/v1/platform-events/webhook',
     webhookSecret: { moved: 120, total: 400, canRemoveOthers: false, problem: null },
+    deliveryGaps: [
+      {
+        transport: 'websocket' as const,
+        source: 'socket of 77',
+        from: time,
+        until: null,
+        lost: null,
+        reason: 'network error',
+      },
+    ],
     lastError: { at: time, message: 'no answer' },
   };
 
@@ -86,6 +96,16 @@ describe(toPlatformStatus.name, () => {
       transport: { method: 'webhook', moved: 120, total: 400, problem: null },
       callback: status.callback,
       webhook_secret: { moved: 120, total: 400, can_remove_others: false, problem: null },
+      delivery_gaps: [
+        {
+          transport: 'websocket',
+          source: 'socket of 77',
+          from: printed,
+          until: null,
+          lost: null,
+          reason: 'network error',
+        },
+      ],
       last_error: { at: printed, message: 'no answer' },
     });
   });
@@ -99,6 +119,7 @@ describe(toPlatformStatus.name, () => {
       cost: null,
       callback: null,
       webhookSecret: null,
+      deliveryGaps: [],
       lastError: null,
     };
 
@@ -108,6 +129,7 @@ describe(toPlatformStatus.name, () => {
       cost: null,
       callback: null,
       webhook_secret: null,
+      delivery_gaps: [],
       last_error: null,
     });
   });

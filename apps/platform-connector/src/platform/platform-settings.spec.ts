@@ -39,11 +39,17 @@ describe('toPlatformSettings', () => {
       PLATFORM_CLIENT_SECRET: 'secret',
       PLATFORM_API_URL: 'http://api/',
       PLATFORM_AUTH_URL: 'http://auth',
+      PLATFORM_SOCKET_URL: 'ws://socket/ws',
     });
 
     expect(settings).toMatchObject({
       credentials: { clientId: 'id', clientSecret: 'secret' },
-      urls: { api: 'http://api', auth: 'http://auth', subscriptions: 'http://api/eventsub' },
+      urls: {
+        api: 'http://api',
+        auth: 'http://auth',
+        subscriptions: 'http://api/eventsub',
+        socket: 'ws://socket/ws',
+      },
     });
     expect(settingsOf({ PLATFORM: 'twitch', PLATFORM_EVENTSUB_URL: 'http://sub' }).urls.subscriptions).toBe(
       'http://sub',

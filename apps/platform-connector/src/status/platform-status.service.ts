@@ -6,7 +6,11 @@ import { PlatformHealth } from '../platform/platform-health.service.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import type { Bucket } from '../platform/rate-budget.js';
 import { RateBudgets } from '../platform/rate-budgets.service.js';
+import { DeliveryGapsRepository } from '../sockets/delivery-gaps.repository.js';
 import { SubscriptionStatus } from '../subscriptions/subscription-status.service.js';
+
+// The last losses, not a history.
+const maxGaps = 20;
 
 /** Reports the status of the platform. The circuit breaker's state is that of the replying process; the rest is shared. */
 @Injectable()
@@ -18,15 +22,17 @@ export class PlatformStatusService {
     private readonly errors: PlatformErrors,
     private readonly health: PlatformHealth,
     private readonly subscriptions: SubscriptionStatus,
+    private readonly gaps: DeliveryGapsRepository,
   ) {}
 
   /** Makes no call to the platform. */
   async read(): Promise<PlatformStatusReply> {
-    const [credentials, bucket, lastError, subscriptions] = await Promise.all([
+    const [credentials, bucket, lastError, subscriptions, deliveryGaps] = await Promise.all([
       this.tokens.status(),
       this.budgets.read(),
       this.errors.read(),
       this.subscriptions.read(),
+      this.gaps.newest(maxGaps),
     ]);
     const { platform, transport, webhook } = this.settings;
     return {
@@ -35,6 +41,7 @@ export class PlatformStatusService {
       budget: bucket?.isReported ? toMessage(bucket) : null,
       circuit: this.health.circuitState,
       callback: transport === 'webhook' ? (webhook?.callback ?? null) : null,
+      deliveryGaps,
       lastError,
       ...subscriptions,
     };

@@ -1,12 +1,13 @@
 import { Module } from '@nestjs/common';
 import { PlatformModule } from '../platform/platform.module.js';
+import { SocketsModule } from '../sockets/sockets.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { PlatformStatusService } from './platform-status.service.js';
 import { StatusController } from './status.controller.js';
 
 /** Status: the connector's view of the platform and of its subscriptions. */
 @Module({
-  imports: [PlatformModule, SubscriptionsModule],
+  imports: [PlatformModule, SocketsModule, SubscriptionsModule],
   controllers: [StatusController],
   providers: [PlatformStatusService],
 })

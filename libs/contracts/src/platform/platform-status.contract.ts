@@ -1,5 +1,14 @@
 import { Type } from 'class-transformer';
-import { IsBoolean, IsIn, IsInt, IsObject, IsOptional, IsString, ValidateNested } from 'class-validator';
+import {
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  ValidateNested,
+} from 'class-validator';
 import { defineContract, EmptyRequest } from '../contract.js';
 
 export class CredentialsMessage {
@@ -104,6 +113,35 @@ export class WebhookSecretMessage {
   problem!: string | null;
 }
 
+/** The transports over sockets, which cannot refuse a message. */
+export const socketTransports = ['conduit', 'websocket'] as const;
+
+/** A period in which messages of the platform may be missing. Times are milliseconds since 1970. */
+export class DeliveryGapMessage {
+  @IsIn(socketTransports)
+  transport!: (typeof socketTransports)[number];
+
+  /** Names the socket: `shard 0`. */
+  @IsString()
+  source!: string;
+
+  @IsInt()
+  from!: number;
+
+  /** Null while the gap is open. */
+  @IsOptional()
+  @IsInt()
+  until!: number | null;
+
+  /** The number of messages that arrived and could not be stored; null for messages that did not arrive. */
+  @IsOptional()
+  @IsInt()
+  lost!: number | null;
+
+  @IsString()
+  reason!: string;
+}
+
 /** `open`: the service makes no calls for a while, because too many have failed. */
 export const circuitStates = ['closed', 'open'] as const;
 
@@ -161,6 +199,14 @@ export class PlatformStatusReply {
   @ValidateNested()
   @Type(() => WebhookSecretMessage)
   webhookSecret?: WebhookSecretMessage | null;
+
+  /** The newest gaps in delivery, newest first; undefined when the connector is of an older version. */
+  @IsOptional()
+  @IsArray()
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => DeliveryGapMessage)
+  deliveryGaps?: DeliveryGapMessage[];
 
   @IsOptional()
   @IsObject()

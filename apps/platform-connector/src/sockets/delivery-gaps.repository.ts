@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import type { DeliveryGapMessage } from '@stream-events/contracts';
+import { DataSource } from 'typeorm';
+
+/** A transport over sockets, and one of its sockets by name. */
+export interface DeliverySource {
+  transport: DeliveryGapMessage['transport'];
+  /** Names the socket: `shard 0`. */
+  source: string;
+}
+
+/** A period in which messages of a source may be missing. Times are milliseconds since 1970. */
+export interface DeliveryGap extends DeliverySource {
+  /** UUIDv7. */
+  id: string;
+  from: number;
+  /** Null while the gap is open. */
+  until: number | null;
+  /** The number of messages that arrived and could not be stored; null for messages that did not arrive. */
+  lost: number | null;
+  reason: string;
+}
+
+/** The end of all open gaps of a source that began before `until`. */
+export interface GapEnd extends DeliverySource {
+  until: number;
+}
+
+// Years of ordinary losses.
+const maxKept = 1_000;
+
+/** Stores gaps in delivery. */
+@Injectable()
+export class DeliveryGapsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Saves new gaps, and what has changed about earlier ones. Idempotent by the id of the gap. */
+  async save(gaps: readonly DeliveryGap[]): Promise<void> {
+    await this.dataSource.query(
+      `INSERT INTO delivery_gaps (id, transport, source, from_at, until_at, lost, reason)
+       SELECT id, transport, source, to_timestamp(from_at / 1000), to_timestamp(until_at / 1000), lost, reason
+       FROM unnest($1::uuid[], $2::text[], $3::text[], $4::float[], $5::float[], $6::int[], $7::text[])
+         AS input (id, transport, source, from_at, until_at, lost, reason)
+       ON CONFLICT (id) DO UPDATE SET from_at = excluded.from_at, until_at = excluded.until_at, lost = excluded.lost`,
+      [
+        gaps.map(({ id }) => id),
+        gaps.map(({ transport }) => transport),
+        gaps.map(({ source }) => source),
+        gaps.map(({ from }) => from),
+        gaps.map(({ until }) => until),
+        gaps.map(({ lost }) => lost),
+        gaps.map(({ reason }) => reason),
+      ],
+    );
+    await this.dataSource.query(
+      'DELETE FROM delivery_gaps WHERE id IN (SELECT id FROM delivery_gaps ORDER BY from_at DESC, id OFFSET $1)',
+      [maxKept],
+    );
+  }
+
+  /** Ends the open gaps of a source, also those that an instance has left that no longer runs. */
+  async end({ transport, source, until }: GapEnd): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE delivery_gaps SET until_at = to_timestamp($3::float / 1000)
+       WHERE transport = $1 AND source = $2 AND until_at IS NULL AND from_at <= to_timestamp($3::float / 1000)`,
+      [transport, source, until],
+    );
+  }
+
+  /** The newest gaps, newest first. */
+  async newest(limit: number): Promise<DeliveryGapMessage[]> {
+    return this.dataSource.query<DeliveryGapMessage[]>(
+      `SELECT transport, source, floor(extract(epoch FROM from_at) * 1000)::float AS "from",
+              floor(extract(epoch FROM until_at) * 1000)::float AS until, lost, reason
+       FROM delivery_gaps ORDER BY from_at DESC, id LIMIT $1`,
+      [limit],
+    );
+  }
+}

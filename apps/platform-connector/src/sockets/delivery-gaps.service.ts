@@ -1,0 +1,134 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Counter, FailureLog, LOGGER, Registry, WorkerLoop, type Logger } from '@stream-events/service';
+import { v7 } from 'uuid';
+import {
+  DeliveryGapsRepository,
+  type DeliveryGap,
+  type DeliverySource,
+  type GapEnd,
+} from './delivery-gaps.repository.js';
+
+const idleMs = 500;
+const maxBackoffMs = 5_000;
+// Lost messages within this time of each other belong to one gap.
+const sameLossMs = 60_000;
+// While the database is away. Every gap is also in the log, and new losses extend the gap of their source.
+const maxUnsaved = 1_000;
+
+/**
+ * Records when messages may be missing: a socket was lost, or messages that had arrived could not be stored. Never waits for the
+ * database, which may be the reason: a background task saves what is recorded.
+ */
+@Injectable()
+export class DeliveryGaps {
+  private readonly loop: WorkerLoop;
+  private readonly gapsTotal: Counter<'transport'>;
+  private readonly lostTotal: Counter<'transport'>;
+  /** Gaps to save, by id. */
+  private readonly unsaved = new Map<string, DeliveryGap>();
+  /** The last end of each source that is to be saved. */
+  private readonly ends = new Map<string, GapEnd>();
+  /** The last gap of each source that is about lost messages. */
+  private readonly losses = new Map<string, DeliveryGap & { until: number; lost: number }>();
+
+  constructor(
+    private readonly repository: DeliveryGapsRepository,
+    @Inject(LOGGER) private readonly logger: Logger,
+    metrics: Registry,
+  ) {
+    const failures = new FailureLog(logger);
+    this.loop = new WorkerLoop({
+      work: () => this.saveAll(),
+      idleMs,
+      maxBackoffMs,
+      onFailure: (error) => failures.warn('cannot save gaps in delivery, retrying', { err: error }),
+    });
+    this.gapsTotal = new Counter({
+      name: 'platform_connector_delivery_gaps_total',
+      help: 'Periods in which messages over a socket may be missing, by transport',
+      labelNames: ['transport'],
+      registers: [metrics],
+    });
+    this.lostTotal = new Counter({
+      name: 'platform_connector_messages_lost_total',
+      help: 'Messages that arrived over a socket and could not be stored, by transport',
+      labelNames: ['transport'],
+      registers: [metrics],
+    });
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  /** Saves what is left, once. */
+  async stop(): Promise<void> {
+    await this.loop.stop();
+    await this.saveAll();
+  }
+
+  /** Messages of a source may be missing from this time on, until `end`. */
+  begin({ transport, source }: DeliverySource, from: number, reason: string): void {
+    this.add({ id: v7(), transport, source, from, until: null, lost: null, reason });
+  }
+
+  /** Ends the open gaps of a source, also those of an instance that no longer runs. */
+  end({ transport, source }: DeliverySource, until: number): void {
+    for (const gap of this.unsaved.values())
+      if (isOf(gap, { transport, source })) gap.until ??= Math.max(until, gap.from);
+    this.ends.set(keyOf({ transport, source }), { transport, source, until });
+  }
+
+  /** A message that arrived at this time is lost. */
+  addLost({ transport, source }: DeliverySource, at: number, reason: string): void {
+    this.lostTotal.inc({ transport });
+    const key = keyOf({ transport, source });
+    const last = this.losses.get(key);
+    if (last && Math.abs(at - last.until) <= sameLossMs) {
+      last.lost += 1;
+      last.from = Math.min(last.from, at);
+      last.until = Math.max(last.until, at);
+      this.unsaved.set(last.id, last);
+      return;
+    }
+    const gap = { id: v7(), transport, source, from: at, until: at, lost: 1, reason };
+    this.losses.set(key, gap);
+    this.add(gap);
+  }
+
+  private add(gap: DeliveryGap): void {
+    const { transport, source, from, until, reason } = gap;
+    this.gapsTotal.inc({ transport });
+    const level = gap.lost === null ? 'warn' : 'error';
+    this.logger[level](
+      { transport, source, from: new Date(from), ...(until !== null && { until: new Date(until) }), reason },
+      gap.lost === null ? 'messages of the platform may be missing' : 'messages of the platform are lost',
+    );
+    this.unsaved.set(gap.id, gap);
+    if (this.unsaved.size <= maxUnsaved) return;
+    const [oldest] = this.unsaved.keys();
+    if (oldest !== undefined) this.unsaved.delete(oldest);
+  }
+
+  /** Returns whether there was anything to save. */
+  private async saveAll(): Promise<boolean> {
+    const gaps = [...this.unsaved.values()].map((gap) => ({ ...gap }));
+    const ends = [...this.ends];
+    if (gaps.length > 0) await this.repository.save(gaps);
+    for (const [, end] of ends) await this.repository.end(end);
+    for (const { id, until, lost } of gaps) {
+      const gap = this.unsaved.get(id);
+      if (gap?.until === until && gap.lost === lost) this.unsaved.delete(id);
+    }
+    for (const [key, end] of ends) if (this.ends.get(key) === end) this.ends.delete(key);
+    return gaps.length + ends.length > 0;
+  }
+}
+
+function keyOf({ transport, source }: DeliverySource): string {
+  return `${transport} ${source}`;
+}
+
+function isOf(gap: DeliveryGap, { transport, source }: DeliverySource): boolean {
+  return gap.transport === transport && gap.source === source;
+}

@@ -1,0 +1,211 @@
+import type { SocketMessage, SocketSession } from '@stream-events/platforms';
+import { FailureLog, within, type Logger } from '@stream-events/service';
+import { SocketLink, type LinkEnd } from './socket-link.js';
+
+/** What an `EventSocket` reports. Calls never overlap, except that `welcomed` may take time. */
+export interface EventSocketListener {
+  /**
+   * There is a new session: the first one, or one after a loss. Subscriptions or a shard must use it within 10 s, or the platform
+   * closes it. When this rejects, the socket closes the session and opens another one. Not called after a reconnect that the platform
+   * asked for, because subscriptions and shards move along.
+   */
+  welcomed(session: SocketSession): Promise<void>;
+  /** A notification or revocation. Messages come in order; during a reconnect, a message may come twice. Must not throw. */
+  received(message: SocketMessage): void;
+  /**
+   * The session is gone, and messages may be missing from `since` (when the last frame arrived, in milliseconds since 1970) until the
+   * next `welcomed` has done its work. The socket reconnects by itself, unless it was stopped: then this is not called.
+   */
+  lost(loss: { code: number | null; reason: string; since: number }): void;
+}
+
+export interface EventSocketOptions {
+  logger: Logger;
+  /** Names the socket in log lines. */
+  name: string;
+  /** Length of one second in milliseconds; tests shorten it. */
+  secondMs?: number;
+}
+
+// All in seconds. The first attempt after a loss comes within a quarter of a second.
+const minBackoff = 0.25;
+const maxBackoff = 30;
+// A session that has lasted this long shows that the platform works: the next attempt comes soon again.
+const provenAfter = 60;
+// The client's fault; a human must look.
+const sentTraffic = 4001;
+
+/**
+ * A session on the platform's event socket that is kept open.
+ *
+ * ```
+ *  start ─▶ connecting ──welcome──▶ in session ──reconnect message──▶ in session, and a second link is connecting
+ *               ▲                    ▲     │                             │         │ welcome: the second link replaces the first,
+ *               │ backoff            │     │ closed, silent: lost        │         │ which closes after its last frames
+ *               └────────────────────│─────┘◀────────────────────────────┘◀────────┘
+ *                                    └── the second link fails: try it again, while the first one works
+ * ```
+ *
+ * Every close code leads to a new connection at the base URL, with backoff and jitter: the session is gone in any case.
+ */
+export class EventSocket {
+  private readonly secondMs: number;
+  private readonly failures: FailureLog;
+  private readonly links = new Set<SocketLink>();
+  /** The link whose loss ends the session. */
+  private link: SocketLink | undefined;
+  /** The link that will replace it at its welcome. */
+  private successor: SocketLink | undefined;
+  private welcomedSession: SocketSession | null = null;
+  private welcomedAt = 0;
+  private attempts = 0;
+  /** Valid once, and only while the platform waits for it. */
+  private reconnectUrl = '';
+  private timer: NodeJS.Timeout | undefined;
+  private isStopped = true;
+
+  constructor(
+    private readonly url: string,
+    private readonly listener: EventSocketListener,
+    private readonly options: EventSocketOptions,
+  ) {
+    this.secondMs = options.secondMs ?? 1_000;
+    this.failures = new FailureLog(options.logger);
+  }
+
+  /** The id of the session; null without one. Changes without `welcomed` when the platform renames a session in a reconnect. */
+  get session(): string | null {
+    return this.welcomedSession?.id ?? null;
+  }
+
+  /** When the last frame of the session arrived, in milliseconds since 1970; null without a session. */
+  get lastFrameAt(): number | null {
+    return this.welcomedSession && this.link ? this.link.since : null;
+  }
+
+  start(): void {
+    this.isStopped = false;
+    this.link = this.open(this.url);
+  }
+
+  /** Closes the session. Messages that are on their way still arrive, for at most 2 s. */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.welcomedSession = null;
+    clearTimeout(this.timer);
+    const links = [...this.links];
+    for (const link of links) link.end();
+    await within(3 * this.secondMs, Promise.all(links.map(({ ended }) => ended)));
+  }
+
+  private open(url: string): SocketLink {
+    const { failures, secondMs } = this;
+    const link: SocketLink = new SocketLink(
+      url,
+      {
+        onFrame: (frame) => {
+          if (frame.kind === 'message') this.listener.received(frame.message);
+          else if (frame.kind === 'welcome') this.onWelcome(link, frame.session);
+          else if (frame.kind === 'reconnect') this.onReconnect(link, frame.url);
+        },
+        onEnded: (end) => this.onEnded(link, end),
+      },
+      { failures, secondMs },
+    );
+    this.links.add(link);
+    return link;
+  }
+
+  private onWelcome(link: SocketLink, session: SocketSession): void {
+    const { name, logger } = this.options;
+    if (link === this.successor && this.link) {
+      const old = this.link;
+      this.link = link;
+      this.successor = undefined;
+      this.welcomedSession = session;
+      old.end();
+      logger.info({ socket: name }, 'event socket reconnected, as the platform asked');
+      return;
+    }
+    // A link that was replaced, or a second welcome.
+    if (link !== (this.link ?? this.successor) || this.welcomedSession) return;
+    this.link = link;
+    this.successor = undefined;
+    this.welcomedSession = session;
+    this.welcomedAt = performance.now();
+    this.listener.welcomed(session).then(
+      () => logger.info({ socket: name }, 'event socket connected'),
+      (error: unknown) => {
+        if (this.isStopped) return;
+        this.failures.warn('cannot use the session of an event socket, closing it', {
+          err: error,
+          socket: name,
+        });
+        link.end('the session cannot be used');
+      },
+    );
+  }
+
+  /** The old link stays until the welcome of the new one, so that no message is missed. */
+  private onReconnect(link: SocketLink, url: string): void {
+    if (link !== this.link || this.successor || this.isStopped) return;
+    this.reconnectUrl = url;
+    try {
+      this.successor = this.open(url);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      // Not logged: the URL continues the session. The platform closes the old link in 30 s, which leads to a new session.
+      this.failures.warn('the platform asked for a reconnect to a malformed URL', {
+        socket: this.options.name,
+      });
+    }
+  }
+
+  private onEnded(link: SocketLink, end: LinkEnd): void {
+    this.links.delete(link);
+    if (this.isStopped) return;
+    if (link === this.successor) this.onSuccessorEnded(end);
+    else if (link === this.link) this.onLinkEnded(end);
+  }
+
+  private onSuccessorEnded(end: LinkEnd): void {
+    this.successor = undefined;
+    this.failures.warn('cannot reconnect an event socket', { socket: this.options.name, ...end });
+    const { link, reconnectUrl } = this;
+    if (!link) this.reconnectLater();
+    // Without a code, the URL has not reached the platform, which waits 30 s. Otherwise the URL is used up.
+    else if (end.code === null) this.later(() => this.onReconnect(link, reconnectUrl));
+  }
+
+  private onLinkEnded(end: LinkEnd): void {
+    const socket = this.options.name;
+    this.link = undefined;
+    clearTimeout(this.timer);
+    // The second link may still be welcomed, then as a new session: messages may be missing since the loss of the first one.
+    if (!this.successor) this.reconnectLater();
+    if (!this.welcomedSession) {
+      this.failures.warn('cannot connect an event socket, retrying within 30 s', { socket, ...end });
+      return;
+    }
+    this.welcomedSession = null;
+    const level = end.code === sentTraffic ? 'error' : 'warn';
+    this.options.logger[level]({ socket, ...end }, 'event socket lost, messages from now on may be missing');
+    this.listener.lost(end);
+  }
+
+  private reconnectLater(): void {
+    this.later(() => {
+      this.link = this.open(this.url);
+    });
+  }
+
+  private later(act: () => void): void {
+    if (this.welcomedSession && performance.now() - this.welcomedAt >= provenAfter * this.secondMs)
+      this.attempts = 0;
+    const seconds = Math.min(minBackoff * 2 ** this.attempts, maxBackoff);
+    this.attempts += 1;
+    clearTimeout(this.timer);
+    // Jitter: the platform may have closed the sockets of many clients.
+    this.timer = setTimeout(act, seconds * (0.5 + Math.random() / 2) * this.secondMs);
+  }
+}

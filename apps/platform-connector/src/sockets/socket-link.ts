@@ -1,0 +1,126 @@
+import { ServiceError } from '@stream-events/contracts';
+import { inbound, type SocketFrame } from '@stream-events/platforms';
+import type { FailureLog } from '@stream-events/service';
+import { WebSocket } from 'ws';
+
+/** How a link has ended. */
+export interface LinkEnd {
+  /** The close code; null when the connection ended without a close frame. */
+  code: number | null;
+  reason: string;
+  /** When the last frame arrived, or when the link was opened; in milliseconds since 1970. */
+  since: number;
+}
+
+/** What a link reports. */
+export interface LinkListener {
+  onFrame(frame: SocketFrame): void;
+  /** The link has ended. Called once, also for a connection that was never established. */
+  onEnded(end: LinkEnd): void;
+}
+
+export interface LinkOptions {
+  failures: FailureLog;
+  /** Length of one second in milliseconds; tests shorten it. */
+  secondMs: number;
+}
+
+// All in seconds. The platform replies within a fraction of a second.
+const connectWithin = 10;
+const welcomeWithin = 10;
+// The platform sends a frame at the end of each keep-alive interval. The margin covers a slow network.
+const keepAliveMargin = 3;
+const closeWithin = 2;
+
+// A webhook's body has at most 256 KiB.
+const maxFrameBytes = 1024 * 1024;
+
+// Of ws, for connections that ended without a close frame, or with one that has no code.
+const codesWithoutMeaning = [1005, 1006];
+
+/**
+ * One WebSocket connection to the platform. Sends nothing except pongs, because the platform closes a socket that sends.
+ *
+ * ```
+ *  connecting ──10 s──▶ open ──10 s──▶ welcomed ──▶ any frame restarts the watchdog
+ *      │                 │                │
+ *      └─────────────────┴────────────────┴─── closed, failed, or silent for too long ──▶ ended
+ * ```
+ */
+export class SocketLink {
+  private readonly socket: WebSocket;
+  private watchdog: NodeJS.Timeout;
+  private failure: string | undefined;
+  private lastFrameAt = Date.now();
+  /** Resolves when the link has ended. */
+  readonly ended: Promise<void>;
+
+  /** @throws SyntaxError when the URL is not one of a WebSocket */
+  constructor(
+    url: string,
+    private readonly listener: LinkListener,
+    private readonly options: LinkOptions,
+  ) {
+    this.socket = new WebSocket(url, {
+      handshakeTimeout: connectWithin * options.secondMs,
+      maxPayload: maxFrameBytes,
+    });
+    this.watchdog = this.expectFrameWithin(connectWithin + welcomeWithin);
+    this.socket.on('message', (data) => this.onMessage(data as Buffer)); // holds: the binary type is the default
+    this.socket.on('error', ({ message }) => (this.failure ??= message)); // `close` follows
+    this.ended = new Promise((resolve) => {
+      this.socket.on('close', (code, reason) => {
+        this.onClose(code, reason.toString());
+        resolve();
+      });
+    });
+  }
+
+  /** When the last frame arrived, in milliseconds since 1970. */
+  get since(): number {
+    return this.lastFrameAt;
+  }
+
+  /** Closes the connection. Frames that are on their way still arrive. */
+  end(reason?: string): void {
+    this.failure ??= reason;
+    clearTimeout(this.watchdog);
+    this.watchdog = setTimeout(() => this.socket.terminate(), closeWithin * this.options.secondMs);
+    this.socket.close(1000);
+  }
+
+  private onMessage(data: Buffer): void {
+    this.lastFrameAt = Date.now();
+    this.watchdog.refresh();
+    const frame = this.read(data);
+    if (frame?.kind === 'welcome') {
+      clearTimeout(this.watchdog);
+      this.watchdog = this.expectFrameWithin(frame.session.keepAliveMs / 1_000 + keepAliveMargin);
+    }
+    if (frame) this.listener.onFrame(frame);
+  }
+
+  private read(data: Buffer): SocketFrame | undefined {
+    try {
+      return inbound.readFrame(data);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      this.options.failures.warn('ignored a malformed frame of the platform', { err: error });
+      return undefined;
+    }
+  }
+
+  private expectFrameWithin(seconds: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.failure = `no frame for ${seconds} s`;
+      this.socket.terminate();
+    }, seconds * this.options.secondMs);
+  }
+
+  private onClose(code: number, text: string): void {
+    clearTimeout(this.watchdog);
+    const hasCode = !codesWithoutMeaning.includes(code);
+    const reason = text || (hasCode && inbound.closeReasons[code]) || this.failure || 'connection closed';
+    this.listener.onEnded({ code: hasCode ? code : null, reason, since: this.lastFrameAt });
+  }
+}

@@ -1,0 +1,27 @@
+import { Writable } from 'node:stream';
+import { toLoggedError, type Logger } from '@stream-events/service';
+import { eventually } from '@stream-events/testing';
+import { pino } from 'pino';
+
+/** A logger that keeps its lines, without the redaction of a service's logger. */
+export class LogRecorder {
+  text = '';
+  readonly logger: Logger;
+
+  constructor() {
+    const stream = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        this.text += chunk.toString();
+        done();
+      },
+    });
+    this.logger = pino(
+      { level: 'trace', serializers: { err: (error: unknown) => toLoggedError(error) } },
+      stream,
+    );
+  }
+
+  async waitFor(message: string): Promise<void> {
+    await eventually(() => expect(this.text).toContain(message));
+  }
+}
