@@ -61,8 +61,8 @@ const folderOrders = {
   ],
   'apps/streamer-monitor/src': ['streams', 'polling', 'streamers', 'stream-events', 'rebuild'],
   'apps/platform-connector/src': [
-    ...['platform', 'look-up', 'sockets', 'subscriptions', 'event-types'],
-    ...['reconciliation', 'revocations', 'status'],
+    ...['platform', 'look-up', 'sockets', 'subscriptions', 'event-types', 'grants'],
+    ...['connections', 'reconciliation', 'revocations', 'status'],
   ],
   'apps/platform-simulator/src': [
     ...['http', 'limits', 'world', 'faults', 'grants', 'oauth', 'messages', 'sockets', 'transports'],

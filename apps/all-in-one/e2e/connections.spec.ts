@@ -60,11 +60,11 @@ describe('connections to channels', () => {
   };
 
   it(
-    'asks for the scopes of the active event types, and subscribes to what was refused without consent',
+    'asks for the scopes of the active event types, and subscribes to what was not granted before',
     async () => {
       const user = await platform.addUser();
       await monitorStreamer(stack, user.login);
-      await eventually(async () => expect(await cheers(user.id)).toEqual(['refused']), settled);
+      await eventually(async () => expect(await cheers(user.id)).toEqual(['not_granted']), settled);
 
       const pending = await start();
       expect(pending).toMatchObject({ state: 'pending', platform_id: null, user_code: expect.any(String) });

@@ -52,14 +52,15 @@ describe('platform connector as a process', () => {
     await connector.start();
     await eventually(async () => {
       const { subscriptions, count } = await gateway.request(listSubscriptions, { pageSize: 100 });
-      // The types that are active by default on the simulated platform. Raids have one subscription for each direction.
-      expect(count).toBe(15);
+      // The types that are active by default on the simulated platform. Raids have one subscription for each direction,
+      // and those about consent one for the application.
+      expect(count).toBe(17);
       expect(new Set(subscriptions.map(({ status }) => status))).toEqual(new Set(['waiting']));
     });
 
     monitored.ids = ['1', '2'];
     await gateway.request(reconcileSubscriptions, {});
-    await eventually(async () => expect(await connector.metric('platform_subscriptions', { status: 'waiting' })).toBe(30)); // prettier-ignore
+    await eventually(async () => expect(await connector.metric('platform_subscriptions', { status: 'waiting' })).toBe(32)); // prettier-ignore
 
     const startedAt = performance.now();
     expect(await connector.kill('SIGTERM')).toEqual({ code: 0, signal: null });

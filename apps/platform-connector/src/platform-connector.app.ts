@@ -36,6 +36,7 @@ import {
 import type { DataSource } from 'typeorm';
 import { connectionColumns } from './connections/connection.entity.js';
 import { ConnectionUpkeep } from './connections/connection-upkeep.service.js';
+import { ConsentEventsConsumer } from './connections/consent-events.consumer.js';
 import { EventTypesService } from './event-types/event-types.service.js';
 import { variables, type PlatformConnectorConfig } from './platform-connector.config.js';
 import { schema } from './platform-connector.database.js';
@@ -100,7 +101,9 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
   await app.get(EventTypesService).start();
   await app.get(IngestPublisher).connect();
   app.get(DeliveryGaps).start();
-  const background = [Reconciler, RevocationsConsumer, ConnectionUpkeep].map((part) => app.get(part));
+  const background = [Reconciler, RevocationsConsumer, ConsentEventsConsumer, ConnectionUpkeep].map((part) =>
+    app.get(part),
+  );
   for (const part of background) await part.start();
   await app.listen();
   const reporter = new InstanceReporter(client, shell, { service: 'platform-connector', measures });

@@ -11,8 +11,10 @@ import { CreateEncryptionKeys1767200000000 } from './migrations/1767200000000-cr
 import { CreateConnections1767400000000 } from './migrations/1767400000000-create-connections.js';
 import { CreateDeliveryGaps1767500000000 } from './migrations/1767500000000-create-delivery-gaps.js';
 import { AddTransports1767600000000 } from './migrations/1767600000000-add-transports.js';
+import { CreateUserGrants1767700000000 } from './migrations/1767700000000-create-user-grants.js';
 import { AppToken } from './platform/app-token.entity.js';
 import { CreateSubscriptionMoves1767300000000 } from './migrations/1767300000000-create-subscription-moves.js';
+import { UserGrant } from './grants/user-grant.entity.js';
 import { PlatformErrorRow } from './platform/platform-error.entity.js';
 import { RateBudgetRow } from './platform/rate-budget.entity.js';
 import { DeliveryGapRow } from './sockets/delivery-gap.entity.js';
@@ -35,6 +37,7 @@ export const schema = {
     StoreIdentity,
     Subscription,
     SubscriptionMoveRow,
+    UserGrant,
   ],
   migrations: [
     CreateAppTokensAndRateBudgets1764200000000,
@@ -47,5 +50,6 @@ export const schema = {
     CreateSubscriptionMoves1767300000000,
     CreateDeliveryGaps1767500000000,
     AddTransports1767600000000,
+    CreateUserGrants1767700000000,
   ],
 };

@@ -6,6 +6,7 @@ import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import { ConnectionsModule } from './connections/connections.module.js';
 import { EventTypesModule } from './event-types/event-types.module.js';
+import { GrantsModule } from './grants/grants.module.js';
 import { LookUpModule } from './look-up/look-up.module.js';
 import type { PlatformConnectorConfig } from './platform-connector.config.js';
 import { PlatformModule } from './platform/platform.module.js';
@@ -49,6 +50,7 @@ export class PlatformConnectorModule {
         LookUpModule,
         SubscriptionsModule,
         EventTypesModule,
+        GrantsModule,
         ReconciliationModule,
         RevocationsModule,
         ConnectionsModule,

@@ -124,7 +124,9 @@ export class ConnectorSetup {
   /** Closes the instances, clears the tables, and resets the platform's faults for the next test. */
   async reset(): Promise<void> {
     await Promise.all(this.instances.splice(0).map((instance) => instance.close()));
-    await this.dataSource.query('TRUNCATE app_tokens, connections, platform_errors, rate_budgets');
+    await this.dataSource.query(
+      'TRUNCATE app_tokens, connections, platform_errors, rate_budgets, user_grants',
+    );
     this.fake.reset();
     this.logs = '';
   }

@@ -22,6 +22,7 @@ import {
 } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { v7 } from 'uuid';
+import { ConsentEventsConsumer } from '../src/connections/consent-events.consumer.js';
 import { EventTypesService } from '../src/event-types/event-types.service.js';
 import { servedContracts } from '../src/platform-connector.app.js';
 import { variables } from '../src/platform-connector.config.js';
@@ -77,7 +78,9 @@ export class ReconcilerSetup {
   /** Stops all instances and clears everything. */
   async reset(): Promise<void> {
     await this.stopInstances();
-    await this.dataSource.query('TRUNCATE subscriptions, subscription_moves, event_types');
+    await this.dataSource.query(
+      'TRUNCATE connections, subscriptions, subscription_moves, event_types, user_grants',
+    );
     await this.dataSource.query('TRUNCATE reconciliation');
     await this.dataSource.query('INSERT INTO reconciliation DEFAULT VALUES');
     this.platform = new StandInPlatform();
@@ -146,6 +149,7 @@ export class ReconcilerSetup {
     await app.get(EventTypesService).start();
     await app.get(Reconciler).start();
     app.get(RevocationsConsumer).start();
+    app.get(ConsentEventsConsumer).start();
     await app.listen();
     // Now NATS has processed the instance's subscriptions.
     await strategy.ping();
@@ -162,6 +166,7 @@ export class ReconcilerSetup {
       stop: async () => {
         if (isClosed) return;
         isClosed = true;
+        await app.get(ConsentEventsConsumer).stop();
         await app.get(RevocationsConsumer).stop();
         await app.get(Reconciler).stop();
         await app.close();

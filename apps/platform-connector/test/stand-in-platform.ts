@@ -1,11 +1,16 @@
 import {
+  type Authorization,
   type CreateOutcome,
+  findEventType,
+  type Condition,
   type NewSubscription,
   type OutboundPlatform,
   PlatformCallError,
   type PlatformSubscription,
   type PlatformSubscriptionPage,
   PlatformUnavailableError,
+  requiredGrants,
+  scopes,
   subscriptionKey,
   type SubscriptionTransport,
 } from '@stream-events/platforms';
@@ -37,6 +42,14 @@ export class StandInPlatform implements OutboundPlatform {
   /** Streamers that the platform does not know. */
   readonly unknownStreamers = new Set<string>();
   saysIdOnConflict = true;
+  /** The scopes that users have granted; undefined while everyone has granted everything. */
+  grants: Map<string, string[]> | undefined;
+  /** Fails every list of what is granted. */
+  authorizationFailure: PlatformUnavailableError | undefined;
+  /** The users of each list of what is granted. */
+  readonly authorizationLists: (readonly string[])[] = [];
+  /** The number of refusals for lack of consent, by streamer. */
+  readonly denials = new Map<string, number>();
   /** Runs after a creation, before its reply. */
   beforeCreationAnswer: () => Promise<void> = () => Promise.resolve();
   private totalCost = 0;
@@ -107,6 +120,16 @@ export class StandInPlatform implements OutboundPlatform {
     return Promise.resolve();
   }
 
+  listAuthorizations(userIds: readonly string[]): Promise<Authorization[]> {
+    this.authorizationLists.push(userIds);
+    if (this.isAway) return Promise.reject(away());
+    if (this.authorizationFailure) return Promise.reject(this.authorizationFailure);
+    const every = scopes.map(({ scope }) => scope);
+    return Promise.resolve(
+      userIds.map((userId) => ({ userId, scopes: this.grants ? (this.grants.get(userId) ?? []) : every })),
+    );
+  }
+
   setStatus(id: string, status: string): void {
     const existing = this.subscriptions.get(id)!;
     if (isLive(existing.status) && !isLive(status)) this.totalCost -= existing.cost;
@@ -121,11 +144,25 @@ export class StandInPlatform implements OutboundPlatform {
     if (existingId !== undefined) return { kind: 'exists', id: this.saysIdOnConflict ? existingId : null };
     if (this.unknownStreamers.has(condition.broadcaster_user_id ?? ''))
       return { kind: 'refused', status: 400, message: 'unknown user' };
+    if (!this.hasConsent(type, condition)) {
+      const streamerId = condition.broadcaster_user_id ?? '';
+      this.denials.set(streamerId, (this.denials.get(streamerId) ?? 0) + 1);
+      return { kind: 'refused', status: 403, message: 'subscription missing proper authorization' };
+    }
     const cost = costlessTypes.includes(type) ? 0 : 1;
     if (this.totalCost + cost > this.maxCost) return { kind: 'limit_reached', message: 'too much' };
     const subscription = this.add({ type, version, condition, transport, cost, status: this.newStatus });
     this.creations.set(key, (this.creations.get(key) ?? 0) + 1);
     return { kind: 'created', subscription: { ...subscription } };
+  }
+
+  private hasConsent(type: string, condition: Condition): boolean {
+    const { grants } = this;
+    const row = findEventType(type);
+    if (!grants || !row) return true;
+    return requiredGrants(row, condition).every(({ userId, oneOf }) =>
+      oneOf.some((scope) => grants.get(userId)?.includes(scope)),
+    );
   }
 }
 

@@ -64,6 +64,8 @@ export const durableConsumers = {
   'stream-online': 'streamer-monitor-stream-online',
   'stream-offline': 'streamer-monitor-stream-offline',
   'subscription-revocation': 'platform-connector-revocations',
+  'user-authorization-grant': 'platform-connector-grants',
+  'user-authorization-revoke': 'platform-connector-withdrawals',
 } as const;
 
 const pullEvents = `$JS.API.CONSUMER.MSG.NEXT.${eventsStreamName}.>`;

@@ -12,6 +12,7 @@ export function createNoPlatform(): OutboundPlatform {
     listSubscriptions: refuse,
     createSubscription: refuse,
     deleteSubscription: refuse,
+    listAuthorizations: refuse,
   };
 }
 

@@ -61,6 +61,16 @@ export type CreateOutcome =
   /** The platform rejects this subscription: consent is missing (403), the user is unknown (400), the version is gone (410). */
   | { kind: 'refused'; status: number; message: string };
 
+/** What a user has allowed the application to do. */
+export interface Authorization {
+  userId: string;
+  /** Empty when the user has not given consent, or has withdrawn it. */
+  scopes: string[];
+}
+
+/** How many users `listAuthorizations` accepts. */
+export const maxAuthorizationUsers = 10;
+
 /**
  * The calls that the service makes to a platform. Every method throws PlatformUnavailableError when the platform does not
  * reply in time, rejects the call for now, or sends a malformed reply.
@@ -79,6 +89,8 @@ export interface OutboundPlatform {
   createSubscription(wanted: NewSubscription): Promise<CreateOutcome>;
   /** Deletes a subscription. Succeeds when the subscription does not exist. */
   deleteSubscription(id: string): Promise<void>;
+  /** What these users, at most 10, allow the application. Unknown users are missing from the result. Runs with background priority. */
+  listAuthorizations(userIds: readonly string[]): Promise<Authorization[]>;
 }
 
 /** The kinds of requests to the authorization server, by their names in metrics and logs. */
@@ -91,7 +103,8 @@ export type PlatformEndpoint =
   | 'streams'
   | 'list_subscriptions'
   | 'create_subscription'
-  | 'delete_subscription';
+  | 'delete_subscription'
+  | 'list_authorizations';
 
 /** A reply of the platform with a status below 500. */
 export interface PlatformReply {

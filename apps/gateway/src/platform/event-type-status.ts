@@ -8,15 +8,18 @@ export const eventTypeStatuses = {
   partly: 'some subscriptions are enabled, others are not, or not yet',
   failed: 'no subscription is enabled, and the platform rejected or revoked some',
   limited: 'no subscription is enabled, and some exceed the platform’s limit',
+  not_granted: 'no subscription is enabled, because no streamer has granted the scopes; connect a channel',
   waiting:
     'no subscription is enabled yet: there are no streamers, or the platform has not created or verified the subscriptions yet',
 } as const;
 
 export type EventTypeStatus = keyof typeof eventTypeStatuses;
 
-// Every other status except `enabled` is a failure. The platform may add statuses without notice.
+// Every other status except `enabled` and the two below is a failure. The platform may add statuses without notice.
 const waitingStatuses = ['waiting', 'webhook_callback_verification_pending'];
 const limitedStatus = 'limit_reached';
+const notGrantedStatus = 'not_granted';
+const failureFree = [...waitingStatuses, limitedStatus, notGrantedStatus];
 
 /** Derives the status of an event type from the number of its subscriptions in each status. */
 export function eventTypeStatus(
@@ -28,7 +31,7 @@ export function eventTypeStatus(
     .filter(([, count]) => count > 0)
     .map(([status]) => status);
   if (statuses.includes('enabled')) return statuses.length === 1 ? 'enabled' : 'partly';
-  if (statuses.some((status) => status !== limitedStatus && !waitingStatuses.includes(status)))
-    return 'failed';
-  return statuses.includes(limitedStatus) ? 'limited' : 'waiting';
+  if (statuses.some((status) => !failureFree.includes(status))) return 'failed';
+  if (statuses.includes(limitedStatus)) return 'limited';
+  return statuses.includes(notGrantedStatus) ? 'not_granted' : 'waiting';
 }

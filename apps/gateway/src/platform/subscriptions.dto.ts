@@ -66,7 +66,8 @@ export class SubscriptionRecord {
     description:
       'A status of the platform (`enabled`, `webhook_callback_verification_pending`, `authorization_revoked`, …) or of the ' +
       'service: `waiting` (not created yet), `limit_reached` (exceeds the platform’s limit; the streamer is polled), `refused` ' +
-      '(the platform rejected it; the service tries again)',
+      '(the platform rejected it; the service tries again), `not_granted` (a user has not given the consent that it needs; `reason` says ' +
+      'what to do)',
     example: 'enabled',
   })
   status!: string;

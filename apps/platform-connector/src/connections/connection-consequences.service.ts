@@ -2,23 +2,28 @@ import { Inject, Injectable } from '@nestjs/common';
 import { createStreamer, ServiceError } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import { LOGGER, type Logger } from '@stream-events/service';
-import { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
-import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
+import { UserGrants } from '../grants/user-grants.service.js';
+import { ConnectionsRepository } from './connections.repository.js';
 
-/** What follows from a consent in other parts of the system. */
+/** What follows from a change of a consent in other parts of the system. */
 @Injectable()
 export class ConnectionConsequences {
   constructor(
     private readonly client: RequestClient,
-    private readonly subscriptions: SubscriptionsRepository,
-    private readonly schedule: ReconciliationSchedule,
+    private readonly grants: UserGrants,
+    private readonly connections: ConnectionsRepository,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Tries the subscriptions again that the platform refused without the consent. */
+  /** Subscribes to what a user has granted. */
   async onGranted(userId: string): Promise<void> {
-    await this.subscriptions.retryRefused(userId);
-    await this.schedule.hint();
+    await this.grants.onGranted(userId);
+  }
+
+  /** Checks the consent of users that the platform has ended, so that their connections show it soon. */
+  async onRevoked(userIds: readonly string[]): Promise<void> {
+    await this.connections.validateUsers(userIds);
+    await this.grants.onRevoked(userIds);
   }
 
   /** Monitors a channel. Returns false when the attempt must be repeated. */

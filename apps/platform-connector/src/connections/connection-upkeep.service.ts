@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { FailureLog, LOGGER, WorkerLoop, type Logger } from '@stream-events/service';
+import { areSameScopes } from '../grants/consent.js';
 import { AuthorizationServer } from './authorization-server.js';
 import { ConnectionConsequences } from './connection-consequences.service.js';
 import type { Connection } from './connection.entity.js';
@@ -57,10 +58,22 @@ export class ConnectionUpkeep {
     const { clientId } = this.server;
     const connection = clientId === undefined ? null : await this.repository.claimDue(clientId);
     if (!connection) return false;
+    try {
+      await this.attend(connection);
+    } catch (error) {
+      // The claim makes the next attempt due, so the other connections go on meanwhile.
+      this.failures.warn('cannot attend to a connection, retrying in 20 s', {
+        err: error,
+        connectionId: connection.id,
+      });
+    }
+    return true;
+  }
+
+  private async attend(connection: Connection): Promise<void> {
     const deviceCode = this.repository.deviceCodeOf(connection);
     if (deviceCode === undefined) await this.validate(connection);
     else await this.poll(connection, deviceCode);
-    return true;
   }
 
   private async poll(
@@ -87,13 +100,10 @@ export class ConnectionUpkeep {
     const isNew = connection.state !== 'connected';
     await this.repository.saveConnected(connection, owner);
     if (isNew) this.logger.info({ connectionId: id, userId: owner.userId }, 'channel connected');
-    if (isNew || !isEqual(owner.scopes, connection.scopes)) await this.consequences.onGranted(owner.userId);
+    if (isNew || !areSameScopes(owner.scopes, connection.scopes))
+      await this.consequences.onGranted(owner.userId);
     if (connection.isMonitored) return;
     if (await this.consequences.monitor(owner.login)) await this.repository.saveMonitored(id);
     else await this.repository.postpone(id, retryMs);
   }
-}
-
-function isEqual(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === others.length && new Set([...some, ...others]).size === some.length;
 }

@@ -1,18 +1,19 @@
 import { Module } from '@nestjs/common';
 import { EventTypesModule } from '../event-types/event-types.module.js';
+import { GrantsModule } from '../grants/grants.module.js';
 import { PlatformModule } from '../platform/platform.module.js';
-import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { AuthorizationServer } from './authorization-server.js';
 import { ConnectionConsequences } from './connection-consequences.service.js';
 import { ConnectionUpkeep } from './connection-upkeep.service.js';
 import { ConnectionsController } from './connections.controller.js';
 import { ConnectionsRepository } from './connections.repository.js';
 import { ConnectionsService } from './connections.service.js';
+import { ConsentEventsConsumer } from './consent-events.consumer.js';
 import { UserTokens } from './user-tokens.service.js';
 
 /** The channels that have given consent, and their tokens. */
 @Module({
-  imports: [EventTypesModule, PlatformModule, SubscriptionsModule],
+  imports: [EventTypesModule, GrantsModule, PlatformModule],
   controllers: [ConnectionsController],
   providers: [
     AuthorizationServer,
@@ -20,7 +21,9 @@ import { UserTokens } from './user-tokens.service.js';
     ConnectionsRepository,
     ConnectionsService,
     ConnectionUpkeep,
+    ConsentEventsConsumer,
     UserTokens,
   ],
+  exports: [ConnectionConsequences],
 })
 export class ConnectionsModule {}

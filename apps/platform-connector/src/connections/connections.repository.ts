@@ -103,6 +103,14 @@ export class ConnectionsRepository {
     );
   }
 
+  /** Makes the validation of the tokens of these users due now. */
+  async validateUsers(userIds: readonly string[]): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE connections SET due_at = now() WHERE user_id = ANY($1::text[]) AND state = 'connected'`,
+      [userIds],
+    );
+  }
+
   /** Makes the next poll or attempt due after this time. */
   async postpone(id: string, milliseconds: number): Promise<void> {
     await this.dataSource.query(

@@ -25,6 +25,7 @@ export const callLimits: Readonly<Record<PlatformCall['endpoint'], CallLimits>> 
   list_subscriptions: subscriptionLimits,
   create_subscription: subscriptionLimits,
   delete_subscription: subscriptionLimits,
+  list_authorizations: subscriptionLimits,
 };
 
 // A hiccup ends within half a second. The random half keeps instances from retrying at the same moment during an outage.

@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { EventTypesService } from '../event-types/event-types.service.js';
+import { UserGrants } from '../grants/user-grants.service.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { StreamerMonitorClient } from './streamer-monitor.client.js';
-import { wantedSubscriptions, type WantedSubscription } from './wanted-subscriptions.js';
+import { usersToAsk, wantedSubscriptions, type WantedSubscription } from './wanted-subscriptions.js';
 
 /** The subscriptions that should exist. */
 export interface DesiredSubscriptions {
@@ -18,6 +19,7 @@ export class DesiredSubscriptionsService {
   constructor(
     private readonly streamerMonitor: StreamerMonitorClient,
     private readonly eventTypes: EventTypesService,
+    private readonly grants: UserGrants,
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
   ) {}
 
@@ -28,9 +30,8 @@ export class DesiredSubscriptionsService {
     const { transport, credentials } = this.settings;
     if (transport === null) return { monitored, wanted: null };
     const types = await this.eventTypes.active();
-    return {
-      monitored,
-      wanted: wantedSubscriptions(streamerIds, types, { clientId: credentials?.clientId }),
-    };
+    const grantsOf = await this.grants.read(usersToAsk(streamerIds, types), signal);
+    const values = { clientId: credentials?.clientId };
+    return { monitored, wanted: wantedSubscriptions(streamerIds, types, { values, grantsOf }) };
   }
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { PlatformCallError, PlatformUnavailableError } from '@stream-events/platforms';
 import {
   alreadyExists,
+  denied,
   limitReached,
   observed,
   putOff,
@@ -41,6 +42,10 @@ const concurrency = 4;
 const maxDurationMs = 15_000;
 // A single call may fail because of its subscription and must not delay the others. 20 failures mean that the platform is down.
 const maxFailures = 20;
+
+// The status of a subscription that needs consent (docs/platform-facts.md §4.5).
+const missingConsent = 403;
+const consentRemedy = 'Connect the channel, or connect it again: POST /api/v1/platform/connections.';
 
 /** Executes a plan on the platform. Saves the result of each action, so that a crash loses only the results of calls in flight. */
 @Injectable()
@@ -143,7 +148,11 @@ export class PlanExecution {
       }
       case 'refused': {
         const reason = `The platform refused the subscription (HTTP ${outcome.status}): ${outcome.message}`;
-        await this.subscriptions.save({ before: own, after: turnedDown(own, refused, { reason, now }) });
+        const after =
+          outcome.status === missingConsent
+            ? denied(own, { reason: `${reason}. ${consentRemedy}`, now })
+            : turnedDown(own, refused, { reason, now });
+        await this.subscriptions.save({ before: own, after });
         return 'refused';
       }
     }

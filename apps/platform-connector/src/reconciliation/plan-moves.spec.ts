@@ -227,7 +227,7 @@ describe('moves, round after round', () => {
         const add = (listed: PlatformSubscription): void => void platform.set(listed.id, listed);
         const wanted = streamers.map((id) => {
           const { key, type, version, condition } = row(id);
-          return { key, type, version, condition, expectedCost: 1 };
+          return { key, type, version, condition, expectedCost: 1, consent: { kind: 'given' as const } };
         });
         let rows: OwnSubscription[] = [];
         for (const [index, secret] of secrets.entries()) {

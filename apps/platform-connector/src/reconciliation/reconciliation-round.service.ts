@@ -92,7 +92,7 @@ export class ReconciliationRound {
     const execution = await this.execution.run(plan.actions, context);
     const hasStrays = plan.actions.some((action) => action.kind === 'delete' && action.own === null);
     const hasMoves = (isOutdated && listing !== null) || (await this.moves.areUnderWay());
-    const end = endAfter(execution, { count, hasStrays, hasMoves });
+    const end = endAfter(execution, { count, hasStrays, hasMoves, isPartial: plan.isPartial });
     return { end, tally: execution.tally, problem: execution.unavailable };
   }
 
@@ -134,14 +134,23 @@ export class ReconciliationRound {
   }
 }
 
+/** What else decides when the next round follows an execution. */
+interface ExecutionFacts {
+  /** The number of subscriptions. */
+  count: number;
+  hasStrays: boolean;
+  hasMoves: boolean;
+  isPartial: boolean;
+}
+
 function endAfter(
   { tally, isComplete, failure, unavailable }: Execution,
-  { count, hasStrays, hasMoves }: { count: number; hasStrays: boolean; hasMoves: boolean },
+  { count, hasStrays, hasMoves, isPartial }: ExecutionFacts,
 ): RoundEnd {
   const error = unavailable ?? failure;
   const pauseMs = error ? pauseOf(error) : 0;
   // Deletions make room for other subscriptions, or are followed by a new creation.
-  const hasMore = !isComplete || 'delete done' in tally;
+  const hasMore = !isComplete || isPartial || 'delete done' in tally;
   const isRelisted =
     'create limit_reached' in tally || 'create failed' in tally || (hasStrays && !isComplete);
   const minPauseMs = Math.max(minListingPauseMs, count * listingPauseMsPerSubscription);

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { EventTypesModule } from '../event-types/event-types.module.js';
+import { GrantsModule } from '../grants/grants.module.js';
 import { PlatformModule } from '../platform/platform.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { DesiredSubscriptionsService } from './desired-subscriptions.service.js';
@@ -13,7 +14,7 @@ import { StreamerMonitorClient } from './streamer-monitor.client.js';
 
 /** Reconciliation: compares the desired subscriptions with the actual ones, and creates and deletes them on the platform. */
 @Module({
-  imports: [EventTypesModule, PlatformModule, SubscriptionsModule],
+  imports: [EventTypesModule, GrantsModule, PlatformModule, SubscriptionsModule],
   providers: [
     DesiredSubscriptionsService,
     EventsClient,

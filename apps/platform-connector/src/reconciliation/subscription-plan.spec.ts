@@ -24,7 +24,7 @@ const other = webhook(callbackOf(publicUrl, '22222222'));
 
 function want(streamerId: string, type = 'stream.online', expectedCost = 1): WantedSubscription {
   const subscription = { type, version: '1', condition: { broadcaster_user_id: streamerId } };
-  return { ...subscription, key: subscriptionKey(subscription), expectedCost };
+  return { ...subscription, key: subscriptionKey(subscription), expectedCost, consent: { kind: 'given' } };
 }
 
 let ids = 0;

@@ -1,4 +1,5 @@
 import type { PlatformSubscription, SubscriptionTransport } from '@stream-events/platforms';
+import { applyConsent } from './apply-consent.js';
 import { matchListing, type Listing, type Match } from './match-listing.js';
 import { planMoves, type MovesPlan } from './plan-moves.js';
 import {
@@ -54,6 +55,8 @@ export interface Plan extends RowChanges {
   /** The actions may run in any order, several at a time, because every subset keeps the cost within the limit. */
   actions: Action[];
   foreignCost: number;
+  /** Whether the results of the actions decide about further ones. */
+  isPartial: boolean;
   /** Null when no subscription may move in this round. Its actions are in `actions`, too. */
   moves: MovesPlan | null;
 }
@@ -73,7 +76,7 @@ export function planSubscriptions(input: PlanInput): Plan {
     : withoutListing(all, input.foreignCost);
   const current = new Map(match.own.map((row) => [row.key, row]));
 
-  const { kept, creatable, actions } = allot(input, current, match.foreignCost);
+  const { kept, creatable, actions, hasAttempts } = allot(input, current, match.foreignCost);
   const wantedKeys = new Set(wanted.map(({ key }) => key));
   const unwanted = match.own.filter((row) => !wantedKeys.has(row.key));
   const twins = [...match.twins.values()];
@@ -101,6 +104,7 @@ export function planSubscriptions(input: PlanInput): Plan {
       ...(moves?.actions ?? []),
     ],
     foreignCost: match.foreignCost,
+    isPartial: hasAttempts && creations.length > 0,
     moves,
   };
 }
@@ -117,6 +121,8 @@ interface Allotment {
   creatable: { own: OwnSubscription; cost: number }[];
   /** Deletions of subscriptions that have ended or do not fit. */
   actions: Action[];
+  /** See `Consented`. */
+  hasAttempts: boolean;
 }
 
 /** Distributes the room under the limit by priority. Subscriptions that the platform refused come last. */
@@ -125,14 +131,16 @@ function allot(
   current: ReadonlyMap<string, OwnSubscription>,
   foreignCost: number,
 ): Allotment {
-  const rows = wanted
-    .map(({ key, expectedCost }) => ({ own: current.get(key), expectedCost }))
-    .flatMap(({ own, expectedCost }) => (own ? [{ own, cost: own.cost ?? expectedCost }] : []));
+  const asFound = wanted.flatMap(({ key, expectedCost, consent }) => {
+    const own = current.get(key);
+    return own ? [{ own, cost: own.cost ?? expectedCost, consent }] : [];
+  });
+  const { rows, changed, hasAttempts } = applyConsent(asFound, now);
   const inOrder = [
     ...rows.filter(({ own }) => own.status !== refused),
     ...rows.filter(({ own }) => own.status === refused),
   ];
-  const result: Allotment = { kept: [], creatable: [], actions: [] };
+  const result: Allotment = { kept: changed, creatable: [], actions: [], hasAttempts };
   let room = maxCost === null ? Infinity : maxCost - foreignCost;
   for (const { own, cost } of inOrder) {
     const isDue = own.retryAt === null || own.retryAt <= now;
@@ -194,7 +202,7 @@ function toDeletion(own: OwnSubscription, after: OwnSubscription | null): Action
 }
 
 function toOwn(wanted: WantedSubscription, id: string, now: number): OwnSubscription {
-  const { expectedCost: _expectedCost, ...subscription } = wanted;
+  const { key, type, version, condition } = wanted;
   const none = { subscriptionId: null, reason: null, cost: null, attempts: 0, retryAt: null };
-  return { id, ...subscription, ...none, transport: null, status: waiting, statusSince: now };
+  return { id, key, type, version, condition, ...none, transport: null, status: waiting, statusSince: now };
 }

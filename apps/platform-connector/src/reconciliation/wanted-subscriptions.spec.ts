@@ -1,11 +1,22 @@
 import { byPriority, findEventType } from '@stream-events/platforms';
-import { wantedSubscriptions } from './wanted-subscriptions.js';
+import { usersToAsk, wantedSubscriptions } from './wanted-subscriptions.js';
+
+const values = { clientId: 'app' };
+const grantsOf = (): ReadonlySet<string> => new Set(['bits:read']);
+
+describe('usersToAsk', () => {
+  it('asks nobody when no type needs consent', () => {
+    const [online, cheer] = ['stream.online', 'channel.cheer'].map((type) => findEventType(type)!);
+    expect(usersToAsk(['1', '2'], [online!])).toEqual([]);
+    expect(usersToAsk(['1', '2'], [online!, cheer!])).toEqual(['1', '2']);
+  });
+});
 
 describe('wantedSubscriptions', () => {
   it('lists every type for each streamer in order, and application-wide types once', () => {
     const types = ['channel.cheer', 'stream.offline', 'stream.online', 'user.authorization.revoke'];
     const active = byPriority(types.map((type) => findEventType(type)!));
-    const wanted = wantedSubscriptions(['2', '1', '2'], active, { clientId: 'app' });
+    const wanted = wantedSubscriptions(['2', '1', '2'], active, { values, grantsOf });
 
     expect(wanted.map(({ type, condition }) => `${type} ${Object.values(condition).join()}`)).toEqual([
       'user.authorization.revoke app',
@@ -20,8 +31,14 @@ describe('wantedSubscriptions', () => {
     expect(new Set(wanted.map(({ key }) => key)).size).toBe(7);
   });
 
+  it('shows which of them lack consent', () => {
+    const types = ['stream.online', 'channel.cheer', 'channel.follow'].map((type) => findEventType(type)!);
+    const wanted = wantedSubscriptions(['1'], types, { values, grantsOf });
+    expect(wanted.map(({ consent }) => consent.kind)).toEqual(['given', 'given', 'missing']);
+  });
+
   it('lists a raid twice for each streamer: the raids on the channel, and the raids from it', () => {
-    const wanted = wantedSubscriptions(['2', '1'], [findEventType('channel.raid')!], { clientId: 'app' });
+    const wanted = wantedSubscriptions(['2', '1'], [findEventType('channel.raid')!], { values, grantsOf });
 
     expect(wanted.map(({ condition }) => condition)).toEqual([
       { to_broadcaster_user_id: '2' },

@@ -1,11 +1,13 @@
 import {
   conditionsFor,
   isOfApplication,
+  requiredGrants,
   subscriptionKey,
   type Condition,
   type ConditionValues,
   type EventType,
 } from '@stream-events/platforms';
+import { consentFor, type Consent, type GrantsOf } from '../grants/consent.js';
 
 /** A subscription that should exist. */
 export interface WantedSubscription {
@@ -15,6 +17,13 @@ export interface WantedSubscription {
   condition: Condition;
   /** The assumed cost until the platform reports one. */
   expectedCost: number;
+  /** Whether the users concerned have given the consent that it needs. */
+  consent: Consent;
+}
+
+/** The users whose consent the types may need. */
+export function usersToAsk(streamerIds: readonly string[], types: readonly EventType[]): string[] {
+  return types.some(({ scopes }) => scopes.length > 0) ? [...streamerIds] : [];
 }
 
 /**
@@ -24,13 +33,15 @@ export interface WantedSubscription {
 export function wantedSubscriptions(
   streamerIds: readonly string[],
   types: readonly EventType[],
-  values: ConditionValues,
+  { values, grantsOf }: { values: ConditionValues; grantsOf: GrantsOf },
 ): WantedSubscription[] {
   const toWanted = (type: EventType, streamerId: string): WantedSubscription[] =>
     conditionsFor(type, streamerId, values).map((condition) => {
       const wanted = { type: type.type, version: type.version, condition };
       // A type that needs a user's consent costs 0. Any other costs 1, or 0 when the user has given any consent.
-      return { ...wanted, key: subscriptionKey(wanted), expectedCost: type.scopes.length > 0 ? 0 : 1 };
+      const expectedCost = type.scopes.length > 0 ? 0 : 1;
+      const consent = consentFor(requiredGrants(type, condition), condition, grantsOf);
+      return { ...wanted, key: subscriptionKey(wanted), expectedCost, consent };
     });
   const once = types.filter(isOfApplication);
   const perStreamer = types.filter((type) => !isOfApplication(type));

@@ -9,7 +9,9 @@ import {
   type Outcome,
 } from '@stream-events/messaging';
 import { LOGGER, type Logger } from '@stream-events/service';
+import { ConnectionConsequences } from '../connections/connection-consequences.service.js';
 import { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
+import { authorizationRevoked, type OwnSubscription } from '../subscriptions/own-subscription.js';
 import { SubscriptionMetrics } from '../subscriptions/subscription-metrics.js';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 import { readRevocation } from './revocation.external.js';
@@ -36,6 +38,7 @@ export class RevocationsConsumer {
     @Inject(EVENTS_CONNECTION) connection: NatsConnection,
     private readonly subscriptions: SubscriptionsRepository,
     private readonly schedule: ReconciliationSchedule,
+    private readonly consequences: ConnectionConsequences,
     private readonly metrics: SubscriptionMetrics,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
@@ -62,15 +65,17 @@ export class RevocationsConsumer {
     const revocation = readRevocation(message.string());
     if (!revocation || !isStorableText(revocation.subscriptionId + revocation.status)) return 'done';
     const { subscriptionId, status } = revocation;
-    const isOurs = await this.subscriptions.saveEnded(subscriptionId, status);
-    if (isOurs) await this.onEnded(status);
+    const ended = await this.subscriptions.saveEnded(subscriptionId, status);
+    if (ended) await this.onEnded(ended);
     return 'done';
   }
 
-  private async onEnded(status: string): Promise<void> {
+  private async onEnded({ status, condition }: OwnSubscription): Promise<void> {
     this.metrics.increment('revocation', 'done');
     this.revoked.set(status, (this.revoked.get(status) ?? 0) + 1);
     this.reportTimer ??= setTimeout(() => this.report(), reportIntervalMs);
+    // Before the next round, which would otherwise subscribe again.
+    if (status === authorizationRevoked) await this.consequences.onRevoked(Object.values(condition));
     await this.schedule.hint();
   }
 

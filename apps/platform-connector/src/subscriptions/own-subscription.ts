@@ -41,7 +41,9 @@ export interface RowChanges {
 export const waiting = 'waiting';
 export const limitReached = 'limit_reached';
 export const refused = 'refused';
+export const notGranted = 'not_granted';
 export const enabled = 'enabled';
+export const authorizationRevoked = 'authorization_revoked';
 export const verificationPending = 'webhook_callback_verification_pending';
 export const verificationFailed = 'webhook_callback_verification_failed';
 
@@ -66,6 +68,8 @@ const provenAfterMs = 10 * 60_000;
  *
  *   waiting ──created──▶ webhook_callback_verification_pending ──▶ enabled
  *    ▲  │                        │                                   │
+ *    │  ├─▶ not_granted          │                                   │
+ *    │  │   until the user gives consent                             │
  *    │  ├─▶ refused              │ verification failed               │ revoked, failed, vanished
  *    │  │   retried              ▼                                   ▼
  *    │  │   after 1 min … 1 h   ended: deleted on the platform, then recreated: at once if it had worked for 10 min or
@@ -121,6 +125,33 @@ export function vanished(own: OwnSubscription, now: number): OwnSubscription {
 /** The subscription was deleted on the platform and will be recreated at `retryAt`. */
 export function released(own: OwnSubscription): OwnSubscription {
   return { ...own, subscriptionId: null };
+}
+
+/** A user has not given the consent that the subscription needs. */
+export function withoutConsent(
+  own: OwnSubscription,
+  { reason, now }: { reason: string; now: number },
+): OwnSubscription {
+  if (own.status === notGranted && own.reason === reason && own.retryAt === null) return own;
+  const statusSince = own.status === notGranted ? own.statusSince : now;
+  return { ...own, status: notGranted, reason, retryAt: null, statusSince };
+}
+
+/** The consent has been given, or an attempt will show whether it has. */
+export function withConsent(own: OwnSubscription, now: number): OwnSubscription {
+  if (own.status !== notGranted) return own;
+  return { ...own, status: waiting, reason: null, attempts: 0, retryAt: null, statusSince: now };
+}
+
+// A message about the consent leads to another attempt at once. A bot that becomes a moderator causes no such message.
+const deniedPauseMs = 24 * 3_600_000;
+
+/** The platform refused the subscription because of missing consent. Not tried again for a day, unless the consent changes. */
+export function denied(
+  own: OwnSubscription,
+  { reason, now }: { reason: string; now: number },
+): OwnSubscription {
+  return { ...own, status: notGranted, reason, retryAt: now + deniedPauseMs, statusSince: now };
 }
 
 /** The platform refused to create the subscription, or its limit was reached unexpectedly. Retried later. */

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Registry } from '@stream-events/service';
 import {
+  authorizationRevoked,
   enabled,
   limitReached,
+  notGranted,
   refused,
   verificationFailed,
   verificationPending,
@@ -17,11 +19,12 @@ const knownStatuses = [
   waiting,
   limitReached,
   refused,
+  notGranted,
   enabled,
   verificationPending,
   verificationFailed,
   'notification_failures_exceeded',
-  'authorization_revoked',
+  authorizationRevoked,
   'moderator_removed',
   'user_removed',
   'chat_user_banned',

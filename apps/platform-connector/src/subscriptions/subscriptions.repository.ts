@@ -5,6 +5,7 @@ import {
   enabled,
   ended,
   isLive,
+  notGranted,
   refused,
   verificationPending,
   type OwnSubscription,
@@ -70,15 +71,15 @@ export class SubscriptionsRepository {
     await this.dataSource.query('DELETE FROM subscriptions');
   }
 
-  /** Saves that the platform has ended a subscription. Returns false when the id is unknown or its end is already saved. */
-  async saveEnded(subscriptionId: string, status: string): Promise<boolean> {
+  /** Saves that the platform has ended a subscription. Returns undefined when the id is unknown or its end is already saved. */
+  async saveEnded(subscriptionId: string, status: string): Promise<OwnSubscription | undefined> {
     return this.dataSource.transaction(async (manager) => {
       const [row] = await manager.query<(OwnRow & { now: number })[]>(
         `SELECT ${ownColumns}, floor(extract(epoch FROM now()) * 1000)::float AS now
          FROM subscriptions WHERE subscription_id = $1 FOR UPDATE`,
         [subscriptionId],
       );
-      if (!row || !isLive(row.status) || isLive(status)) return false;
+      if (!row || !isLive(row.status) || isLive(status)) return undefined;
       const { now, ...columns } = row;
       const before = toOwn(columns);
       const after = ended(
@@ -87,16 +88,16 @@ export class SubscriptionsRepository {
         now,
       );
       await updateUnchanged(manager, [{ before, after }]);
-      return true;
+      return after;
     });
   }
 
-  /** Makes the next attempt due for the subscriptions about a user that the platform refused. */
-  async retryRefused(userId: string): Promise<void> {
+  /** Makes the next attempt due for the subscriptions about these users that the platform refused. */
+  async retryRefused(userIds: readonly string[]): Promise<void> {
     await this.dataSource.query(
       `UPDATE subscriptions SET retry_at = now()
-       WHERE status = $1 AND EXISTS (SELECT FROM jsonb_each_text(condition) WHERE value = $2)`,
-      [refused, userId],
+       WHERE status IN ($1, $2) AND EXISTS (SELECT FROM jsonb_each_text(condition) WHERE value = ANY($3::text[]))`,
+      [refused, notGranted, userIds],
     );
   }
 

@@ -33,8 +33,8 @@ export class SubscriptionTransportMessage {
 /**
  * A desired subscription to one event type for one streamer. `status` is the platform's status (`enabled`,
  * `webhook_callback_verification_pending`, `authorization_revoked`, …), or ours when the platform has no such subscription:
- * `waiting` (to be created), `limit_reached` (the platform's limit is reached; the streamer is polled), or `refused` (by the
- * platform).
+ * `waiting` (to be created), `limit_reached` (the platform's limit is reached; the streamer is polled), `refused` (by the
+ * platform), or `not_granted` (a user has not given the consent that it needs).
  */
 export class SubscriptionMessage {
   /** UUIDv7. */

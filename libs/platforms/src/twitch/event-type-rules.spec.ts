@@ -1,5 +1,12 @@
 import { eventTypes, findEventType } from './catalogue/event-types.js';
-import { byPriority, conditionsFor, findByAnyName, unsupportedReason } from './event-type-rules.js';
+import {
+  byPriority,
+  conditionsFor,
+  findByAnyName,
+  requiredGrants,
+  scopesFor,
+  unsupportedReason,
+} from './event-type-rules.js';
 
 const values = { clientId: 'app' };
 const typeNamed = (type: string) => findEventType(type)!;
@@ -46,6 +53,36 @@ describe('conditionsFor', () => {
       );
       const expected = row.condition_exactly_one_of.map((key) => [key]);
       expect(sides.sort()).toEqual(expected.length > 0 ? expected.sort() : [[]]);
+    }
+  });
+});
+
+describe('requiredGrants', () => {
+  const requiredFor = (type: string) =>
+    requiredGrants(typeNamed(type), conditionsFor(typeNamed(type), '7', values)[0]!);
+
+  it('lists one scope of each group', () => {
+    expect(requiredFor('channel.poll.begin')).toEqual([
+      { userId: '7', oneOf: ['channel:read:polls', 'channel:manage:polls'], isOptional: false },
+    ]);
+    expect(requiredFor('channel.moderate')).toHaveLength(8);
+    expect(requiredFor('stream.online')).toEqual([]);
+    expect(requiredFor('user.authorization.grant')).toEqual([]);
+  });
+
+  it('lists the scopes of bots for chat', () => {
+    expect(requiredFor('channel.chat.message').map(({ oneOf }) => oneOf[0])).toEqual([
+      'user:read:chat',
+      'user:bot',
+      'channel:bot',
+    ]);
+  });
+
+  it('are what a channel is asked for, for every supported type', () => {
+    for (const row of eventTypes.filter((each) => unsupportedReason(each, values) === null)) {
+      const required = conditionsFor(row, '7', values).flatMap((condition) => requiredGrants(row, condition));
+      const asked = scopesFor([row]);
+      for (const { oneOf } of required) expect(oneOf.some((scope) => asked.includes(scope))).toBe(true);
     }
   });
 });

@@ -8,6 +8,9 @@ export interface ConditionValues {
   clientId: string | undefined;
 }
 
+/** Lets the application act in the chat of a channel. */
+const channelBot = 'channel:bot';
+
 /** Keys whose value is the streamer's id: the streamer is the broadcaster, the moderator, and the chat user at once. */
 const streamerKeys = ['broadcaster_user_id', 'moderator_user_id', 'user_id'];
 
@@ -15,6 +18,15 @@ const streamerKeys = ['broadcaster_user_id', 'moderator_user_id', 'user_id'];
 export function findByAnyName(name: string): EventType | undefined {
   const row = eventTypes.find(({ type }) => type === name || toEventType(type) === name);
   return row && findEventType(row.type);
+}
+
+/** A user who must have granted one of these scopes to the application. */
+export interface RequiredGrant {
+  userId: string;
+  /** The first one permits the least. */
+  oneOf: readonly string[];
+  /** Whether the platform may do without the grant: a bot needs none from a channel that it moderates. */
+  isOptional: boolean;
 }
 
 /** Whether the type has one subscription for the whole application instead of one per streamer. */
@@ -51,6 +63,27 @@ export function conditionsFor(
 }
 
 /**
+ * What users must have granted so that the application can subscribe with its own token (docs/platform-facts.md §5): one scope of each
+ * group from the user who reads, and for chat `channel:bot` from the broadcaster.
+ */
+export function requiredGrants(
+  { scopes, app_token_extra_scopes: extra }: EventType,
+  condition: Condition,
+): RequiredGrant[] {
+  const broadcasterId = condition.broadcaster_user_id;
+  const readerId = condition.moderator_user_id ?? condition.user_id ?? broadcasterId;
+  if (readerId === undefined) return [];
+  const ofReader = [...scopes, ...extra.filter((scope) => scope !== channelBot).map((scope) => [scope])];
+  const ofChannel = extra.includes(channelBot) && broadcasterId !== undefined;
+  return [
+    ...ofReader.map((oneOf) => ({ userId: readerId, oneOf, isOptional: false })),
+    ...(ofChannel
+      ? [{ userId: broadcasterId, oneOf: [channelBot], isOptional: readerId !== broadcasterId }]
+      : []),
+  ];
+}
+
+/**
  * The scopes that a channel must grant so that the service can subscribe to these types, sorted. Of scopes that serve alike, the
  * first one, which permits the least. Types of chat need two more, because the service subscribes with the application's token.
  */
@@ -67,8 +100,14 @@ function incomingFirst(one: string, other: string): number {
   return Number(other.startsWith('to_')) - Number(one.startsWith('to_'));
 }
 
-// Without these types, only polling would notice that a streamer goes live.
-const alwaysActive = ['stream.online', 'stream.offline'];
+// Without these types, only polling would notice that a streamer goes live, and only the hourly list of grants that a user has given
+// or withdrawn consent.
+const alwaysActive = [
+  'stream.online',
+  'stream.offline',
+  'user.authorization.grant',
+  'user.authorization.revoke',
+];
 // The types that the simulated platform sends by default, so that a new installation has events to show.
 const activeInSimulation = [
   'channel.update',

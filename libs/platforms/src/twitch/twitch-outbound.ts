@@ -1,5 +1,6 @@
 import type { LookUpPriority, PlatformStreamMessage, PlatformUserMessage } from '@stream-events/contracts';
 import type {
+  Authorization,
   CreateOutcome,
   NewSubscription,
   OutboundPlatform,
@@ -9,6 +10,7 @@ import type {
   PlatformUrls,
 } from '../outbound-platform.js';
 import { PlatformCallError } from '../platform-call-error.js';
+import { readAuthorizations, toAuthorizationsQuery } from './authorizations.external.js';
 import { readErrorMessage } from './errors.external.js';
 import { readStreams, toStreamsQuery } from './streams.external.js';
 import {
@@ -73,6 +75,16 @@ export class TwitchOutbound implements OutboundPlatform {
       (reply) => {
         if (reply.status !== 204 && reply.status !== 404) throw unexpected(reply);
       },
+    );
+  }
+
+  async listAuthorizations(userIds: readonly string[]): Promise<Authorization[]> {
+    const query = toAuthorizationsQuery(userIds);
+    if (query === '') return []; // Twitch rejects a list without users
+    const url = `${this.urls.api}/authorization/users?${query}`;
+    return this.caller.call(
+      { endpoint: 'list_authorizations', method: 'GET', url, priority: 'background' },
+      (reply) => readAuthorizations(bodyOf(reply, 200)),
     );
   }
 

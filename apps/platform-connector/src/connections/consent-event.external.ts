@@ -1,0 +1,35 @@
+import { isJsonObject, isStorableText, parseJson } from '@stream-events/contracts';
+
+const changes = new Map<unknown, 'granted' | 'revoked'>([
+  ['user-authorization-grant', 'granted'],
+  ['user-authorization-revoke', 'revoked'],
+]);
+
+/** A user who has given consent to the application, or has withdrawn it. */
+export interface ConsentEvent {
+  change: 'granted' | 'revoked';
+  userId: string;
+}
+
+/**
+ * Reads a message of the EVENTS stream. Returns undefined when the platform did not send it: an event that a client added has no
+ * `event_id`, and a test event has another origin.
+ */
+export function readConsentEvent(payload: string): ConsentEvent | undefined {
+  const record = parse(payload);
+  if (!isJsonObject(record)) return undefined;
+  const { event_type: type, origin, event_id: eventId, event_data: data } = record;
+  const change = changes.get(type);
+  if (!change || origin !== 'platform' || typeof eventId !== 'string' || !isJsonObject(data))
+    return undefined;
+  const { user_id: userId } = data;
+  return typeof userId === 'string' && isStorableText(userId) ? { change, userId } : undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined; // not published by the events service
+  }
+}

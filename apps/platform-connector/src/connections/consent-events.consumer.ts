@@ -1,0 +1,55 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  DurableConsumer,
+  EVENTS_CONNECTION,
+  platformEvents,
+  type DeliveredMessage,
+  type Outcome,
+} from '@stream-events/messaging';
+import { LOGGER, type Logger } from '@stream-events/service';
+import { ConnectionConsequences } from './connection-consequences.service.js';
+import { readConsentEvent } from './consent-event.external.js';
+
+const maxRetryDelayMs = 30_000;
+// A consumer reads one type, because nats-server 2.9 allows one filter per consumer.
+const types = ['user-authorization-grant', 'user-authorization-revoke'] as const;
+
+/**
+ * Follows who gives consent and who withdraws it. All instances share the durable consumers, which keep messages that arrive while no
+ * instance is running.
+ *
+ * Idempotent: a message leads to a look at the present state of the user, whatever the order of the messages.
+ */
+@Injectable()
+export class ConsentEventsConsumer {
+  private readonly consumers: readonly DurableConsumer[];
+
+  constructor(
+    @Inject(EVENTS_CONNECTION) connection: NatsConnection,
+    private readonly consequences: ConnectionConsequences,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    const handling = { maxInFlight: 1, handle: (message: DeliveredMessage) => this.onMessage(message) };
+    this.consumers = types.map(
+      (type) =>
+        new DurableConsumer(connection, { ...platformEvents(type), handling, maxRetryDelayMs }, logger),
+    );
+  }
+
+  start(): void {
+    for (const consumer of this.consumers) consumer.start();
+  }
+
+  /** Stops after the current messages, waiting up to 3 s. */
+  async stop(): Promise<void> {
+    await Promise.all(this.consumers.map((consumer) => consumer.stop()));
+  }
+
+  private async onMessage(message: DeliveredMessage): Promise<Outcome> {
+    const event = readConsentEvent(message.string());
+    if (event?.change === 'granted') await this.consequences.onGranted(event.userId);
+    if (event?.change === 'revoked') await this.consequences.onRevoked([event.userId]);
+    return 'done';
+  }
+}

@@ -1,0 +1,52 @@
+import type { Condition, RequiredGrant } from '@stream-events/platforms';
+
+/** The scopes that a user has granted; `unlisted` until the platform was asked, `unknown` when the platform does not tell. */
+export type KnownScopes = ReadonlySet<string> | 'unlisted' | 'unknown';
+
+/** What is known about the grants of a user. */
+export type GrantsOf = (userId: string) => KnownScopes;
+
+/** Whether users have given the consent that a subscription needs. */
+export type Consent =
+  | { kind: 'given' }
+  /** The platform will be asked soon. */
+  | { kind: 'unlisted' }
+  /** Only an attempt shows it. One attempt shows it for all subscriptions about the same channel. */
+  | { kind: 'unknown'; channelId: string }
+  | { kind: 'missing'; remedy: string };
+
+/** Compares what a subscription needs with what is known. */
+export function consentFor(
+  required: readonly RequiredGrant[],
+  condition: Condition,
+  grantsOf: GrantsOf,
+): Consent {
+  const lacking = required.filter(({ userId, oneOf }) => !isGranted(grantsOf(userId), oneOf));
+  if (lacking.length === 0) return { kind: 'given' };
+  const certain = lacking.filter(({ userId, isOptional }) => !isOptional && isKnown(grantsOf(userId)));
+  if (certain.length > 0) return { kind: 'missing', remedy: describeMissing(certain) };
+  if (lacking.some(({ userId }) => grantsOf(userId) === 'unlisted')) return { kind: 'unlisted' };
+  return { kind: 'unknown', channelId: condition.broadcaster_user_id ?? condition.user_id ?? '' };
+}
+
+/** Whether two lists have the same scopes. */
+export function areSameScopes(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && new Set([...some, ...others]).size === some.length;
+}
+
+function isKnown(scopes: KnownScopes): scopes is ReadonlySet<string> {
+  return typeof scopes !== 'string';
+}
+
+function isGranted(scopes: KnownScopes, oneOf: readonly string[]): boolean {
+  return isKnown(scopes) && oneOf.some((scope) => scopes.has(scope));
+}
+
+function describeMissing(missing: readonly RequiredGrant[]): string {
+  const users = [...new Set(missing.map(({ userId }) => userId))];
+  const parts = users.map((user) => {
+    const scopes = missing.flatMap(({ userId, oneOf }) => (userId === user ? (oneOf[0] ?? []) : []));
+    return `The user ${user} has not granted ${scopes.join(' and ')}.`;
+  });
+  return `${parts.join(' ')} Connect this user, or connect it again, with POST /api/v1/platform/connections.`;
+}

@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { PlatformModule } from '../platform/platform.module.js';
+import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
+import { UserGrants } from './user-grants.service.js';
+import { UserGrantsRepository } from './user-grants.repository.js';
+
+/** Grants: what users allow the application. */
+@Module({
+  imports: [PlatformModule, SubscriptionsModule],
+  providers: [UserGrants, UserGrantsRepository],
+  exports: [UserGrants],
+})
+export class GrantsModule {}

@@ -1,0 +1,115 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  maxAuthorizationUsers,
+  PlatformCallError,
+  PlatformUnavailableError,
+  type OutboundPlatform,
+} from '@stream-events/platforms';
+import { LOGGER, type Logger } from '@stream-events/service';
+import { PLATFORM, PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
+import { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
+import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
+import { areSameScopes, type GrantsOf } from './consent.js';
+import { UserGrantsRepository, type KnownUser } from './user-grants.repository.js';
+
+// 50 calls of 10 users take about 2 s. The next round follows at once and lists the next ones.
+const usersPerRound = 500;
+// A call takes about 100 ms, and other calls need slots too.
+const concurrency = 4;
+// The list is missing, or fails for a reason of its own. Until then, one attempt per channel shows whether it has given consent.
+const failurePauseMs = 5 * 60_000;
+
+/**
+ * What users allow the application, so that the service subscribes only to what is granted. The platform lists it; messages about
+ * changes lead to another list.
+ */
+@Injectable()
+export class UserGrants {
+  private failedUntil = 0;
+
+  constructor(
+    private readonly repository: UserGrantsRepository,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly schedule: ReconciliationSchedule,
+    @Inject(PLATFORM) private readonly platform: OutboundPlatform,
+    @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** What is known about these users, after listing those of whom nothing is known, and some of the others. */
+  async read(userIds: readonly string[], signal: AbortSignal): Promise<GrantsOf> {
+    const users = await this.repository.keep(this.clientId, userIds);
+    const known = new Map(users.map(({ userId, scopes }) => [userId, scopes && new Set(scopes)]));
+    const due = this.isFailing ? [] : users.filter(({ isDue }) => isDue);
+    for (const [userId, scopes] of await this.list(due.slice(0, usersPerRound), signal))
+      known.set(userId, scopes);
+    if (due.length > usersPerRound && !this.isFailing) await this.schedule.hint();
+    const { isFailing } = this;
+    return (userId) => known.get(userId) ?? (isFailing ? 'unknown' : 'unlisted');
+  }
+
+  /** Lists the grants of a user again, and tries again what the platform refused without them. */
+  async onGranted(userId: string): Promise<void> {
+    await this.repository.forget([userId]);
+    await this.subscriptions.retryRefused([userId]);
+    await this.schedule.hint();
+  }
+
+  /** Lists the grants of users again. */
+  async onRevoked(userIds: readonly string[]): Promise<void> {
+    await this.repository.forget(userIds);
+    await this.schedule.hint();
+  }
+
+  private get clientId(): string {
+    return this.settings.credentials?.clientId ?? '';
+  }
+
+  private get isFailing(): boolean {
+    return performance.now() < this.failedUntil;
+  }
+
+  private async list(users: readonly KnownUser[], signal: AbortSignal): Promise<Map<string, Set<string>>> {
+    const listed = new Map<string, Set<string>>();
+    const queue = partsOf(users);
+    const work = async (): Promise<void> => {
+      for (let part = queue.shift(); part; part = queue.shift()) {
+        signal.throwIfAborted();
+        for (const [userId, scopes] of await this.listPart(part)) listed.set(userId, scopes);
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: concurrency }, work));
+    } catch (error) {
+      queue.length = 0;
+      if (!(error instanceof PlatformUnavailableError)) throw error;
+      this.onFailure(error);
+    }
+    return listed;
+  }
+
+  private async listPart(users: readonly KnownUser[]): Promise<[string, Set<string>][]> {
+    const authorizations = await this.platform.listAuthorizations(users.map(({ userId }) => userId));
+    const scopesOf = new Map(authorizations.map(({ userId, scopes }) => [userId, scopes]));
+    // The platform does not list users that do not exist.
+    const listed = users.map((user) => ({ ...user, scopes: scopesOf.get(user.userId) ?? [] }));
+    const saved = new Set(await this.repository.save(this.clientId, listed));
+    const changed = users.filter(
+      ({ userId, scopes }) => scopes !== null && !areSameScopes(scopes, scopesOf.get(userId) ?? []),
+    );
+    if (changed.length > 0) await this.subscriptions.retryRefused(changed.map(({ userId }) => userId));
+    return listed.flatMap(({ userId, scopes }) => (saved.has(userId) ? [[userId, new Set(scopes)]] : []));
+  }
+
+  private onFailure(error: PlatformUnavailableError): void {
+    // Any other error concerns every call, so that an attempt to subscribe would fail too.
+    if (error instanceof PlatformCallError) this.failedUntil = performance.now() + failurePauseMs;
+    this.logger.warn({ err: error }, 'cannot list what users have granted, retrying within 5 min');
+  }
+}
+
+function partsOf(users: readonly KnownUser[]): KnownUser[][] {
+  return Array.from({ length: Math.ceil(users.length / maxAuthorizationUsers) }, (_, part) =>
+    users.slice(part * maxAuthorizationUsers, (part + 1) * maxAuthorizationUsers),
+  );
+}

@@ -1,0 +1,28 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Creates the table of what users allow the application, and subscribes to its changes. */
+export class CreateUserGrants1767700000000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    for (const statement of statements) await queryRunner.query(statement);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only: restore a backup instead.'));
+  }
+}
+
+const statements = [
+  `CREATE TABLE user_grants (
+    client_id text NOT NULL,
+    user_id text NOT NULL,
+    -- Null until the platform has listed them.
+    scopes text[],
+    -- When they are listed again.
+    due_at timestamptz NOT NULL DEFAULT now(),
+    -- Grows when the user changes the consent: a list that was requested before is outdated.
+    revision integer NOT NULL DEFAULT 0,
+    CONSTRAINT user_grants_pkey PRIMARY KEY (client_id, user_id)
+  )`,
+  // Without these, a change of the consent is noticed an hour later.
+  `UPDATE event_types SET active = true WHERE type IN ('user.authorization.grant', 'user.authorization.revoke')`,
+];
