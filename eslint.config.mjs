@@ -62,12 +62,12 @@ const folderOrders = {
   'apps/streamer-monitor/src': ['streams', 'polling', 'streamers', 'stream-events', 'rebuild'],
   'apps/platform-connector/src': [
     ...['platform', 'look-up', 'sockets', 'subscriptions', 'event-types', 'grants'],
-    ...['connections', 'reconciliation', 'revocations', 'status'],
+    ...['connections', 'client-calls', 'reconciliation', 'revocations', 'status'],
   ],
   'apps/platform-simulator/src': [
     ...['http', 'limits', 'world', 'faults', 'grants', 'oauth', 'messages', 'sockets', 'transports'],
     ...['conduits', 'subscriptions', 'notifications'],
-    ...['users', 'streams', 'scenarios', 'simulator', 'command-line'],
+    ...['users', 'streams', 'chat', 'scenarios', 'simulator', 'command-line'],
   ],
   'tools/boundary-probe/folders': ['lower', 'upper'],
 };

@@ -1,5 +1,6 @@
 import { Module, ValidationPipe } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
+import { ChatModule } from './chat/chat.module.js';
 import { ConduitsModule } from './conduits/conduits.module.js';
 import { FaultsModule } from './faults/faults.module.js';
 import { GrantsModule } from './grants/grants.module.js';
@@ -34,6 +35,7 @@ import { WorldModule } from './world/world.module.js';
     NotificationsModule,
     UsersModule,
     StreamsModule,
+    ChatModule,
     ScenariosModule,
     SimulatorModule,
   ],
