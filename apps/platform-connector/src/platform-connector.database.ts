@@ -12,6 +12,7 @@ import { CreateConnections1767400000000 } from './migrations/1767400000000-creat
 import { CreateDeliveryGaps1767500000000 } from './migrations/1767500000000-create-delivery-gaps.js';
 import { AddTransports1767600000000 } from './migrations/1767600000000-add-transports.js';
 import { CreateUserGrants1767700000000 } from './migrations/1767700000000-create-user-grants.js';
+import { AddRateBudgetsOfUsers1767900000000 } from './migrations/1767900000000-add-rate-budgets-of-users.js';
 import { AppToken } from './platform/app-token.entity.js';
 import { CreateSubscriptionMoves1767300000000 } from './migrations/1767300000000-create-subscription-moves.js';
 import { UserGrant } from './grants/user-grant.entity.js';
@@ -51,5 +52,6 @@ export const schema = {
     CreateDeliveryGaps1767500000000,
     AddTransports1767600000000,
     CreateUserGrants1767700000000,
+    AddRateBudgetsOfUsers1767900000000,
   ],
 };

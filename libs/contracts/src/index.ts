@@ -28,6 +28,7 @@ export * from './list-page.js';
 export * from './live/live-usage.js';
 export * from './nats-users.js';
 export { parseJson } from './parse-json.js';
+export * from './platform/call-platform.contract.js';
 export * from './platform/connections.contract.js';
 export * from './platform/look-up.contract.js';
 export * from './platform/platform-status.contract.js';

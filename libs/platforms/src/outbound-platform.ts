@@ -104,19 +104,29 @@ export type PlatformEndpoint =
   | 'list_subscriptions'
   | 'create_subscription'
   | 'delete_subscription'
-  | 'list_authorizations';
+  | 'list_authorizations'
+  | 'client_call';
 
-/** A reply of the platform with a status below 500. */
-export interface PlatformReply {
+/** The status and the headers of a reply. */
+export interface ReplyHead {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** A reply of the platform with a status below 500. */
+export interface PlatformReply extends ReplyHead {
   /** Parsed JSON; undefined when there was no body, or no JSON with a status other than 2xx. */
   body: unknown;
 }
 
+/** A reply of the platform with any status, as it was sent. */
+export interface PassedReply extends ReplyHead {
+  bytes: Buffer;
+}
+
 /** A call of the platform's API as the application. */
 export interface PlatformCall {
-  endpoint: Exclude<PlatformEndpoint, AuthorizationEndpoint>;
+  endpoint: Exclude<PlatformEndpoint, AuthorizationEndpoint | 'client_call'>;
   method: 'GET' | 'POST' | 'DELETE';
   url: string;
   /** JSON text. */
@@ -176,11 +186,13 @@ export interface PlatformProtocol {
   /** The headers that authorize a call of the API. */
   authorize(token: string, clientId: string): Record<string, string>;
   /** Undefined when the headers do not report the rate limit. */
-  readRateLimit(reply: PlatformReply): RateLimitReport | undefined;
+  readRateLimit(reply: ReplyHead): RateLimitReport | undefined;
   /** Whether the reply rejects the call because of the rate limit. */
-  isRateLimited(reply: PlatformReply): boolean;
+  isRateLimited(reply: ReplyHead): boolean;
   /** Returns the milliseconds until calls are possible again. */
-  readResetMs(reply: PlatformReply): number;
+  readResetMs(reply: ReplyHead): number;
+  /** The headers of a reply that a client who made the call gets, in lower case. */
+  readonly passedHeaders: readonly string[];
   /** The platform's explanation of a rejection, as readable text. */
   readErrorMessage(body: unknown): string;
 }

@@ -1,24 +1,60 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
+import type { LookUpPriority } from '@stream-events/contracts';
 import {
   PlatformCallError,
   PlatformUnavailableError,
+  type PassedReply,
   type PlatformCall,
   type PlatformCaller,
+  type PlatformEndpoint,
   type PlatformReply,
+  type ReplyHead,
 } from '@stream-events/platforms';
 import { AppTokens } from './app-tokens.service.js';
 import { CallSlots } from './call-slots.js';
 import { PlatformHealth } from './platform-health.service.js';
-import { PlatformHttp } from './platform-http.js';
+import { PlatformHttp, type PlatformRequest } from './platform-http.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
 import type { Bucket } from './rate-budget.js';
 import { RateBudgets } from './rate-budgets.service.js';
-import { attemptTimeMs, callLimits, retryPauseMs } from './retry-schedule.js';
+import {
+  attemptTimeMs,
+  callLimits,
+  clientCallLimits,
+  retryPauseMs,
+  type CallLimits,
+} from './retry-schedule.js';
 
 // The platform replies within about 200 ms, so 8 concurrent calls are 40 calls/s, three times its rate limit. Two slots are
 // reserved for interactive calls. An instance handles up to 256 requests of one kind at a time, so at most that many calls wait.
 const slots = { total: 8, background: 6, maxWaiting: 256 };
+
+/** A call that a client makes. */
+export interface ClientCall {
+  method: PlatformRequest['method'];
+  url: string;
+  /** JSON text. */
+  body?: string;
+}
+
+/** The token of a call. */
+export interface TokenSource {
+  /** The user whose token it is, whose calls the platform counts apart. Null: the application's token. */
+  readonly userId: string | null;
+  current(): Promise<string>;
+  /** Another token, after a 401. Null when the token is valid: the platform rejects the call for another reason. */
+  replace(refused: string): Promise<string | null>;
+}
+
+/** What of a call is the same for all its attempts. */
+interface Sending<Reply extends ReplyHead> {
+  call: ClientCall & { endpoint: PlatformEndpoint; priority: LookUpPriority };
+  limits: CallLimits;
+  userId: string | null;
+  deadline: number;
+  exchange: (request: PlatformRequest, timeoutMs: number) => Promise<Reply>;
+}
 
 /**
  * Calls the platform's API. Each call takes a slot, a call from the rate budget, and a token, and is retried after transient
@@ -37,32 +73,70 @@ export class PlatformClient implements PlatformCaller {
   ) {}
 
   async call<T>(call: PlatformCall, read: (answer: PlatformReply, askedAt: number) => T): Promise<T> {
-    const { totalMs } = callLimits[call.endpoint];
-    return withinLimit(this.callInSlot(call, read, performance.now() + totalMs), totalMs);
+    const limits = callLimits[call.endpoint];
+    return this.inSlot(call.priority, limits, async (deadline) => {
+      const exchange = this.http.send.bind(this.http);
+      const { answer, askedAt } = await this.tryCall({ call, limits, userId: null, deadline, exchange });
+      return this.health.noting(call.endpoint, () => read(answer, askedAt));
+    });
   }
 
-  private async callInSlot<T>(
-    call: PlatformCall,
-    read: (answer: PlatformReply, askedAt: number) => T,
+  /**
+   * Makes a call for a client, once, and returns the reply whatever its status is. Runs with background priority: clients leave a part
+   * of the rate budget to the service's own look-ups.
+   *
+   * @throws PlatformUnavailableError, or the error of the token
+   */
+  async pass(clientCall: ClientCall, tokens: TokenSource): Promise<PassedReply> {
+    const call = { ...clientCall, endpoint: 'client_call', priority: 'background' } as const;
+    return this.inSlot(call.priority, clientCallLimits, async (deadline) => {
+      const { userId } = tokens;
+      const exchange = this.http.pass.bind(this.http);
+      const sending = { call, limits: clientCallLimits, userId, deadline, exchange };
+      const token = await tokens.current();
+      const reply = await this.sendForClient(sending, token);
+      const other = reply.status === 401 ? await tokens.replace(token) : null;
+      return other === null ? reply : this.sendForClient(sending, other);
+    });
+  }
+
+  /** @throws PlatformCallError also when the reply echoes the token: the platform never does this, but a proxy might */
+  private async sendForClient(sending: Sending<PassedReply>, token: string): Promise<PassedReply> {
+    const { answer } = await this.send(sending, token);
+    if (!answer.bytes.includes(token)) return answer;
+    throw new PlatformCallError('malformed', 'The platform sent a reply that contains the access token.');
+  }
+
+  /** Runs `work` in a slot, with a deadline by `performance.now()`. */
+  private async inSlot<T>(
+    priority: LookUpPriority,
+    { totalMs }: CallLimits,
+    work: (deadline: number) => Promise<T>,
+  ): Promise<T> {
+    return withinLimit(this.occupySlot(priority, performance.now() + totalMs, work), totalMs);
+  }
+
+  private async occupySlot<T>(
+    priority: LookUpPriority,
     deadline: number,
+    work: (deadline: number) => Promise<T>,
   ): Promise<T> {
     this.health.checkCircuit();
-    const slot = await this.slots.acquire(call.priority, deadline - performance.now());
+    const slot = await this.slots.acquire(priority, deadline - performance.now());
     if (slot.kind !== 'free')
       throw new PlatformUnavailableError('Too many calls to the platform are waiting.', 2);
     try {
-      const { answer, askedAt } = await this.tryCall(call, deadline);
-      return this.health.noting(call.endpoint, () => read(answer, askedAt));
+      return await work(deadline);
     } finally {
       slot.release();
     }
   }
 
-  private async tryCall(call: PlatformCall, deadline: number): Promise<Asked> {
-    const limits = callLimits[call.endpoint];
+  private async tryCall(sending: Sending<PlatformReply>): Promise<Asked<PlatformReply>> {
+    const { limits, deadline } = sending;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.attempt(call, deadline);
+        return await this.attempt(sending);
       } catch (error) {
         const pauseMs = retryPauseMs(attempt, Math.random());
         const isLast =
@@ -75,21 +149,23 @@ export class PlatformClient implements PlatformCaller {
   }
 
   /** Repeats the call once with another token after a 401, because a valid token can be revoked at any time. */
-  private async attempt(call: PlatformCall, deadline: number): Promise<Asked> {
+  private async attempt(sending: Sending<PlatformReply>): Promise<Asked<PlatformReply>> {
+    const { endpoint } = sending.call;
     this.health.checkCircuit();
     const token = await this.tokens.current();
-    const asked = await this.send(call, token, deadline);
+    let asked = await this.send(sending, token);
+    if (asked.answer.status === 401) asked = await this.send(sending, await this.tokens.replace(token));
+    if (asked.rateLimit) throw asked.rateLimit;
     if (asked.answer.status !== 401) return asked;
-    const again = await this.send(call, await this.tokens.replace(token), deadline);
-    if (again.answer.status !== 401) return again;
     const error = new PlatformUnavailableError('The platform rejected a token that it had just issued.', 60);
-    this.health.noteError('the platform rejected a new access token', error, { endpoint: call.endpoint });
+    this.health.noteError('the platform rejected a new access token', error, { endpoint });
     throw error;
   }
 
-  private async send(call: PlatformCall, token: string, deadline: number): Promise<Asked> {
-    const bucket = await this.takeFromBudget(call, deadline);
-    const timeoutMs = attemptTimeMs(callLimits[call.endpoint], deadline - performance.now());
+  private async send<Reply extends ReplyHead>(sending: Sending<Reply>, token: string): Promise<Asked<Reply>> {
+    const { call, limits, deadline, exchange } = sending;
+    const bucket = await this.takeFromBudget(sending);
+    const timeoutMs = attemptTimeMs(limits, deadline - performance.now());
     if (timeoutMs === undefined) throw tooLate();
     const { endpoint, method, url, body } = call;
     const headers = {
@@ -97,20 +173,19 @@ export class PlatformClient implements PlatformCaller {
       ...(body !== undefined && { 'content-type': 'application/json' }),
     };
     const askedAt = Date.now();
-    const answer = await this.http.send(
+    const answer = await exchange(
       { endpoint, method, url, headers, ...(body !== undefined && { body }) },
       timeoutMs,
     );
-    await this.followRateLimit(call, bucket, answer);
-    return { answer, askedAt };
+    return { answer, askedAt, rateLimit: await this.followRateLimit(sending, bucket, answer) };
   }
 
-  private async takeFromBudget(call: PlatformCall, deadline: number): Promise<Bucket> {
+  private async takeFromBudget({ call, limits, userId, deadline }: Sending<ReplyHead>): Promise<Bucket> {
     for (;;) {
-      const taking = await this.budgets.take(call.priority);
+      const taking = await this.budgets.take(call.priority, userId);
       if (taking.isTaken) return taking.bucket;
       const { waitMs } = taking;
-      if (attemptTimeMs(callLimits[call.endpoint], deadline - performance.now() - waitMs) === undefined) {
+      if (attemptTimeMs(limits, deadline - performance.now() - waitMs) === undefined) {
         const message = 'The platform’s rate limit is used up.';
         throw new PlatformUnavailableError(message, Math.ceil(waitMs / 1_000));
       }
@@ -118,28 +193,34 @@ export class PlatformClient implements PlatformCaller {
     }
   }
 
-  private async followRateLimit(call: PlatformCall, bucket: Bucket, answer: PlatformReply): Promise<void> {
+  /** Returns an error when the platform has rejected the call because of its rate limit. */
+  private async followRateLimit(
+    { call, userId }: Sending<ReplyHead>,
+    bucket: Bucket,
+    answer: ReplyHead,
+  ): Promise<PlatformUnavailableError | undefined> {
     const { protocol } = this.settings.definition;
     const report = protocol.readRateLimit(answer);
     if (report) {
       // Use the reply anyway. The next one reports the rate limit again.
-      await this.budgets.correct(bucket, report).catch((error: unknown) => {
+      await this.budgets.correct(bucket, report, userId).catch((error: unknown) => {
         this.health.warn('cannot save the rate limit report of the platform', { err: error });
       });
     }
-    if (!protocol.isRateLimited(answer)) return;
+    if (!protocol.isRateLimited(answer)) return undefined;
     const resetMs = protocol.readResetMs(answer);
-    await this.budgets.block(resetMs);
+    await this.budgets.block(resetMs, userId);
     const message = 'The platform rejected the call because of its rate limit.';
     const error = new PlatformUnavailableError(message, Math.max(1, Math.ceil(resetMs / 1_000)));
     this.health.noteError('platform rate limit reached', error, { endpoint: call.endpoint });
-    throw error;
+    return error;
   }
 }
 
-interface Asked {
-  answer: PlatformReply;
+interface Asked<Reply> {
+  answer: Reply;
   askedAt: number;
+  rateLimit: PlatformUnavailableError | undefined;
 }
 
 function tooLate(): PlatformUnavailableError {

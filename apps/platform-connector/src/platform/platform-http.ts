@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { parseJson } from '@stream-events/contracts';
+import { parseJson, type CallMethod } from '@stream-events/contracts';
 import {
   PlatformCallError,
   type CallFailure,
+  type PassedReply,
   type PlatformEndpoint,
   type PlatformReply,
 } from '@stream-events/platforms';
@@ -13,7 +14,7 @@ import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js
 /** One HTTP request to the platform. */
 export interface PlatformRequest {
   endpoint: PlatformEndpoint;
-  method: 'GET' | 'POST' | 'DELETE';
+  method: CallMethod;
   url: string;
   headers: Record<string, string>;
   body?: string;
@@ -58,13 +59,31 @@ export class PlatformHttp {
     const { endpoint } = outgoing;
     const begunAt = this.health.begin();
     try {
-      const answer = await this.exchange(outgoing, timeoutMs);
-      this.health.answered(begunAt, endpoint, answer.status);
+      const { status, headers, bytes } = await this.exchange(outgoing, timeoutMs);
+      if (status >= 500) throw serverError(status);
+      const answer = { status, headers, body: parseBody(bytes.toString(), status) };
+      this.health.answered(begunAt, endpoint, status);
       return answer;
     } catch (error) {
-      const failure = toCallError(error);
-      this.health.failed(begunAt, endpoint, { result: failure.failure, error: failure });
-      throw failure;
+      throw this.noteFailure(begunAt, endpoint, error);
+    }
+  }
+
+  /**
+   * Sends a request of a client without retries, and returns the reply whatever its status is.
+   *
+   * @throws like `send`
+   */
+  async pass(outgoing: PlatformRequest, timeoutMs: number): Promise<PassedReply> {
+    const { endpoint } = outgoing;
+    const begunAt = this.health.begin();
+    try {
+      const answer = await this.exchange(outgoing, timeoutMs);
+      if (answer.status >= 500) this.noteFailure(begunAt, endpoint, serverError(answer.status));
+      else this.health.answered(begunAt, endpoint, answer.status);
+      return answer;
+    } catch (error) {
+      throw this.noteFailure(begunAt, endpoint, error);
     }
   }
 
@@ -73,7 +92,13 @@ export class PlatformHttp {
     await this.agent.destroy();
   }
 
-  private async exchange(outgoing: PlatformRequest, timeoutMs: number): Promise<PlatformReply> {
+  private noteFailure(begunAt: number, endpoint: PlatformEndpoint, error: unknown): PlatformCallError {
+    const failure = toCallError(error);
+    this.health.failed(begunAt, endpoint, { result: failure.failure, error: failure });
+    return failure;
+  }
+
+  private async exchange(outgoing: PlatformRequest, timeoutMs: number): Promise<PassedReply> {
     const { method, url, headers, body } = outgoing;
     const response = await request(url, {
       method,
@@ -82,12 +107,11 @@ export class PlatformHttp {
       signal: AbortSignal.timeout(timeoutMs),
       ...(body !== undefined && { body }),
     });
-    const text = await response.body.text();
+    const bytes = Buffer.from(await response.body.arrayBuffer());
     const { statusCode: status } = response;
-    if (status >= 500)
-      throw new PlatformCallError('server_error', `The platform failed with status ${status}.`);
-    this.checkPlatform(response.headers[simulationHeader] !== undefined);
-    return { status, headers: response.headers, body: parseBody(text, status) };
+    // A proxy in front of the platform may have failed.
+    if (status < 500) this.checkPlatform(response.headers[simulationHeader] !== undefined);
+    return { status, headers: response.headers, bytes };
   }
 
   /** Simulated and real data must never mix, even when a base URL is wrong. */
@@ -100,6 +124,10 @@ export class PlatformHttp {
         : 'The server is not the simulated platform, but PLATFORM is simulator. Check PLATFORM_API_URL and PLATFORM_AUTH_URL.',
     );
   }
+}
+
+function serverError(status: number): PlatformCallError {
+  return new PlatformCallError('server_error', `The platform failed with status ${status}.`);
 }
 
 function parseBody(text: string, status: number): unknown {

@@ -37,6 +37,7 @@ import { RateBudgets } from './rate-budgets.service.js';
     AppTokens,
     PLATFORM,
     PLATFORM_SETTINGS,
+    PlatformClient,
     PlatformErrors,
     PlatformHealth,
     PlatformHttp,

@@ -1,10 +1,14 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The bucket of rate-budget.ts: one row per application, shared by all instances. */
+/** The bucket of rate-budget.ts: one row per application, and one per user whose token makes calls, shared by all instances. */
 @Entity({ name: 'rate_budgets' })
 export class RateBudgetRow {
   @PrimaryColumn('text', { name: 'client_id' })
   clientId!: string;
+
+  /** Empty for the calls of the application itself. */
+  @PrimaryColumn('text', { name: 'user_id', default: '' })
+  userId!: string;
 
   @Column('integer', { name: 'calls_per_minute' })
   callsPerMinute!: number;

@@ -19,7 +19,13 @@ const toMs = (column: string): string => `floor(extract(epoch FROM ${column}) * 
 const columns = `calls_per_minute AS "callsPerMinute", remaining, is_reported AS "isReported",
   ${toMs('counted_at')} AS "countedAt", ${toMs('blocked_until')} AS "blockedUntil", ${toMs('clock_timestamp()')} AS now`;
 
-/** The application's rate budget: one row for all instances, changed under its row lock and by the database's clock. */
+// A bucket is full again after a minute, so a row that was not used for this time holds nothing.
+const forgottenAfter = '1 day';
+
+/**
+ * The application's rate budget, and one for each user whose token makes calls, because the platform counts these apart. One row each for all
+ * instances, changed under its row lock and by the database's clock.
+ */
 @Injectable()
 export class RateBudgets {
   private readonly clientId: string;
@@ -44,63 +50,70 @@ export class RateBudgets {
   }
 
   /** Takes a call from the budget, if one is left for this priority. */
-  async take(priority: LookUpPriority): Promise<Taking> {
+  async take(priority: LookUpPriority, userId: string | null = null): Promise<Taking> {
     return this.dataSource.transaction(async (manager) => {
-      const { bucket, now } = await this.lock(manager);
+      const { bucket, now } = await this.lock(manager, userId);
       const taking = take(bucket, priority, now);
-      if (taking.isTaken) await this.write(manager, taking.bucket);
+      if (taking.isTaken) await this.write(manager, userId, taking.bucket);
       return taking;
     });
   }
 
   /** Applies the platform's report after a call. `bucket` is the budget that the call left. */
-  async correct(bucket: Bucket, report: RateLimitReport): Promise<void> {
+  async correct(bucket: Bucket, report: RateLimitReport, userId: string | null = null): Promise<void> {
     if (!isNews(bucket, report)) return;
-    await this.change((current, now) => correct(current, report, now));
+    await this.change(userId, (current, now) => correct(current, report, now));
   }
 
   /** Blocks the calls of all instances for `forMs` milliseconds. */
-  async block(forMs: number): Promise<void> {
-    await this.change((bucket, now) => block(bucket, forMs, now));
+  async block(forMs: number, userId: string | null = null): Promise<void> {
+    await this.change(userId, (bucket, now) => block(bucket, forMs, now));
   }
 
-  /** The budget at this time; null before the first call. */
+  /** The application's budget at this time; null before the first call. */
   async read(): Promise<Bucket | null> {
     const [row] = await this.dataSource.query<BucketRow[]>(
-      `SELECT ${columns} FROM rate_budgets WHERE client_id = $1`,
+      `SELECT ${columns} FROM rate_budgets WHERE client_id = $1 AND user_id = ''`,
       [this.clientId],
     );
     return row ? refill(row, row.now) : null;
   }
 
-  private async change(rule: (bucket: Bucket, now: number) => Bucket): Promise<void> {
+  private async change(userId: string | null, rule: (bucket: Bucket, now: number) => Bucket): Promise<void> {
     await this.dataSource.transaction(async (manager) => {
-      const { bucket, now } = await this.lock(manager);
-      await this.write(manager, rule(bucket, now));
+      const { bucket, now } = await this.lock(manager, userId);
+      await this.write(manager, userId, rule(bucket, now));
     });
   }
 
-  private async lock(manager: EntityManager): Promise<{ bucket: Bucket; now: number }> {
-    const select = `SELECT ${columns} FROM rate_budgets WHERE client_id = $1 FOR UPDATE`;
-    let [row] = await manager.query<BucketRow[]>(select, [this.clientId]);
+  private async lock(
+    manager: EntityManager,
+    userId: string | null,
+  ): Promise<{ bucket: Bucket; now: number }> {
+    const select = `SELECT ${columns} FROM rate_budgets WHERE client_id = $1 AND user_id = $2 FOR UPDATE`;
+    const key = [this.clientId, userId ?? ''];
+    let [row] = await manager.query<BucketRow[]>(select, key);
     if (!row) {
       const { callsPerMinute, remaining } = newBucket(0);
       await manager.query(
-        `INSERT INTO rate_budgets (client_id, calls_per_minute, remaining, counted_at, is_reported)
-         VALUES ($1, $2, $3, clock_timestamp(), false) ON CONFLICT DO NOTHING`,
-        [this.clientId, callsPerMinute, remaining],
+        `DELETE FROM rate_budgets WHERE user_id <> '' AND counted_at < now() - interval '${forgottenAfter}'`,
       );
-      [row] = await manager.query<BucketRow[]>(select, [this.clientId]);
+      await manager.query(
+        `INSERT INTO rate_budgets (client_id, user_id, calls_per_minute, remaining, counted_at, is_reported)
+         VALUES ($1, $2, $3, $4, clock_timestamp(), false) ON CONFLICT DO NOTHING`,
+        [...key, callsPerMinute, remaining],
+      );
+      [row] = await manager.query<BucketRow[]>(select, key);
     }
     if (!row) throw new Error('the rate budget was deleted while it was being created');
     return { bucket: row, now: row.now };
   }
 
-  private async write(manager: EntityManager, bucket: Bucket): Promise<void> {
+  private async write(manager: EntityManager, userId: string | null, bucket: Bucket): Promise<void> {
     await manager.query(
       `UPDATE rate_budgets SET calls_per_minute = $2, remaining = $3, is_reported = $6,
          counted_at = to_timestamp($4::float / 1000), blocked_until = to_timestamp($5::float / 1000)
-       WHERE client_id = $1`,
+       WHERE client_id = $1 AND user_id = $7`,
       [
         this.clientId,
         bucket.callsPerMinute,
@@ -108,6 +121,7 @@ export class RateBudgets {
         bucket.countedAt,
         bucket.blockedUntil,
         bucket.isReported,
+        userId ?? '',
       ],
     );
   }

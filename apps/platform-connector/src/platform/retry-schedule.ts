@@ -18,6 +18,9 @@ const streamLimits: CallLimits = { totalMs: 14_000, attemptMs: 10_000, attempts:
 /** No request waits for these calls, so there is time for three attempts with their pauses. */
 const subscriptionLimits: CallLimits = { totalMs: 35_000, attemptMs: 10_000, attempts: 3 };
 
+/** The client decides whether to try again: the service cannot know whether a call that got no reply was carried out. */
+export const clientCallLimits: CallLimits = { totalMs: 10_000, attemptMs: 8_000, attempts: 1 };
+
 /** The limits of each kind of call. */
 export const callLimits: Readonly<Record<PlatformCall['endpoint'], CallLimits>> = {
   users: userLimits,

@@ -1,4 +1,4 @@
-import type { PlatformReply, RateLimitReport } from '../outbound-platform.js';
+import type { RateLimitReport, ReplyHead } from '../outbound-platform.js';
 
 // Used when Twitch does not send the reset time. The bucket is always full again within a minute.
 const assumedResetMs = 60_000;
@@ -6,10 +6,10 @@ const assumedResetMs = 60_000;
 // A larger number cannot be a rate limit, and the database's column cannot hold it.
 const maxCallsPerMinute = 1_000_000;
 
-type Headers = PlatformReply['headers'];
+type Headers = ReplyHead['headers'];
 
 /** The rate limit from the headers of a reply (docs/platform-facts.md §4.2); undefined when they do not report it. */
-export function readRateLimit({ headers }: PlatformReply): RateLimitReport | undefined {
+export function readRateLimit({ headers }: ReplyHead): RateLimitReport | undefined {
   const callsPerMinute = readNumber(headers, 'ratelimit-limit');
   const remaining = readNumber(headers, 'ratelimit-remaining');
   if (callsPerMinute === undefined || remaining === undefined) return undefined;
@@ -18,7 +18,7 @@ export function readRateLimit({ headers }: PlatformReply): RateLimitReport | und
 }
 
 /** Returns the milliseconds until calls are possible again. Uses the platform's clock for both times, because ours may differ. */
-export function readResetMs({ headers }: PlatformReply): number {
+export function readResetMs({ headers }: ReplyHead): number {
   const reset = readNumber(headers, 'ratelimit-reset');
   if (reset === undefined) return assumedResetMs;
   const date = typeof headers.date === 'string' ? Date.parse(headers.date) : Number.NaN;
@@ -26,7 +26,7 @@ export function readResetMs({ headers }: PlatformReply): number {
 }
 
 /** Whether a 429 was caused by the number of calls. If calls are left, the number of subscriptions caused it. */
-export function isRateLimited({ status, headers }: PlatformReply): boolean {
+export function isRateLimited({ status, headers }: ReplyHead): boolean {
   return status === 429 && (readNumber(headers, 'ratelimit-remaining') ?? 0) === 0;
 }
 

@@ -12,5 +12,6 @@ export const twitchProtocol: PlatformProtocol = {
   readRateLimit,
   isRateLimited,
   readResetMs,
+  passedHeaders: ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'retry-after'],
   readErrorMessage,
 };

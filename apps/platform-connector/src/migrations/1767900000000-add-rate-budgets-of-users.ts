@@ -1,0 +1,19 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Gives each user whose token makes calls a rate budget of its own. */
+export class AddRateBudgetsOfUsers1767900000000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    for (const statement of statements) await queryRunner.query(statement);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only: restore a backup instead.'));
+  }
+}
+
+const statements = [
+  // Empty: the calls of the application itself. An older version reads and writes all rows of an application as one, until it is replaced.
+  "ALTER TABLE rate_budgets ADD COLUMN user_id text NOT NULL DEFAULT ''",
+  'ALTER TABLE rate_budgets DROP CONSTRAINT rate_budgets_pkey',
+  'ALTER TABLE rate_budgets ADD CONSTRAINT rate_budgets_pkey PRIMARY KEY (client_id, user_id)',
+];

@@ -1,0 +1,63 @@
+import { IsIn, IsInt, IsObject, IsOptional, IsString, IsUUID } from 'class-validator';
+import { defineContract } from '../contract.js';
+
+/** The methods of the platform's API. */
+export const callMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export type CallMethod = (typeof callMethods)[number];
+
+/**
+ * The largest body of a reply that is passed on. A message of NATS holds 1 MiB, and the body travels as base64. The largest replies
+ * of the platform, lists of emotes, have about half of this.
+ */
+export const maxCallReplyBytes = 700 * 1024;
+
+/** A call of the platform's API for a client. */
+export class CallPlatformRequest {
+  @IsIn(callMethods)
+  method!: CallMethod;
+
+  /** Relative to the API's base URL, such as `chat/messages`. */
+  @IsString()
+  path!: string;
+
+  /** As the client sent it, percent-encoded, without `?` and without the parameter `connection`. */
+  @IsString()
+  query!: string;
+
+  /** JSON text; null without a body. */
+  @IsOptional()
+  @IsString()
+  body!: string | null;
+
+  /** The connection whose user makes the call; null when the call decides. */
+  @IsOptional()
+  @IsUUID('all')
+  connectionId!: string | null;
+}
+
+export class CallPlatformReply {
+  @IsInt()
+  status!: number;
+
+  /** The headers that the client gets, with names in lower case. */
+  @IsObject()
+  headers!: Record<string, string>;
+
+  /** The bytes of the body as base64. */
+  @IsString()
+  body!: string;
+}
+
+/**
+ * Calls the platform's API once, and returns the platform's reply whatever its status is. `invalid`: it is not clear whose token the
+ * call takes. `forbidden`: the user has not granted the scope. `conflict`: the connection has no valid token. `not_found`: the service
+ * does not know the path.
+ */
+export const callPlatform = defineContract({
+  subject: 'request.platform-connector.call-platform',
+  request: CallPlatformRequest,
+  reply: CallPlatformReply,
+  errors: ['invalid', 'forbidden', 'not_found', 'conflict'],
+  // Longer than the connector's limit for a call.
+  timeoutMs: 11_000,
+});
