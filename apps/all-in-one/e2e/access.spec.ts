@@ -1,7 +1,7 @@
 import { uniqueType } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-type Access = 'public' | 'registration' | 'token' | 'account' | 'owner' | string[];
+type Access = 'public' | 'registration' | 'token' | 'account' | 'owner' | 'caller' | string[];
 
 /** An operation of the API description. */
 interface Operation {
@@ -55,7 +55,8 @@ describe('every route, for every kind of client', () => {
       token: null,
       body: { username, password },
     });
-    const isForUsers = (access: Access): boolean => access !== 'owner' && access !== 'registration';
+    const isForUsers = (access: Access): boolean =>
+      access !== 'owner' && access !== 'registration' && access !== 'caller';
     const scopes = [...new Set(operations.flatMap(({ access }) => (Array.isArray(access) ? access : [])))];
     const named = await Promise.all(
       scopes.map(async (scope): Promise<Client> => {
@@ -67,6 +68,7 @@ describe('every route, for every kind of client', () => {
           may: (access) =>
             access === 'public' ||
             access === 'token' ||
+            (access === 'caller' && scope === 'platform:call') ||
             (Array.isArray(access) && access.every((each) => each === scope)),
         };
       }),

@@ -1,4 +1,5 @@
 import {
+  callPlatform,
   createStreamer,
   deleteStreamer,
   getLatestStream,
@@ -18,6 +19,7 @@ import {
   type Contract,
 } from '@stream-events/contracts';
 import { connectNats, parseRequest } from '@stream-events/messaging';
+import { eventually } from '@stream-events/testing';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { v7 as uuidV7 } from 'uuid';
 import type { Problem } from './api.js';
@@ -393,5 +395,41 @@ describe('routes of streamers and of the platform', () => {
     '/api/v1/platform/event-types',
   ])('%s requires a token', async (guarded) => {
     expect((await stack.request('GET', guarded, { token: null })).status).toBe(401);
+  });
+
+  it('passes calls to the connector, and records those that change something, but no chat messages', async () => {
+    const base = '/api/v1/platform/call';
+    const headers = { 'content-type': 'application/json', 'ratelimit-remaining': '7' };
+    const body = '{"data": [1.0]}';
+    on(callPlatform, () => ({ status: 202, headers, body: Buffer.from(body).toString('base64') }));
+    const query = 'broadcaster_id=1&moderator_id=2&a=%20';
+    const answer = await stack.request('POST', `${base}/moderation/bans?${query}&connection=${id}`, {
+      body: '{ "data": {"user_id": "3"} }',
+    });
+
+    expect([answer.status, answer.text, answer.headers.get('ratelimit-remaining')]).toEqual([202, body, '7']);
+    expect(asked.get(callPlatform.subject)).toEqual({
+      method: 'POST',
+      path: 'moderation/bans',
+      query,
+      body: '{ "data": {"user_id": "3"} }',
+      connectionId: id,
+    });
+    await stack.request('POST', `${base}/chat/messages`, { body: {} });
+    on(callPlatform, () => ({ status: 204, headers: {}, body: '' }));
+    expect((await stack.request('DELETE', `${base}/moderation/bans?${query}`)).text).toBe('');
+    on(callPlatform, () => ({ status: 403, headers: {}, body: '' }));
+    expect((await stack.request('PUT', `${base}/users`)).status).toBe(403);
+    await eventually(async () => {
+      const { json } = await stack.request<{ results: { action: string; object_id: string }[] }>(
+        'GET',
+        '/api/v1/audit-log',
+      );
+      const calls = json.results.filter(({ action }) => action === 'platform_call.sent');
+      expect(calls.map((entry) => entry.object_id)).toEqual([
+        'DELETE moderation/bans',
+        'POST moderation/bans',
+      ]);
+    });
   });
 });

@@ -1,6 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import type { INestMicroservice } from '@nestjs/common';
 import {
+  callPlatform,
   getConnection,
   getPlatformStatus,
   listConnections,
@@ -51,6 +52,7 @@ import { SocketIngest } from './sockets/socket-ingest.service.js';
 
 /** The contracts that the platform connector serves. */
 export const servedContracts: readonly Contract<object, object>[] = [
+  callPlatform,
   getConnection,
   getPlatformStatus,
   listConnections,

@@ -4,6 +4,7 @@ import { IngestModule } from '@stream-events/ingest';
 import { EVENTS_CONNECTION, RequestClient } from '@stream-events/messaging';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
+import { ClientCallsModule } from './client-calls/client-calls.module.js';
 import { ConnectionsModule } from './connections/connections.module.js';
 import { EventTypesModule } from './event-types/event-types.module.js';
 import { GrantsModule } from './grants/grants.module.js';
@@ -55,6 +56,7 @@ export class PlatformConnectorModule {
         RevocationsModule,
         ConnectionsModule,
         SocketsModule,
+        ClientCallsModule,
         StatusModule,
       ],
     };

@@ -10,6 +10,7 @@ import { variables, type PlatformConnectorConfig } from '../src/platform-connect
 import { schema } from '../src/platform-connector.database.js';
 import { PlatformConnectorModule } from '../src/platform-connector.module.js';
 import { PlatformHttp } from '../src/platform/platform-http.js';
+import { ClientCalls } from '../src/client-calls/client-calls.service.js';
 import { ConnectionUpkeep } from '../src/connections/connection-upkeep.service.js';
 import { ConnectionsService } from '../src/connections/connections.service.js';
 import { UserTokens } from '../src/connections/user-tokens.service.js';
@@ -29,6 +30,7 @@ export interface ConnectorInstance {
   connections: ConnectionsService;
   upkeep: ConnectionUpkeep;
   userTokens: UserTokens;
+  calls: ClientCalls;
   metrics: Registry;
   close(): Promise<void>;
 }
@@ -99,6 +101,7 @@ export class ConnectorSetup {
       connections: context.get(ConnectionsService),
       upkeep: context.get(ConnectionUpkeep),
       userTokens: context.get(UserTokens),
+      calls: context.get(ClientCalls),
       metrics,
       close: async () => {
         await context.get(ConnectionUpkeep).stop();

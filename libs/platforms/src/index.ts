@@ -8,6 +8,7 @@ export * from './platforms.js';
 export * from './stream-summary-rules.js';
 export * from './subscription-key.js';
 export * from './webhook-callbacks.js';
+export * from './twitch/api-call-rules.js';
 export * from './twitch/catalogue/api-endpoints.js';
 export * from './twitch/catalogue/event-examples.js';
 export * from './twitch/catalogue/event-schemas.js';

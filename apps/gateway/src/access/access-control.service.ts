@@ -102,8 +102,18 @@ async function sendRefusal(reply: FastifyReply, error: ServiceError): Promise<vo
 }
 
 /** @throws ServiceError `forbidden` */
-export function refuseWithoutRights(access: Exclude<Access, 'public'>, { role, token }: Caller): void {
+export function refuseWithoutRights(
+  access: Exclude<Access, 'public'>,
+  { role, token }: Pick<Caller, 'role' | 'token'>,
+): void {
   if (access === 'token') return;
+  if (access === 'caller' && token.kind === 'named')
+    return refuseWithoutRights(['platform:call'], { role, token });
+  if (access === 'caller' && role !== 'owner')
+    throw new ServiceError(
+      'forbidden',
+      'This call needs an owner’s token, or a named token with the scope platform:call.',
+    );
   if (typeof access !== 'string') {
     if (token.kind !== 'named') return;
     const missing = access.find((scope) => !token.scopes.includes(scope));

@@ -72,6 +72,10 @@ const callers: Record<string, Caller> = {
     ...{ id: '1', username: 'ada', role: 'owner' },
     token: { ...all, kind: 'named', scopes: ['events:read', 'events:live'] },
   },
+  bot: {
+    ...{ id: '2', username: 'bob', role: 'user' },
+    token: { ...all, kind: 'named', scopes: ['platform:call'] },
+  },
 };
 
 /** The outcome of a request: whose it is, or the code of the error. */
@@ -123,6 +127,12 @@ describe(AccessControl.name, () => {
     ['registration', 'Token user', 'forbidden'],
     ['registration', 'Token owner', 'ada'],
     ['registration', 'Token reader', 'forbidden'],
+    ['caller', undefined, 'unauthenticated'],
+    ['caller', 'Token user', 'forbidden'],
+    ['caller', 'Token owner', 'ada'],
+    ['caller', 'Token session', 'ada'],
+    ['caller', 'Token reader', 'forbidden'],
+    ['caller', 'Token bot', 'bob'],
     [['events:read'], undefined, 'unauthenticated'],
     [['events:read'], 'Token user', 'bob'],
     [['events:read'], 'Token session', 'ada'],

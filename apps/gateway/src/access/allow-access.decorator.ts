@@ -25,6 +25,8 @@ const refusals = {
   token: undefined,
   account: 'A named token cannot do this: it needs the main token or a session',
   owner: 'The token does not belong to an owner, or is a named token',
+  caller:
+    'The token is neither the main token or a session of an owner, nor a named token with `platform:call`',
 };
 
 /**
@@ -35,6 +37,7 @@ const refusals = {
  * - `token`: everybody with a valid token
  * - `account`: users with their main token or a session
  * - `owner`: owners with their main token or a session
+ * - `caller`: owners with their main token or a session, and named tokens with `platform:call`
  * - scopes: users with their main token or a session, and named tokens with all these scopes
  */
 export type Access = 'public' | keyof typeof refusals | readonly TokenScope[];
@@ -53,6 +56,12 @@ export function AllowAccess(names: Access | TokenScope): ClassDecorator & Method
     const { prototype } = target as { prototype: object }; // Safe cast: without a name, the target is a class.
     for (const method of undeclaredRoutesOf(prototype)) declare(access, method);
   };
+}
+
+/** The scopes with which a named token may use a route. */
+function scopesOf(access: Access): TokenScope[] {
+  if (access === 'caller') return ['platform:call'];
+  return typeof access === 'string' ? [] : [...access];
 }
 
 function isScope(names: Access | TokenScope): names is TokenScope {
@@ -81,7 +90,7 @@ function describe(access: Access): MethodDecorator {
       : `The token lacks ${access.map((scope) => `\`${scope}\``).join(' or ')}`;
   return applyDecorators(
     extension,
-    ApiSecurity(tokenScheme, typeof access === 'string' ? [] : [...access]),
+    ApiSecurity(tokenScheme, scopesOf(access)),
     RefusesWith({
       unauthenticated: 'The token is missing or invalid',
       ...(forbidden !== undefined && { forbidden }),

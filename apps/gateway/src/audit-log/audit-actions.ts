@@ -22,6 +22,8 @@ export const auditActions = {
   'event_type.deactivated': 'an event type was deactivated',
   'connection.started': 'a connection to a channel was started',
   'connection.removed': 'a connection to a channel was removed',
+  'platform_call.sent':
+    'a call that changes something was sent to the platform, which accepted it; chat messages are not recorded',
   'dead_letter.retried': 'a dead letter was stored',
   'dead_letter.discarded': 'a dead letter was discarded',
   'replay.started': 'the replay of a range was started',

@@ -7,6 +7,8 @@ const aliases = [
   ['/api/v1/twitch/helix-endpoints', '/api/v1/platform/api-endpoints'],
   ['/ws/twitch-events', '/ws/platform-events'],
   ['/users', '/api/v1/users'],
+  ['/api/platform', '/api/v1/platform/call'],
+  ['/api/twitch/helix', '/api/v1/platform/call'],
 ] as const;
 
 describe(canonicalUrl.name, () => {

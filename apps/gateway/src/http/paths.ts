@@ -5,6 +5,8 @@ export const pathAliases: readonly (readonly [alias: string, canonical: string])
   ['/api/v1/twitch/helix-endpoints', '/api/v1/platform/api-endpoints'],
   ['/ws/twitch-events', '/ws/platform-events'],
   ['/users', '/api/v1/users'],
+  ['/api/platform', '/api/v1/platform/call'],
+  ['/api/twitch/helix', '/api/v1/platform/call'],
 ];
 
 /** Returns the URL to route: resolves aliases, removes one trailing slash from the path, and keeps the query. */
@@ -31,7 +33,12 @@ export function pathOf(url: string): string {
 
 /** Returns the query of a URL, with all values of repeated parameters. */
 export function queryOf(url: string): URLSearchParams {
-  return new URLSearchParams(url.slice(pathOf(url).length));
+  return new URLSearchParams(queryTextOf(url));
+}
+
+/** Returns the query of a URL as it was sent, without `?`. */
+export function queryTextOf(url: string): string {
+  return url.slice(pathOf(url).length + 1);
 }
 
 function resolveAlias(path: string): string {

@@ -25,7 +25,7 @@ describe(RouteMethods.name, () => {
     [['GET', 'HEAD'], '/events/:id'],
     ['POST', '/events/:event_type/test'],
     ['PATCH', '/events/mine'],
-    ['GET', '/docs/openapi.json'],
+    ['GET', '/openapi.json'],
     ['OPTIONS', '*'],
     ['GET', '/docs/*'],
   ]);
@@ -46,13 +46,17 @@ describe(RouteMethods.name, () => {
   });
 
   it('matches a dot literally', () => {
-    expect(sut.methodsOf('/docs/openapi.json')).toEqual(['GET']);
-    expect(sut.methodsOf('/docs/openapi-json')).toEqual([]);
+    expect(sut.methodsOf('/openapi.json')).toEqual(['GET']);
+    expect(sut.methodsOf('/openapi-json')).toEqual([]);
   });
 
-  it('returns nothing for unknown paths and for paths below a wildcard', () => {
+  it('matches a wildcard with everything below it', () => {
+    expect(sut.methodsOf('/docs/any/thing')).toEqual(['GET']);
+    expect(sut.methodsOf('/docs')).toEqual([]);
+  });
+
+  it('returns nothing for unknown paths', () => {
     expect(sut.methodsOf('/nothing')).toEqual([]);
-    expect(sut.methodsOf('/docs/anything')).toEqual([]);
     expect(sut.methodsOf('')).toEqual([]);
   });
 });

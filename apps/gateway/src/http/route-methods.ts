@@ -21,8 +21,9 @@ export class RouteMethods {
    */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', (route) => {
-      if (route.url.includes('*')) return;
-      const hasParameters = route.url.includes(':');
+      // The route of CORS preflights.
+      if (route.url === '*') return;
+      const hasParameters = /[:*]/.test(route.url);
       this.routes.push({ pattern: toPattern(route.url), hasParameters, methods: [route.method].flat() });
     });
     fastify.addHook('onRequest', (request, reply, done) => {
@@ -58,5 +59,5 @@ export class RouteMethods {
 
 function toPattern(url: string): RegExp {
   const escaped = url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+');
-  return new RegExp(`^${escaped}$`);
+  return new RegExp(`^${escaped.replace('\\*', '.*')}$`);
 }

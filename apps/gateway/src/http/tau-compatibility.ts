@@ -40,6 +40,7 @@ const silentPaths: ReadonlySet<string> = new Set(['/ws/irc-messages', '/ws/tau-s
 const silentUrl = '/ws/platform-events?until=1970-01-01T00%3A00%3A00Z';
 
 const streamersPath = '/api/v1/streamers';
+const platformCallPath = '/api/v1/platform/call/*';
 const latestStreamPath = '/api/v1/streamers/:id/streams/latest';
 
 /** Translates the requests and responses of a gateway's HTTP server. */
@@ -51,6 +52,8 @@ export function translateForTau(fastify: FastifyInstance, client: RequestClient)
     const text = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.toString() : undefined;
     if (text === undefined) return payload;
     const path = request.routeOptions.url;
+    // The platform's own reply.
+    if (path === platformCallPath) return payload;
     if (path === latestStreamPath && reply.statusCode === 404) {
       if (!(await hasStreamer(request.params, client))) return payload;
       reply.code(200).type('application/json; charset=utf-8');

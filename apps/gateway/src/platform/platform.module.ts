@@ -2,7 +2,11 @@ import { Module } from '@nestjs/common';
 import { AuditLogModule } from '../audit-log/audit-log.module.js';
 import { PagingModule } from '../paging/paging.module.js';
 import { ConnectionsController } from './connections.controller.js';
+import { PlatformCallsController } from './platform-calls.controller.js';
 import { PlatformController } from './platform.controller.js';
 
-@Module({ imports: [AuditLogModule, PagingModule], controllers: [ConnectionsController, PlatformController] })
+@Module({
+  imports: [AuditLogModule, PagingModule],
+  controllers: [ConnectionsController, PlatformController, PlatformCallsController],
+})
 export class PlatformModule {}

@@ -63,6 +63,12 @@ export class AuthorizationServer {
     return this.send('validate', request, (reply) => this.consent.readValidation(reply));
   }
 
+  /** Whether a token, of a user or of the application, is valid. */
+  async accepts(accessToken: string): Promise<boolean> {
+    const request = this.consent.validationRequest(this.settings.urls.auth, accessToken);
+    return this.send('validate', request, ({ status }) => status !== 401);
+  }
+
   /** Revokes a token. Succeeds when the platform does not know it. */
   async revoke(accessToken: string): Promise<void> {
     const { clientId } = this.credentials();

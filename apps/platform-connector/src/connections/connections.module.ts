@@ -24,6 +24,6 @@ import { UserTokens } from './user-tokens.service.js';
     ConsentEventsConsumer,
     UserTokens,
   ],
-  exports: [ConnectionConsequences],
+  exports: [AuthorizationServer, ConnectionConsequences, ConnectionsRepository, UserTokens],
 })
 export class ConnectionsModule {}

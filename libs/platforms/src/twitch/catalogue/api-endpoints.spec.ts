@@ -1,4 +1,4 @@
-import { apiEndpoints } from './api-endpoints.js';
+import { acceptedTokens, apiEndpoints } from './api-endpoints.js';
 import { scopes } from './scopes.js';
 
 describe('API endpoints', () => {
@@ -14,6 +14,7 @@ describe('API endpoints', () => {
       method: expect.stringMatching(/^(GET|POST|PUT|PATCH|DELETE)$/),
       reference_url: expect.stringMatching(/^https:\/\/\S+#\S+$/),
       token_type: expect.stringMatching(/^(OA|AP)$/),
+      auth: expect.stringMatching(`^(${acceptedTokens.join('|')})$`),
     });
   });
 
@@ -21,5 +22,6 @@ describe('API endpoints', () => {
     const known = new Set<string | null>(scopes.map(({ scope }) => scope)).add(null);
 
     expect(apiEndpoints.filter(({ scope }) => !known.has(scope))).toEqual([]);
+    expect(apiEndpoints.flatMap((row) => row.scopes_any_of).filter((scope) => !known.has(scope))).toEqual([]);
   });
 });

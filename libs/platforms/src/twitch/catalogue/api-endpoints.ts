@@ -4,6 +4,20 @@ import { readData } from './read-data.js';
 export const tokenTypes = ['OA', 'AP'] as const;
 export type TokenType = (typeof tokenTypes)[number];
 
+/**
+ * The tokens that an endpoint accepts: the application's, a user's, or either. `app_with_grant_or_user` accepts the application's token
+ * if the user who acts has granted the scope to the application. `ext_jwt` accepts neither, but a token of an Extension's backend.
+ */
+export const acceptedTokens = [
+  'app',
+  'app_or_user',
+  'app_with_grant_or_user',
+  'user',
+  'ext_jwt',
+  'none',
+] as const;
+export type AcceptedTokens = (typeof acceptedTokens)[number];
+
 /** An endpoint of the platform's API (docs/platform-facts.md §6). */
 export interface ApiEndpoint {
   description: string;
@@ -14,6 +28,9 @@ export interface ApiEndpoint {
   token_type: TokenType;
   /** The scope with the least privilege; null when none is needed. */
   scope: string | null;
+  /** The scopes of which a user's token needs one; empty when none is needed. */
+  scopes_any_of: readonly string[];
+  auth: AcceptedTokens;
 }
 
 /** All 149 endpoints of the API. */

@@ -1,0 +1,179 @@
+import { apiEndpoints } from '@stream-events/platforms';
+import { eventually } from '@stream-events/testing';
+import fc from 'fast-check';
+import type { Answer, EventPage, Problem } from './api.js';
+import { exchange, expectSound, printRequest, type RawAnswer } from './raw-http.js';
+import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+import { monitorStreamer } from './streamer-records.js';
+
+const base = '/api/v1/platform/call';
+const settled = { timeoutMs: 30_000 };
+
+describe('calls of the platform’s API', () => {
+  let stack: Stack;
+  let platform: SimulatedPlatform;
+  let user: SimulatedUser;
+  let memberToken: string;
+
+  beforeAll(async () => {
+    stack = await startStack({ platform: true, gateways: 1, environment: { SIMULATOR_GRANTS: 'everyone' } });
+    platform = new SimulatedPlatform(stack);
+    user = await platform.addUser();
+    const body = { username: 'a-member', password: 'the password of a member' };
+    const { json } = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', { body });
+    memberToken = json.auth_token;
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  const tokenWith = async (...scopes: string[]): Promise<string> => {
+    const body = { name: scopes.join(' '), scopes };
+    return (await stack.request<{ key: string }>('POST', '/api/v1/tokens', { body })).json.key;
+  };
+
+  /** Sends a request whose path no client changes. */
+  const sendRaw = (method: string, path: string): Promise<RawAnswer> => {
+    const headers = [['Authorization', `Token ${stack.ownerToken}`]] as const;
+    return exchange(stack.gateway.url, printRequest({ method, target: `${base}/${path}`, headers }));
+  };
+
+  const chat = (
+    token: string,
+    message: string,
+    sender = user,
+  ): Promise<Answer<Problem & { data: object[] }>> =>
+    stack.request('POST', `${base}/chat/messages`, {
+      token,
+      body: { broadcaster_id: user.id, sender_id: sender.id, message },
+    });
+
+  it.each([base, '/api/platform', '/api/twitch/helix'])('reads by %s', async (prefix) => {
+    const path = `${prefix}/users?login=${user.login}&id=1`;
+    const answer = await stack.request<{ data: object[] }>('GET', path, { token: memberToken });
+
+    expect([answer.status, answer.json.data]).toEqual([200, [expect.objectContaining({ id: user.id })]]);
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(answer.headers.get('ratelimit-remaining')).toMatch(/^\d+$/);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect((await stack.request('GET', `${prefix}/channels/?broadcaster_id=${user.id}`)).status).toBe(200);
+    expect((await stack.request('HEAD', path)).status).toBe(200);
+  });
+
+  it('passes on the platform’s errors as they are', async () => {
+    const { status, json } = await stack.request<Problem>('GET', `${base}/users`);
+
+    expect([status, json]).toEqual([400, { error: 'Bad Request', status: 400, message: expect.any(String) }]);
+  });
+
+  it(
+    'sends a chat message, which arrives as an event',
+    async () => {
+      await monitorStreamer(stack, user.login);
+      const token = await tokenWith('platform:call');
+      await eventually(async () => {
+        const { json } = await stack.request<{ results: object[] }>(
+          'GET',
+          '/api/v1/platform/subscriptions?page_size=100&status=enabled',
+        );
+        expect(json.results).toContainEqual(
+          expect.objectContaining({
+            type: 'channel.chat.message',
+            condition: expect.objectContaining({ broadcaster_user_id: user.id }),
+          }),
+        );
+      }, settled);
+      const message = 'Hello from the API 👋 "quoted"';
+      const { status, json } = await chat(token, message);
+
+      expect([status, json.data]).toEqual([200, [expect.objectContaining({ is_sent: true })]]);
+      const query = `event_type=channel-chat-message&user_id=${user.id}`;
+      await eventually(async () => {
+        const page = (await stack.request<EventPage>('GET', `/api/v1/platform-events?${query}`)).json;
+        expect(page.results[0]?.event_data).toMatchObject({
+          broadcaster_user_id: user.id,
+          message: { text: message },
+        });
+      }, settled);
+    },
+    startLimitMs,
+  );
+
+  it('needs an owner, or a named token with platform:call, to write', async () => {
+    const reader = await tokenWith('platform:read');
+    const caller = await tokenWith('platform:call');
+
+    expect((await chat(memberToken, 'a')).status).toBe(403);
+    expect((await chat(reader, 'b')).json.detail).toContain('platform:call');
+    expect((await stack.request('GET', `${base}/users?id=1`, { token: reader })).status).toBe(403);
+    expect((await stack.request('GET', `${base}/streams/key`, { token: memberToken })).status).toBe(403);
+    expect((await stack.request('GET', `${base}/users?id=1`, { token: null })).status).toBe(401);
+    expect((await chat(caller, 'c')).status).toBe(200);
+    expect((await chat(stack.ownerToken, 'd')).status).toBe(200);
+  });
+
+  it('explains whose token is missing', async () => {
+    const { status, json } = await stack.request<Problem>('POST', `${base}/polls`, {
+      body: { broadcaster_id: user.id, title: 'Which game?' },
+    });
+
+    expect([status, json.errors?.connection]).toEqual([
+      400,
+      [expect.stringContaining('no channel is connected')],
+    ]);
+    const named = await stack.request<Problem>('GET', `${base}/users?connection=${crypto.randomUUID()}`);
+    expect([named.status, named.json.errors]).toEqual([
+      400,
+      { connection: [expect.stringContaining('not the id')] },
+    ]);
+  });
+
+  it('responds to other methods with 405', async () => {
+    const known = await stack.request('POST', `${base}/streams`, { body: {} });
+    const unknown = await sendRaw('PROPFIND', 'users');
+
+    expect([known.status, known.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect([unknown.status, unknown.headers.allow]).toEqual([405, 'DELETE, GET, HEAD, PATCH, POST, PUT']);
+  });
+
+  it('refuses bodies that are too large or no JSON, and changes of subscriptions', async () => {
+    const path = `${base}/chat/messages`;
+    const big = { message: 'x'.repeat(256 * 1024) };
+    expect((await stack.request('POST', path, { body: big })).status).toBe(413);
+    expect((await stack.request('POST', path, { body: '{' })).status).toBe(400);
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await stack.request('POST', path, { body: 'a=b', headers })).status).toBe(415);
+    expect((await stack.request('POST', `${base}/eventsub/subscriptions`, { body: {} })).status).toBe(403);
+  });
+
+  it('never leaves the platform’s API, whatever the path', async () => {
+    const known = new Set(apiEndpoints.map(({ endpoint }) => endpoint));
+    const parts = [
+      '/',
+      '//',
+      '..',
+      '.',
+      '%2e',
+      '%2F',
+      '%5c',
+      '\\',
+      '@',
+      ':',
+      ';',
+      '%00',
+      'oauth2',
+      'helix',
+      'users',
+    ];
+    const paths = fc.sample(
+      fc.array(fc.constantFrom(...parts, '127.0.0.1', 'simulator', 'token', 'http:'), { maxLength: 8 }),
+      200,
+    );
+    for (const path of paths.map((each) => each.join('')).filter((each) => !known.has(each))) {
+      const answer = await sendRaw('GET', path);
+      // The platform's own errors are no problem documents.
+      expectSound(answer);
+      expect([400, 404]).toContain(answer.status);
+    }
+  });
+});

@@ -1,0 +1,33 @@
+import { ServiceError } from '@stream-events/contracts';
+import { validate as isUuid } from 'uuid';
+import { queryTextOf } from '../http/paths.js';
+
+/** The query of a call: what the platform gets, and what the service reads itself. */
+export interface CallQuery {
+  /** As sent, percent-encoded, without `connection`. */
+  query: string;
+  connectionId: string | null;
+}
+
+/**
+ * Takes `connection` out of the query of a call.
+ *
+ * @throws ServiceError `invalid` when the query names several connections, or something else
+ */
+export function readCallQuery(url: string): CallQuery {
+  const parameters = queryTextOf(url)
+    .split('&')
+    .filter((parameter) => parameter !== '');
+  const ids = new Set<string>();
+  const passed = parameters.filter((parameter) => {
+    const [named] = new URLSearchParams(parameter);
+    if (named?.[0] !== 'connection') return true;
+    if (named[1] !== '') ids.add(named[1].toLowerCase());
+    return false;
+  });
+  const [connectionId = null, ...others] = ids;
+  if (others.length > 0) throw ServiceError.onField('connection', 'must name one connection');
+  if (connectionId !== null && !isUuid(connectionId))
+    throw ServiceError.onField('connection', 'must be the id of a connection');
+  return { query: passed.join('&'), connectionId };
+}

@@ -1,0 +1,114 @@
+import { ServiceError } from '@stream-events/contracts';
+import type { ApiEndpoint } from '@stream-events/platforms';
+import type { Connection } from '../connections/connection.entity.js';
+
+/** What of a connection decides whether its token serves a call. */
+export type CallerConnection = Pick<Connection, 'id' | 'state' | 'userId' | 'login' | 'scopes' | 'remedy'>;
+
+/** Whose token a call asks for. */
+export interface TokenWish {
+  /** The connection that the client names; null when it names none. */
+  connectionId: string | null;
+  /** The users who act in the call, by its query and body. */
+  actors: readonly string[];
+}
+
+/**
+ * Chooses the token of a call. Null: the application's.
+ *
+ * ```
+ *  the endpoint accepts      with ?connection=   the user who acts        otherwise
+ *                                                is connected
+ *  app, none                 400                 app                      app
+ *  app_or_user               that user           app                      app
+ *  app_with_grant_or_user    that user           that user, if the        app
+ *                                                scope is granted
+ *  user                      that user           that user                the only connection, if the call names nobody; else 400
+ * ```
+ *
+ * @throws ServiceError `invalid` when the call is ambiguous, `forbidden` when the user has not granted the scope, `conflict` when the
+ * connection that the client names is not connected
+ */
+export function chooseToken<C extends CallerConnection>(
+  endpoint: Pick<ApiEndpoint, 'auth' | 'scopes_any_of'>,
+  { connectionId, actors }: TokenWish,
+  connections: readonly C[],
+): C | null {
+  const { auth } = endpoint;
+  const takesUser = auth !== 'app' && auth !== 'none';
+  if (connectionId !== null) {
+    if (!takesUser)
+      throw ServiceError.onField(
+        'connection',
+        'this endpoint takes the token of the application: omit `connection`',
+      );
+    return withScope(endpoint, findNamed(connectionId, connections));
+  }
+  if (!takesUser || auth === 'app_or_user') return null;
+  const connected = connections.filter(({ state }) => state === 'connected');
+  const acting = findActing(actors, connected);
+  if (auth === 'app_with_grant_or_user') return acting && hasScope(endpoint, acting) ? acting : null;
+  return withScope(endpoint, acting ?? findOnly(actors, connected));
+}
+
+function findNamed<C extends CallerConnection>(id: string, connections: readonly C[]): C {
+  const named = connections.find((connection) => connection.id === id);
+  if (!named) throw ServiceError.onField('connection', 'is not the id of a connection');
+  if (named.state === 'connected') return named;
+  throw new ServiceError(
+    'conflict',
+    `Connection ${id} has the state ${named.state}. ${named.remedy ?? 'Wait until the user has given consent.'}`,
+  );
+}
+
+/** @throws ServiceError `invalid` when the call names several users */
+function findActing<C extends CallerConnection>(
+  actors: readonly string[],
+  connected: readonly C[],
+): C | undefined {
+  if (actors.length > 1)
+    throw ServiceError.onField(
+      'connection',
+      `the call names several users who act (${actors.join(', ')}): name one, or add \`connection\` with the id of a connection`,
+    );
+  return connected.find(({ userId }) => userId !== null && actors.includes(userId));
+}
+
+/** The connection of a call whose user is not known yet. */
+function findOnly<C extends CallerConnection>(actors: readonly string[], connected: readonly C[]): C {
+  const [only, ...others] = connected;
+  if (!only)
+    throw ServiceError.onField(
+      'connection',
+      'this endpoint needs the token of a user, and no channel is connected: connect one with POST /api/v1/platform/connections',
+    );
+  const [actor] = actors;
+  if (actor !== undefined)
+    throw ServiceError.onField(
+      'connection',
+      `user ${actor} is not connected: connect this user, or add \`connection\` with the id of the connection whose user may do this`,
+    );
+  if (others.length === 0) return only;
+  throw ServiceError.onField(
+    'connection',
+    'this endpoint needs the token of a user, and several channels are connected: add `connection` with the id of one',
+  );
+}
+
+function withScope<C extends CallerConnection>(
+  endpoint: Pick<ApiEndpoint, 'scopes_any_of'>,
+  connection: C,
+): C {
+  if (hasScope(endpoint, connection)) return connection;
+  throw new ServiceError(
+    'forbidden',
+    `${connection.login ?? connection.id} has not granted ${endpoint.scopes_any_of.join(' or ')}. Connect this user again with the scope.`,
+  );
+}
+
+function hasScope(
+  { scopes_any_of: wanted }: Pick<ApiEndpoint, 'scopes_any_of'>,
+  { scopes }: CallerConnection,
+): boolean {
+  return wanted.length === 0 || wanted.some((scope) => scopes.includes(scope));
+}

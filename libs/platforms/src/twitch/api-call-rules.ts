@@ -1,0 +1,77 @@
+import type { JsonObject } from '@stream-events/contracts';
+import type { PlatformUrls } from '../outbound-platform.js';
+import { apiEndpoints, type ApiEndpoint } from './catalogue/api-endpoints.js';
+
+/** What a method and a path name: an endpoint, only other endpoints of the same path, or nothing. */
+export type FoundEndpoint =
+  | { kind: 'found'; endpoint: ApiEndpoint }
+  | { kind: 'other_methods'; methods: string[] }
+  | { kind: 'unknown' };
+
+/**
+ * Finds an endpoint in the catalog. The path must be equal to the one of an endpoint, so a path with `..`, an empty segment, an escape,
+ * or a host names nothing.
+ */
+export function findApiEndpoint(method: string, path: string): FoundEndpoint {
+  const ofPath = apiEndpoints.filter(({ endpoint }) => endpoint === path);
+  const endpoint = ofPath.find((each) => each.method === method);
+  if (endpoint) return { kind: 'found', endpoint };
+  return ofPath.length === 0
+    ? { kind: 'unknown' }
+    : { kind: 'other_methods', methods: ofPath.map((each) => each.method) };
+}
+
+/** The address of an endpoint. */
+export function toApiUrl(urls: PlatformUrls, { endpoint }: ApiEndpoint, query: string): string {
+  const [first, ...others] = endpoint.split('/');
+  const url = first === 'eventsub' ? `${urls.subscriptions}/${others.join('/')}` : `${urls.api}/${endpoint}`;
+  return query === '' ? url : `${url}?${query}`;
+}
+
+/** Why clients cannot call an endpoint; null when they can. */
+export function callRefusal({ endpoint, method, auth }: ApiEndpoint): string | null {
+  if (auth === 'ext_jwt')
+    return 'This endpoint needs a token of an Extension’s backend, which the service does not have.';
+  if (endpoint.startsWith('eventsub/') && method !== 'GET')
+    return 'The service manages its subscriptions and conduits itself. Activate event types and connect channels instead.';
+  return null;
+}
+
+/** Whether a call changes something, or returns a secret of the channel. */
+export function isSensitive({ endpoint, method }: ApiEndpoint): boolean {
+  return method !== 'GET' || endpoint === 'streams/key';
+}
+
+/** The fields in which a call names the user who acts, the most specific one first. */
+const actorFields = [
+  'editor_id',
+  'moderator_id',
+  'sender_id',
+  'from_user_id',
+  'from_broadcaster_id',
+  'broadcaster_id',
+  'user_id',
+] as const;
+
+/** The endpoints that name the user who acts in another way, or not at all: their other fields name whom the call is about. */
+const actorFieldsByEndpoint: Readonly<Record<string, readonly string[]>> = {
+  'bits/leaderboard': [],
+  'channels/followed': ['user_id'],
+  'chat/emotes/user': ['user_id'],
+  clips: [],
+  'subscriptions/user': ['user_id'],
+};
+
+/**
+ * The ids of the users who act in a call, by its query and its body. Empty when the call names none, and several when it contradicts
+ * itself.
+ */
+export function actorsOf({ endpoint }: ApiEndpoint, query: URLSearchParams, body: JsonObject = {}): string[] {
+  for (const field of actorFieldsByEndpoint[endpoint] ?? actorFields) {
+    const named = [...query.getAll(field), body[field]].filter(
+      (id): id is string => typeof id === 'string' && id !== '',
+    );
+    if (named.length > 0) return [...new Set(named)];
+  }
+  return [];
+}
