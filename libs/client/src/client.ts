@@ -1,7 +1,9 @@
 import createApiClient, { type Client as ApiClient } from 'openapi-fetch';
 import type { paths } from './api.js';
+import { EventStream } from './event-stream.js';
 import { LiveEvents, type LiveCallbacks } from './live-events.js';
-import { printStreamPath, type LiveFilters } from './live-event.js';
+import { printLiveQuery, type LiveFilters } from './live-event.js';
+import { WebSocketStream, type WebSocketLike } from './web-socket-stream.js';
 
 /** The service to connect to, and the user's token. */
 export interface ClientOptions {
@@ -11,6 +13,8 @@ export interface ClientOptions {
   token: string;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined;
+  /** Replaces the global `WebSocket`, which Node has since version 22. */
+  WebSocket?: (new (url: string) => WebSocketLike) | undefined;
 }
 
 /** Which live events to receive, and how. */
@@ -21,6 +25,11 @@ export interface LiveOptions extends LiveCallbacks {
   after?: string | undefined;
   /** Name of this connection. A replay can be limited to the connections with one name. */
   name?: string | undefined;
+  /**
+   * How events arrive. `server-sent` (the default): as fast as your loop runs. `web-socket`: for web pages that people open in many tabs,
+   * because a browser opens at most six connections to a host over HTTP/1.1, and WebSockets do not count.
+   */
+  transport?: 'server-sent' | 'web-socket' | undefined;
   /** The client reconnects when a connection is silent for this many milliseconds. Default: 45,000. */
   silenceMs?: number | undefined;
 }
@@ -35,7 +44,7 @@ export interface Client {
   /**
    * Live events, in order and without duplicates, across reconnects: `for await (const event of client.live())`.
    *
-   * @throws TypeError if `after` cannot be a position
+   * @throws TypeError if `after` cannot be a position, or if there is no WebSocket for the transport
    */
   live(options?: LiveOptions): LiveEvents;
 }
@@ -48,16 +57,30 @@ const defaultSilenceMs = 45_000;
  *
  * @throws TypeError if `url` is not a URL, or `token` is missing or has characters that no header can carry
  */
-export function createClient({ url, token, fetch = globalThis.fetch }: ClientOptions): Client {
+export function createClient(options: ClientOptions): Client {
+  const { url, token, fetch = globalThis.fetch } = options;
+  const { WebSocket = (globalThis as Pick<ClientOptions, 'WebSocket'>).WebSocket } = options; // Safe cast: Node 20 has none.
   const baseUrl = new URL(url).href.replace(/\/+$/, '');
   const headers = { Authorization: `Token ${token}` };
   refuseUnsendable('token', token);
   return {
     api: createApiClient<paths>({ baseUrl, headers, fetch }),
-    live: ({ filters = {}, name, after, silenceMs = defaultSilenceMs, ...callbacks } = {}) => {
+    live: ({ filters = {}, name, after, transport, silenceMs = defaultSilenceMs, ...callbacks } = {}) => {
       if (after) refuseUnsendable('position', after);
-      const request = { fetch, url: baseUrl + printStreamPath(filters, name), headers, silenceMs };
-      return new LiveEvents(request, callbacks, after || undefined);
+      const query = printLiveQuery(filters, name);
+      if (transport !== 'web-socket') {
+        const request = {
+          fetch,
+          url: `${baseUrl}/api/v1/platform-events/stream${query}`,
+          headers,
+          silenceMs,
+        };
+        return new LiveEvents((signal) => new EventStream(request, signal), callbacks, after || undefined);
+      }
+      if (!WebSocket) throw new TypeError('This runtime has no WebSocket: pass one to createClient');
+      const socketUrl = `${baseUrl.replace(/^http/, 'ws')}/ws/platform-events/${query}`;
+      const request = { WebSocket, url: socketUrl, token, silenceMs };
+      return new LiveEvents((signal) => new WebSocketStream(request, signal), callbacks, after || undefined);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { Loss, parseObject, type LiveConnection, type LiveMessage } from './live-connection.js';
 import { LiveError } from './live-error.js';
 import { parseRetryAfter } from './reconnect-delay.js';
 import { BlockParser, type Block } from './server-sent-events.js';
@@ -11,20 +12,11 @@ export interface StreamRequest {
   silenceMs: number;
 }
 
-/** A connection was lost or could not be opened. Another attempt may succeed. */
-export class Loss {
-  constructor(
-    readonly cause: unknown,
-    /** How long the service asks the client to wait. */
-    readonly retryAfterMs?: number,
-  ) {}
-}
-
 // With these 4xx statuses, the request itself is valid and a retry can succeed (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4).
 const retryableStatuses = [408, 425, 429];
 
 /** One connection to the stream of server-sent events. */
-export class EventStream {
+export class EventStream implements LiveConnection {
   private readonly ending = new AbortController();
   private readonly parser = new BlockParser();
   private readonly decoder = new TextDecoder();
@@ -38,12 +30,6 @@ export class EventStream {
     outerSignal.addEventListener('abort', () => this.close(), { signal: this.ending.signal });
   }
 
-  /**
-   * Connects. Returns undefined on success.
-   *
-   * @param after the last position that the client received
-   * @throws LiveError if the service refuses and would refuse the next attempt too
-   */
   async open(after: string | undefined): Promise<Loss | undefined> {
     const { fetch, url, headers } = this.request;
     const response = await this.attempt(() =>
@@ -59,11 +45,11 @@ export class EventStream {
     return undefined;
   }
 
-  /** Returns the next block. Reads from the network only when all blocks that arrived have been returned. */
-  async read(): Promise<Block | Loss> {
+  /** Reads from the network only when all blocks that arrived have been returned. */
+  async read(): Promise<LiveMessage | Loss> {
     while (!this.ending.signal.aborted) {
       const block = this.blocks.shift();
-      if (block) return block;
+      if (block) return readMessage(block);
       const blocks = await this.attempt(() => this.readBlocks());
       if (blocks instanceof Loss) return blocks;
       this.blocks = blocks;
@@ -71,7 +57,6 @@ export class EventStream {
     return new Loss(this.ending.signal.reason);
   }
 
-  /** Ends the connection and every wait on it. */
   close(): void {
     this.ending.abort();
   }
@@ -105,4 +90,10 @@ export class EventStream {
   private endSilent(): void {
     this.ending.abort(new Error(`The connection was silent for ${this.request.silenceMs} ms`));
   }
+}
+
+function readMessage({ id, event, data }: Block): LiveMessage | Loss {
+  const content = data === undefined ? undefined : parseObject(data);
+  if (content instanceof Loss) return content;
+  return { kind: event, position: id || undefined, content };
 }

@@ -3,3 +3,4 @@ export { createClient, type Client, type ClientOptions, type LiveOptions } from 
 export { LiveError, type LiveErrorFacts, type Problem } from './live-error.js';
 export type { EventRecord, LiveEvent, LiveFilters } from './live-event.js';
 export type { Gap, LiveCallbacks, LiveEvents, Retry } from './live-events.js';
+export type { WebSocketLike } from './web-socket-stream.js';

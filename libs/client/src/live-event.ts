@@ -21,11 +21,11 @@ export type LiveFilters = Partial<
   Record<Exclude<keyof ListParameters, 'cursor' | 'page_size' | 'event_type'>, string | undefined>
 > & { event_type?: string | readonly string[] | undefined };
 
-/** Returns the path of the event stream with its query. */
-export function printStreamPath(filters: LiveFilters, name: string | undefined): string {
+/** Returns the query of a request for live events, with its question mark. */
+export function printLiveQuery(filters: LiveFilters, name: string | undefined): string {
   const query = new URLSearchParams();
   for (const [parameter, value] of Object.entries({ ...filters, name }))
     for (const one of [value].flat()) if (one !== undefined) query.append(parameter, one);
   const text = query.toString();
-  return `/api/v1/platform-events/stream${text && `?${text}`}`;
+  return text && `?${text}`;
 }

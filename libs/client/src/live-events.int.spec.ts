@@ -10,6 +10,7 @@ import {
   type StreamConnection,
 } from '../test/stream-server.js';
 import { createClient, type LiveOptions } from './client.js';
+import { EventStream } from './event-stream.js';
 import type { LiveError } from './live-error.js';
 import type { LiveEvent } from './live-event.js';
 import { LiveEvents, type Gap, type Retry } from './live-events.js';
@@ -41,7 +42,13 @@ describe(LiveEvents.name, () => {
   /** Live events without waits between connections. */
   const liveAtOnce = (after?: string): LiveEvents => {
     const url = `${server.url}/api/v1/platform-events/stream`;
-    const events = new LiveEvents({ fetch, url, headers: {}, silenceMs: 5_000 }, {}, after, () => 0);
+    const request = { fetch, url, headers: {}, silenceMs: 5_000 };
+    const events = new LiveEvents(
+      (signal) => new EventStream(request, signal),
+      {},
+      after,
+      () => 0,
+    );
     stops.push(() => events.return());
     return events;
   };
@@ -281,17 +288,21 @@ describe(LiveEvents.name, () => {
       await eventually(() => expect(server.connections[0]!.isClosed).toBe(true));
     });
 
-    it('are retried until the service is up', async () => {
+    it('are retried until the service is up, and then reported once', async () => {
       const port = await freePort();
       const url = `http://127.0.0.1:${port}`;
-      const retries: Retry[] = [];
-      const events = createClient({ url, token }).live({ onRetry: (retry) => retries.push(retry) });
+      const reports: string[] = [];
+      const events = createClient({ url, token }).live({
+        onRetry: () => reports.push('retry'),
+        onConnect: () => reports.push('connected'),
+      });
       const next = take(events, 1);
-      await eventually(() => expect(retries.length).toBeGreaterThan(1));
+      await eventually(() => expect(reports.length).toBeGreaterThan(1));
       server = await StreamServer.start((connection) => connection.send(eventBlock(1)), port);
       stops.push(() => server.stop());
       expect(positionsOf(await next)).toEqual(positions(1, 1));
       await events.return();
+      expect([reports.at(-1), reports.indexOf('connected')]).toEqual(['connected', reports.length - 1]);
     });
 
     it('wait longer each time until an event arrives', async () => {
@@ -304,8 +315,9 @@ describe(LiveEvents.name, () => {
       await serve(cut, cut, serveAndCut, cut, (connection) => connection.send(eventBlock(2)));
       const waits: number[] = [];
       const url = `${server.url}/`;
+      const request = { fetch, url, headers: {}, silenceMs: 45_000 };
       const events = new LiveEvents(
-        { fetch, url, headers: {}, silenceMs: 45_000 },
+        (signal) => new EventStream(request, signal),
         {},
         undefined,
         (attempts) => {

@@ -1,8 +1,7 @@
-import { EventStream, Loss, type StreamRequest } from './event-stream.js';
+import { Loss, type LiveConnection, type LiveMessage } from './live-connection.js';
 import { LiveError } from './live-error.js';
 import type { LiveEvent } from './live-event.js';
 import { maxDelayMs, reconnectDelay } from './reconnect-delay.js';
-import type { Block } from './server-sent-events.js';
 import { waitFor } from './wait-for.js';
 
 /** A gap: the client missed events. */
@@ -25,6 +24,8 @@ export interface Retry {
 
 /** Callbacks of the live events, and the signal that ends them. */
 export interface LiveCallbacks {
+  /** Called when a connection delivers its first message: at the start, and after each reconnect. */
+  onConnect?: (() => void) | undefined;
   /** Called when events were missed that the stream no longer has. The next event waits for the returned promise. */
   onGap?: ((gap: Gap) => void | Promise<void>) | undefined;
   /** Called before each wait to reconnect. */
@@ -33,9 +34,9 @@ export interface LiveCallbacks {
   signal?: AbortSignal | undefined;
 }
 
-// With these close codes a reconnect would fail too: the request is not valid (4400), the token is not valid (4401), or it may not
-// receive live events (4403).
-const finalCloseCodes = [4400, 4401, 4403];
+// With these close codes a reconnect would fail too: the request is not valid (4400), the token is not valid (4401), it may not
+// receive live events (4403), or the client breaks the protocol of WebSockets (RFC 6455 §7.4.1).
+const finalCloseCodes = [4400, 4401, 4403, 1002, 1007, 1008, 1009];
 
 /**
  * Live events, one after the other, across reconnects.
@@ -63,7 +64,7 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
   private attempts = 0;
 
   constructor(
-    private readonly request: StreamRequest,
+    private readonly connect: (signal: AbortSignal) => LiveConnection,
     private readonly callbacks: LiveCallbacks,
     private last: string | undefined,
     private readonly delayOf = reconnectDelay,
@@ -116,36 +117,35 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
 
   private async *readConnection(): AsyncGenerator<LiveEvent, Loss, undefined> {
     const startedAt = performance.now();
-    const stream = new EventStream(this.request, this.ending.signal);
+    const connection = this.connect(this.ending.signal);
     try {
-      const loss = await stream.open(this.last);
+      const loss = await connection.open(this.last);
       if (loss) return loss;
-      for (;;) {
-        const block = await stream.read();
-        const event = block instanceof Loss ? block : await this.take(block);
+      for (let isFirst = true; ; isFirst = false) {
+        const message = await connection.read();
+        const event = message instanceof Loss ? message : await this.take(message);
         if (event instanceof Loss) return event;
+        if (isFirst) this.callbacks.onConnect?.();
         if (!event) continue;
         this.attempts = 0;
         yield event;
       }
     } finally {
-      stream.close();
+      connection.close();
       // A connection that lasted this long counts as working, even if no event passed the filters.
       if (performance.now() - startedAt > maxDelayMs) this.attempts = 0;
     }
   }
 
-  /** Handles a block. Returns its event, if it has one. */
-  private async take({ id, event, data }: Block): Promise<LiveEvent | Loss | undefined> {
-    const content = data === undefined ? undefined : parseObject(data);
-    if (content instanceof Loss) return content;
-    if (event === 'closed') return readClosing(content);
-    if (id) this.last = id;
+  /** Handles a message. Returns its event, if it has one. */
+  private async take({ kind, position, content }: LiveMessage): Promise<LiveEvent | Loss | undefined> {
+    if (kind === 'closed') return readClosing(content);
+    if (position) this.last = position;
     if (!content) return undefined;
-    if (event === 'gap') await this.callbacks.onGap?.(content as unknown as Gap); // Safe cast: a gap has a reason.
+    if (kind === 'gap') await this.callbacks.onGap?.(content as unknown as Gap); // Safe cast: a gap has a reason.
     // A newer service may send other kinds of messages: ignore them.
-    if (event !== 'message') return undefined;
-    return { ...content, position: id || undefined } as LiveEvent; // Safe cast: the data of a message is a record.
+    if (kind !== 'message') return undefined;
+    return { ...content, position } as LiveEvent; // Safe cast: the content of such a message is a record.
   }
 
   private async pause({ cause, retryAfterMs }: Loss): Promise<void> {
@@ -167,14 +167,4 @@ function readClosing(content: Record<string, unknown> | undefined): Loss {
   const error = new LiveError(`${closeCode}: ${String(content?.reason)}`, { closeCode });
   if (finalCloseCodes.includes(closeCode)) throw error;
   return new Loss(error);
-}
-
-function parseObject(data: string): Record<string, unknown> | Loss {
-  try {
-    const content: unknown = JSON.parse(data);
-    if (typeof content === 'object' && content !== null) return content as Record<string, unknown>; // Safe cast: just checked.
-    return new Loss(new Error('The event stream sent data that is not a JSON object'));
-  } catch (cause) {
-    return new Loss(new Error('The event stream sent data that is not valid JSON', { cause }));
-  }
 }

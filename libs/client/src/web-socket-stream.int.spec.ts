@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { eventually } from '@stream-events/testing';
+import { WebSocket, WebSocketServer } from 'ws';
+import { positionOf } from '../test/stream-server.js';
+import { createClient, type LiveOptions } from './client.js';
+import type { LiveEvent } from './live-event.js';
+import type { Gap, LiveEvents, Retry } from './live-events.js';
+import { WebSocketStream } from './web-socket-stream.js';
+
+/** A client at a server that behaves like the gateway. */
+interface ServedClient {
+  socket: WebSocket;
+  url: string | undefined;
+  /** The first message. */
+  request: Record<string, unknown>;
+}
+
+const record = (index: number, event_data: object = {}) => ({
+  id: `id-${index}`,
+  event_data,
+  position: positionOf(index),
+});
+
+describe(WebSocketStream.name, () => {
+  let server: WebSocketServer;
+  let served: ServedClient[];
+  let running: LiveEvents | undefined;
+
+  /** Serves each connection with the handler of its index; the last handler serves all others. */
+  const serve = async (...handlers: ((client: ServedClient) => unknown)[]): Promise<void> => {
+    server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    served = [];
+    server.on('connection', (socket, { url }) => {
+      socket.once('message', (data: Buffer) => {
+        const client = { socket, url, request: JSON.parse(data.toString()) as Record<string, unknown> };
+        const handler = handlers[served.push(client) - 1] ?? handlers.at(-1)!;
+        handler(client);
+      });
+    });
+    await once(server, 'listening');
+  };
+
+  afterEach(async () => {
+    await running?.return();
+    for (const client of server.clients) client.terminate();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const live = (options: LiveOptions = {}): LiveEvents => {
+    const { port } = server.address() as AddressInfo; // Safe cast: the server listens on TCP.
+    const client = createClient({ url: `http://127.0.0.1:${port}/base`, token: 'a-token', WebSocket });
+    return (running = client.live({ transport: 'web-socket', ...options }));
+  };
+
+  const take = async (events: LiveEvents, count: number): Promise<(LiveEvent | undefined)[]> => {
+    const taken: (LiveEvent | undefined)[] = [];
+    while (taken.length < count) taken.push((await events.next()).value);
+    return taken;
+  };
+
+  const send = ({ socket }: ServedClient, ...messages: object[]): void =>
+    messages.forEach((message) => socket.send(JSON.stringify(message)));
+
+  it('sends the token in the first message, and filters and name in the URL', async () => {
+    await serve((client) => send(client, record(1)));
+    const filters = { event_type: ['a b', 'c'] };
+    const [event] = await take(live({ filters, name: 'console', after: positionOf(0) }), 1);
+    expect(event).toEqual(record(1));
+    expect(served[0]).toMatchObject({
+      url: '/base/ws/platform-events/?event_type=a+b&event_type=c&name=console',
+      request: { token: 'a-token', positions: true, keep_alive: true, after: positionOf(0) },
+    });
+  });
+
+  it('resumes after the last message that it read, whether the connection breaks or the service restarts', async () => {
+    await serve(
+      (client) => {
+        send(client, record(1));
+        client.socket.terminate();
+      },
+      (client) => {
+        send(client, record(2), { event: 'ready', position: positionOf(5) });
+        client.socket.close(1012, 'restart');
+      },
+      (client) => send(client, record(6)),
+    );
+    const retries: Retry[] = [];
+    const events = await take(live({ onRetry: (retry) => retries.push(retry) }), 3);
+    expect(events.map((event) => event?.position)).toEqual([1, 2, 6].map(positionOf));
+    expect(served.map(({ request }) => request.after)).toEqual([undefined, positionOf(1), positionOf(5)]);
+    expect(retries.map(({ cause }) => String(cause))).toEqual([
+      'Error: The connection was lost',
+      'LiveError: 1012: restart',
+    ]);
+  });
+
+  it('reports a gap, and ignores keep-alives and unknown controls', async () => {
+    await serve((client) =>
+      send(client, { event: 'gap', reason: 'expired' }, { event: 'keep_alive' }, { event: 'new' }, record(9)),
+    );
+    const gaps: Gap[] = [];
+    await take(live({ onGap: (gap) => void gaps.push(gap) }), 1);
+    expect(gaps).toEqual([{ reason: 'expired' }]);
+  });
+
+  it('ends with an error when the token is not valid', async () => {
+    await serve(({ socket }) => socket.close(4401, 'no valid token'));
+    await expect(live().next()).rejects.toMatchObject({ name: 'LiveError', closeCode: 4401 });
+    expect(served).toHaveLength(1);
+  });
+
+  it('reconnects when the connection is silent', async () => {
+    await serve(
+      () => undefined,
+      (client) => send(client, record(1)),
+    );
+    const causes: string[] = [];
+    await take(live({ silenceMs: 300, onRetry: ({ cause }) => causes.push(String(cause)) }), 1);
+    expect(causes[0]).toBe('Error: The connection was silent for 300 ms');
+  });
+
+  it('reconnects when too many messages wait, after those that arrived', async () => {
+    const padding = 'x'.repeat(1024 ** 2);
+    const flood = (client: ServedClient) =>
+      send(client, ...Array.from({ length: 40 }, (_, index) => record(index + 1, { padding })));
+    await serve(flood, (client) => send(client, record(41)));
+    const causes: string[] = [];
+    const events = live({ onRetry: ({ cause }) => causes.push(String(cause)) });
+    await take(events, 1);
+    await eventually(() => expect(served[0]!.socket.readyState).toBe(WebSocket.CLOSED));
+    const rest: (LiveEvent | undefined)[] = [];
+    while (rest.at(-1)?.position !== positionOf(41)) rest.push(...(await take(events, 1)));
+    expect(causes).toEqual(['Error: The client reads more slowly than events arrive']);
+    const seen = rest.slice(0, -1).map((event) => event?.position);
+    expect(seen).toEqual(seen.map((_, index) => positionOf(index + 2)));
+    expect(seen.length).toBeGreaterThan(25);
+    expect(served[1]!.request.after).toBe(seen.at(-1));
+  });
+
+  it('closes the socket when the iteration ends', async () => {
+    await serve((client) => send(client, record(1)));
+    for await (const _ of live()) break;
+    await eventually(() => expect(served[0]!.socket.readyState).toBe(WebSocket.CLOSED));
+  });
+});

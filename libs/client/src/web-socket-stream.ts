@@ -1,0 +1,126 @@
+import { Loss, parseObject, type LiveConnection, type LiveMessage } from './live-connection.js';
+
+/** The parts of the WebSocket of browsers that the client uses. The events of other implementations have other types. */
+export interface WebSocketLike {
+  onopen: ((event: never) => void) | null;
+  onmessage: ((event: never) => void) | null;
+  onclose: ((event: never) => void) | null;
+  onerror: ((event: never) => void) | null;
+  send(data: string): void;
+  close(): void;
+}
+
+/** The handshake and the first message of a WebSocket. */
+export interface WebSocketRequest {
+  WebSocket: new (url: string) => WebSocketLike;
+  url: string;
+  token: string;
+  /** A connection that is silent for this long counts as dead. */
+  silenceMs: number;
+}
+
+// A WebSocket cannot be slowed down, so its messages wait in memory. Some 30 s at a thousand events per second.
+const maxWaitingLength = 32 * 1024 ** 2;
+
+// The codes that a browser reports when a connection ends without a code of the service (RFC 6455 §7.4.1).
+const lostCodes = [1005, 1006];
+
+/** One live WebSocket, with positions and keep-alives. */
+export class WebSocketStream implements LiveConnection {
+  private socket: WebSocketLike | undefined;
+  private readonly texts: string[] = [];
+  private waitingLength = 0;
+  private end: LiveMessage | Loss | undefined;
+  private wake: (() => void) | undefined;
+
+  private readonly ending = new AbortController();
+
+  constructor(
+    private readonly request: WebSocketRequest,
+    outerSignal: AbortSignal,
+  ) {
+    outerSignal.addEventListener('abort', () => this.close(), { signal: this.ending.signal });
+  }
+
+  /** Starts to connect. The service does not reply to the token, so only `read` shows whether it is valid. */
+  open(after: string | undefined): Promise<undefined> {
+    const { WebSocket, url, token } = this.request;
+    const socket = new WebSocket(url);
+    this.socket = socket;
+    socket.onopen = () => socket.send(JSON.stringify({ token, positions: true, keep_alive: true, after }));
+    socket.onmessage = ({ data }: { data: unknown }) => this.receive(String(data));
+    socket.onclose = ({ code, reason }: Closing) => this.finish(describeClosing({ code, reason }));
+    // A failure is followed by `close`. Some implementations throw when nobody listens.
+    socket.onerror = () => undefined;
+    return Promise.resolve(undefined);
+  }
+
+  async read(): Promise<LiveMessage | Loss> {
+    for (;;) {
+      const text = this.texts.shift();
+      if (text !== undefined) {
+        this.waitingLength -= text.length;
+        return readMessage(text);
+      }
+      if (this.end) return this.end;
+      await this.untilChanged();
+    }
+  }
+
+  close(): void {
+    this.finish(new Loss(new Error('The client closed the connection')));
+  }
+
+  private receive(text: string): void {
+    this.texts.push(text);
+    this.waitingLength += text.length;
+    // The next connection resumes after the last message that was read, so nothing is lost.
+    if (this.waitingLength > maxWaitingLength)
+      this.finish(new Loss(new Error('The client reads more slowly than events arrive')));
+    this.wake?.();
+  }
+
+  private finish(end: LiveMessage | Loss): void {
+    this.end ??= end;
+    this.ending.abort();
+    this.socket?.close();
+    this.wake?.();
+  }
+
+  /** Waits for a message or the end. Ends a connection that is silent for too long. */
+  private untilChanged(): Promise<void> {
+    const { silenceMs } = this.request;
+    return new Promise((resolve) => {
+      const timer = setTimeout(
+        () => this.finish(new Loss(new Error(`The connection was silent for ${silenceMs} ms`))),
+        silenceMs,
+      );
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+interface Closing {
+  code: number;
+  reason: string;
+}
+
+function describeClosing(closing: Closing): LiveMessage | Loss {
+  if (lostCodes.includes(closing.code)) return new Loss(new Error('The connection was lost'));
+  return { kind: 'closed', position: undefined, content: { ...closing } };
+}
+
+function readMessage(text: string): LiveMessage | Loss {
+  const parsed = parseObject(text);
+  if (parsed instanceof Loss) return parsed;
+  // Only controls have `event`.
+  const { position, event = 'message', ...content } = parsed;
+  return {
+    kind: String(event),
+    position: typeof position === 'string' ? position : undefined,
+    content,
+  };
+}
