@@ -1,5 +1,6 @@
 import js from '@eslint/js';
 import nx from '@nx/eslint-plugin';
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 /**
@@ -11,6 +12,7 @@ import tseslint from 'typescript-eslint';
  *   laptop    the embedded servers: only bundles and the test kit use them, so no service depends on them
  *   testing   the test kit, which starts services; only tests import it (see no-restricted-imports)
  *   client    installed by users and run in browsers: imports no other project
+ *   page      runs in browsers and uses only the public API: imports only the client
  *
  * Layers: contracts ← service ← connections (messaging, database) ← features (ingest, platforms). Libs of one layer do not import
  * each other. `npm run check` proves that the rules are active: they must reject the imports in tools/boundary-probe.
@@ -23,6 +25,7 @@ const boundaries = [
   // The test kit creates the roles of the services as every deployment does.
   allow('type:testing', 'type:laptop', 'layer:service', 'test-setup'),
   allow('type:client'),
+  allow('type:page', 'type:client'),
   allow('layer:contracts'),
   allow('layer:service', 'layer:contracts'),
   allow('layer:connections', 'layer:contracts', 'layer:service'),
@@ -40,7 +43,7 @@ function allow(sourceTag, ...tags) {
  */
 const folderOrders = {
   'apps/gateway/src': [
-    ...['http', 'paging', 'access', 'audit-log', 'tokens', 'users', 'health'],
+    ...['http', 'paging', 'access', 'audit-log', 'tokens', 'users', 'health', 'console'],
     ...['scopes', 'api-endpoints', 'seeds', 'dead-letters', 'erasures', 'streamers', 'events'],
     ...['platform', 'webhook'],
     ...['live', 'event-export', 'replays', 'system', 'api-description'],
@@ -69,6 +72,8 @@ const folderOrders = {
     ...['conduits', 'subscriptions', 'notifications'],
     ...['users', 'streams', 'chat', 'scenarios', 'simulator', 'command-line'],
   ],
+  // The pages follow the shared folders, and import nothing from each other.
+  'apps/console/src': ['session', 'api', 'live', 'kit', 'layout', 'sign-in', 'events', 'test-event'],
   'tools/boundary-probe/folders': ['lower', 'upper'],
 };
 
@@ -79,7 +84,7 @@ const oneWayImports = Object.entries(folderOrders).flatMap(([source, folders]) =
     const above = folders.slice(index + 1).map((name) => `${name}/`);
     const appFiles = String.raw`${source.split('/')[1]}\.(app|database|description|module)\.js`;
     const regex = String.raw`^(\.\./)+(${[...above, appFiles].join('|')})`;
-    return importNothingLike(regex, `${source}/${folder}/**/*.{ts,mjs}`);
+    return importNothingLike(regex, `${source}/${folder}/**/*.{ts,tsx,mjs}`);
   }),
 ]);
 
@@ -106,7 +111,7 @@ export default tseslint.config(
   js.configs.recommended,
   ...nx.configs['flat/base'],
   {
-    files: ['**/*.ts', '**/*.mjs'],
+    files: ['**/*.ts', '**/*.tsx', '**/*.mjs'],
     rules: {
       '@nx/enforce-module-boundaries': [
         'error',
@@ -115,7 +120,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked],
     // One program for all projects: with a program for each, linting takes twice as long.
     languageOptions: {
@@ -156,8 +161,20 @@ export default tseslint.config(
     },
   },
   {
+    // Browsers have other globals than Node, so the console is a program of its own.
+    files: ['apps/console/**/*.{ts,tsx}'],
+    extends: [reactHooks.configs.flat.recommended],
+    languageOptions: {
+      parserOptions: { project: ['./apps/console/tsconfig.json'], tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      // A route ends its decision by throwing a redirect.
+      '@typescript-eslint/only-throw-error': ['error', { allow: ['Redirect'] }],
+    },
+  },
+  {
     // System tests start the services as the tests do.
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     ignores: [...testFiles, 'apps/system-tests/**/*.ts'],
     rules: {
       'no-restricted-imports': [

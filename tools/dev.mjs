@@ -16,12 +16,13 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => (isStopping
 process.stdout.write(`
 Stream Event Service in development mode
 
-  Restarts after every change in apps/*/src and libs/*/src, except in tests.
+  Restarts after every change in apps/*/src and libs/*/src, except in tests and in apps/console.
   Inspector: ${inspector} (in Chrome: chrome://inspect). Stack traces point to the TypeScript sources.
   The variables of npm start apply, for example LOG_LEVEL=debug. Ctrl-C stops everything.
 
 `);
 prepare();
+const consoleServer = serveConsole();
 let seen = scanSources();
 for (let service = start(); ; service = start()) {
   const changed = await waitForChange();
@@ -34,6 +35,13 @@ for (let service = start(); ; service = start()) {
   while (!build() && !isStopping) await waitForChange();
   await stop(service);
   if (isStopping) break;
+}
+consoleServer.kill();
+
+/** Serves the console from its sources. The page shows their changes without a restart of the services. */
+function serveConsole() {
+  const gatewayUrl = `http://127.0.0.1:${process.env.PORT ?? 8_000}`;
+  return spawn(process.execPath, ['tools/console.mjs', 'serve', gatewayUrl], { cwd: root, stdio: 'inherit' });
 }
 
 function start() {
@@ -71,9 +79,9 @@ async function waitForChange() {
 
 /** Modification times of the sources by path, without tests and the generated API types. */
 function scanSources() {
-  const projects = ['apps', 'libs'].flatMap((group) =>
-    readdirSync(root + group).map((name) => `${group}/${name}/src`),
-  );
+  const projects = ['apps', 'libs']
+    .flatMap((group) => readdirSync(root + group).map((name) => `${group}/${name}/src`))
+    .filter((source) => source !== 'apps/console/src');
   const files = projects.flatMap((source) =>
     readdirSync(root + source, { recursive: true }).map((path) => `${source}/${path}`),
   );

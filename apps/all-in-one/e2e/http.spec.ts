@@ -121,13 +121,13 @@ describe('HTTP edge', () => {
     });
   });
 
-  describe('security headers', () => {
-    const always = {
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-      'x-frame-options': 'DENY',
-    };
+  const always = {
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'x-frame-options': 'DENY',
+  };
 
+  describe('security headers', () => {
     it.each([
       ['GET', eventsPath, 200],
       ['GET', '/api/v1/heartbeat', 200],
@@ -145,19 +145,66 @@ describe('HTTP edge', () => {
       });
     });
 
-    it.each(['/api/docs', '/api/docs/', '/api/docs/index.html'])(
-      'allow only the scripts of this gateway on %s, and no frame around it',
-      async (path) => {
-        const { headers, text } = await stack.request('GET', path, { token: null });
+    it.each([
+      '/api/docs',
+      '/api/docs/',
+      '/api/docs/index.html',
+      '/console',
+      '/console/',
+      '/console/events?event=1',
+    ])('allow only the scripts of this gateway on %s, and no frame around it', async (path) => {
+      const { headers, text } = await stack.request('GET', path, { token: null });
 
-        expect(Object.fromEntries(headers)).toMatchObject(always);
-        const policy = headers.get('content-security-policy')?.split('; ');
-        expect(policy).toEqual(
-          expect.arrayContaining(["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"]),
-        );
-        expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|\son\w+=/);
-      },
-    );
+      expect(Object.fromEntries(headers)).toMatchObject(always);
+      const policy = headers.get('content-security-policy')?.split('; ');
+      expect(policy).toEqual(
+        expect.arrayContaining(["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"]),
+      );
+      expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|\son\w+=/);
+    });
+  });
+
+  describe('the console', () => {
+    const get = (path: string, method = 'GET', headers: Record<string, string> = {}) =>
+      stack.request(method, path, { gateway: plain.url, token: null, headers });
+
+    it('serves its page for every view, and lets browsers keep only the assets', async () => {
+      const page = await get('/console/streamers/1/');
+      expect([page.status, page.headers.get('content-type'), page.headers.get('cache-control')]).toEqual([
+        200,
+        'text/html; charset=utf-8',
+        'public, max-age=0',
+      ]);
+      expect((await get('/console')).text).toBe(page.text);
+      const kept = await get('/console', 'GET', {
+        'if-none-match': page.headers.get('etag')!,
+        // Without this, fetch forbids a response from a cache.
+        'cache-control': 'max-age=0',
+      });
+      expect([kept.status, kept.headers.get('content-security-policy')]).toEqual([304, null]);
+      const [, asset] = /src="(\/console\/assets\/[^"]+\.js)"/.exec(page.text)!;
+      for (const method of ['GET', 'HEAD']) {
+        const { status, headers } = await get(asset!, method, { 'accept-encoding': 'br' });
+        expect(status).toBe(200);
+        expect(Object.fromEntries(headers)).toMatchObject({
+          ...always,
+          'cache-control': 'public, max-age=31536000, immutable',
+          'content-encoding': 'br',
+          'content-type': expect.stringContaining('javascript'),
+        });
+      }
+    });
+
+    it('refuses missing assets and other methods as the API does', async () => {
+      expect(await get('/console/assets/none.js')).toMatchObject({
+        status: 404,
+        json: { detail: expect.stringContaining('reload the page') },
+      });
+      for (const path of ['/console', '/console/events']) {
+        const { status, headers } = await get(path, 'DELETE');
+        expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+      }
+    });
   });
 
   describe('in a terminal or a browser', () => {
@@ -186,13 +233,13 @@ describe('HTTP edge', () => {
       }
     });
 
-    it.each(['GET', 'HEAD'])('links from / to the API description: %s', async (method) => {
+    it.each(['GET', 'HEAD'])('links from / to the console: %s', async (method) => {
       const answer = await stack.request(method, '/', { token: null });
       const { status, headers } = await stack.request(method, answer.headers.get('location') ?? '', {
         token: null,
       });
 
-      expect([answer.status, answer.headers.get('location')]).toEqual([302, '/api/docs/']);
+      expect([answer.status, answer.headers.get('location')]).toEqual([302, '/console/']);
       expect([status, headers.get('content-type')]).toEqual([200, expect.stringMatching(/^text\/html/)]);
     });
   });

@@ -17,6 +17,7 @@ export function announce(config: AllInOneConfig, announced: Announced): string {
     '',
     `Stream Event Service is ready at ${url}`,
     '',
+    `  Console            ${url}/console/`,
     `  API documentation  ${url}/api/docs`,
     `  Health             ${url}/health/ready`,
     ...(simulatorUrl ? [`  Platform           ${describeSimulator(config)}`] : []),

@@ -9,6 +9,7 @@ import { DiskSpace } from './access/disk-space.service.js';
 import { serveStreamDescription } from './api-description/async-api.js';
 import { serveApiDescription } from './api-description/open-api.js';
 import { EventExports } from './event-export/event-exports.service.js';
+import { enableStaticFiles } from './console/static-files.js';
 import { variables, type GatewayConfig } from './gateway.config.js';
 import { connectGatewayDatabase, schema } from './gateway.database.js';
 import { GatewayModule } from './gateway.module.js';
@@ -75,6 +76,7 @@ async function start(shell: Shell<GatewayConfig>) {
   await replayChannel.connect((event, connectionName) => live.replay(event, connectionName));
   serveStreamDescription(app);
   serveApiDescription(app);
+  await enableStaticFiles(app);
   app.get(WebhookRoute).attach(app.getHttpAdapter().getInstance());
   webSockets.attach(app.getHttpServer());
   feed.start();

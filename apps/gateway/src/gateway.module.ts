@@ -4,9 +4,9 @@ import { RequestClient } from '@stream-events/messaging';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import { AccessModule } from './access/access.module.js';
-import { ApiDescriptionModule } from './api-description/api-description.module.js';
 import { ApiEndpointsModule } from './api-endpoints/api-endpoints.module.js';
 import { AuditLogModule } from './audit-log/audit-log.module.js';
+import { ConsoleModule } from './console/console.module.js';
 import { DeadLettersModule } from './dead-letters/dead-letters.module.js';
 import { EventExportModule } from './event-export/event-export.module.js';
 import { ErasuresModule } from './erasures/erasures.module.js';
@@ -52,7 +52,7 @@ const features = [
   AuditLogModule,
   SystemModule,
   SeedsModule,
-  ApiDescriptionModule,
+  ConsoleModule,
 ];
 
 @Module({})

@@ -50,9 +50,11 @@ describe(RouteMethods.name, () => {
     expect(sut.methodsOf('/openapi-json')).toEqual([]);
   });
 
-  it('matches a wildcard with everything below it', () => {
-    expect(sut.methodsOf('/docs/any/thing')).toEqual(['GET']);
+  it('matches every path below a wildcard', () => {
+    expect(sut.methodsOf('/docs/anything/below')).toEqual(['GET']);
     expect(sut.methodsOf('/docs')).toEqual([]);
+    expect(sut.refuseMethod({ method: 'POST', url: '/docs/anything?a' })?.allow).toEqual(['GET']);
+    expect(sut.refuseMethod({ method: 'GET', url: '/docs/anything' })).toBeUndefined();
   });
 
   it('returns nothing for unknown paths', () => {

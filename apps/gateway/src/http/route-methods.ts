@@ -41,10 +41,10 @@ export class RouteMethods {
     return [...new Set(methods)].sort();
   }
 
-  /** Returns the error for a request whose path does not support its method. Undefined when the path does not exist. */
+  /** Returns the error for a request whose path does not support its method. Undefined when the path does not exist, or supports it. */
   refuseMethod({ method, url }: Pick<FastifyRequest, 'method' | 'url'>): ServiceError | undefined {
     const allow = this.methodsOf(pathOf(url));
-    if (allow.length === 0) return undefined;
+    if (allow.length === 0 || allow.includes(method)) return undefined;
     return new ServiceError(
       'method_not_allowed',
       `This path does not support ${method}. It supports ${allow.join(', ')}.`,

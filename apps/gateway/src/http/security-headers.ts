@@ -10,13 +10,14 @@ export const securityHeaders = {
 
 /**
  * What a page may do: load its own files, and send requests to this gateway. Styles may be inline, because the bundled API
- * documentation has some; scripts may not.
+ * documentation and the component library of the console have some; scripts may not. The console loads pictures with its token, and
+ * shows them as blobs.
  */
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
+  "img-src 'self' data: blob:",
   "font-src 'self'",
   "connect-src 'self'",
   "base-uri 'none'",
@@ -34,6 +35,8 @@ export function addSecurityHeaders(fastify: FastifyInstance): void {
     const type = reply.getHeader('content-type');
     if (typeof type === 'string' && type.startsWith('text/html'))
       void reply.header('content-security-policy', pagePolicy);
+    // A browser replaces the headers of the file that it has kept with these, and a page would get the policy of the API.
+    if (reply.statusCode === 304) void reply.removeHeader('content-security-policy');
     done(null, payload);
   });
 }

@@ -6,10 +6,10 @@ import { AllowAccess } from '../access/allow-access.decorator.js';
 @AllowAccess('public')
 @Controller()
 export class RootController {
-  /** Shows the API description to people who open the printed address in a browser. */
+  /** Shows the console to people who open the printed address in a browser. */
   @Get()
-  @Redirect('/api/docs/', 302)
-  redirectToDocs(): void {
+  @Redirect('/console/', 302)
+  redirectToConsole(): void {
     // The decorator redirects.
   }
 }

@@ -1,0 +1,120 @@
+import { mkdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import axe from 'axe-core';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { owner } from '../stack.js';
+
+export const themes = ['light', 'dark'] as const;
+export type Theme = (typeof themes)[number];
+
+export const sizes = {
+  wide: { width: 1_440, height: 900 },
+  phone: { width: 390, height: 844 },
+};
+export type Size = keyof typeof sizes;
+
+/** Where the specs put the screenshots, to be looked at. Not committed. */
+const screenshotFolder = resolve('.screenshots');
+
+// The impacts of axe that keep people from using a page.
+const seriousImpacts = ['serious', 'critical'];
+
+/** The console in a real browser. */
+export class ConsoleBrowser {
+  private constructor(
+    private readonly browser: Browser,
+    private readonly url: string,
+  ) {}
+
+  /** @param url the gateway that serves the console */
+  static async launch(executablePath: string, url: string): Promise<ConsoleBrowser> {
+    // Without these arguments, the browser contacts hosts of its vendor.
+    const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
+    await mkdir(screenshotFolder, { recursive: true });
+    return new ConsoleBrowser(await chromium.launch({ executablePath, args }), url);
+  }
+
+  /** Opens a window without a session. */
+  async open({
+    theme = 'light',
+    size = 'wide',
+  }: { theme?: Theme; size?: Size } = {}): Promise<ConsoleWindow> {
+    const context = await this.browser.newContext({
+      colorScheme: theme,
+      viewport: sizes[size],
+      reducedMotion: 'reduce',
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    context.setDefaultTimeout(20_000);
+    return new ConsoleWindow(context, await context.newPage(), this.url);
+  }
+
+  close(): Promise<void> {
+    return this.browser.close();
+  }
+}
+
+/** A window with the console. Collects what should not happen: errors, and requests to other hosts. */
+export class ConsoleWindow {
+  /** Errors of the page's scripts, violations of its security policy, and requests to other hosts. */
+  readonly faults: string[] = [];
+
+  constructor(
+    private readonly context: BrowserContext,
+    readonly page: Page,
+    private readonly url: string,
+  ) {
+    page.on('pageerror', ({ message }) => this.faults.push(message));
+    page.on('console', (message) => {
+      // A failed request is not a fault of the page, which must show the failure.
+      const isFailedRequest = /Failed to load resource|WebSocket connection to/.test(message.text());
+      if (message.type() === 'error' && !isFailedRequest) this.faults.push(message.text());
+    });
+    page.on('request', (request) => {
+      const { host, protocol } = new URL(request.url());
+      if (protocol.startsWith('http') && host !== new URL(url).host) this.faults.push(`request to ${host}`);
+    });
+  }
+
+  /** Opens a path below `/console`. */
+  async visit(path: string): Promise<void> {
+    await this.page.goto(`${this.url}/console${path}`);
+  }
+
+  /** Fills the form of the sign-in page. */
+  async submitLogin(username: string, password: string): Promise<void> {
+    await this.page.getByLabel('Username').fill(username);
+    await this.page.getByLabel('Password', { exact: true }).fill(password);
+    await this.page.getByRole('button', { name: 'Sign in' }).click();
+  }
+
+  /** Opens a path as the owner. */
+  async signIn(path = '/events'): Promise<void> {
+    await this.visit(path);
+    await this.submitLogin(owner.username, owner.password);
+    await this.page.getByRole('navigation', { name: 'Main' }).waitFor({ state: 'attached' });
+  }
+
+  async heading(title: string): Promise<void> {
+    await this.page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
+  }
+
+  /** Returns the serious violations of WCAG that axe finds, each with the elements. */
+  async findBarriers(): Promise<string[]> {
+    await this.page.evaluate(axe.source);
+    const results = await this.page.evaluate<axe.AxeResults>(
+      'axe.run(document, { resultTypes: ["violations"] })',
+    );
+    return results.violations
+      .filter(({ impact }) => impact != null && seriousImpacts.includes(impact))
+      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' · ')}`);
+  }
+
+  async screenshot(name: string): Promise<void> {
+    await this.page.screenshot({ path: `${screenshotFolder}/${name}.png`, animations: 'disabled' });
+  }
+
+  close(): Promise<void> {
+    return this.context.close();
+  }
+}

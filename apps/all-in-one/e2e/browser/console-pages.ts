@@ -1,0 +1,12 @@
+/** A page of the console, as the specs open it. */
+export interface ConsolePage {
+  /** Below `/console`. */
+  path: string;
+  /** The title of the page. */
+  title: string;
+  /** Waits for this element, which shows that the content has arrived. */
+  element?: string;
+}
+
+/** Every page of the console. Add yours: the spec opens it in both themes and sizes, checks it with axe, and takes screenshots. */
+export const consolePages: readonly ConsolePage[] = [{ path: '/events', title: 'Events' }];

@@ -1,0 +1,60 @@
+import type { Problem } from '@stream-events/client';
+
+/** A request that failed: the service refused it, or there was no response. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+
+  constructor(
+    /** The HTTP status; 0 without a response. */
+    readonly status: number,
+    readonly problem: Problem | undefined,
+    /** Finds the request in the logs of the service. */
+    readonly requestId: string | undefined,
+  ) {
+    super(problem?.detail ?? 'The service does not respond.');
+  }
+
+  /** The faults of the fields of a form. */
+  get fieldErrors(): Record<string, string> {
+    const errors = Object.entries(this.problem?.errors ?? {});
+    return Object.fromEntries(errors.map(([field, messages]) => [field, messages.join('; ')]));
+  }
+}
+
+/** Whether the same request may succeed soon. */
+export function isTemporary(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 502);
+}
+
+/** What went wrong, and what to do. */
+export interface Fault {
+  title: string;
+  detail: string;
+  advice: string;
+}
+
+/** Describes anything that a query, a mutation, or a component throws. */
+export function describeFault(error: unknown): Fault {
+  if (!(error instanceof ApiError))
+    return {
+      title: 'This page has a defect',
+      detail: error instanceof Error ? error.message : String(error),
+      advice: 'Reload the page. If it happens again, report it with the steps that lead here.',
+    };
+  const { status, problem, message: detail } = error;
+  return { title: problem?.title ?? 'No connection', detail, advice: adviceFor(status, error.requestId) };
+}
+
+function adviceFor(status: number, requestId: string | undefined): string {
+  if (status === 0)
+    return 'Check that the service is running and that this device can reach it. The page keeps trying.';
+  if (status === 401) return 'Sign in again.';
+  if (status === 403) return 'Ask an owner of this installation to do this, or to change your role.';
+  if (status === 404) return 'It may have been deleted, or the address is wrong.';
+  if (status === 409) return 'Reload to see the current state, then decide again.';
+  if (status === 429) return 'Wait a moment, then try again.';
+  if (status === 503) return 'A part of the service is down or starting. The page keeps trying.';
+  if (status >= 500)
+    return `Search the logs of the service for ${requestId ?? 'the X-Request-Id of the response'}.`;
+  return 'Correct the input, then try again.';
+}

@@ -1,0 +1,57 @@
+import { createClient, type Client, type Problem } from '@stream-events/client';
+import { sessionStore } from '../session/session.js';
+import { ApiError } from './api-error.js';
+
+/** The address of the service, which serves this page. */
+const serviceUrl = location.origin;
+
+let current: { key: string; client: Client } | undefined;
+
+/** The client with the token of the session. Without a session, the service refuses its requests, and the page asks to sign in. */
+export function client(): Client {
+  // The client needs some token. Public routes ignore it.
+  const key = sessionStore.get()?.key ?? 'none';
+  if (current?.key !== key)
+    current = { key, client: createClient({ url: serviceUrl, token: key, fetch: fetchInSession }) };
+  return current.client;
+}
+
+/** The REST API, typed by its description: `call(api().GET('/api/v1/streamers'))`. */
+export function api(): Client['api'] {
+  return client().api;
+}
+
+/** The outcome of a request as openapi-fetch returns it. */
+interface Outcome<Data> {
+  data?: Data;
+  error?: unknown;
+  response: Response;
+}
+
+/**
+ * Returns the body of a response.
+ *
+ * @throws ApiError if the service refuses, or does not respond
+ */
+export async function call<Data>(request: Promise<Outcome<Data>>): Promise<Exclude<Data, undefined>> {
+  const { data, error, response } = await request.catch(() => {
+    throw new ApiError(0, undefined, undefined);
+  });
+  // Safe cast: a successful response has the described body; a 204 has none, and its type is `undefined` too.
+  if (response.ok) return data as Exclude<Data, undefined>;
+  throw new ApiError(response.status, toProblem(error), response.headers.get('X-Request-Id') ?? undefined);
+}
+
+/** A proxy in front of the service may respond with anything. */
+function toProblem(error: unknown): Problem | undefined {
+  const isProblem = typeof error === 'object' && error !== null && 'detail' in error;
+  return isProblem ? (error as Problem) : undefined; // Safe cast: only problem documents have a detail.
+}
+
+/** Ends the session when the service no longer accepts its token. */
+const fetchInSession: typeof fetch = async (input, init) => {
+  const key = sessionStore.get()?.key;
+  const response = await fetch(input, init);
+  if (response.status === 401 && sessionStore.get()?.key === key) sessionStore.end();
+  return response;
+};

@@ -1,0 +1,29 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, call } from './api.js';
+
+const minuteMs = 60_000;
+
+/** What several pages read. A page keeps the queries that only it needs in its own folder. */
+
+export const currentUserQuery = queryOptions({
+  queryKey: ['users', 'me'],
+  queryFn: () => call(api().GET('/api/v1/users/me')),
+  staleTime: minuteMs,
+});
+
+export const platformStatusQuery = queryOptions({
+  queryKey: ['platform', 'status'],
+  queryFn: () => call(api().GET('/api/v1/platform/status')),
+  staleTime: minuteMs,
+});
+
+export const eventTypesQuery = queryOptions({
+  queryKey: ['platform', 'event-types'],
+  queryFn: () => call(api().GET('/api/v1/platform/event-types')),
+  staleTime: minuteMs,
+});
+
+export const streamersQuery = queryOptions({
+  queryKey: ['streamers'],
+  queryFn: () => call(api().GET('/api/v1/streamers')),
+});

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { actorOf, describeEvent } from './describe-event.js';
+import { sentences } from './event-sentences.js';
+
+type Data = Record<string, unknown>;
+
+// Read as a file, because a page must not import the platform's code.
+const catalogue = 'libs/platforms/src/twitch/catalogue/event-examples.json';
+const examples = Object.entries(JSON.parse(readFileSync(catalogue, 'utf8')) as Record<string, Data>);
+
+/** The example of a type as the service stores it: the platform sends drops in batches. */
+const toEvent = ([name, example]: [string, Data]) => {
+  const event_type = name.slice(0, name.lastIndexOf('/')).replaceAll('.', '-');
+  return {
+    event_type,
+    event_data: event_type === 'drop-entitlement-grant' ? { events: [example] } : example,
+  };
+};
+
+const print = (event_type: string, event_data: Data): string =>
+  describeEvent({ event_type, event_data })
+    .map(({ kind, text }) => (kind === 'text' ? `“${text}”` : text))
+    .join('');
+
+describe(describeEvent.name, () => {
+  it.each(examples.map(toEvent))('describes the example of $event_type with its own sentence', (event) => {
+    expect(sentences).toHaveProperty(event.event_type);
+    const [first] = describeEvent(event);
+    const fallback = describeEvent({ ...event, event_type: 'an-unknown-type' });
+    expect(first).toBeDefined();
+    expect(describeEvent(event)).not.toEqual(fallback);
+    expect(print(event.event_type, event.event_data)).not.toMatch(/[{}[\]]|undefined|NaN/);
+  });
+
+  it('has no sentence for a type that does not exist', () => {
+    const known = new Set(examples.map((example) => toEvent(example).event_type));
+    const extra = Object.keys(sentences).filter((type) => !known.has(type));
+    expect(extra).toEqual(['raid', 'subscription-revocation']);
+  });
+
+  it('says who did what to whom', () => {
+    const raid = { from_broadcaster_user_name: 'Mira', to_broadcaster_user_name: 'Tom', viewers: 1234 };
+    expect(print('channel-raid', raid)).toBe(`Mira raided Tom with ${(1234).toLocaleString()} viewers`);
+    const cheer = {
+      user_id: null,
+      user_name: null,
+      broadcaster_user_name: 'Tom',
+      bits: 5,
+      message: 'hi <b>',
+    };
+    expect(print('channel-cheer', cheer)).toBe('Somebody cheered 5 bits in Tom: “hi <b>”');
+    expect(print('channel-cheer', { ...cheer, message: '' })).toBe('Somebody cheered 5 bits in Tom');
+  });
+
+  it('marks names and texts of users', () => {
+    const chat = { chatter_user_name: 'Mira', broadcaster_user_name: 'Tom', message: { text: 'hello' } };
+    expect(describeEvent({ event_type: 'channel-chat-message', event_data: chat })).toEqual([
+      { kind: 'name', text: 'Mira' },
+      { kind: 'words', text: ' in ' },
+      { kind: 'name', text: 'Tom' },
+      { kind: 'words', text: ': ' },
+      { kind: 'text', text: 'hello' },
+    ]);
+  });
+
+  it('describes unknown types, and events that differ from their type', () => {
+    expect(print('my-bot_said.hello', { user_name: 'Mira' })).toBe('My bot said hello by Mira');
+    expect(print('channel-raid', { viewers: 1 })).toBe('Channel raid');
+    expect(print('channel-follow', { user_name: 7, broadcaster_user_name: ['x'] })).toBe('Channel follow');
+    expect(print('__proto__', {})).toBe('Proto');
+  });
+});
+
+describe(actorOf.name, () => {
+  it('returns the acting user, otherwise the channel', () => {
+    expect(actorOf({ user_name: 'Mira', broadcaster_user_name: 'Tom' })).toBe('Mira');
+    expect(actorOf({ user_id: null, broadcaster_user_login: 'tom' })).toBe('tom');
+    expect(actorOf({})).toBeUndefined();
+  });
+});

@@ -1,0 +1,132 @@
+import type { EventRecord } from '@stream-events/client';
+import { parseTime } from '../kit/parse-time.js';
+import { sentences } from './event-sentences.js';
+
+/** A piece of a sentence. Names and texts come from users. */
+export interface Part {
+  kind: 'words' | 'value' | 'name' | 'text';
+  text: string;
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+/** Returns the sentence about an event. An unknown type gets its words, its user, and its channel. */
+export function describeEvent({
+  event_type,
+  event_data,
+}: Pick<EventRecord, 'event_type' | 'event_data'>): Part[] {
+  const template = Object.hasOwn(sentences, event_type) ? sentences[event_type] : undefined;
+  const parts = template === undefined ? undefined : fill(template, event_data);
+  return parts ?? fill(`${printWords(event_type)}[ by {@user}][ on {@channel}]`, event_data) ?? [];
+}
+
+/** The name of the acting user, otherwise of the channel. Undefined if the event names neither. */
+export function actorOf(data: Data): string | undefined {
+  return findUser(data) ?? findChannel(data);
+}
+
+/** Returns the sentence, or undefined if a value outside brackets is missing: the event differs from its type. */
+function fill(template: string, data: Data): Part[] | undefined {
+  const pieces = template.split(/(\[[^\]]*\])/);
+  const parts: Part[] = [];
+  for (const piece of pieces) {
+    const isOptional = piece.startsWith('[');
+    const filled = fillPiece(isOptional ? piece.slice(1, -1) : piece, data);
+    if (filled) parts.push(...filled);
+    else if (!isOptional) return undefined;
+  }
+  return parts;
+}
+
+function fillPiece(piece: string, data: Data): Part[] | undefined {
+  const parts: Part[] = [];
+  for (const token of piece.split(/(\{[^}]*\})/)) {
+    if (token === '') continue;
+    const part = token.startsWith('{') ? printPlaceholder(token.slice(1, -1), data) : words(token);
+    if (!part) return undefined;
+    parts.push(part);
+  }
+  return parts;
+}
+
+function words(text: string): Part {
+  return { kind: 'words', text };
+}
+
+function printPlaceholder(placeholder: string, data: Data): Part | undefined {
+  const [source = '', printer] = placeholder.split('|');
+  const kind = source.startsWith('@') ? 'name' : source.startsWith('"') ? 'text' : 'value';
+  const text = print(find(source.replace(/^[@"]/, ''), data), printer);
+  return text === undefined || text === '' ? undefined : { kind, text };
+}
+
+function find(path: string, data: Data): unknown {
+  if (path === 'user') return findUser(data) ?? (hasUser(data) ? 'Somebody' : undefined);
+  if (path === 'channel') return findChannel(data);
+  return path.split('.').reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), data);
+}
+
+// The keys by which the service itself finds the acting user (docs/live.md, filters).
+const userPrefixes = ['user', 'chatter_user', 'from_broadcaster_user', 'from_user'];
+
+function findUser(data: Data): string | undefined {
+  const prefix = userPrefixes.find((each) => `${each}_id` in data || `${each}_name` in data);
+  return prefix === undefined ? undefined : nameOf(data, prefix);
+}
+
+/** Whether the event has a user, who may be anonymous. */
+function hasUser(data: Data): boolean {
+  return userPrefixes.some((prefix) => `${prefix}_id` in data);
+}
+
+function findChannel(data: Data): string | undefined {
+  return (
+    nameOf(data, 'broadcaster_user') ?? nameOf(data, 'broadcaster') ?? nameOf(data, 'to_broadcaster_user')
+  );
+}
+
+/** The display name of a user, otherwise the login, otherwise the id. */
+function nameOf(data: Data, prefix: string): string | undefined {
+  return ['name', 'login', 'id'].map((key) => data[`${prefix}_${key}`]).find(isFilledText);
+}
+
+const number = new Intl.NumberFormat();
+
+/** Other ways to print a value. Each returns undefined for a value of another kind. */
+const printers: Record<string, (value: unknown) => string | undefined> = {
+  number: (value) => (typeof value === 'number' ? number.format(value) : undefined),
+  words: (value) => (isFilledText(value) ? value.replaceAll('_', ' ').toLowerCase() : undefined),
+  count: (value) => (Array.isArray(value) ? number.format(value.length) : undefined),
+  list: (value) => (Array.isArray(value) ? value.filter(isFilledText).join(', ') : undefined),
+  tier: (value) =>
+    isFilledText(value) ? (value === 'Prime' ? 'Prime' : `Tier ${value.slice(0, 1)}`) : undefined,
+  seconds: (value) => (typeof value === 'number' ? `${number.format(value)} s` : undefined),
+  time: (value) => (isFilledText(value) ? parseTime(value).toLocaleString() : undefined),
+  money: (value) => {
+    if (!isObject(value)) return undefined;
+    const { value: amount, decimal_places: places, currency } = value;
+    if (typeof amount !== 'number' || typeof places !== 'number') return undefined;
+    return `${number.format(amount / 10 ** places)}${isFilledText(currency) ? ` ${currency}` : ''}`;
+  },
+};
+
+function print(value: unknown, printer: string | undefined): string | undefined {
+  if (printer !== undefined) return printers[printer]?.(value);
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : undefined;
+}
+
+/** Turns `channel-poll-begin` into `Channel poll begin`. */
+export function printWords(eventType: string): string {
+  const text = eventType.replace(/[-_.]+/g, ' ').trim();
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function isFilledText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function isObject(value: unknown): value is Data {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

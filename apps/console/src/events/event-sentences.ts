@@ -1,0 +1,117 @@
+/**
+ * One sentence about an event of each type: who did what to whom.
+ *
+ * ```
+ * {path}      a value of event_data, for example {bits} or {reward.title}
+ * {@path}     a name. `user` is the acting user, `channel` the channel
+ * {"path}     text that a user wrote
+ * {path|how}  a value that is printed in another way, see `printers`
+ * [ … ]       is left out if a value inside is missing
+ * ```
+ */
+export const sentences: Readonly<Record<string, string>> = {
+  'automod-message-hold': 'AutoMod held a message of {@user_name} in {@channel}[: {"message.text}]',
+  'automod-message-update':
+    '{@moderator_user_name} decided about a held message of {@user_name} in {@channel}[: {status|words}]',
+  'automod-settings-update': '{@moderator_user_name} changed the AutoMod settings of {@channel}',
+  'automod-terms-update':
+    '{@moderator_user_name} changed the AutoMod terms of {@channel}[: {action|words}][ {"terms|list}]',
+  'channel-bits-use': '{@user} used {bits|number} bits in {@channel}[: {"message.text}]',
+  'channel-update': '{@channel} changed the stream[ to {"title}][ in {category_name}]',
+  'channel-follow': '{@user} followed {@channel}',
+  'channel-ad_break-begin': 'An ad break of {duration_seconds|seconds} began on {@channel}',
+  'channel-chat-clear': 'The chat of {@channel} was cleared',
+  'channel-chat-clear_user_messages':
+    'The messages of {@target_user_name} in the chat of {@channel} were cleared',
+  'channel-chat-message': '{@user} in {@channel}: {"message.text}',
+  'channel-chat-message_delete': 'A message of {@target_user_name} in the chat of {@channel} was deleted',
+  'channel-chat-notification': '{@user} in {@channel}: {"system_message}',
+  'channel-chat_settings-update': 'The chat settings of {@channel} changed',
+  'channel-chat-user_message_hold': 'A message of {@user} in {@channel} is held[: {"message.text}]',
+  'channel-chat-user_message_update':
+    'The held message of {@user} in {@channel} was {status|words}[: {"message.text}]',
+  'channel-shared_chat-begin': '{@channel} joined a shared chat[ of {@host_broadcaster_user_name}]',
+  'channel-shared_chat-update': 'The shared chat of {@channel} changed[: {participants|count} channels]',
+  'channel-shared_chat-end': '{@channel} left a shared chat[ of {@host_broadcaster_user_name}]',
+  'channel-subscribe': '{@user} subscribed to {@channel}[ ({tier|tier})]',
+  'channel-subscription-end': 'The subscription of {@user} to {@channel} ended',
+  'channel-subscription-gift': '{@user} gave {total|number} subscriptions to {@channel}[ ({tier|tier})]',
+  'channel-subscription-message':
+    '{@user} resubscribed to {@channel}[ for {cumulative_months} months][: {"message.text}]',
+  'channel-cheer': '{@user} cheered {bits|number} bits in {@channel}[: {"message}]',
+  'channel-raid':
+    '{@from_broadcaster_user_name} raided {@to_broadcaster_user_name}[ with {viewers|number} viewers]',
+  raid: '{@from_broadcaster_user_name} raided {@to_broadcaster_user_name}[ with {viewers|number} viewers]',
+  'channel-ban':
+    '{@moderator_user_name} banned {@user_name} from {@channel}[ until {ends_at|time}][: {"reason}]',
+  'channel-unban': '{@moderator_user_name} unbanned {@user_name} from {@channel}',
+  'channel-unban_request-create': '{@user} asked {@channel} to be unbanned[: {"text}]',
+  'channel-unban_request-resolve':
+    'The unban request of {@user_name} in {@channel} was {status|words}[ by {@moderator_user_name}][: {"resolution_text}]',
+  'channel-moderate': '{@moderator_user_name} moderated {@channel}[: {action|words}]',
+  'channel-moderator-add': '{@user} became a moderator of {@channel}',
+  'channel-moderator-remove': '{@user} is no longer a moderator of {@channel}',
+  'channel-guest_star_session-begin': 'A guest star session began on {@channel}',
+  'channel-guest_star_session-end': 'A guest star session ended on {@channel}',
+  'channel-guest_star_guest-update': 'A guest of {@channel} changed[: {@guest_user_name}][ is {state|words}]',
+  'channel-guest_star_settings-update': 'The guest star settings of {@channel} changed',
+  'channel-channel_points_automatic_reward_redemption-add':
+    '{@user} redeemed {reward.type|words} in {@channel}',
+  'channel-channel_points_custom_reward-add':
+    '{@channel} added the reward {"title}[ for {cost|number} points]',
+  'channel-channel_points_custom_reward-update':
+    '{@channel} changed the reward {"title}[ for {cost|number} points]',
+  'channel-channel_points_custom_reward-remove': '{@channel} removed the reward {"title}',
+  'channel-channel_points_custom_reward_redemption-add':
+    '{@user} redeemed {"reward.title} in {@channel}[ for {reward.cost|number} points][: {"user_input}]',
+  'channel-channel_points_custom_reward_redemption-update':
+    'The redemption of {"reward.title} by {@user} in {@channel} is {status|words}',
+  'channel-custom_power_up_redemption-add':
+    '{@user} used the power-up {"custom_power_up.title} in {@channel}[ for {custom_power_up.bits|number} bits]',
+  'channel-poll-begin': '{@channel} started a poll: {"title}',
+  'channel-poll-progress': 'Votes in the poll of {@channel}: {"title}',
+  'channel-poll-end': 'The poll of {@channel} ended[ ({status|words})]: {"title}',
+  'channel-prediction-begin': '{@channel} started a prediction: {"title}',
+  'channel-prediction-progress': 'Points in the prediction of {@channel}: {"title}',
+  'channel-prediction-lock': 'The prediction of {@channel} is locked: {"title}',
+  'channel-prediction-end': 'The prediction of {@channel} ended[ ({status|words})]: {"title}',
+  'channel-suspicious_user-message': 'The suspicious user {@user} wrote in {@channel}[: {"message.text}]',
+  'channel-suspicious_user-update':
+    '{@moderator_user_name} marked {@user_name} in {@channel} as {low_trust_status|words}',
+  'channel-vip-add': '{@user} became a VIP of {@channel}',
+  'channel-vip-remove': '{@user} is no longer a VIP of {@channel}',
+  'channel-warning-acknowledge': '{@user} acknowledged a warning in {@channel}',
+  'channel-warning-send': '{@moderator_user_name} warned {@user_name} in {@channel}[: {"reason}]',
+  'channel-charity_campaign-donate': '{@user} donated {amount|money} to {charity_name} through {@channel}',
+  'channel-charity_campaign-start':
+    '{@channel} started a campaign for {charity_name}[ with the goal {target_amount|money}]',
+  'channel-charity_campaign-progress':
+    'The campaign of {@channel} for {charity_name} has {current_amount|money}[ of {target_amount|money}]',
+  'channel-charity_campaign-stop':
+    'The campaign of {@channel} for {charity_name} ended with {current_amount|money}',
+  'conduit-shard-disabled': 'The platform disabled shard {shard_id} of a conduit[: {status|words}]',
+  'drop-entitlement-grant': 'The platform granted {events|count} drops',
+  'extension-bits_transaction-create':
+    '{@user} bought {product.name} in {@channel}[ for {product.bits|number} bits]',
+  'channel-goal-begin':
+    '{@channel} set a goal[: {"description}][ ({current_amount|number} of {target_amount|number})]',
+  'channel-goal-progress':
+    'The goal of {@channel} is at {current_amount|number} of {target_amount|number}[: {"description}]',
+  'channel-goal-end':
+    'The goal of {@channel} ended at {current_amount|number} of {target_amount|number}[: {"description}]',
+  'channel-hype_train-begin': 'A hype train began on {@channel}[, level {level}]',
+  'channel-hype_train-progress':
+    'The hype train of {@channel} is at level {level}[ with {progress|number} of {goal|number}]',
+  'channel-hype_train-end': 'The hype train of {@channel} ended at level {level}',
+  'channel-shield_mode-begin': '{@moderator_user_name} turned on shield mode for {@channel}',
+  'channel-shield_mode-end': '{@moderator_user_name} turned off shield mode for {@channel}',
+  'channel-shoutout-create': '{@channel} gave a shoutout to {@to_broadcaster_user_name}',
+  'channel-shoutout-receive': '{@from_broadcaster_user_name} gave a shoutout to {@channel}',
+  'stream-online': '{@channel} went live',
+  'stream-offline': '{@channel} went offline',
+  'user-authorization-grant': '{@user} connected the application',
+  'user-authorization-revoke': '{@user} disconnected the application',
+  'user-update': '{@user} changed their profile[: {"description}]',
+  'user-whisper-message': '{@from_user_name} whispered to {@to_user_name}[: {"whisper.text}]',
+  'subscription-revocation': 'The platform ended the subscription to {type}[: {status|words}]',
+};

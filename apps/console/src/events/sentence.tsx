@@ -1,0 +1,21 @@
+import type { EventRecord } from '@stream-events/client';
+import { UserText } from '../kit/user-text.js';
+import { describeEvent } from './describe-event.js';
+import classes from './sentence.module.css';
+
+/** The sentence about an event. Names and texts come from users, and are shown as text only. */
+export function Sentence({ event }: { event: Pick<EventRecord, 'event_type' | 'event_data'> }) {
+  return (
+    <span>
+      {describeEvent(event).map(({ kind, text }, index) =>
+        kind === 'words' ? (
+          text
+        ) : (
+          <span key={index} className={classes[kind]}>
+            <UserText text={text} />
+          </span>
+        ),
+      )}
+    </span>
+  );
+}

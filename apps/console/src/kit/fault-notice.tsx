@@ -1,0 +1,29 @@
+import { Alert, Button, Group, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { describeFault } from '../api/api-error.js';
+
+interface FaultNoticeProps {
+  error: unknown;
+  /** Offers to try again. */
+  onRetry?: (() => void) | undefined;
+}
+
+/** Shows what went wrong, and what to do. */
+export function FaultNotice({ error, onRetry }: FaultNoticeProps) {
+  const { title, detail, advice } = describeFault(error);
+  return (
+    <Alert color="red" variant="outline" icon={<IconAlertTriangle aria-hidden />} title={title} role="alert">
+      <Text size="sm">{detail}</Text>
+      <Group justify="space-between" mt="xs">
+        <Text size="sm" c="dimmed">
+          {advice}
+        </Text>
+        {onRetry && (
+          <Button size="xs" variant="default" onClick={onRetry}>
+            Try again
+          </Button>
+        )}
+      </Group>
+    </Alert>
+  );
+}

@@ -1,0 +1,14 @@
+import { printUserText } from './print-user-text.js';
+
+describe(printUserText.name, () => {
+  it('removes characters that cannot be seen or that turn the text around', () => {
+    expect(printUserText('a\u202Eb\u0000c\u2066d\u2069\ufeff\n\te')).toBe('abcd e');
+    expect(printUserText('مرحبا <b>&amp;</b>')).toBe('مرحبا <b>&amp;</b>');
+  });
+
+  it('cuts long text between characters', () => {
+    expect(printUserText('😀'.repeat(40_000), 3)).toBe('😀😀😀…');
+    expect(printUserText('abc', 3)).toBe('abc');
+    expect(printUserText('abcd', 3)).toBe('abc…');
+  });
+});

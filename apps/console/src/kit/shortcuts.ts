@@ -1,0 +1,83 @@
+import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
+
+/** A key, or two keys one after the other (`g e`), that does something on the present page. */
+export interface Shortcut {
+  keys: string;
+  title: string;
+  run: () => void;
+}
+
+// Longer than two key presses of a person who knows the shortcut.
+const sequenceMs = 1_000;
+
+/** The shortcuts of all components that are shown. The newest one wins. */
+class Shortcuts {
+  private groups: readonly (readonly Shortcut[])[] = [];
+  private all: readonly Shortcut[] = [];
+  private readonly observers = new Set<() => void>();
+  private previous: { key: string; at: number } | undefined;
+
+  constructor() {
+    document.addEventListener('keydown', (event) => this.press(event));
+  }
+
+  get list(): readonly Shortcut[] {
+    return this.all;
+  }
+
+  add(group: readonly Shortcut[]): () => void {
+    this.change([...this.groups, group]);
+    return () => this.change(this.groups.filter((each) => each !== group));
+  }
+
+  subscribe(observer: () => void): () => void {
+    this.observers.add(observer);
+    return () => this.observers.delete(observer);
+  }
+
+  private change(groups: readonly (readonly Shortcut[])[]): void {
+    this.groups = groups;
+    this.all = groups.flat();
+    for (const observer of this.observers) observer();
+  }
+
+  private press(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    const { key } = event;
+    const { previous } = this;
+    this.previous = { key, at: event.timeStamp };
+    const sequence =
+      previous && event.timeStamp - previous.at < sequenceMs ? `${previous.key} ${key}` : undefined;
+    const found =
+      this.all.findLast(({ keys }) => keys === sequence) ?? this.all.findLast(({ keys }) => keys === key);
+    if (!found) return;
+    this.previous = undefined;
+    event.preventDefault();
+    found.run();
+  }
+}
+
+/** Keys belong to the field or the dialog that has the focus. */
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    target.closest('input, textarea, select, [contenteditable=true], [role=dialog]') !== null
+  );
+}
+
+const shortcuts = new Shortcuts();
+
+/** Adds shortcuts while the component is shown. Their keys and titles must not change. */
+export function useShortcuts(group: readonly Shortcut[]): void {
+  const run = useEffectEvent((index: number) => group[index]?.run());
+  const described = useEffectEvent(() => group.map((each, index) => ({ ...each, run: () => run(index) })));
+  useEffect(() => shortcuts.add(described()), []);
+}
+
+/** All shortcuts that work now. */
+export function useActiveShortcuts(): readonly Shortcut[] {
+  return useSyncExternalStore(
+    (observer) => shortcuts.subscribe(observer),
+    () => shortcuts.list,
+  );
+}

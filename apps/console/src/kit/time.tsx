@@ -1,0 +1,17 @@
+import { parseTime } from './parse-time.js';
+
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+
+/** A time of the API in the reader's time zone: the clock today, otherwise with the date. The tooltip has everything. */
+export function Time({ value }: { value: string }) {
+  const date = parseTime(value);
+  if (Number.isNaN(date.getTime())) return <span>{value}</span>;
+  const isToday = date.toDateString() === new Date().toDateString();
+  return (
+    <time dateTime={date.toISOString()} title={full.format(date)}>
+      {isToday ? clock.format(date) : `${day.format(date)} ${clock.format(date)}`}
+    </time>
+  );
+}

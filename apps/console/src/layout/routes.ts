@@ -1,0 +1,32 @@
+import { createRootRoute, createRoute, redirect } from '@tanstack/react-router';
+import { sessionStore } from '../session/session.js';
+import { FaultPage } from './fault-page.js';
+import { Layout } from './layout.js';
+import { NotFoundPage } from './not-found-page.js';
+
+export const rootRoute = createRootRoute({ errorComponent: FaultPage });
+
+/** The parent of all pages that need a session. Without one, the user signs in first, and then comes back. */
+export const signedInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'signed-in',
+  component: Layout,
+  beforeLoad: ({ location }) => {
+    if (sessionStore.get()) return;
+    throw redirect({ to: '/sign-in', search: { from: location.href } });
+  },
+});
+
+export const indexRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/events' });
+  },
+});
+
+export const unknownRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: '$',
+  component: NotFoundPage,
+});

@@ -1,0 +1,97 @@
+import { LiveError, type LiveEvent, type LiveEvents, type LiveFilters } from '@stream-events/client';
+import { client } from '../api/api.js';
+import { sessionStore } from '../session/session.js';
+
+/** What a component does with live events. */
+export interface LiveListener {
+  /** Called with the events of up to 100 ms, oldest first. */
+  onEvents?: (events: readonly LiveEvent[]) => void;
+  /** Called when the connection delivers: at the start, after each reconnect, and immediately if it already does. */
+  onConnect?: () => void;
+  /** Called when events were missed that the stream no longer has: read the list again. */
+  onGap?: () => void;
+}
+
+export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'refused';
+
+// Rendering more often does not make a feed easier to follow, and takes time from typing and scrolling.
+const batchMs = 100;
+// In a tab in the background, timers run as rarely as once a minute, so a batch also ends here.
+const maxBatch = 1_000;
+
+const noValidToken = 4401;
+
+/** One live connection, shared by all components that follow the same filters. Reconnects, and resumes where it was. */
+export class LiveFeed {
+  state: LiveState = 'connecting';
+  private readonly listeners = new Set<LiveListener>();
+  private readonly events: LiveEvents;
+  private batch: LiveEvent[] = [];
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    filters: LiveFilters,
+    private readonly onChange: () => void,
+  ) {
+    this.events = client().live({
+      filters,
+      transport: 'web-socket',
+      onConnect: () => {
+        this.become('live');
+        for (const listener of this.listeners) listener.onConnect?.();
+      },
+      onRetry: () => this.become('reconnecting'),
+      onGap: () => {
+        for (const listener of this.listeners) listener.onGap?.();
+      },
+    });
+    void this.run();
+  }
+
+  get isUnused(): boolean {
+    return this.listeners.size === 0;
+  }
+
+  add(listener: LiveListener): void {
+    this.listeners.add(listener);
+    if (this.state === 'live') listener.onConnect?.();
+  }
+
+  remove(listener: LiveListener): void {
+    this.listeners.delete(listener);
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+    void this.events.return();
+  }
+
+  private async run(): Promise<void> {
+    try {
+      for await (const event of this.events) this.collect(event);
+    } catch (error) {
+      if (error instanceof LiveError && error.closeCode === noValidToken) sessionStore.end();
+      // The service refuses the filters. The list has the same filters, and shows the reason.
+      this.become('refused');
+    }
+  }
+
+  private collect(event: LiveEvent): void {
+    this.batch.push(event);
+    if (this.batch.length >= maxBatch) this.deliver();
+    else this.timer ??= setTimeout(() => this.deliver(), batchMs);
+  }
+
+  private deliver(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const batch = this.batch;
+    this.batch = [];
+    for (const listener of this.listeners) listener.onEvents?.(batch);
+  }
+
+  private become(state: LiveState): void {
+    this.state = state;
+    this.onChange();
+  }
+}

@@ -1,0 +1,88 @@
+import type { LiveFilters } from '@stream-events/client';
+import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
+import { sessionStore } from '../session/session.js';
+import { LiveFeed, type LiveListener, type LiveState } from './live-feed.js';
+
+// A page that is replaced by another with the same filters keeps the connection.
+const lingerMs = 1_000;
+
+/** The live connections of this tab, by their filters. */
+class LiveConnections {
+  private readonly feeds = new Map<string, LiveFeed>();
+  private readonly observers = new Set<() => void>();
+
+  constructor() {
+    // A new session has another token.
+    sessionStore.subscribe(() => {
+      for (const feed of this.feeds.values()) feed.stop();
+      this.feeds.clear();
+      this.announce();
+    });
+  }
+
+  /** The worst state of all connections; `live` when there is none. */
+  get state(): LiveState {
+    const states = [...this.feeds.values()].map(({ state }) => state);
+    return (['reconnecting', 'connecting'] as const).find((state) => states.includes(state)) ?? 'live';
+  }
+
+  /** Follows the events that match the filters. Returns the function that ends this. */
+  follow(filters: LiveFilters, listener: LiveListener): () => void {
+    const key = JSON.stringify(filters);
+    const feed = this.feeds.get(key) ?? this.open(key, filters);
+    feed.add(listener);
+    return () => {
+      feed.remove(listener);
+      setTimeout(() => this.closeUnused(key, feed), lingerMs);
+    };
+  }
+
+  subscribe(observer: () => void): () => void {
+    this.observers.add(observer);
+    return () => this.observers.delete(observer);
+  }
+
+  private open(key: string, filters: LiveFilters): LiveFeed {
+    const feed = new LiveFeed(filters, () => this.announce());
+    this.feeds.set(key, feed);
+    return feed;
+  }
+
+  private closeUnused(key: string, feed: LiveFeed): void {
+    if (!feed.isUnused) return;
+    feed.stop();
+    if (this.feeds.get(key) === feed) this.feeds.delete(key);
+    this.announce();
+  }
+
+  private announce(): void {
+    for (const observer of this.observers) observer();
+  }
+}
+
+export const liveConnections = new LiveConnections();
+
+/** Follows live events while the component is shown. Other filters mean another connection; other callbacks do not. */
+export function useLiveEvents(filters: LiveFilters, listener: LiveListener): void {
+  const onEvents = useEffectEvent((...args: Parameters<NonNullable<LiveListener['onEvents']>>) =>
+    listener.onEvents?.(...args),
+  );
+  const onConnect = useEffectEvent(() => listener.onConnect?.());
+  const onGap = useEffectEvent(() => listener.onGap?.());
+  const key = JSON.stringify(filters);
+  useEffect(() => {
+    const parsed = JSON.parse(key) as LiveFilters; // Safe cast: printed above.
+    return liveConnections.follow(parsed, {
+      onEvents: (events) => onEvents(events),
+      onConnect: () => onConnect(),
+      onGap: () => onGap(),
+    });
+  }, [key]);
+}
+
+export function useLiveState(): LiveState {
+  return useSyncExternalStore(
+    (observer) => liveConnections.subscribe(observer),
+    () => liveConnections.state,
+  );
+}

@@ -1,0 +1,67 @@
+import { useSyncExternalStore } from 'react';
+
+/** The session of the user who has signed in. */
+export interface Session {
+  /** The token of the session, which is valid for 12 hours. */
+  key: string;
+  /** The id of the token, to mark it in the list of tokens. */
+  id: string;
+  username: string;
+}
+
+const storageKey = 'stream-events.session';
+
+/**
+ * The session of this tab.
+ *
+ * It is kept in `sessionStorage`: a reload keeps it, and it ends with the tab. `localStorage` would keep it on disk and give it to every
+ * tab that is opened later; memory alone would ask for the password after each reload. A script of an attacker could read any of
+ * them, so the Content-Security-Policy allows no scripts but those of the console.
+ */
+class SessionStore {
+  private current = read();
+  private readonly listeners = new Set<() => void>();
+
+  get(): Session | undefined {
+    return this.current;
+  }
+
+  begin(session: Session): void {
+    sessionStorage.setItem(storageKey, JSON.stringify(session));
+    this.change(session);
+  }
+
+  end(): void {
+    sessionStorage.removeItem(storageKey);
+    if (this.current) this.change(undefined);
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private change(session: Session | undefined): void {
+    this.current = session;
+    for (const listener of this.listeners) listener();
+  }
+}
+
+export const sessionStore = new SessionStore();
+
+export function useSession(): Session | undefined {
+  return useSyncExternalStore(
+    (listener) => sessionStore.subscribe(listener),
+    () => sessionStore.get(),
+  );
+}
+
+function read(): Session | undefined {
+  const text = sessionStorage.getItem(storageKey);
+  if (!text) return undefined;
+  try {
+    return JSON.parse(text) as Session; // Safe cast: only `begin` writes it.
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,11 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { rootRoute } from '../layout/routes.js';
+
+export const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: 'sign-in',
+  /** The view to come back to, as a path below the console. */
+  validateSearch: ({ from }: Record<string, unknown>): { from?: string } =>
+    typeof from === 'string' && /^\/(?![/\\])/.test(from) ? { from } : {},
+  component: lazyRouteComponent(() => import('./sign-in.page.js'), 'SignInPage'),
+});

@@ -1,0 +1,55 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { ServiceError } from '@stream-events/contracts';
+
+/** The built console, which is next to the gateway in the repository and in the image. */
+const buildFolder = fileURLToPath(new URL('../../../console/dist/', import.meta.url));
+
+const yearMs = 365 * 86_400_000;
+
+/** A file of the built console, and how long browsers may keep it. */
+export interface ConsoleFile {
+  path: string;
+  options: { immutable: boolean; maxAge: number };
+}
+
+/** The files of the built console. Their number is small and fixed, so they are listed once. */
+export class ConsoleFiles {
+  private readonly paths: ReadonlySet<string>;
+
+  constructor(readonly folder = buildFolder) {
+    this.paths = new Set(listFiles(folder));
+  }
+
+  /**
+   * Returns the file for a path below `/console/`. Every path that is not a file is a view of the page, which its script chooses.
+   *
+   * @throws ServiceError `not_found` for a missing asset, and for all paths if the console was not built
+   */
+  find(path: string): ConsoleFile {
+    if (!this.paths.has('index.html'))
+      throw new ServiceError(
+        'not_found',
+        'This installation does not contain the console. Build it with: npx nx build console, and restart the gateway. ' +
+          'The API works without the console; see /api/docs/.',
+      );
+    // The names of assets contain a hash of their content.
+    const isAsset = path.startsWith('assets/');
+    if (isAsset && !this.paths.has(path))
+      throw new ServiceError(
+        'not_found',
+        'The console has no such file. After an upgrade of the service, reload the page.',
+      );
+    if (isAsset) return { path, options: { immutable: true, maxAge: yearMs } };
+    const file = this.paths.has(path) ? path : 'index.html';
+    return { path: file, options: { immutable: false, maxAge: 0 } };
+  }
+}
+
+/** The paths of all files relative to the folder. Empty when the folder does not exist. */
+function listFiles(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => `${entry.parentPath}/${entry.name}`.slice(folder.length).replace(/^\//, ''));
+}

@@ -1,0 +1,92 @@
+// Builds apps/console: bundles it, compresses the bundle, and checks the size of the first load. `serve <gateway>` serves its sources instead.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { fileURLToPath } from 'node:url';
+import react from '@vitejs/plugin-react';
+import { build, createServer } from 'vite';
+
+const project = fileURLToPath(new URL('../apps/console/', import.meta.url));
+const dist = `${project}dist/`;
+
+/** Maximum size of the scripts that the first page needs, compressed with gzip, which every browser and proxy knows. */
+const maxFirstLoadKilobytes = 300;
+
+/** Below this size, compression saves nothing. */
+const minCompressedBytes = 1_024;
+
+const config = {
+  root: project,
+  base: '/console/',
+  configFile: false,
+  plugins: [react()],
+  logLevel: 'warn',
+};
+
+/** Serves the sources with Vite, which updates the page when they change. Requests to the API go to the gateway. */
+async function serveConsole(gatewayUrl) {
+  const paths = ['/api', '/api-token-auth', '/ws', '/health'];
+  const proxy = Object.fromEntries(paths.map((path) => [path, { target: gatewayUrl, ws: path === '/ws' }]));
+  const server = await createServer({ ...config, server: { host: '127.0.0.1', proxy } });
+  await server.listen();
+  process.stdout.write(
+    `  Console: ${server.resolvedUrls.local[0]} shows changes of apps/console immediately\n`,
+  );
+}
+
+async function buildConsole() {
+  const modulePreload = { polyfill: false };
+  await build({
+    ...config,
+    build: { target: 'es2022', modulePreload, chunkSizeWarningLimit: 1_000, manifest: true },
+  });
+  compressFiles();
+  checkFirstLoad();
+}
+
+/** Writes the compressed forms of each file beside it. The gateway sends the form that the browser accepts. */
+function compressFiles() {
+  const paths = readdirSync(dist, { recursive: true }).filter((path) => /\.(html|js|css|svg)$/.test(path));
+  for (const path of paths) {
+    const bytes = readFileSync(dist + path);
+    if (bytes.length < minCompressedBytes) continue;
+    writeFileSync(`${dist}${path}.br`, brotliCompressSync(bytes));
+    writeFileSync(`${dist}${path}.gz`, gzipSync(bytes, { level: 9 }));
+  }
+}
+
+/** Fails when the first page needs too much script: the entry with everything that it imports, and the largest page with its imports. */
+function checkFirstLoad() {
+  const manifest = JSON.parse(readFileSync(`${dist}.vite/manifest.json`, 'utf8'));
+  const chunks = Object.entries(manifest);
+  const entry = filesOf(manifest, chunks.find(([, chunk]) => chunk.isEntry)[0]);
+  const pages = chunks.filter(([, chunk]) => chunk.isDynamicEntry).map(([name]) => filesOf(manifest, name));
+  const sizes = pages.map((page) => sizeOf(new Set([...entry, ...page])));
+  const largest = Math.max(sizeOf(entry), ...sizes);
+  process.stdout.write(`Console: the first load is at most ${largest} kB of compressed script\n`);
+  if (largest <= maxFirstLoadKilobytes) return;
+  process.stderr.write(
+    `The first load of the console may have ${maxFirstLoadKilobytes} kB of compressed script.\n`,
+  );
+  process.exit(1);
+}
+
+/** The script of a chunk, and those that it imports. */
+function filesOf(manifest, name, seen = new Set()) {
+  const { file, imports = [] } = manifest[name];
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  for (const imported of imports) filesOf(manifest, imported, seen);
+  return seen;
+}
+
+function sizeOf(files) {
+  const bytes = [...files].reduce(
+    (sum, file) => sum + gzipSync(readFileSync(dist + file), { level: 9 }).length,
+    0,
+  );
+  return Math.ceil(bytes / 1_000);
+}
+
+const [command, gatewayUrl] = process.argv.slice(2);
+if (command === 'serve') await serveConsole(gatewayUrl);
+else await buildConsole();
