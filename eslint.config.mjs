@@ -46,7 +46,7 @@ const folderOrders = {
     ...['http', 'paging', 'access', 'audit-log', 'tokens', 'users', 'health', 'console'],
     ...['scopes', 'api-endpoints', 'seeds', 'dead-letters', 'erasures', 'streamers', 'events'],
     ...['platform', 'webhook'],
-    ...['live', 'event-export', 'replays', 'system', 'api-description'],
+    ...['live', 'event-export', 'replays', 'rehearsals', 'system', 'api-description'],
   ],
   'apps/events/src': [
     ...[

@@ -60,6 +60,7 @@ async function printCloseCodes() {
 async function printLimits() {
   const { catchUpLimits, connectionLimits, keepAliveMs, maxBufferedBytes, maxMessageBytes, webSocketLimits } =
     await importLive('live-limits');
+  const { rehearsalLimits } = await import('../apps/gateway/dist/rehearsals/rehearsal-limits.js');
   const print = (number) => number.toLocaleString('en');
   return printTable(
     ['what', 'limit'],
@@ -74,6 +75,9 @@ async function printLimits() {
       ['WebSockets per gateway that have not sent their token', print(webSocketLimits.waiting.total)],
       ['the same, per client address', print(webSocketLimits.waiting.perAddress)],
       ['size of a client’s message', `${maxMessageBytes / 1024} KiB`],
+      ['rehearsals to the connections of a user that run at a time', print(rehearsalLimits.perUser)],
+      ['rehearsals that run at a time', print(rehearsalLimits.total)],
+      ['events per second of a rehearsal', print(rehearsalLimits.eventsPerSecond)],
     ],
   );
 }

@@ -67,6 +67,10 @@ export class LiveSocket {
     this.socket.pause();
   }
 
+  resume(): void {
+    this.socket.resume();
+  }
+
   async close(): Promise<void> {
     if (this.socket.readyState === WebSocket.CLOSED) return;
     const closed = once(this.socket, 'close');

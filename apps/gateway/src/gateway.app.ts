@@ -16,10 +16,12 @@ import { GatewayModule } from './gateway.module.js';
 import { createHttpApp } from './http/http-app.js';
 import { WebSockets } from './live/transports/web-sockets.service.js';
 import { LiveConnections } from './live/connections/live-connections.service.js';
+import { NamedConnections } from './live/connections/named-connections.js';
 import { ErasureWatch } from './live/stream/erasure-watch.service.js';
 import { EventFeed } from './live/stream/event-feed.service.js';
 import { EventsStreamClient } from './live/stream/events-stream-client.js';
 import { UsageChannel } from './live/usage/usage-channel.js';
+import { RehearsalRunner } from './rehearsals/rehearsal-runner.service.js';
 import { ReplayChannel } from './replays/replay-channel.js';
 import { ReplayRunner } from './replays/replay-runner.service.js';
 import { Seeds } from './seeds/seeds.service.js';
@@ -66,12 +68,15 @@ async function start(shell: Shell<GatewayConfig>) {
   const replayChannel = app.get(ReplayChannel);
   const usage = app.get(UsageChannel);
   const replays = app.get(ReplayRunner);
+  const named = app.get(NamedConnections);
+  const rehearsals = app.get(RehearsalRunner);
   const board = app.get(InstanceBoard);
   const readLive = (): LiveReport => live.report();
   const reporter = new InstanceReporter(client, shell, { service: 'gateway', measures, readLive });
 
   await app.get(Seeds).apply();
   await Promise.all([client.connect(), ingestPublisher.connect(), eventsStream.connect(), usage.connect()]);
+  await named.connect();
   client.listen(instanceReportSubject, (text) => board.learn(text));
   await replayChannel.connect((event, connectionName) => live.replay(event, connectionName));
   serveStreamDescription(app);
@@ -88,6 +93,7 @@ async function start(shell: Shell<GatewayConfig>) {
   health.register('gateway nats', () => client.ping());
   health.register('gateway live feed', () => feed.check());
   replays.start();
+  rehearsals.start();
   await app.listen(config.PORT, config.HOST);
   const url = await app.getUrl();
   reporter.start();
@@ -100,11 +106,13 @@ async function start(shell: Shell<GatewayConfig>) {
       closeAll([
         () => reporter.stop(),
         () => replays.stop(),
+        () => rehearsals.stop(),
         // Close live connections before the server: clients keep them open indefinitely, and the server would wait.
         () => live.stop(),
         () => webSockets.stop(),
         // Before the clients have left: they reconnect to another gateway at once.
         () => usage.close(),
+        () => named.close(),
         // An export can take many minutes. Its client continues it at another gateway.
         () => app.get(EventExports).stop(),
         () => app.close(),

@@ -16,6 +16,8 @@ import { CreateNamedTokens1766200000000 } from './migrations/1766200000000-creat
 import { CreateLoginBudgets1766300000000 } from './migrations/1766300000000-create-login-budgets.js';
 import { CreateEncryptionKeys1767200000000 } from './migrations/1767200000000-create-encryption-keys.js';
 import { CreateStoredBytes1767100000000 } from './migrations/1767100000000-create-stored-bytes.js';
+import { CreateRehearsals1768000000000 } from './migrations/1768000000000-create-rehearsals.js';
+import { Rehearsal } from './rehearsals/rehearsal.entity.js';
 import { Replay } from './replays/replay.entity.js';
 import { Scope } from './scopes/scope.entity.js';
 import { AppliedSeed } from './seeds/applied-seed.entity.js';
@@ -33,7 +35,7 @@ export const schema = {
   entities: [
     ...[User, MainToken, NamedToken, LoginFailure, LoginBudget, KnownLogin],
     ...[Replay, Scope, ApiEndpoint, AppliedSeed, AuditEntry, EncryptionKey],
-    ...[Replay, Scope, ApiEndpoint, AppliedSeed, AuditEntry, StoredBytes],
+    ...[StoredBytes, Rehearsal],
   ],
   migrations: [
     CreateUsers1763700000000,
@@ -44,6 +46,7 @@ export const schema = {
     CreateLoginBudgets1766300000000,
     CreateEncryptionKeys1767200000000,
     CreateStoredBytes1767100000000,
+    CreateRehearsals1768000000000,
   ],
 };
 

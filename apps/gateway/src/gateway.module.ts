@@ -16,6 +16,7 @@ import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
 import { LiveModule } from './live/live.module.js';
 import { PlatformModule } from './platform/platform.module.js';
+import { RehearsalsModule } from './rehearsals/rehearsals.module.js';
 import { ReplaysModule } from './replays/replays.module.js';
 import { ScopesModule } from './scopes/scopes.module.js';
 import { SeedsModule } from './seeds/seeds.module.js';
@@ -43,6 +44,7 @@ const features = [
   EventsModule,
   EventExportModule,
   ReplaysModule,
+  RehearsalsModule,
   DeadLettersModule,
   StreamersModule,
   PlatformModule,

@@ -26,6 +26,7 @@ export * from './json-object.js';
 export * from './json-text.js';
 export * from './list-page.js';
 export * from './live/live-usage.js';
+export * from './live/named-connections.js';
 export * from './nats-users.js';
 export { parseJson } from './parse-json.js';
 export * from './platform/call-platform.contract.js';

@@ -1,5 +1,6 @@
 import { eventsStreamName, replaySubjects } from './events/event-subject.js';
 import { liveUsageSubject } from './live/live-usage.js';
+import { namedConnectionsSubject } from './live/named-connections.js';
 import { ingestSubject, intakeSubject } from './events/ingest-message.js';
 import { instanceReportSubject } from './system/instance-report.js';
 
@@ -9,7 +10,8 @@ import { instanceReportSubject } from './system/instance-report.js';
  * ```
  *  SERVICES      requests, the INGEST stream, replays (live.replay.>)     one user for each service
  *     │ replays, and the consumer gate
- *     │          live usage of the gateways (live.usage), and the reports of all instances (system.instances)
+ *     │          live usage of the gateways (live.usage), messages to named connections (live.connections), and the
+ *     │          reports of all instances (system.instances)
  *     │ replays
  *     │             EVENTS   only the EVENTS stream                       a second user for each service that uses it
  *     ▼                │ the part of the JetStream API that reading needs
@@ -175,10 +177,12 @@ export const natsUsers = {
       intakeSubject,
       replaySubjects,
       liveUsageSubject,
+      namedConnectionsSubject,
       instanceReportSubject,
     ],
-    subscribe: [replaySubjects, liveUsageSubject, instanceReportSubject],
-    servesRequests: false,
+    subscribe: [replaySubjects, liveUsageSubject, namedConnectionsSubject, instanceReportSubject],
+    // Gateways reply to messages to named connections.
+    servesRequests: true,
   }),
   'gateway.events': eventsUser('gateway', [
     ...readEvents,

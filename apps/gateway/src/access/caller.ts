@@ -28,6 +28,11 @@ export interface Caller {
   token: CallerToken;
 }
 
+/** Whether the caller may use operations of owners, which named tokens may not. */
+export function isOwner({ role, token }: Caller): boolean {
+  return role === 'owner' && token.kind !== 'named';
+}
+
 /** A user, and the address from which the user acts, for the audit log. */
 export interface Actor {
   /** Null when the user is unknown. */

@@ -41,6 +41,7 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     .addTag('Events', 'Events from the platform, and events that clients add')
     .addTag('Live', 'Events delivered to clients as they happen')
     .addTag('Replays', 'Stored events that are sent to live clients again')
+    .addTag('Rehearsals', 'Replays with the original timing, to your own connections')
     .addTag('Dead letters', 'Events that the database rejected, kept until an owner stores or discards them')
     .addTag('Streamers', 'The monitored streamers and their streams')
     .addTag(

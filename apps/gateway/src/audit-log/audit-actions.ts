@@ -30,6 +30,7 @@ export const auditActions = {
   'erasure.started': 'the erasure of a platform user was started',
   'erasure.dry_run_started': 'the dry run of an erasure was started',
   'replay.removed': 'the replay of a range was canceled or deleted',
+  'rehearsal.started': 'a rehearsal was started',
 } as const;
 
 export type AuditAction = keyof typeof auditActions;

@@ -7,6 +7,7 @@ import { TokenWatch } from './connections/token-watch.service.js';
 import { WEB_SOCKET_OPTIONS, WebSockets, type WebSocketOptions } from './transports/web-sockets.service.js';
 import { webSocketLimits } from './live-limits.js';
 import { LiveConnections } from './connections/live-connections.service.js';
+import { NamedConnections } from './connections/named-connections.js';
 import { ErasedMessages } from './stream/erased-messages.js';
 import { ErasureWatch } from './stream/erasure-watch.service.js';
 import { EventFeed } from './stream/event-feed.service.js';
@@ -34,6 +35,12 @@ import { UsageChannel } from './usage/usage-channel.js';
     CatchUps,
     ConnectionPlaces,
     LiveConnections,
+    {
+      provide: NamedConnections,
+      inject: [CONFIG, LiveConnections, UsageBoard, LOGGER],
+      useFactory: ({ NATS_URL }: GatewayConfig, live: LiveConnections, board: UsageBoard, logger: Logger) =>
+        new NamedConnections({ urls: NATS_URL, name: 'gateway-connections' }, live, board, logger),
+    },
     UsageBoard,
     {
       provide: UsageChannel,
@@ -52,6 +59,6 @@ import { UsageChannel } from './usage/usage-channel.js';
     },
     WebSockets,
   ],
-  exports: [ErasureWatch, EventsStreamClient, LiveConnections],
+  exports: [ErasureWatch, EventsStreamClient, LiveConnections, NamedConnections],
 })
 export class LiveModule {}

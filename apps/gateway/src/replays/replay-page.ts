@@ -10,6 +10,9 @@ import type { RequestClient } from '@stream-events/messaging';
 import { NIL } from 'uuid';
 import type { Replay } from './replay.entity.js';
 
+/** The events to replay. */
+export type ReplayedRange = Pick<Replay, 'filters' | 'since' | 'until'>;
+
 /** A page of the events to replay. */
 export interface ReplayPage {
   /** Oldest first. Can be empty although there is a next page. */
@@ -21,17 +24,17 @@ export interface ReplayPage {
 const pageSize = 100;
 
 /**
- * Reads the page of a replay after this id, or the first page.
+ * Reads the page of a range after this id, or the first page.
  *
  * @throws ServiceError `unavailable` while the events service is unavailable
  */
 export async function readReplayPage(
   client: RequestClient,
-  replay: Replay,
+  range: ReplayedRange,
   after: string | null,
 ): Promise<ReplayPage> {
-  const { since, until } = replay;
-  const filters = { ...toEventFilters(replay), since: since.getTime(), until: until.getTime() };
+  const { since, until } = range;
+  const filters = { ...toEventFilters(range), since: since.getTime(), until: until.getTime() };
   // The first page begins at `since`.
   const position: ListPosition =
     after === null
@@ -42,7 +45,7 @@ export async function readReplayPage(
   return { events: page.events.reverse(), next: page.previous?.id ?? null };
 }
 
-function toEventFilters({ filters }: Replay): EventFilters {
+function toEventFilters({ filters }: ReplayedRange): EventFilters {
   const entries = Object.entries(filters) as [TextFilterName, string][]; // Safe cast: the body has only these fields.
   const parsed = entries.map(([name, text]) => parseTextFilter(name, text));
   return Object.assign({}, ...parsed) as EventFilters; // Safe cast: every part is one.

@@ -140,13 +140,14 @@ export class ReplayRun {
     this.parts.failures.warn(message, { err: error, replay: this.replay.id });
     if (isAway) return;
     this.waiting = [];
-    this.outcome = { error: this.outcome?.error ?? describe(error) };
+    this.outcome = { error: this.outcome?.error ?? describeFailure(error, 'replay') };
   }
 }
 
-function describe(error: unknown): string {
+/** Describes an error for the user who started the replay or the rehearsal. */
+export function describeFailure(error: unknown, name: string): string {
   if (error instanceof ServiceError && error.code === 'internal')
-    return 'The replay failed unexpectedly. Search the logs of the gateways for the id of this replay.';
+    return `The ${name} failed unexpectedly. Search the logs of the gateways for the id of this ${name}.`;
   // Not `instanceof Error`: under Jest, Node's errors come from another realm.
   return typeof error === 'object' && error !== null && 'message' in error
     ? String(error.message)

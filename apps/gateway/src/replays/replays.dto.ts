@@ -1,10 +1,10 @@
 import { ApiProperty, OmitType } from '@nestjs/swagger';
 import { isTextWithin, receivedAt, replayOrigin, textFilters } from '@stream-events/contracts';
-import { ValidateBy, type ValidationArguments } from 'class-validator';
 import { EventFilterField } from '../events/event-filter-parameters.js';
 import { EventRecord } from '../events/events.dto.js';
 import { MayBeAbsent, RefusesUnknownFields, Trimmed } from '../http/json-body.decorator.js';
-import { exampleTime, printTime, printTimeOrNull, readTime, timeFault } from '../http/time.js';
+import { exampleTime, printTime, printTimeOrNull, readTime } from '../http/time.js';
+import { IsBeforeUntil, IsTime, satisfies, toTime } from './range-fields.js';
 import { replayStatuses, type Replay, type ReplayedFilters, type ReplayStatus } from './replay.entity.js';
 import type { ReplayOrder } from './replays.repository.js';
 import { maxConnectionNameLength } from '../live/live-limits.js';
@@ -218,18 +218,6 @@ function percentOf({ since, until }: Replay, reachedAt: number | null): number {
   return reachedAt === null ? 0 : Math.floor((100 * (reachedAt - from)) / (to - from));
 }
 
-function IsTime(): PropertyDecorator {
-  return satisfies('isTime', timeFault, (value) => toTime(value) !== undefined);
-}
-
-/** Requires a time before the body's `until` and before now. `IsTime` reports values that are not times. */
-function IsBeforeUntil(): PropertyDecorator {
-  return satisfies('isBeforeUntil', 'must be in the past and before until', (value, body) => {
-    const now = Date.now();
-    return (toTime(value) ?? -Infinity) < Math.min(toTime(body.until) ?? now, now);
-  });
-}
-
 function IsRate(): PropertyDecorator {
   return satisfies(
     'isRate',
@@ -244,18 +232,4 @@ function IsConnectionName(): PropertyDecorator {
     `must be null or text of 1 to ${maxConnectionNameLength} characters (no NUL character, no unpaired surrogate)`,
     (value) => value === null || isTextWithin(value, 1, maxConnectionNameLength),
   );
-}
-
-function satisfies(
-  name: string,
-  fault: string,
-  check: (value: unknown, body: Partial<ReplayBody>) => boolean,
-): PropertyDecorator {
-  const validate = (value: unknown, validation?: ValidationArguments): boolean =>
-    check(value, validation?.object ?? {});
-  return ValidateBy({ name, validator: { validate, defaultMessage: () => fault } });
-}
-
-function toTime(value: unknown): number | undefined {
-  return typeof value === 'string' ? readTime(value) : undefined;
 }

@@ -133,6 +133,12 @@ export class LiveConnection implements Member {
     return 'sent';
   }
 
+  /** Waits until the client has read nearly everything. False if it reads nothing for ten seconds, which closes its connection. */
+  async hasRead(): Promise<boolean> {
+    if (!(await this.sink.drained())) this.close('too_slow');
+    return !this.ending.signal.aborted;
+  }
+
   /** Handles an interruption: the stream does not continue at the client's position. */
   interrupt({ reason, nextSequence }: Interruption): void {
     if (this.ending.signal.aborted) return;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { LiveReport } from '@stream-events/contracts';
+import type { LiveReport, LiveTarget } from '@stream-events/contracts';
 import { Counter, Gauge, Registry } from '@stream-events/service';
 import type { Caller } from '../../access/caller.js';
 import type { EndedToken } from '../../access/token-lookup.service.js';
@@ -127,11 +127,23 @@ export class LiveConnections {
 
   /** Sends a replay to all connections, or to those with a name. */
   replay(event: LiveEvent, name?: string): void {
-    for (const connection of this.connections.keys()) {
-      if (name !== undefined && connection.request.name !== name) continue;
-      const result = connection.replay(event);
-      if (result !== 'filtered out') this.replayedTotal.inc({ result });
-    }
+    for (const connection of this.connections.keys())
+      if (name === undefined || connection.request.name === name) this.replayTo(connection, event);
+  }
+
+  /** Sends events of a rehearsal to a user's connections with a name, each at its own pace. Returns how many took them. */
+  async rehearse({ userId, name }: LiveTarget, events: readonly LiveEvent[]): Promise<number> {
+    const named = [...this.connections].filter(
+      ([{ request }, caller]) => caller.id === userId && request.name === name,
+    );
+    const outcomes = await Promise.all(
+      named.map(async ([connection]) => {
+        if (!(await connection.hasRead())) return false;
+        for (const event of events) this.replayTo(connection, event);
+        return true;
+      }),
+    );
+    return outcomes.filter((isSent) => isSent).length;
   }
 
   /** Closes the connections of these tokens. A client whose token has other rights now can reconnect with it. */
@@ -152,6 +164,11 @@ export class LiveConnections {
     clearInterval(this.excessTimer);
     this.fanOut.flush();
     for (const connection of this.connections.keys()) connection.close('shutting_down');
+  }
+
+  private replayTo(connection: LiveConnection, event: LiveEvent): void {
+    const result = connection.replay(event);
+    if (result !== 'filtered out') this.replayedTotal.inc({ result });
   }
 
   private interrupt(interruption: Interruption): void {

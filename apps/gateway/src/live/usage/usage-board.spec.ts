@@ -68,6 +68,20 @@ describe(UsageBoard.name, () => {
     expect(other.othersOf('ada').connections).toBe(0);
   });
 
+  it('names the gateways at which a user has connections', () => {
+    const [one, other, third] = [create(), create(), create()];
+    for (const board of [one, other]) board.change('ada', 'connections', 1);
+    third.change('ada', 'waiting', 1);
+    for (const board of [other, third]) exchange(board, one);
+
+    expect(one.gatewaysOf('ada')).toEqual([one.gateway, other.gateway]);
+    expect(one.gatewaysOf('bob')).toEqual([]);
+    now += 4_100;
+    expect(one.gatewaysOf('ada')).toEqual([one.gateway]);
+    one.change('ada', 'connections', -1);
+    expect(one.gatewaysOf('ada')).toEqual([]);
+  });
+
   it('ignores its own announcements', () => {
     const board = create();
     board.change('ada', 'connections', 1);

@@ -44,6 +44,17 @@ export class UsageBoard {
     return sum;
   }
 
+  /** The gateways at which a user has connections. */
+  gatewaysOf(userId: string): string[] {
+    const oldest = this.now() - expiryMs;
+    const others = [...this.others].filter(([, users]) => {
+      const usage = users.get(userId);
+      return usage !== undefined && usage.at >= oldest && usage.connections > 0;
+    });
+    const own = this.ownOf(userId).connections > 0 ? [this.gateway] : [];
+    return [...own, ...others.map(([gateway]) => gateway)];
+  }
+
   /** Whether this gateway is the last one, in the order of ids, that has connections of a user. */
   isLastOf(userId: string): boolean {
     const oldest = this.now() - expiryMs;

@@ -1,0 +1,158 @@
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { natsUsers, type LiveTarget } from '@stream-events/contracts';
+import { createLogger } from '@stream-events/service';
+import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
+import { HoldingProxy } from '../../../test/holding-proxy.js';
+import type { LiveEvent } from '../stream/live-event.js';
+import { NamedConnections } from './named-connections.js';
+
+/** A gateway whose connections take messages when the test lets them. */
+class MadeGateway {
+  readonly received: { target: LiveTarget; records: string[] }[] = [];
+  /** The number of its connections, for every target. */
+  connections = 0;
+  /** Resolves when the connections have read. */
+  reading: Promise<void> = Promise.resolve();
+
+  constructor(readonly id: string) {}
+
+  async rehearse(target: LiveTarget, events: readonly LiveEvent[]): Promise<number> {
+    this.received.push({ target, records: events.map(({ id, record }) => `${id} ${record.toString()}`) });
+    await this.reading;
+    return this.connections;
+  }
+}
+
+const logger = createLogger('test', 'silent');
+const target: LiveTarget = { userId: 'ada', name: 'my "overlay" é\n' };
+const empty = { target, records: [] };
+
+let nats: TestNats;
+let gateways: MadeGateway[];
+let named: NamedConnections[];
+/** The gateways that are expected to have connections. */
+let announced: string[];
+
+beforeAll(async () => {
+  nats = await startTestNats(Object.values(natsUsers));
+});
+afterAll(() => nats.stop());
+
+beforeEach(async () => {
+  gateways = [new MadeGateway('first'), new MadeGateway('second')];
+  announced = [];
+  named = gateways.map((gateway) => create(gateway, nats.urlFor('gateway')));
+  await Promise.all(named.map((one) => one.connect()));
+});
+afterEach(() => Promise.all(named.map((one) => one.close())));
+
+function create(gateway: MadeGateway, url: string): NamedConnections {
+  const board = { gateway: gateway.id, gatewaysOf: () => announced };
+  return new NamedConnections({ urls: [url], name: 'gateway' }, gateway, board, logger);
+}
+
+function at<T>(list: readonly T[], index: number): T {
+  const item = list[index];
+  if (item === undefined) throw new Error(`there is no item ${index}`);
+  return item;
+}
+
+describe(NamedConnections.name, () => {
+  it('sends records to every gateway including its own, and returns the number of connections that took them', async () => {
+    announced = ['first', 'second'];
+    at(gateways, 0).connections = 1;
+    at(gateways, 1).connections = 2;
+    const records = [
+      { id: 'a', record: '{"text":"é \\ud800 \\"1\\""}' },
+      { id: 'b', record: '{}' },
+    ];
+
+    expect(await at(named, 0).send({ target, records })).toBe(3);
+    for (const { received } of gateways)
+      expect(received).toEqual([{ target, records: records.map(({ id, record }) => `${id} ${record}`) }]);
+  });
+
+  it('waits until the connections have read', async () => {
+    announced = ['second'];
+    at(gateways, 1).connections = 1;
+    let finish: () => void = () => undefined;
+    at(gateways, 1).reading = new Promise((resolve) => (finish = resolve));
+    let count: number | undefined;
+    const sending = at(named, 0)
+      .send(empty)
+      .then((connections) => (count = connections));
+
+    await eventually(() => expect(at(gateways, 1).received).toHaveLength(1));
+    // A second message passes the first one, which waits for its reader.
+    announced = ['first'];
+    await at(named, 1).send({ ...empty, target: { ...target, name: 'other' } });
+    announced = ['second'];
+    expect(count).toBeUndefined();
+    finish();
+    expect(await sending).toBe(1);
+  });
+
+  it('does not wait when no gateway has connections of the user', async () => {
+    at(gateways, 1).reading = new Promise(() => undefined);
+
+    expect(await at(named, 0).send(empty)).toBe(0);
+  });
+
+  it('does not wait for a gateway that is gone', async () => {
+    announced = ['second', 'gone'];
+    at(gateways, 1).connections = 1;
+    const sending = at(named, 0).send(empty);
+    await eventually(() => expect(at(gateways, 1).received).toHaveLength(1));
+
+    announced = ['second'];
+
+    expect(await sending).toBe(1);
+  });
+
+  it('waits for a gateway that does not reply until the limit', async () => {
+    announced = ['second', 'silent'];
+    at(gateways, 1).connections = 1;
+
+    expect(await at(named, 0).send(empty, 300)).toBe(1);
+  });
+
+  it('ignores messages that it cannot read', async () => {
+    const stranger: NatsConnection = await connect({
+      ...credentials(nats.urlFor('gateway')),
+      inboxPrefix: '_INBOX_gateway',
+    });
+    for (const text of ['', '{}', 'null']) stranger.publish('live.connections', text);
+    await stranger.flush();
+    await stranger.close();
+    announced = ['second'];
+    at(gateways, 1).connections = 1;
+
+    expect(await at(named, 0).send(empty)).toBe(1);
+    expect(at(gateways, 1).received).toHaveLength(1);
+  });
+
+  it('is unavailable at once while NATS is away, and works again afterwards', async () => {
+    const proxy = await HoldingProxy.start(nats.urlFor('gateway'));
+    const gateway = new MadeGateway('third');
+    gateway.connections = 1;
+    announced = ['third'];
+    const behindProxy = create(gateway, proxy.url);
+    try {
+      await behindProxy.connect();
+      expect(await behindProxy.send(empty)).toBe(1);
+
+      proxy.stop();
+
+      await eventually(() =>
+        expect(behindProxy.send(empty, 100)).rejects.toMatchObject({ code: 'unavailable' }),
+      );
+    } finally {
+      await behindProxy.close();
+    }
+  });
+});
+
+function credentials(url: string): { servers: string; user: string; pass: string } {
+  const { host, username, password } = new URL(url);
+  return { servers: host, user: username, pass: password };
+}

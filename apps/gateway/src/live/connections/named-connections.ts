@@ -1,0 +1,129 @@
+import { createInbox, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import {
+  namedConnectionsSubject,
+  parseTargetMessage,
+  parseTargetReply,
+  printTargetMessage,
+  ServiceError,
+  type LiveTargetMessage,
+  type LiveTargetReply,
+  type SentRecord,
+} from '@stream-events/contracts';
+import {
+  closeNats,
+  connectNats,
+  ConnectionWatch,
+  natsConnectionOptions,
+  type NatsOptions,
+} from '@stream-events/messaging';
+import { FailureLog, within, type Logger } from '@stream-events/service';
+import type { UsageBoard } from '../usage/usage-board.js';
+import { LiveEvent } from '../stream/live-event.js';
+import { stallLimitMs } from '../live-limits.js';
+import type { LiveConnections } from './live-connections.service.js';
+
+const flushLimitMs = 2_000;
+// A gateway replies when its clients have read what was sent before, which takes at most `stallLimitMs`.
+const replyLimitMs = stallLimitMs + 2_000;
+// How often a gateway that died meanwhile is no longer expected to reply.
+const recheckMs = 250;
+
+/**
+ * Sends to the live connections of a user with a name, at all gateways, on core NATS:
+ *
+ * ```
+ *  sender ──▶ live.connections ──▶ every gateway ──▶ its connections of the user with the name
+ *    ▲                                  │ as soon as each client has read what was sent before
+ *    └──── number of connections ───────┘
+ * ```
+ *
+ * A sender that waits for the replies sends no faster than the slowest client reads.
+ */
+export class NamedConnections {
+  private connection: NatsConnection | undefined;
+  private watch: ConnectionWatch | undefined;
+  private readonly inbox: string;
+  private sent = 0;
+  private readonly pending = new Map<string, (reply: LiveTargetReply) => void>();
+  private readonly failures: FailureLog;
+
+  constructor(
+    private readonly options: NatsOptions,
+    private readonly live: Pick<LiveConnections, 'rehearse'>,
+    private readonly board: Pick<UsageBoard, 'gateway' | 'gatewaysOf'>,
+    logger: Logger,
+  ) {
+    this.inbox = createInbox(natsConnectionOptions(options).inboxPrefix);
+    this.failures = new FailureLog(logger);
+  }
+
+  /** Connects, and delivers messages from any gateway to the connections of this one from now on. */
+  async connect(): Promise<void> {
+    this.connection = await connectNats(this.options);
+    this.watch = new ConnectionWatch(this.connection);
+    this.connection.subscribe(namedConnectionsSubject, {
+      callback: (err, message) => {
+        if (err) this.failures.warn('cannot receive messages to named connections', { err });
+        else this.take(message).catch((error: unknown) => this.logIgnored(error));
+      },
+    });
+    this.connection.subscribe(`${this.inbox}.*`, {
+      callback: (err, message) => {
+        const reply = err ? undefined : parseTargetReply(message.string());
+        if (reply) this.pending.get(message.subject)?.(reply);
+      },
+    });
+    await within(flushLimitMs, this.connection.flush());
+  }
+
+  async close(): Promise<void> {
+    if (this.connection) await closeNats(this.connection);
+  }
+
+  /**
+   * Sends records to connections, and waits until all gateways with connections of the user have replied, at most 12 s. Returns the number
+   * of connections that took them, as far as gateways replied. Without records, it counts the connections.
+   *
+   * @throws ServiceError `unavailable` while NATS is unavailable; InvalidArgumentError for more than the maximum payload of NATS
+   */
+  async send(message: LiveTargetMessage, limitMs = replyLimitMs): Promise<number> {
+    const { connection } = this;
+    // Without a connection, the NATS client would buffer everything in memory, without a limit.
+    if (!connection || !this.watch?.isConnected)
+      throw new ServiceError('unavailable', 'NATS is unavailable. Retry after the time in `Retry-After`.');
+    const replies = new Map<string, number>();
+    const reply = `${this.inbox}.${(this.sent += 1)}`;
+    let wake: () => void = () => undefined;
+    this.pending.set(reply, ({ gateway, connections }) => {
+      replies.set(gateway, connections);
+      wake();
+    });
+    try {
+      connection.publish(namedConnectionsSubject, printTargetMessage(message), { reply });
+      const haveAllReplied = (): boolean =>
+        this.board.gatewaysOf(message.target.userId).every((gateway) => replies.has(gateway));
+      const deadline = performance.now() + limitMs;
+      while (!haveAllReplied() && performance.now() < deadline)
+        await within(recheckMs, new Promise<void>((resolve) => (wake = resolve)));
+      return [...replies.values()].reduce((sum, count) => sum + count, 0);
+    } finally {
+      this.pending.delete(reply);
+    }
+  }
+
+  private async take(message: Msg): Promise<void> {
+    const content = parseTargetMessage(message.string());
+    if (!content) throw new Error('the message cannot be read');
+    const connections = await this.live.rehearse(content.target, content.records.map(toLiveEvent));
+    const reply: LiveTargetReply = { gateway: this.board.gateway, connections };
+    if (this.watch?.isConnected) message.respond(JSON.stringify(reply));
+  }
+
+  private logIgnored(err: unknown): void {
+    this.failures.warn('ignoring a message to named connections', { err });
+  }
+}
+
+function toLiveEvent({ id, record }: SentRecord): LiveEvent {
+  return new LiveEvent(id, Buffer.from(record), '', 0);
+}

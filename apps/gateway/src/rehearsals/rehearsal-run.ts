@@ -1,0 +1,244 @@
+import { printReplayedEventRecord, ServiceError, type StoredEvent } from '@stream-events/contracts';
+import { toUnavailable } from '@stream-events/database';
+import type { RequestClient } from '@stream-events/messaging';
+import { pause, within, type FailureLog } from '@stream-events/service';
+import type { NamedConnections } from '../live/connections/named-connections.js';
+import type { ErasureWatch } from '../live/stream/erasure-watch.service.js';
+import { readReplayPage } from '../replays/replay-page.js';
+import { describeFailure } from '../replays/replay-run.js';
+import { rehearsalLimits } from './rehearsal-limits.js';
+import { RehearsalSchedule } from './rehearsal-schedule.js';
+import type { Rehearsal } from './rehearsal.entity.js';
+import type { RehearsalsRepository } from './rehearsals.repository.js';
+
+/** The parts of the process that a run uses. */
+export interface RehearsalParts {
+  rehearsals: Pick<RehearsalsRepository, 'saveProgress' | 'end'>;
+  client: RequestClient;
+  connections: Pick<NamedConnections, 'send'>;
+  failures: FailureLog;
+  /** Removes the events of users who were erased after the events were read. */
+  erasures: Pick<ErasureWatch, 'isErased'>;
+}
+
+// Twice a second, so that a change takes effect within a second. If the gateway dies, the events of the last half second go out twice.
+const saveEveryMs = 500;
+// Two pages of events are in memory at most: the next page is read when less than half a page is waiting.
+const minWaiting = 50;
+// One message to the connections. The receiving gateway buffers 1 MiB for a slow client, and the message has escapes.
+const maxBatchEvents = 50;
+const maxBatchBytes = 256 * 1024;
+const retryMs = 500;
+// How long a gateway that stops waits until the connections have taken the last batch.
+const sendLimitMs = 2_000;
+
+/**
+ * A rehearsal that runs in this process, started here or taken over. Three activities run side by side, each at most once:
+ *
+ * ```
+ *  reading   the next page, while few events are waiting
+ *  sending   the events that are due, in batches; waits until the connections have taken a batch.
+ *            Without events: counts the connections, twice a second
+ *  saving    the progress, twice a second; learns of changes by clients
+ * ```
+ *
+ * While no connection receives the rehearsal, it stands still, so that an overlay that reconnects misses nothing. A batch is sent again
+ * if no connection has confirmed it.
+ */
+export class RehearsalRun {
+  private row: Rehearsal;
+  private schedule: RehearsalSchedule<StoredEvent>;
+  /** The id after which the next page begins. Null: at the time where the pass begins. */
+  private next: string | null;
+  private position: string | null;
+  private sent: number;
+  /** Null until the first reply: then the rehearsal stands still, too. */
+  private connections: number | null = null;
+  private isReading = false;
+  private sending: Promise<void> | undefined;
+  private readonly notBefore = { save: -Infinity, read: -Infinity, send: -Infinity, count: -Infinity };
+  private failure: string | undefined;
+  /** Lets the next step begin at once. */
+  private wake: () => void = () => undefined;
+
+  constructor(
+    rehearsal: Rehearsal,
+    private readonly gateway: string,
+    private readonly parts: RehearsalParts,
+  ) {
+    this.row = rehearsal;
+    this.next = this.position = rehearsal.position;
+    this.sent = rehearsal.sent;
+    this.schedule = this.startPass();
+  }
+
+  /** Number of events sent, including those that earlier gateways sent. */
+  get sentCount(): number {
+    return this.sent;
+  }
+
+  /** Runs until the rehearsal ends, another gateway takes it over, or the signal aborts. */
+  async run(stopping: AbortSignal): Promise<void> {
+    stopping.addEventListener('abort', () => this.wake(), { once: true });
+    while (!stopping.aborted) {
+      try {
+        const woken = new Promise<void>((resolve) => (this.wake = resolve));
+        const pauseMs = await this.step();
+        if (pauseMs === undefined) return;
+        await within(pauseMs, woken);
+      } catch (error) {
+        this.takeFailure(error);
+        await pause(retryMs, stopping);
+      }
+    }
+    await within(sendLimitMs, this.sending ?? Promise.resolve());
+    // If saving fails, another gateway sends a few events again.
+    await this.save().catch((error: unknown) => this.takeFailure(error));
+  }
+
+  /** Starts what there is to do now. Returns how long to wait for the next step, or undefined at the end. */
+  private async step(): Promise<number | undefined> {
+    const now = performance.now();
+    if (now >= this.notBefore.save && !(await this.save())) return undefined;
+    if (this.failure !== undefined || this.isOver(now)) return this.end(now);
+    if (!this.isReading && now >= this.notBefore.read) this.startReading();
+    if (!this.sending && now >= this.notBefore.send) this.startSending(now);
+    return this.msUntilStep(performance.now());
+  }
+
+  private startPass(): RehearsalSchedule<StoredEvent> {
+    const { reachedAt, until } = this.row;
+    return new RehearsalSchedule(reachedAt.getTime(), until.getTime(), this.pace, performance.now());
+  }
+
+  private get pace(): { speed: number; isPaused: boolean } {
+    return { speed: this.row.speed, isPaused: this.row.isPaused || !this.hasConnection };
+  }
+
+  private get hasConnection(): boolean {
+    return (this.connections ?? 0) > 0;
+  }
+
+  private startReading(): void {
+    const { schedule, row, next } = this;
+    if (schedule.hasAll || schedule.waitingCount >= minWaiting) return;
+    this.isReading = true;
+    // A pass begins at the time that its first page was read from. Later, the id decides.
+    const range = next === null ? { ...row, since: row.reachedAt } : row;
+    readReplayPage(this.parts.client, range, next)
+      .then((page) => {
+        // A seek has begun another pass meanwhile.
+        if (schedule !== this.schedule) return;
+        this.next = page.next;
+        schedule.add(page.events, page.next, performance.now());
+      })
+      .catch((error: unknown) => {
+        this.notBefore.read = performance.now() + retryMs;
+        this.takeFailure(error);
+      })
+      .finally(() => {
+        this.isReading = false;
+        this.wake();
+      });
+  }
+
+  private startSending(now: number): void {
+    const { schedule, row } = this;
+    const batch = fit(schedule.due(now));
+    if (batch.length === 0 && now < this.notBefore.count) return;
+    const { connections, erasures } = this.parts;
+    const records = batch
+      .filter(({ id, eventData }) => !erasures.isErased(id, eventData))
+      .map((event) => ({ id: event.id, record: printReplayedEventRecord(event) }));
+    this.sending = connections
+      .send({ target: { userId: row.userId, name: row.connectionName }, records })
+      .then((count) => {
+        const sentAt = performance.now();
+        this.notBefore.count = sentAt + saveEveryMs;
+        this.connections = count;
+        if (this.hasConnection && batch.length > 0) {
+          this.notBefore.send = sentAt + (batch.length * 1_000) / rehearsalLimits.eventsPerSecond;
+          schedule.markSent(batch.length, sentAt);
+          this.sent += batch.length;
+          if (schedule === this.schedule) this.position = batch.at(-1)?.id ?? null;
+        }
+        this.schedule.change(this.pace, sentAt);
+      })
+      .catch((error: unknown) => {
+        this.notBefore.send = performance.now() + retryMs;
+        this.takeFailure(error);
+      })
+      .finally(() => {
+        this.sending = undefined;
+        this.wake();
+      });
+  }
+
+  /** Saves the progress, and adopts the changes of clients. False if the rehearsal has ended or was taken over. */
+  private async save(): Promise<boolean> {
+    const now = performance.now();
+    this.notBefore.save = now + saveEveryMs;
+    const saved = await this.parts.rehearsals.saveProgress(this.row, this.gateway, {
+      reachedAt: new Date(this.schedule.reached(now)),
+      position: this.position,
+      sent: this.sent,
+      connections: this.connections ?? 0,
+      isPlaying: !this.pace.isPaused,
+    });
+    if (!saved) return false;
+    const isSought = saved.pass !== this.row.pass;
+    this.row = saved;
+    if (isSought) {
+      this.next = this.position = null;
+      this.schedule = this.startPass();
+    } else this.schedule.change(this.pace, performance.now());
+    return true;
+  }
+
+  private isOver(now: number): boolean {
+    return this.schedule.isDone(now) || this.isAbandoned;
+  }
+
+  private get isAbandoned(): boolean {
+    return Date.now() - this.row.movedAt.getTime() > rehearsalLimits.maxIdleHours * 3_600_000;
+  }
+
+  /** Ends the rehearsal, unless a client has changed it meanwhile. */
+  private async end(now: number): Promise<number | undefined> {
+    // Save first, so that the rehearsal counts its last events. A seek of a client continues it.
+    const { revision } = this.row;
+    if (!(await this.save())) return undefined;
+    if (this.row.revision !== revision && this.failure === undefined) return 0;
+    const isDone = this.failure === undefined && this.schedule.isDone(now);
+    const idle = `The rehearsal was paused, or had no connection, for ${rehearsalLimits.maxIdleHours} hours.`;
+    await this.parts.rehearsals.end(this.row, this.gateway, {
+      status: isDone ? 'done' : 'failed',
+      error: isDone ? null : (this.failure ?? idle),
+    });
+    return 0;
+  }
+
+  private msUntilStep(now: number): number {
+    const { save, send, count } = this.notBefore;
+    const msUntilSend = Math.max(send - now, Math.min(this.schedule.msUntilDue(now), count - now));
+    return Math.max(0, Math.min(save - now, this.sending ? Infinity : msUntilSend));
+  }
+
+  private takeFailure(error: unknown): void {
+    const known = toUnavailable(error);
+    const isAway = known instanceof ServiceError && known.code === 'unavailable';
+    const message = isAway ? 'cannot continue the rehearsal, retrying' : 'rehearsal failed';
+    this.parts.failures.warn(message, { err: known, rehearsal: this.row.id });
+    if (!isAway) this.failure ??= describeFailure(known, 'rehearsal');
+  }
+}
+
+/** Returns the first events, as many as fit into one message. The first one always fits. */
+function fit(events: readonly StoredEvent[]): StoredEvent[] {
+  let bytes = 0;
+  const end = events.findIndex(({ eventData }, index) => {
+    bytes += Buffer.byteLength(eventData);
+    return index === maxBatchEvents || (index > 0 && bytes > maxBatchBytes);
+  });
+  return events.slice(0, end === -1 ? undefined : end);
+}

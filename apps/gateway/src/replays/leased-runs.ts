@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { FailureLog, within, WorkerLoop, type Logger } from '@stream-events/service';
+
+/** The kind of work that a gateway runs under leases: what its runs do, and where their rows are. */
+export interface LeasedWork<Row extends { id: string }> {
+  /** The noun in log lines. */
+  name: string;
+  /** Leases rows whose leases have expired, except those that this gateway runs. */
+  takeOver(gateway: string, running: readonly string[]): Promise<Row[]>;
+  /** Releases the leases of this gateway. */
+  release(gateway: string): Promise<void>;
+  /** Runs a leased row until it ends or the signal aborts. Returns what to log about it. */
+  run(row: Row, gateway: string, stopping: AbortSignal): Promise<object>;
+}
+
+// Another gateway's row continues within this time after its lease has expired.
+const takeOverEveryMs = 1_000;
+const maxBackoffMs = 5_000;
+// A run ends after its current step, which takes at most 2 s.
+const stopLimitMs = 3_000;
+
+/** Runs rows that this gateway process has leased, and takes over those of processes that died. */
+export class LeasedRuns<Row extends { id: string }> {
+  /** Id of this process as the holder of leases. */
+  readonly gateway = randomUUID();
+  readonly failures: FailureLog;
+  private readonly stopping = new AbortController();
+  private readonly running = new Map<string, Promise<void>>();
+  private readonly takingOver: WorkerLoop;
+
+  constructor(
+    private readonly work: LeasedWork<Row>,
+    private readonly logger: Logger,
+  ) {
+    this.failures = new FailureLog(logger);
+    this.takingOver = new WorkerLoop({
+      work: () => this.takeOver(),
+      idleMs: takeOverEveryMs,
+      maxBackoffMs,
+      onFailure: (error) =>
+        this.failures.warn(`cannot look for ${work.name}s to take over, retrying`, { err: error }),
+    });
+  }
+
+  /** Starts to take over rows of other gateways. */
+  start(): void {
+    this.takingOver.start();
+  }
+
+  /** Stops the runs, and releases their rows to other gateways. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await within(stopLimitMs, this.takingOver.stop());
+    await within(stopLimitMs, Promise.all(this.running.values()));
+    // If this fails, other gateways continue when the leases have expired.
+    await within(stopLimitMs, this.work.release(this.gateway));
+  }
+
+  /** Runs a row that this gateway has leased. */
+  begin(row: Row): void {
+    const running = this.work.run(row, this.gateway, this.stopping.signal).then((outcome) => {
+      this.running.delete(row.id);
+      this.logger.info({ [this.work.name]: row.id, ...outcome }, `stopped running the ${this.work.name}`);
+    });
+    this.running.set(row.id, running);
+  }
+
+  private async takeOver(): Promise<boolean> {
+    const left = await this.work.takeOver(this.gateway, [...this.running.keys()]);
+    for (const row of left) this.begin(row);
+    return left.length > 0;
+  }
+}

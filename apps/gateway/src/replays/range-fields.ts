@@ -1,0 +1,34 @@
+import { ValidateBy, type ValidationArguments } from 'class-validator';
+import { readTime, timeFault } from '../http/time.js';
+
+/** A body with the fields of a time range. */
+type RangeBody = Readonly<Record<string, unknown>>;
+
+/** Requires a time. */
+export function IsTime(): PropertyDecorator {
+  return satisfies('isTime', timeFault, (value) => toTime(value) !== undefined);
+}
+
+/** Requires a time before the body's `until` and before now. `IsTime` reports values that are not times. */
+export function IsBeforeUntil(): PropertyDecorator {
+  return satisfies('isBeforeUntil', 'must be in the past and before until', (value, body) => {
+    const now = Date.now();
+    return (toTime(value) ?? -Infinity) < Math.min(toTime(body.until) ?? now, now);
+  });
+}
+
+/** Requires that a check of the value, and of the body's other fields, succeeds. */
+export function satisfies(
+  name: string,
+  fault: string,
+  check: (value: unknown, body: RangeBody) => boolean,
+): PropertyDecorator {
+  const validate = (value: unknown, validation?: ValidationArguments): boolean =>
+    check(value, (validation?.object ?? {}) as RangeBody); // Safe cast: the object is the body.
+  return ValidateBy({ name, validator: { validate, defaultMessage: () => fault } });
+}
+
+/** Returns the time of a field. Undefined if it is not a time. */
+export function toTime(value: unknown): number | undefined {
+  return typeof value === 'string' ? readTime(value) : undefined;
+}

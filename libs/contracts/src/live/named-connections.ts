@@ -1,0 +1,72 @@
+import { isJsonObject } from '../json-object.js';
+
+/**
+ * The subject on core NATS on which a gateway sends to the live connections of a user with a name. Every gateway replies with the
+ * number of its connections that took the message. Only gateways may use it.
+ */
+export const namedConnectionsSubject = 'live.connections';
+
+/** The live connections of a user with a name. Connections of other users with the same name are not among them. */
+export interface LiveTarget {
+  userId: string;
+  name: string;
+}
+
+/** An event to send: its id, and its record as JSON text. */
+export interface SentRecord {
+  id: string;
+  record: string;
+}
+
+/** What a gateway sends to named connections. Without records, it only asks for their number. */
+export interface LiveTargetMessage {
+  target: LiveTarget;
+  records: readonly SentRecord[];
+}
+
+/** The reply of a gateway. */
+export interface LiveTargetReply {
+  /** The random id of the process, as in `LiveUsageMessage`. */
+  gateway: string;
+  /** The number of its connections that took the message. */
+  connections: number;
+}
+
+/** Prints a message as JSON. */
+export function printTargetMessage({ target, records }: LiveTargetMessage): string {
+  return JSON.stringify({
+    user: target.userId,
+    name: target.name,
+    records: records.map(({ id, record }) => [id, record]),
+  });
+}
+
+/** Parses the output of `printTargetMessage`. Undefined for any other text. */
+export function parseTargetMessage(text: string): LiveTargetMessage | undefined {
+  const message = parseObject(text);
+  const { user: userId, name, records } = message;
+  if (typeof userId !== 'string' || typeof name !== 'string' || !Array.isArray(records)) return undefined;
+  const parsed = records.map(parseRecord).filter((record) => record !== undefined);
+  return parsed.length === records.length ? { target: { userId, name }, records: parsed } : undefined;
+}
+
+/** Parses the reply of a gateway. Undefined for any other text. */
+export function parseTargetReply(text: string): LiveTargetReply | undefined {
+  const { gateway, connections } = parseObject(text);
+  if (typeof gateway !== 'string' || !Number.isInteger(connections)) return undefined;
+  return { gateway, connections: Number(connections) };
+}
+
+function parseRecord(value: unknown): SentRecord | undefined {
+  const [id, record] = Array.isArray(value) ? (value as unknown[]) : [];
+  return typeof id === 'string' && typeof record === 'string' ? { id, record } : undefined;
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
