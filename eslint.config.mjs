@@ -64,7 +64,7 @@ const folderOrders = {
   ],
   'apps/streamer-monitor/src': ['streams', 'polling', 'streamers', 'stream-events', 'rebuild'],
   'apps/platform-connector/src': [
-    ...['platform', 'look-up', 'sockets', 'subscriptions', 'event-types', 'grants'],
+    ...['platform', 'look-up', 'sockets', 'conduits', 'subscriptions', 'event-types', 'grants'],
     ...['connections', 'client-calls', 'reconciliation', 'revocations', 'status'],
   ],
   'apps/platform-simulator/src': [

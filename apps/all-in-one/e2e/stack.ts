@@ -325,6 +325,7 @@ export class Stack {
       PLATFORM: 'simulator',
       PLATFORM_API_URL: `${platform}/helix`,
       PLATFORM_AUTH_URL: `${platform}/oauth2`,
+      PLATFORM_SOCKET_URL: `${platform.replace(/^http/, 'ws')}/ws`,
       PLATFORM_WEBHOOK_SECRET: webhookSecrets.join(','),
       PUBLIC_URL: this.options.publicUrl ?? this.url,
       ...this.options.environment,

@@ -96,7 +96,7 @@ describe('the platform connector', () => {
       subscriptions: {},
       cost: null,
       streamers: { monitored: 0, subscribed: 0, polledOnly: 0 },
-      transport: { method: 'webhook', moved: 0, total: 0, problem: null },
+      transport: { method: 'webhook', moved: 0, total: 0, problem: null, conduit: null },
       callback: expect.stringMatching(
         /^https:\/\/events.example\/api\/v1\/platform-events\/webhook\/keys\/[0-9a-f]{8}$/,
       ),

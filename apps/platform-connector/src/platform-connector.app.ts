@@ -35,6 +35,7 @@ import {
   type Shell,
 } from '@stream-events/service';
 import type { DataSource } from 'typeorm';
+import { ShardKeeper } from './conduits/shard-keeper.service.js';
 import { connectionColumns } from './connections/connection.entity.js';
 import { ConnectionUpkeep } from './connections/connection-upkeep.service.js';
 import { ConsentEventsConsumer } from './connections/consent-events.consumer.js';
@@ -103,9 +104,13 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
   await app.get(EventTypesService).start();
   await app.get(IngestPublisher).connect();
   app.get(DeliveryGaps).start();
-  const background = [Reconciler, RevocationsConsumer, ConsentEventsConsumer, ConnectionUpkeep].map((part) =>
-    app.get(part),
-  );
+  const background = [
+    Reconciler,
+    RevocationsConsumer,
+    ConsentEventsConsumer,
+    ConnectionUpkeep,
+    ShardKeeper,
+  ].map((part) => app.get(part));
   for (const part of background) await part.start();
   await app.listen();
   const reporter = new InstanceReporter(client, shell, { service: 'platform-connector', measures });

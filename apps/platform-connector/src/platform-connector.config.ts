@@ -1,5 +1,5 @@
 import { platformVariables, transportMethods } from '@stream-events/platforms';
-import { adminPort, oneOf, sharedVariables, type ConfigOf } from '@stream-events/service';
+import { adminPort, integer, oneOf, sharedVariables, type ConfigOf } from '@stream-events/service';
 
 /** The environment variables of the platform connector. */
 export const variables = {
@@ -17,6 +17,11 @@ export const variables = {
     'How events arrive from the platform. `auto`: by webhook with PUBLIC_URL and PLATFORM_WEBHOOK_SECRET, otherwise over a conduit when the application has a secret, otherwise over plain WebSockets',
     ['auto', ...transportMethods],
     { default: 'auto' },
+  ),
+  PLATFORM_CONDUIT_SHARDS: integer(
+    'Number of shards of the conduit, each with a WebSocket. The connectors share the shards. Use at least two: the platform tries one other shard for the events of a shard that is lost',
+    [1, 100],
+    { default: 2 },
   ),
   PUBLIC_URL: sharedVariables.PUBLIC_URL,
   INGEST_FALLBACK: sharedVariables.INGEST_FALLBACK,

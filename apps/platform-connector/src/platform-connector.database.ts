@@ -10,9 +10,13 @@ import { CreatePlatformErrors1764500000000 } from './migrations/1764500000000-cr
 import { CreateEncryptionKeys1767200000000 } from './migrations/1767200000000-create-encryption-keys.js';
 import { CreateConnections1767400000000 } from './migrations/1767400000000-create-connections.js';
 import { CreateDeliveryGaps1767500000000 } from './migrations/1767500000000-create-delivery-gaps.js';
+import { Conduit } from './conduits/conduit.entity.js';
+import { ConduitShard } from './conduits/conduit-shard.entity.js';
+import { ShardHolder } from './conduits/shard-holder.entity.js';
 import { AddTransports1767600000000 } from './migrations/1767600000000-add-transports.js';
 import { CreateUserGrants1767700000000 } from './migrations/1767700000000-create-user-grants.js';
 import { AddRateBudgetsOfUsers1767900000000 } from './migrations/1767900000000-add-rate-budgets-of-users.js';
+import { CreateConduits1767610000000 } from './migrations/1767610000000-create-conduits.js';
 import { AppToken } from './platform/app-token.entity.js';
 import { CreateSubscriptionMoves1767300000000 } from './migrations/1767300000000-create-subscription-moves.js';
 import { UserGrant } from './grants/user-grant.entity.js';
@@ -28,6 +32,8 @@ export const schema = {
   name: serviceSchemas['platform-connector'],
   entities: [
     AppToken,
+    Conduit,
+    ConduitShard,
     Connection,
     DeliveryGapRow,
     EncryptionKey,
@@ -35,6 +41,7 @@ export const schema = {
     PlatformErrorRow,
     RateBudgetRow,
     Reconciliation,
+    ShardHolder,
     StoreIdentity,
     Subscription,
     SubscriptionMoveRow,
@@ -53,5 +60,6 @@ export const schema = {
     AddTransports1767600000000,
     CreateUserGrants1767700000000,
     AddRateBudgetsOfUsers1767900000000,
+    CreateConduits1767610000000,
   ],
 };

@@ -5,6 +5,7 @@ import { EVENTS_CONNECTION, RequestClient } from '@stream-events/messaging';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import { ClientCallsModule } from './client-calls/client-calls.module.js';
+import { ConduitsModule } from './conduits/conduits.module.js';
 import { ConnectionsModule } from './connections/connections.module.js';
 import { EventTypesModule } from './event-types/event-types.module.js';
 import { GrantsModule } from './grants/grants.module.js';
@@ -57,6 +58,7 @@ export class PlatformConnectorModule {
         ConnectionsModule,
         SocketsModule,
         ClientCallsModule,
+        ConduitsModule,
         StatusModule,
       ],
     };

@@ -11,6 +11,7 @@ import { schema } from '../src/platform-connector.database.js';
 import { PlatformConnectorModule } from '../src/platform-connector.module.js';
 import { PlatformHttp } from '../src/platform/platform-http.js';
 import { ClientCalls } from '../src/client-calls/client-calls.service.js';
+import { ShardKeeper } from '../src/conduits/shard-keeper.service.js';
 import { ConnectionUpkeep } from '../src/connections/connection-upkeep.service.js';
 import { ConnectionsService } from '../src/connections/connections.service.js';
 import { UserTokens } from '../src/connections/user-tokens.service.js';
@@ -31,6 +32,7 @@ export interface ConnectorInstance {
   upkeep: ConnectionUpkeep;
   userTokens: UserTokens;
   calls: ClientCalls;
+  shards: ShardKeeper;
   metrics: Registry;
   close(): Promise<void>;
 }
@@ -102,9 +104,11 @@ export class ConnectorSetup {
       upkeep: context.get(ConnectionUpkeep),
       userTokens: context.get(UserTokens),
       calls: context.get(ClientCalls),
+      shards: context.get(ShardKeeper),
       metrics,
       close: async () => {
         await context.get(ConnectionUpkeep).stop();
+        await context.get(ShardKeeper).stop();
         await context.close();
         await context.get(PlatformHttp).close();
       },

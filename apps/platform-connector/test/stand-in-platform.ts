@@ -64,6 +64,26 @@ export class StandInPlatform implements OutboundPlatform {
     return Promise.reject(new Error('the reconciler makes no look-ups'));
   }
 
+  createConduit(): Promise<never> {
+    return Promise.reject(away());
+  }
+
+  resizeConduit(): Promise<never> {
+    return Promise.reject(away());
+  }
+
+  deleteConduit(): Promise<never> {
+    return Promise.reject(away());
+  }
+
+  listShards(): Promise<never> {
+    return Promise.reject(away());
+  }
+
+  assignShard(): Promise<never> {
+    return Promise.reject(away());
+  }
+
   /** The total cost of the live subscriptions. */
   get cost(): number {
     return this.totalCost;

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonObjectText } from '@stream-events/contracts';
+import type { DisabledShard } from './outbound-platform.js';
 
 /** The headers of a webhook message. An absent or repeated header is an empty text, which fails verification. */
 export interface MessageHeaders {
@@ -108,6 +109,8 @@ export interface InboundPlatform {
   readContent(type: string, content: JsonObjectText): PlatformMessage;
   /** What the close codes of sockets mean, for logs. The platform may add codes without notice. */
   readonly closeReasons: Readonly<Record<number, string>>;
+  /** Reads a report about a lost shard from the content of a socket's message; undefined when the message is something else. */
+  readDisabledShard(content: JsonObjectText): DisabledShard | undefined;
   /** The service's event type of a platform's subscription type: `stream.offline` → `stream-offline`. */
   toEventType(subscriptionType: string): string;
 }

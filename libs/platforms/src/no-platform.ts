@@ -13,6 +13,11 @@ export function createNoPlatform(): OutboundPlatform {
     createSubscription: refuse,
     deleteSubscription: refuse,
     listAuthorizations: refuse,
+    createConduit: refuse,
+    resizeConduit: refuse,
+    deleteConduit: refuse,
+    listShards: refuse,
+    assignShard: refuse,
   };
 }
 

@@ -71,11 +71,65 @@ export interface Authorization {
 /** How many users `listAuthorizations` accepts. */
 export const maxAuthorizationUsers = 10;
 
+/** A conduit: subscriptions point to it, and it spreads their messages over its shards. */
+export interface PlatformConduit {
+  id: string;
+  shardCount: number;
+}
+
+/** A shard of a conduit. */
+export interface PlatformShard {
+  /** From 0 to the shard count less one. */
+  id: number;
+  /** `enabled`, or the reason why the shard is not enabled. The platform may add values without notice. */
+  status: string;
+  /** The session that gets the shard's messages; null when it is another kind of transport. */
+  sessionId: string | null;
+}
+
+/** One page of the shards that have or had a transport. */
+export interface PlatformShardPage {
+  shards: PlatformShard[];
+  /** Argument for the next page; null means the end. */
+  next: string | null;
+}
+
+/** The platform's report that a shard no longer gets messages. */
+export interface DisabledShard extends PlatformShard {
+  conduitId: string;
+}
+
+/** The platform's reply to a request for a conduit. */
+export type ConduitOutcome =
+  | { kind: 'created'; conduit: PlatformConduit }
+  /** The application has as many conduits as the platform allows. */
+  | { kind: 'limit_reached'; message: string };
+
+/** The platform's reply to the assignment of a session to a shard. */
+export type ShardOutcome =
+  | { kind: 'assigned' }
+  /** The session is closed, or serves another shard. */
+  | { kind: 'refused'; message: string }
+  /** The conduit does not exist. */
+  | { kind: 'gone' };
+
+/** The calls about conduits. They throw like all calls of an `OutboundPlatform`. */
+export interface OutboundConduits {
+  createConduit(shardCount: number): Promise<ConduitOutcome>;
+  /** Returns false when the conduit does not exist. */
+  resizeConduit(id: string, shardCount: number): Promise<boolean>;
+  /** Deletes a conduit. Succeeds when the conduit does not exist. */
+  deleteConduit(id: string): Promise<void>;
+  /** One page of a conduit's shards; `page` is `next` of the previous page. Null when the conduit does not exist. */
+  listShards(conduitId: string, page?: string): Promise<PlatformShardPage | null>;
+  assignShard(conduitId: string, shardId: number, sessionId: string): Promise<ShardOutcome>;
+}
+
 /**
  * The calls that the service makes to a platform. Every method throws PlatformUnavailableError when the platform does not
  * reply in time, rejects the call for now, or sends a malformed reply.
  */
-export interface OutboundPlatform {
+export interface OutboundPlatform extends OutboundConduits {
   /** Looks up users by id and by login, at most 100 together. Unknown users are missing from the result. */
   lookUpUsers(
     ids: readonly string[],
@@ -105,7 +159,12 @@ export type PlatformEndpoint =
   | 'create_subscription'
   | 'delete_subscription'
   | 'list_authorizations'
-  | 'client_call';
+  | 'client_call'
+  | 'create_conduit'
+  | 'update_conduit'
+  | 'delete_conduit'
+  | 'list_shards'
+  | 'assign_shard';
 
 /** The status and the headers of a reply. */
 export interface ReplyHead {
@@ -127,7 +186,7 @@ export interface PassedReply extends ReplyHead {
 /** A call of the platform's API as the application. */
 export interface PlatformCall {
   endpoint: Exclude<PlatformEndpoint, AuthorizationEndpoint | 'client_call'>;
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   url: string;
   /** JSON text. */
   body?: string;

@@ -42,7 +42,7 @@ export const sharedVariables = {
     { secret: true, minLength: 32 },
   ),
   PUBLIC_URL: optionalUrl(
-    'Address of the API as clients and the platform reach it. Used for links (without it, links use the address of the request) and as the webhook address (without it, streamers are only polled)',
+    'Address of the API as clients and the platform reach it. Used for links (without it, links use the address of the request) and as the webhook address (without it, events arrive over WebSockets: see `PLATFORM_TRANSPORT`)',
     ['http', 'https'],
   ),
   INGEST_FALLBACK: oneOf(

@@ -1,9 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
 import {
   circuitStates,
+  shardStates,
   socketTransports,
   type DeliveryGapMessage,
   type PlatformStatusReply,
+  type ShardMessage,
   type TransportMessage,
 } from '@stream-events/contracts';
 import { platformNames } from '@stream-events/platforms';
@@ -88,6 +90,53 @@ class StreamerCoverage {
   polled_only!: number;
 }
 
+class ShardState {
+  @ApiProperty({ type: 'integer', description: 'Number of the shard', example: 0 })
+  id!: number;
+
+  @ApiProperty({
+    enum: shardStates,
+    description:
+      '`lost` shards get no events until a connector has connected them again. `foreign` shards are connected to another installation',
+    example: 'enabled',
+  })
+  state!: ShardMessage['state'];
+
+  @ApiProperty({
+    description:
+      '`enabled`, or the reason why the shard is not enabled, as the platform or the service calls it',
+    example: 'enabled',
+  })
+  status!: string;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The host and process id of the connector that holds the shard. Null if none does',
+    example: 'connector-1:42',
+  })
+  holder!: string | null;
+
+  @ApiProperty({
+    description: 'Time of the last change of the state, UTC, to the second',
+    example: exampleTime,
+  })
+  since!: string;
+}
+
+class ConduitState {
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The platform’s id of the conduit. Null until the platform has created it',
+    example: '26b1c993-bfcf-44d9-b876-379dacafe75a',
+  })
+  id!: string | null;
+
+  @ApiProperty({ type: [ShardState], description: 'The shards, each with a WebSocket of one connector' })
+  shards!: ShardState[];
+}
+
 class TransportState {
   @ApiProperty({
     enum: ['webhook', 'conduit', 'websocket'],
@@ -116,6 +165,13 @@ class TransportState {
     example: null,
   })
   problem!: string | null;
+
+  @ApiProperty({
+    type: ConduitState,
+    nullable: true,
+    description: 'The conduit of this installation. Null without one',
+  })
+  conduit!: ConduitState | null;
 }
 
 class WebhookSecretState {
@@ -319,6 +375,16 @@ export function toPlatformStatus(status: PlatformStatusReply): PlatformStatus {
   };
 }
 
-function toTransportState({ method, moved, total, problem }: TransportMessage): TransportState {
-  return { method, moved, total, problem };
+function toTransportState({ method, moved, total, problem, conduit }: TransportMessage): TransportState {
+  return {
+    method,
+    moved,
+    total,
+    problem,
+    conduit: conduit ? { id: conduit.id, shards: conduit.shards.map(toShardState) } : null,
+  };
+}
+
+function toShardState({ id, state, status, holder, since }: ShardMessage): ShardState {
+  return { id, state, status, holder, since: printTime(since) };
 }

@@ -68,7 +68,17 @@ describe(toPlatformStatus.name, () => {
     subscriptions: { enabled: 240, limit_reached: 6 },
     cost: { total: 240, max: 10_000 },
     streamers: { monitored: 123, subscribed: 120, polledOnly: 3 },
-    transport: { method: 'webhook', moved: 120, total: 400, problem: null },
+    transport: {
+      method: 'conduit',
+      moved: 120,
+      total: 400,
+      problem: null,
+      conduit: {
+        id: 'a-conduit',
+        shards: [{ id: 0, state: 'enabled' as const, status: 'enabled', holder: 'host:1', since: time }],
+        problem: null,
+      },
+    },
     callback: 'https://events.example.org/api/v1/platform-events/webhook',
     webhookSecret: { moved: 120, total: 400, canRemoveOthers: false, problem: null },
     deliveryGaps: [
@@ -93,7 +103,16 @@ describe(toPlatformStatus.name, () => {
       subscriptions: { enabled: 240, limit_reached: 6 },
       cost: { total: 240, max: 10_000 },
       streamers: { monitored: 123, subscribed: 120, polled_only: 3 },
-      transport: { method: 'webhook', moved: 120, total: 400, problem: null },
+      transport: {
+        method: 'conduit',
+        moved: 120,
+        total: 400,
+        problem: null,
+        conduit: {
+          id: 'a-conduit',
+          shards: [{ id: 0, state: 'enabled', status: 'enabled', holder: 'host:1', since: printed }],
+        },
+      },
       callback: status.callback,
       webhook_secret: { moved: 120, total: 400, can_remove_others: false, problem: null },
       delivery_gaps: [

@@ -21,6 +21,9 @@ const subscriptionLimits: CallLimits = { totalMs: 35_000, attemptMs: 10_000, att
 /** The client decides whether to try again: the service cannot know whether a call that got no reply was carried out. */
 export const clientCallLimits: CallLimits = { totalMs: 10_000, attemptMs: 8_000, attempts: 1 };
 
+/** The platform closes a session that serves no shard after 10 s. The next check of the shards is due in 5 s. */
+const conduitLimits: CallLimits = { totalMs: 8_000, attemptMs: 3_000, attempts: 3 };
+
 /** The limits of each kind of call. */
 export const callLimits: Readonly<Record<PlatformCall['endpoint'], CallLimits>> = {
   users: userLimits,
@@ -29,6 +32,11 @@ export const callLimits: Readonly<Record<PlatformCall['endpoint'], CallLimits>> 
   create_subscription: subscriptionLimits,
   delete_subscription: subscriptionLimits,
   list_authorizations: subscriptionLimits,
+  create_conduit: conduitLimits,
+  update_conduit: conduitLimits,
+  delete_conduit: conduitLimits,
+  list_shards: conduitLimits,
+  assign_shard: conduitLimits,
 };
 
 // A hiccup ends within half a second. The random half keeps instances from retrying at the same moment during an outage.

@@ -1,4 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { typesForConduit } from '@stream-events/platforms';
+import { ConduitsRepository } from '../conduits/conduits.repository.js';
 import { EventTypesService } from '../event-types/event-types.service.js';
 import { UserGrants } from '../grants/user-grants.service.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
@@ -13,13 +15,14 @@ export interface DesiredSubscriptions {
   wanted: WantedSubscription[] | null;
 }
 
-/** Determines which subscriptions should exist: monitored streamers × active event types. */
+/** Determines which subscriptions should exist: monitored streamers × active event types, and one about the shards of the conduit. */
 @Injectable()
 export class DesiredSubscriptionsService {
   constructor(
     private readonly streamerMonitor: StreamerMonitorClient,
     private readonly eventTypes: EventTypesService,
     private readonly grants: UserGrants,
+    private readonly conduits: ConduitsRepository,
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
   ) {}
 
@@ -29,9 +32,13 @@ export class DesiredSubscriptionsService {
     const monitored = streamerIds.length;
     const { transport, credentials } = this.settings;
     if (transport === null) return { monitored, wanted: null };
-    const types = await this.eventTypes.active();
+    const active = await this.eventTypes.active();
+    const clientId = credentials?.clientId;
+    const conduitId =
+      transport === 'conduit' && clientId !== undefined ? await this.conduits.findId(clientId) : null;
+    const types = conduitId === null ? active : [...typesForConduit(), ...active];
+    const values = { clientId, conduitId: conduitId ?? undefined };
     const grantsOf = await this.grants.read(usersToAsk(streamerIds, types), signal);
-    const values = { clientId: credentials?.clientId };
     return { monitored, wanted: wantedSubscriptions(streamerIds, types, { values, grantsOf }) };
   }
 }

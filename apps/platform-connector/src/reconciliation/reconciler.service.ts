@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { Lease } from '@stream-events/database';
 import { FailureLog, LOGGER, type Logger, pause, within } from '@stream-events/service';
+import { ConduitUpkeep } from '../conduits/conduit-upkeep.service.js';
 import { ReconciliationRound, type Round } from './reconciliation-round.service.js';
 import {
   ReconciliationSchedule,
@@ -50,6 +51,7 @@ export class Reconciler {
     private readonly reconciliation: ReconciliationSchedule,
     private readonly round: ReconciliationRound,
     private readonly transports: OwnTransportsReader,
+    private readonly conduits: ConduitUpkeep,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.failureLog = new FailureLog(logger);
@@ -58,6 +60,7 @@ export class Reconciler {
   /** Starts. The first round lists all subscriptions on the platform. */
   async start(): Promise<void> {
     await this.transports.declare();
+    this.conduits.events.on('created', () => void this.onConduitCreated());
     await this.reconciliation.requestListing();
     this.running = this.run();
   }
@@ -66,6 +69,20 @@ export class Reconciler {
   async stop(): Promise<void> {
     this.stopping.abort(new Error('the service is stopping'));
     await within(stopLimitMs, this.running);
+  }
+
+  /** Subscriptions wait for the conduit. */
+  private async onConduitCreated(): Promise<void> {
+    try {
+      await this.reconciliation.requestListing();
+    } catch (error) {
+      this.failureLog.warn(
+        'cannot request a listing of the subscriptions, the next one follows within 5 min',
+        {
+          err: error,
+        },
+      );
+    }
   }
 
   private async run(): Promise<void> {

@@ -90,6 +90,7 @@ export class ReconciliationRound {
         foreignCost: plan.foreignCost,
       });
     const execution = await this.execution.run(plan.actions, context);
+    if (listing && !isOutdated) await this.transports.retire(listing.subscriptions);
     const hasStrays = plan.actions.some((action) => action.kind === 'delete' && action.own === null);
     const hasMoves = (isOutdated && listing !== null) || (await this.moves.areUnderWay());
     const end = endAfter(execution, { count, hasStrays, hasMoves, isPartial: plan.isPartial });

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ConduitsModule } from '../conduits/conduits.module.js';
 import { EventTypesModule } from '../event-types/event-types.module.js';
 import { GrantsModule } from '../grants/grants.module.js';
 import { PlatformModule } from '../platform/platform.module.js';
@@ -14,7 +15,7 @@ import { StreamerMonitorClient } from './streamer-monitor.client.js';
 
 /** Reconciliation: compares the desired subscriptions with the actual ones, and creates and deletes them on the platform. */
 @Module({
-  imports: [EventTypesModule, GrantsModule, PlatformModule, SubscriptionsModule],
+  imports: [ConduitsModule, EventTypesModule, GrantsModule, PlatformModule, SubscriptionsModule],
   providers: [
     DesiredSubscriptionsService,
     EventsClient,

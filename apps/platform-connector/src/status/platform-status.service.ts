@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { BudgetMessage, PlatformStatusReply } from '@stream-events/contracts';
+import { ConduitStatus } from '../conduits/conduit-status.service.js';
 import { AppTokens } from '../platform/app-tokens.service.js';
 import { PlatformErrors } from '../platform/platform-errors.service.js';
 import { PlatformHealth } from '../platform/platform-health.service.js';
@@ -23,16 +24,18 @@ export class PlatformStatusService {
     private readonly health: PlatformHealth,
     private readonly subscriptions: SubscriptionStatus,
     private readonly gaps: DeliveryGapsRepository,
+    private readonly conduits: ConduitStatus,
   ) {}
 
   /** Makes no call to the platform. */
   async read(): Promise<PlatformStatusReply> {
-    const [credentials, bucket, lastError, subscriptions, deliveryGaps] = await Promise.all([
+    const [credentials, bucket, lastError, subscriptions, deliveryGaps, conduit] = await Promise.all([
       this.tokens.status(),
       this.budgets.read(),
       this.errors.read(),
       this.subscriptions.read(),
       this.gaps.newest(maxGaps),
+      this.conduits.read(),
     ]);
     const { platform, transport, webhook } = this.settings;
     return {
@@ -44,6 +47,11 @@ export class PlatformStatusService {
       deliveryGaps,
       lastError,
       ...subscriptions,
+      transport: {
+        ...subscriptions.transport,
+        problem: conduit?.problem ?? subscriptions.transport.problem,
+        conduit,
+      },
     };
   }
 }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ConduitsModule } from '../conduits/conduits.module.js';
 import { PlatformModule } from '../platform/platform.module.js';
 import { SocketsModule } from '../sockets/sockets.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
@@ -7,7 +8,7 @@ import { StatusController } from './status.controller.js';
 
 /** Status: the connector's view of the platform and of its subscriptions. */
 @Module({
-  imports: [PlatformModule, SocketsModule, SubscriptionsModule],
+  imports: [ConduitsModule, PlatformModule, SocketsModule, SubscriptionsModule],
   controllers: [StatusController],
   providers: [PlatformStatusService],
 })

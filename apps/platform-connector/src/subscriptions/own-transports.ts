@@ -5,6 +5,7 @@ import {
   type SubscriptionTransport,
   type TransportMethod,
 } from '@stream-events/platforms';
+import { ConduitsRepository } from '../conduits/conduits.repository.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { ReconciliationSchedule, type DeclaredTransports } from './reconciliation-schedule.repository.js';
 
@@ -22,14 +23,27 @@ export type SecretKind = 'first' | 'other' | 'removed';
 
 /** The transports of this service. */
 export class OwnTransports {
-  constructor(private readonly declared: DeclaredTransports) {}
+  /** @param conduitId our conduit; null when there is none. The other conduits of the application belong to other installations */
+  constructor(
+    private readonly declared: DeclaredTransports,
+    private readonly conduitId: string | null = null,
+  ) {}
 
   /** Undefined for a transport that is not ours. */
   kindOf(transport: SubscriptionTransport | null): TransportKind | undefined {
-    if (transport?.method !== 'webhook') return undefined;
-    const kind = this.secretKindOf(transport.callback);
-    if (kind !== 'first') return kind;
-    return this.declared.method === 'webhook' ? 'wanted' : 'other';
+    const { method } = this.declared;
+    switch (transport?.method) {
+      case 'webhook': {
+        const kind = this.secretKindOf(transport.callback);
+        if (kind !== 'first') return kind;
+        return method === 'webhook' ? 'wanted' : 'other';
+      }
+      case 'conduit':
+        if (transport.conduitId !== this.conduitId) return undefined;
+        return method === 'conduit' ? 'wanted' : 'other';
+      default:
+        return undefined;
+    }
   }
 
   /**
@@ -54,6 +68,7 @@ export class OwnTransportsReader {
   constructor(
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
     private readonly schedule: ReconciliationSchedule,
+    private readonly conduits: ConduitsRepository,
   ) {}
 
   /** Declares the transport and the secrets of this instance. */
@@ -64,11 +79,12 @@ export class OwnTransportsReader {
   }
 
   /** The transport of new subscriptions; null while there is none. */
-  forNew(): Promise<NewTransport | null> {
+  async forNew(): Promise<NewTransport | null> {
     const { transport, webhook } = this.settings;
-    if (transport !== 'webhook' || !webhook) return Promise.resolve(null);
-    const { callback, secret } = webhook;
-    return Promise.resolve({ method: 'webhook', callback, secret });
+    if (transport === 'webhook' && webhook)
+      return { method: 'webhook', callback: webhook.callback, secret: webhook.secret };
+    const conduitId = transport === 'conduit' ? await this.findConduitId() : null;
+    return conduitId === null ? null : { method: 'conduit', conduitId };
   }
 
   /**
@@ -83,10 +99,10 @@ export class OwnTransportsReader {
   } | null> {
     const { transport, webhook, webhookFingerprints } = this.settings;
     if (transport === null) return null;
-    const declared = await this.schedule.readTransports();
+    const [declared, conduitId] = await Promise.all([this.schedule.readTransports(), this.findConduitId()]);
     const { method, publicUrl, fingerprints } = declared;
     return {
-      own: new OwnTransports(declared),
+      own: new OwnTransports(declared, conduitId),
       method: method ?? transport,
       isCurrent:
         method === transport &&
@@ -94,5 +110,21 @@ export class OwnTransportsReader {
         (!webhook || webhook.publicUrl === publicUrl),
       hasOtherSecrets: fingerprints.length > 1,
     };
+  }
+
+  /** Gives up the conduit when subscriptions have another transport now, and none of those listed is left on the conduit. */
+  async retire(listed: readonly { transport: SubscriptionTransport | null }[]): Promise<void> {
+    const clientId = this.settings.credentials?.clientId;
+    const conduitId = this.settings.transport === 'conduit' ? null : await this.findConduitId();
+    if (clientId === undefined || conduitId === null) return;
+    const isUsed = listed.some(
+      ({ transport }) => transport?.method === 'conduit' && transport.conduitId === conduitId,
+    );
+    if (!isUsed) await this.conduits.retire(clientId);
+  }
+
+  private async findConduitId(): Promise<string | null> {
+    const clientId = this.settings.credentials?.clientId;
+    return clientId === undefined ? null : this.conduits.findId(clientId);
   }
 }

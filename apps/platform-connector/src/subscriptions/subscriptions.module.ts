@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ConduitsModule } from '../conduits/conduits.module.js';
 import { PlatformModule } from '../platform/platform.module.js';
 import { ReconciliationSchedule } from './reconciliation-schedule.repository.js';
 import { SubscriptionListRepository } from './subscription-list.repository.js';
@@ -14,7 +15,7 @@ import { OwnTransportsReader } from './own-transports.js';
  * reconciliation/, because event types and subscriptions use it, and reconciliation/ imports both.
  */
 @Module({
-  imports: [PlatformModule],
+  imports: [ConduitsModule, PlatformModule],
   controllers: [SubscriptionsController],
   providers: [
     ReconciliationSchedule,

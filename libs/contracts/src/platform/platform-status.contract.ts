@@ -72,6 +72,50 @@ export class StreamerCoverageMessage {
   polledOnly!: number;
 }
 
+/** The states of shards. `foreign`: connected to another installation. */
+export const shardStates = ['enabled', 'connecting', 'lost', 'foreign'] as const;
+
+/** A shard of the conduit. */
+export class ShardMessage {
+  @IsInt()
+  id!: number;
+
+  @IsIn(shardStates)
+  state!: (typeof shardStates)[number];
+
+  /** `enabled`, or the platform's or the service's reason why the shard is not enabled. */
+  @IsString()
+  status!: string;
+
+  /** The connector that holds the shard; null when none does. */
+  @IsOptional()
+  @IsString()
+  holder!: string | null;
+
+  /** Milliseconds since 1970. */
+  @IsInt()
+  since!: number;
+}
+
+/** The conduit of this installation. */
+export class ConduitMessage {
+  /** Null until the platform has created it. */
+  @IsOptional()
+  @IsString()
+  id!: string | null;
+
+  @IsArray()
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => ShardMessage)
+  shards!: ShardMessage[];
+
+  /** What is wrong with the conduit, and what to do; null when nothing is. */
+  @IsOptional()
+  @IsString()
+  problem!: string | null;
+}
+
 /** How events arrive from the platform, and the move of subscriptions to it. */
 export class TransportMessage {
   /** Null with `PLATFORM=none`. */
@@ -91,6 +135,13 @@ export class TransportMessage {
   @IsOptional()
   @IsString()
   problem!: string | null;
+
+  /** Null without a conduit; undefined when the connector is of an older version. */
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => ConduitMessage)
+  conduit?: ConduitMessage | null;
 }
 
 /** The move of subscriptions to the first webhook secret. */

@@ -6,6 +6,8 @@ import { toEventType } from './webhook-message.external.js';
 export interface ConditionValues {
   /** The client id of the application; undefined when it is not configured. */
   clientId: string | undefined;
+  /** The conduit that events arrive over; undefined when there is none. */
+  conduitId?: string | undefined;
 }
 
 /** Lets the application act in the chat of a channel. */
@@ -37,7 +39,7 @@ export function isOfApplication({ condition }: EventType): boolean {
 /** Why the service cannot subscribe to the type; null when it can. */
 export function unsupportedReason(type: EventType, { clientId }: ConditionValues): string | null {
   if (type.condition_optional.includes('conduit_id'))
-    return 'The type concerns conduits, which the service does not use.';
+    return 'The service subscribes to this type by itself while events arrive over a conduit.';
   const unknown = type.condition.filter((key) => key !== 'client_id' && !streamerKeys.includes(key));
   if (unknown.length > 0)
     return `The type needs ${unknown.join(' and ')} in its condition, which the service cannot provide.`;
@@ -53,8 +55,10 @@ export function unsupportedReason(type: EventType, { clientId }: ConditionValues
 export function conditionsFor(
   type: EventType,
   streamerId: string,
-  { clientId }: ConditionValues,
+  { clientId, conduitId }: ConditionValues,
 ): Condition[] {
+  if (conduitId !== undefined && type.condition_optional.includes('conduit_id'))
+    return [{ client_id: clientId ?? '', conduit_id: conduitId }];
   const sides = type.condition_exactly_one_of.toSorted(incomingFirst);
   return (sides.length > 0 ? sides : [[]]).map((side) => {
     const keys = type.condition.concat(side);
@@ -93,6 +97,11 @@ export function scopesFor(types: readonly EventType[]): string[] {
     ...extra,
   ]);
   return [...new Set(needed)].sort();
+}
+
+/** The types that a service needs to keep its conduit. */
+export function typesForConduit(): EventType[] {
+  return eventTypes.filter((type) => type.condition_optional.includes('conduit_id'));
 }
 
 /** Under the platform's subscription limit, what happens to the streamer's channel comes first. */

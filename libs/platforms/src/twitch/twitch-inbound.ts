@@ -1,4 +1,5 @@
 import type { InboundPlatform } from '../inbound-platform.js';
+import { readDisabledShard } from './conduits.external.js';
 import { closeReasons, readFrame } from './socket-frame.external.js';
 import {
   headerNames,
@@ -20,5 +21,6 @@ export const twitchInbound: InboundPlatform = {
   readFrame,
   readContent,
   closeReasons,
+  readDisabledShard,
   toEventType,
 };

@@ -1,16 +1,20 @@
 import type { LookUpPriority, PlatformStreamMessage, PlatformUserMessage } from '@stream-events/contracts';
 import type {
   Authorization,
+  ConduitOutcome,
   CreateOutcome,
   NewSubscription,
   OutboundPlatform,
   PlatformCaller,
   PlatformReply,
+  PlatformShardPage,
   PlatformSubscriptionPage,
   PlatformUrls,
+  ShardOutcome,
 } from '../outbound-platform.js';
 import { PlatformCallError } from '../platform-call-error.js';
 import { readAuthorizations, toAuthorizationsQuery } from './authorizations.external.js';
+import { readConduit, readShardPage, readShardRefusal, toShardBody } from './conduits.external.js';
 import { readErrorMessage } from './errors.external.js';
 import { readStreams, toStreamsQuery } from './streams.external.js';
 import {
@@ -88,6 +92,60 @@ export class TwitchOutbound implements OutboundPlatform {
     );
   }
 
+  async createConduit(shardCount: number): Promise<ConduitOutcome> {
+    const body = JSON.stringify({ shard_count: shardCount });
+    return this.caller.call(
+      { ...this.conduits(), endpoint: 'create_conduit', method: 'POST', body },
+      (reply) =>
+        reply.status === 429
+          ? { kind: 'limit_reached', message: readErrorMessage(reply.body) }
+          : { kind: 'created', conduit: readConduit(bodyOf(reply, 200)) },
+    );
+  }
+
+  async resizeConduit(id: string, shardCount: number): Promise<boolean> {
+    const body = JSON.stringify({ id, shard_count: shardCount });
+    return this.caller.call(
+      { ...this.conduits(), endpoint: 'update_conduit', method: 'PATCH', body },
+      (reply) => {
+        if (reply.status === 404) return false;
+        readConduit(bodyOf(reply, 200));
+        return true;
+      },
+    );
+  }
+
+  async deleteConduit(id: string): Promise<void> {
+    const query = `?${new URLSearchParams({ id }).toString()}`;
+    await this.caller.call(
+      { ...this.conduits(query), endpoint: 'delete_conduit', method: 'DELETE' },
+      (reply) => {
+        if (reply.status !== 204 && reply.status !== 404) throw unexpected(reply);
+      },
+    );
+  }
+
+  async listShards(conduitId: string, page?: string): Promise<PlatformShardPage | null> {
+    const query = new URLSearchParams({ conduit_id: conduitId, ...(page !== undefined && { after: page }) });
+    return this.caller.call(
+      { ...this.conduits(`/shards?${query.toString()}`), endpoint: 'list_shards', method: 'GET' },
+      (reply) => (reply.status === 404 ? null : readShardPage(bodyOf(reply, 200))),
+    );
+  }
+
+  async assignShard(conduitId: string, shardId: number, sessionId: string): Promise<ShardOutcome> {
+    const body = toShardBody(conduitId, shardId, sessionId);
+    return this.caller.call(
+      { ...this.conduits('/shards'), endpoint: 'assign_shard', method: 'PATCH', body },
+      toShardOutcome,
+    );
+  }
+
+  /** Interactive, because the platform drops events while a shard has no session. */
+  private conduits(path = '') {
+    return { url: `${this.urls.subscriptions}/conduits${path}`, priority: 'interactive' } as const;
+  }
+
   private subscriptions(query = '') {
     return { url: `${this.urls.subscriptions}/subscriptions${query}`, priority: 'background' } as const;
   }
@@ -110,6 +168,13 @@ function toCreateOutcome(reply: PlatformReply): CreateOutcome {
     default:
       throw unexpected(reply);
   }
+}
+
+function toShardOutcome(reply: PlatformReply): ShardOutcome {
+  if (reply.status === 404) return { kind: 'gone' };
+  if (reply.status === 400) return { kind: 'refused', message: readErrorMessage(reply.body) };
+  const refusal = readShardRefusal(bodyOf(reply, 202));
+  return refusal === null ? { kind: 'assigned' } : { kind: 'refused', message: refusal };
 }
 
 function bodyOf(reply: PlatformReply, status: number): unknown {

@@ -1,0 +1,162 @@
+import { eventually } from '@stream-events/testing';
+import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+import { monitorStreamer } from './streamer-records.js';
+
+const testLimitMs = 120_000;
+const patiently = { timeoutMs: 60_000, intervalMs: 50 };
+const shardsPath = '/helix/eventsub/conduits/shards';
+
+interface Status {
+  subscriptions: Record<string, number>;
+  transport: {
+    method: string;
+    moved: number;
+    total: number;
+    problem: string | null;
+    conduit: { id: string; shards: { id: number; state: string; holder: string | null }[] } | null;
+  };
+  delivery_gaps: { transport: string; source: string; from: string; until: string | null }[];
+}
+
+interface Listed {
+  id: string;
+  type: string;
+  status: string;
+  transport: { method: string; conduit_id?: string };
+}
+
+describe('events over a conduit', () => {
+  let stack: Stack;
+  let platform: SimulatedPlatform;
+  let streamer: SimulatedUser;
+
+  beforeAll(async () => {
+    stack = await startStack({
+      gateways: 1,
+      events: 1,
+      simulator: true,
+      killable: ['platform-connector'],
+      environment: { PUBLIC_URL: '' },
+    });
+    platform = new SimulatedPlatform(stack);
+    await Promise.all([stack.startConnector(), stack.startMonitor()]);
+    streamer = await platform.addUser();
+    await eventually(() => monitorStreamer(stack, streamer.login), patiently);
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  const status = async (): Promise<Status> =>
+    (await stack.request<Status>('GET', '/api/v1/platform/status')).json;
+  const states = async (): Promise<string[]> =>
+    (await status()).transport.conduit?.shards.map(({ state }) => state) ?? [];
+  const listed = async (): Promise<Listed[]> =>
+    (await stack.simulate<{ data: Listed[] }>('GET', '/helix/eventsub/subscriptions')).json.data;
+
+  const untilSubscribed = (): Promise<void> =>
+    eventually(async () => {
+      const { subscriptions, transport } = await status();
+      expect(Object.keys(subscriptions)).toEqual(['enabled']);
+      expect(transport).toMatchObject({ method: 'conduit', moved: subscriptions.enabled, problem: null });
+      expect(await states()).not.toHaveLength(0);
+      expect(new Set(await states())).toEqual(new Set(['enabled']));
+    }, patiently);
+
+  let follows = 0;
+  /** Somebody follows the streamer. Waits until the event is stored. */
+  const follow = async (): Promise<void> => {
+    follows += 1;
+    const user_id = `follower-${follows}`;
+    await stack.simulate('POST', '/simulator/occurrences', {
+      type: 'channel.follow',
+      event: { user_id, user_login: user_id, broadcaster_user_id: streamer.id },
+    });
+    await eventually(
+      async () => {
+        const { json } = await stack.request<{ results: object[] }>(
+          'GET',
+          `/api/v1/platform-events?event_type=channel-follow&user_id=${user_id}`,
+        );
+        expect(json.results).toHaveLength(1);
+      },
+      { timeoutMs: 20_000, intervalMs: 20 },
+    );
+  };
+
+  it(
+    'stores a follow without a public address, and keeps the subscriptions when the connector is killed',
+    async () => {
+      await untilSubscribed();
+      const before = await listed();
+      expect(new Set(before.map(({ transport }) => transport.method))).toEqual(new Set(['conduit']));
+      await follow();
+
+      const [connector] = stack.connectors;
+      await connector!.kill('SIGKILL');
+      await connector!.start();
+      await untilSubscribed();
+      await follow();
+
+      expect((await listed()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+      await eventually(async () =>
+        expect((await status()).delivery_gaps).toMatchObject([
+          { transport: 'conduit', until: expect.any(String) },
+          { transport: 'conduit', until: expect.any(String) },
+        ]),
+      );
+    },
+    testLimitMs,
+  );
+
+  it(
+    'shares eight shards between two connectors, and connects them again when one is killed',
+    async () => {
+      const shards = { PLATFORM_CONDUIT_SHARDS: '8' };
+      const ids = (await listed()).map(({ id }) => id);
+      const old = stack.connectors[0]!;
+      const [victim] = await Promise.all([stack.startConnector(shards), stack.startConnector(shards)]);
+      await old.stop();
+      const holders = async (): Promise<number[]> => {
+        const held = new Map<string | null, number>();
+        for (const { holder } of (await status()).transport.conduit?.shards ?? [])
+          held.set(holder, (held.get(holder) ?? 0) + 1);
+        return [...held.values()];
+      };
+      await eventually(async () => expect(await holders()).toEqual([4, 4]), patiently);
+      await untilSubscribed();
+
+      await victim.kill('SIGKILL');
+      await eventually(async () => {
+        const { json } = await stack.simulate<{ data: object[] }>(
+          'GET',
+          `${shardsPath}?conduit_id=${(await status()).transport.conduit?.id}&status=enabled`,
+        );
+        expect(json.data).toHaveLength(8);
+      }, patiently);
+      await untilSubscribed();
+      await follow();
+      expect((await listed()).map(({ id }) => id)).toEqual(ids);
+    },
+    testLimitMs,
+  );
+
+  it(
+    'creates another conduit when the platform has deleted it, and subscribes again',
+    async () => {
+      const id = (await status()).transport.conduit?.id;
+      await stack.simulate('DELETE', `/helix/eventsub/conduits?id=${id}`);
+      await eventually(async () => {
+        const { conduit } = (await status()).transport;
+        expect(conduit?.id).toEqual(expect.any(String));
+        expect(conduit?.id).not.toBe(id);
+        expect(new Set((await listed()).map(({ transport }) => transport.conduit_id))).toEqual(
+          new Set([conduit?.id]),
+        );
+      }, patiently);
+      await untilSubscribed();
+      await follow();
+    },
+    testLimitMs,
+  );
+});

@@ -1,0 +1,35 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** A shard of the conduit, and the connector that holds its socket. See `Shard`. */
+@Entity({ name: 'conduit_shards' })
+export class ConduitShard {
+  @PrimaryColumn('text', { name: 'conduit_id' })
+  conduitId!: string;
+
+  @PrimaryColumn('integer', { name: 'shard_id' })
+  shardId!: number;
+
+  /** See `ShardHolder`; null when any connector may take the shard. */
+  @Column('uuid', { nullable: true })
+  holder!: string | null;
+
+  @Column('timestamptz', { name: 'held_until', nullable: true })
+  heldUntil!: Date | null;
+
+  @Column('text', { name: 'session_id', nullable: true })
+  sessionId!: string | null;
+
+  /** The last sessions of this installation, also one that is being assigned. Any other session belongs to another installation. */
+  @Column('text', { array: true, default: '{}' })
+  sessions!: string[];
+
+  @Column('text', { default: 'unassigned' })
+  status!: string;
+
+  @Column('timestamptz', { name: 'status_since', default: () => 'now()' })
+  statusSince!: Date;
+
+  /** All messages that arrived before are stored. */
+  @Column('timestamptz', { name: 'settled_until', nullable: true })
+  settledUntil!: Date | null;
+}

@@ -1,0 +1,71 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConduitMessage, ShardMessage } from '@stream-events/contracts';
+import { Gauge, Registry } from '@stream-events/service';
+import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
+import { ConduitsRepository } from './conduits.repository.js';
+import { connecting, enabled, foreign } from './shard-rules.js';
+import { ShardsRepository, type ListedShard } from './shards.repository.js';
+
+const foreignProblem =
+  'A shard of the conduit has a connection of another installation, which uses a copy of this database. Give each installation a ' +
+  'database of its own, or stop one of them.';
+
+/** Reports the conduit and its shards, and counts them for the metrics. */
+@Injectable()
+export class ConduitStatus {
+  constructor(
+    @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
+    private readonly conduits: ConduitsRepository,
+    private readonly shards: ShardsRepository,
+    metrics: Registry,
+  ) {
+    const countByState = () => this.countByState();
+    new Gauge({
+      name: 'platform_conduit_shards',
+      help: 'Shards of the conduit by state: enabled, connecting, lost, or foreign (connected to another installation); every instance reports the same values',
+      labelNames: ['state'],
+      registers: [metrics],
+      async collect() {
+        this.reset();
+        // Reports nothing while the database is unavailable.
+        const counts = await countByState().catch(() => ({}));
+        for (const [state, count] of Object.entries(counts)) this.set({ state }, count);
+      },
+    });
+  }
+
+  /** From the service's own records; null without a conduit. */
+  async read(): Promise<ConduitMessage | null> {
+    const clientId = this.settings.credentials?.clientId;
+    const conduit = clientId === undefined ? null : await this.conduits.find(clientId);
+    if (!conduit) return null;
+    const shards = conduit.id === null ? [] : (await this.shards.describe(conduit.id)).map(toMessage);
+    const isForeign = shards.some(({ state }) => state === 'foreign');
+    return { id: conduit.id, shards, problem: isForeign ? foreignProblem : conduit.problem };
+  }
+
+  private async countByState(): Promise<Record<string, number>> {
+    const conduit = await this.read();
+    if (!conduit) return {};
+    const counts: Record<string, number> = { enabled: 0, connecting: 0, lost: 0, foreign: 0 };
+    for (const { state } of conduit.shards) counts[state] = (counts[state] ?? 0) + 1;
+    return counts;
+  }
+}
+
+function toMessage({ id, status, holder, since }: ListedShard): ShardMessage {
+  return { id, state: stateOf(status), status, holder, since };
+}
+
+function stateOf(status: string): ShardMessage['state'] {
+  switch (status) {
+    case enabled:
+      return 'enabled';
+    case connecting:
+      return 'connecting';
+    case foreign:
+      return 'foreign';
+    default:
+      return 'lost';
+  }
+}

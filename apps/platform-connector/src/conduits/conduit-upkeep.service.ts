@@ -1,0 +1,167 @@
+import { EventEmitter } from 'node:events';
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  PlatformUnavailableError,
+  type OutboundConduits,
+  type PlatformShard,
+} from '@stream-events/platforms';
+import { CONFIG, FailureLog, LOGGER, type Logger } from '@stream-events/service';
+import type { PlatformConnectorConfig } from '../platform-connector.config.js';
+import { PLATFORM, PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
+import { ConduitsRepository, type OwnConduit } from './conduits.repository.js';
+
+// A dead conduit cannot report itself. 12 calls per minute are 1.5 % of the rate limit.
+const checkMs = 5_000;
+// While a shard is lost, its events are dropped.
+const lossCheckMs = 1_000;
+const problemCheckMs = 60_000;
+const maxFailurePauseMs = 30_000;
+// With 100 per page, this is the platform's limit of 20,000 shards. A longer list means that paging does not end.
+const maxPages = 200;
+
+const limitProblem =
+  'The application has as many conduits as the platform allows, and none of them belongs to this installation. Delete one that no ' +
+  'installation uses (GET and DELETE /api/v1/platform/call/eventsub/conduits), use another application (PLATFORM_CLIENT_ID), or set ' +
+  'PUBLIC_URL to receive events by webhook.';
+
+/**
+ * Keeps the conduit of this installation, one connector at a time. Only the conduit in our database is ours: other installations may
+ * use the same application.
+ *
+ * ```
+ *  wanted ──created──▶ checked every 5 s: the states of its shards ──no subscription left──▶ deleted
+ *    ▲  │                    │
+ *    │  └ limit: in 60 s     │ the platform has deleted it
+ *    └───────────────────────┘
+ * ```
+ */
+@Injectable()
+export class ConduitUpkeep {
+  /** `created` follows the creation of a conduit. */
+  readonly events = new EventEmitter<{ created: [] }>();
+  private readonly failures: FailureLog;
+  private startedAt = new Date(0);
+  private lastProblem: string | null = null;
+
+  constructor(
+    private readonly conduits: ConduitsRepository,
+    @Inject(PLATFORM) private readonly platform: OutboundConduits,
+    @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
+    @Inject(CONFIG) private readonly config: Pick<PlatformConnectorConfig, 'PLATFORM_CONDUIT_SHARDS'>,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.failures = new FailureLog(logger);
+  }
+
+  /** Returns whether there is a conduit to keep. */
+  async start(): Promise<boolean> {
+    const clientId = this.settings.credentials?.clientId;
+    if (clientId === undefined) return false;
+    this.startedAt = await this.conduits.start(clientId, this.isWanted ? this.shardCount : null);
+    return (await this.read()) !== null;
+  }
+
+  /** The conduit as stored; null when there is none. */
+  async read(): Promise<OwnConduit | null> {
+    const clientId = this.settings.credentials?.clientId;
+    return clientId === undefined ? null : this.conduits.find(clientId, this.startedAt);
+  }
+
+  /** Makes a check due now. */
+  async checkSoon(): Promise<void> {
+    await this.conduits.checkWithin(this.clientId, 0);
+  }
+
+  /** Makes the check that is due, if no other connector makes it. */
+  async checkIfDue(): Promise<void> {
+    const startedAt = await this.conduits.claimCheck(this.clientId);
+    if (startedAt) await this.conduits.checkWithin(this.clientId, await this.check(startedAt));
+  }
+
+  private get isWanted(): boolean {
+    return this.settings.transport === 'conduit';
+  }
+
+  private get shardCount(): number {
+    return this.config.PLATFORM_CONDUIT_SHARDS;
+  }
+
+  private get clientId(): string {
+    const { credentials } = this.settings;
+    if (!credentials) throw new Error('cannot keep a conduit: no application is configured');
+    return credentials.clientId;
+  }
+
+  /** Returns in how many milliseconds the next check is due. */
+  private async check(startedAt: Date): Promise<number> {
+    const conduit = await this.read();
+    if (!conduit) return problemCheckMs;
+    try {
+      if (conduit.isRetired) return await this.delete(conduit);
+      return conduit.id === null
+        ? await this.create()
+        : await this.checkShards(conduit.id, conduit, startedAt);
+    } catch (error) {
+      if (!(error instanceof PlatformUnavailableError)) throw error;
+      this.failures.warn('cannot check the conduit, retrying within 30 s', { err: error });
+      return Math.min(error.retryAfterSeconds * 1_000, maxFailurePauseMs);
+    }
+  }
+
+  private async create(): Promise<number> {
+    const outcome = await this.platform.createConduit(this.shardCount);
+    if (outcome.kind === 'limit_reached') {
+      await this.conduits.saveProblem(this.clientId, limitProblem);
+      if (this.lastProblem !== limitProblem)
+        this.logger.error({ reason: outcome.message }, `cannot create a conduit. ${limitProblem}`);
+      this.lastProblem = limitProblem;
+      return problemCheckMs;
+    }
+    const { conduit } = outcome;
+    this.lastProblem = null;
+    if (!(await this.conduits.saveCreated(this.clientId, conduit))) {
+      await this.platform.deleteConduit(conduit.id);
+      return 0;
+    }
+    this.logger.info({ conduitId: conduit.id, shards: conduit.shardCount }, 'conduit created');
+    this.events.emit('created');
+    return 0;
+  }
+
+  private async checkShards(id: string, { shardCount }: OwnConduit, startedAt: Date): Promise<number> {
+    const wanted = this.isWanted ? this.shardCount : shardCount;
+    const isThere = wanted === shardCount || (await this.platform.resizeConduit(id, wanted));
+    const shards = isThere ? await this.listShards(id) : null;
+    if (!shards) {
+      this.logger.warn({ conduitId: id }, 'the platform has deleted the conduit, creating another one');
+      await this.conduits.saveGone(this.clientId, id);
+      return 0;
+    }
+    if (wanted !== shardCount) await this.conduits.saveShardCount(this.clientId, { id, shardCount: wanted });
+    return (await this.conduits.saveListing(id, shards, startedAt)) ? checkMs : lossCheckMs;
+  }
+
+  /** Null when the conduit does not exist. */
+  private async listShards(conduitId: string): Promise<PlatformShard[] | null> {
+    const shards: PlatformShard[] = [];
+    let next: string | undefined;
+    for (let page = 0; page < maxPages; page += 1) {
+      const reply = await this.platform.listShards(conduitId, next);
+      if (!reply) return null;
+      shards.push(...reply.shards);
+      if (reply.next === null) return shards;
+      next = reply.next;
+    }
+    throw new Error(`cannot list the shards of the conduit: paging did not end after ${maxPages} pages`);
+  }
+
+  private async delete({ id }: OwnConduit): Promise<number> {
+    if (id !== null) {
+      await this.platform.deleteConduit(id);
+      await this.conduits.saveGone(this.clientId, id);
+      this.logger.info({ conduitId: id }, 'conduit deleted, because no subscription uses it');
+    }
+    await this.conduits.remove(this.clientId);
+    return problemCheckMs;
+  }
+}

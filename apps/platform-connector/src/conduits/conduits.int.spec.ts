@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { eventually } from '@stream-events/testing';
+import { WebSocket } from 'ws';
+import { ConnectorSetup, type ConnectorInstance } from '../../test/connector-setup.js';
+import { application, SimulatedPlatform } from '../../test/simulated-platform.js';
+
+const conduitsPath = '/helix/eventsub/conduits';
+const patiently = { timeoutMs: 30_000 };
+
+interface Conduits {
+  data: { id: string; shard_count: number }[];
+}
+
+describe('the conduit of an installation', () => {
+  let platform: SimulatedPlatform;
+  let setup: ConnectorSetup;
+
+  beforeAll(async () => {
+    [platform, setup] = await Promise.all([SimulatedPlatform.start(), ConnectorSetup.start()]);
+  });
+
+  afterEach(async () => {
+    await setup.reset();
+    await setup.dataSource.query('TRUNCATE conduits, conduit_shards, shard_holders, reconciliation');
+    await setup.dataSource.query('INSERT INTO reconciliation DEFAULT VALUES');
+    for (const { id } of await conduits()) await platform.deleteConduit(id);
+  });
+
+  afterAll(() => Promise.all([platform.stop(), setup.stop()]));
+
+  const start = async (environment: Record<string, string> = {}): Promise<ConnectorInstance> => {
+    const instance = await setup.createInstance({
+      PLATFORM_CLIENT_ID: application.clientId,
+      PLATFORM_CLIENT_SECRET: application.clientSecret,
+      PLATFORM_API_URL: `${platform.url}/helix`,
+      PLATFORM_AUTH_URL: `${platform.url}/oauth2`,
+      PLATFORM_SOCKET_URL: platform.socketUrl,
+      ...environment,
+    });
+    await instance.shards.start();
+    return instance;
+  };
+
+  const conduits = async (): Promise<Conduits['data']> =>
+    (await platform.call<Conduits>('GET', conduitsPath)).json.data;
+  const states = async ({ status }: ConnectorInstance): Promise<unknown[]> =>
+    (await status.read()).transport?.conduit?.shards.map(({ state }) => state) ?? [];
+  const untilStates = (instance: ConnectorInstance, expected: string[]): Promise<void> =>
+    eventually(async () => expect(await states(instance)).toEqual(expected), patiently);
+  const bothEnabled = ['enabled', 'enabled'];
+
+  it('is created once by two connectors, which share its shards, and is adopted by later ones', async () => {
+    const [one, two] = await Promise.all([start(), start()]);
+    await untilStates(one, bothEnabled);
+    await eventually(async () => {
+      const shards = (await two.status.read()).transport?.conduit?.shards ?? [];
+      // One of each: both connectors run in this process, so their names are equal.
+      expect(new Set(shards.map(({ holder }) => holder)).size).toBe(1);
+      const rows = await setup.dataSource.query('SELECT DISTINCT holder FROM conduit_shards');
+      expect(rows).toHaveLength(2);
+    }, patiently);
+    const [created] = await conduits();
+    await one.close();
+    await untilStates(two, bothEnabled);
+    await two.close();
+
+    const third = await start();
+    await untilStates(third, bothEnabled);
+    expect(await conduits()).toEqual([created]);
+    expect(await third.metrics.metrics()).toContain('platform_conduit_shards{state="enabled"} 2');
+  });
+
+  it('gets another number of shards', async () => {
+    const first = await start();
+    await untilStates(first, bothEnabled);
+    await first.close();
+    const second = await start({ PLATFORM_CONDUIT_SHARDS: '3' });
+    await untilStates(second, ['enabled', 'enabled', 'enabled']);
+    await second.close();
+    await untilStates(await start({ PLATFORM_CONDUIT_SHARDS: '1' }), ['enabled']);
+    expect(await conduits()).toMatchObject([{ shard_count: 1 }]);
+  });
+
+  it('asks the owner when the platform allows no more conduits, and uses none of the others', async () => {
+    for (let count = 0; count < 5; count += 1) await platform.call('POST', conduitsPath, { shard_count: 1 });
+    const foreign = await conduits();
+    const instance = await start();
+    await eventually(async () => {
+      const { transport } = await instance.status.read();
+      expect(transport?.problem).toContain('Delete one that no installation uses');
+      expect(transport?.conduit).toMatchObject({ id: null, shards: [] });
+    }, patiently);
+    expect(setup.logs).toContain('cannot create a conduit');
+    expect(await platform.sessions()).toEqual([]);
+
+    await platform.deleteConduit(foreign[0]!.id);
+    await setup.dataSource.query('UPDATE conduits SET check_due_at = now()');
+    await untilStates(instance, bothEnabled);
+    expect((await instance.status.read()).transport?.problem).toBeNull();
+  });
+
+  it('is not taken from another installation that uses a copy of the database', async () => {
+    const instance = await start();
+    await untilStates(instance, bothEnabled);
+    const [conduit] = await conduits();
+    // What the database of the copy looks like when its connector starts a while later: its sessions are unknown.
+    await instance.close();
+    const socket = new WebSocket(platform.socketUrl);
+    const [frame] = (await once(socket, 'message')) as [Buffer]; // holds: the binary type is the default
+    const { payload } = JSON.parse(frame.toString()) as { payload: { session: { id: string } } };
+    const theirs = payload.session.id;
+    await platform.assignShard(conduit!.id, theirs);
+
+    const copy = await start();
+    await untilStates(copy, ['foreign', 'enabled']);
+    expect((await copy.status.read()).transport?.problem).toContain('another installation');
+    expect(await platform.sessions()).toContain(theirs);
+
+    socket.close();
+    await untilStates(copy, bothEnabled);
+  });
+
+  it('connects a shard again when the platform closes its session', async () => {
+    const instance = await start();
+    await untilStates(instance, bothEnabled);
+    const [lost] = await platform.sessions();
+    await platform.disturb('close', { session_id: lost, code: 4000 });
+    await eventually(async () => {
+      const sessions = await platform.sessions();
+      expect(sessions).toHaveLength(2);
+      expect(sessions).not.toContain(lost);
+    }, patiently);
+    await untilStates(instance, bothEnabled);
+  });
+});

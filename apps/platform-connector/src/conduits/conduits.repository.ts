@@ -1,0 +1,181 @@
+import { Injectable } from '@nestjs/common';
+import type { PlatformShard } from '@stream-events/platforms';
+import { DataSource } from 'typeorm';
+import { connecting, enabled, foreign, unassigned } from './shard-rules.js';
+
+/** The conduit of this installation. */
+export interface OwnConduit {
+  /** Null until the platform has created it. */
+  id: string | null;
+  shardCount: number;
+  /** Whether no subscription needs it any more. */
+  isRetired: boolean;
+  /** Why there is no conduit, and what to do; null when there is one. */
+  problem: string | null;
+  /** Whether the platform has listed the shards since a time. */
+  isChecked: boolean;
+}
+
+// Longer than a call to the platform takes, with its retries: two connectors must not create two conduits.
+const claimSeconds = 10;
+
+/** Stores the conduit of an application. */
+@Injectable()
+export class ConduitsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Null when there is no conduit, and none is wanted. @param since for `isChecked`, by the database's clock */
+  async find(clientId: string, since = new Date(0)): Promise<OwnConduit | null> {
+    const [conduit] = await this.dataSource.query<OwnConduit[]>(
+      `SELECT conduit_id AS id, shard_count AS "shardCount", is_retired AS "isRetired", problem,
+              coalesce(checked_at >= $2, false) AS "isChecked" FROM conduits WHERE client_id = $1`,
+      [clientId, since],
+    );
+    return conduit ?? null;
+  }
+
+  /** The id of the conduit; null when the platform has none. */
+  async findId(clientId: string): Promise<string | null> {
+    const [row] = await this.dataSource.query<{ id: string | null }[]>(
+      'SELECT conduit_id AS id FROM conduits WHERE client_id = $1 AND NOT is_retired',
+      [clientId],
+    );
+    return row?.id ?? null;
+  }
+
+  /** Makes a check due. With a shard count, a conduit is wanted, whether or not there is one. Returns the database's time. */
+  async start(clientId: string, shardCount: number | null): Promise<Date> {
+    await this.dataSource.query(
+      shardCount === null
+        ? 'UPDATE conduits SET check_due_at = now() WHERE client_id = $1'
+        : `INSERT INTO conduits (client_id, shard_count) VALUES ($1, $2)
+           ON CONFLICT (client_id) DO UPDATE SET is_retired = false, check_due_at = now()`,
+      shardCount === null ? [clientId] : [clientId, shardCount],
+    );
+    const [row] = await this.dataSource.query<{ now: Date }[]>('SELECT now()');
+    return row?.now ?? new Date();
+  }
+
+  /** No subscription needs the conduit any more. */
+  async retire(clientId: string): Promise<void> {
+    await this.dataSource.query(
+      'UPDATE conduits SET is_retired = true, check_due_at = now() WHERE client_id = $1 AND NOT is_retired',
+      [clientId],
+    );
+  }
+
+  /** Claims a check that is due, so that no other connector makes it. Returns the database's time; undefined when none is due. */
+  async claimCheck(clientId: string): Promise<Date | undefined> {
+    const rows = await this.dataSource.query<{ now: Date }[]>(
+      `WITH claimed AS (
+         UPDATE conduits SET check_due_at = now() + interval '${claimSeconds} seconds'
+         WHERE client_id = $1 AND (check_due_at <= now() OR check_due_at > now() + interval '10 minutes') RETURNING client_id
+       ) SELECT now() FROM claimed`,
+      [clientId],
+    );
+    return rows[0]?.now;
+  }
+
+  /** Makes the next check due within a time. */
+  async checkWithin(clientId: string, milliseconds: number): Promise<void> {
+    await this.dataSource.query(
+      'UPDATE conduits SET check_due_at = now() + make_interval(secs => $2::float / 1000) WHERE client_id = $1',
+      [clientId, milliseconds],
+    );
+  }
+
+  /** Saves a new conduit and its shards. Returns false when another connector has created one in the meantime. */
+  async saveCreated(clientId: string, conduit: { id: string; shardCount: number }): Promise<boolean> {
+    return this.dataSource.transaction(async (manager) => {
+      const rows = await manager.query<unknown[]>(
+        `WITH saved AS (
+           UPDATE conduits SET conduit_id = $2, shard_count = $3, problem = NULL WHERE client_id = $1 AND conduit_id IS NULL
+           RETURNING client_id
+         ) SELECT FROM saved`,
+        [clientId, conduit.id, conduit.shardCount],
+      );
+      if (rows.length === 0) return false;
+      await manager.query(insertShards, [conduit.id, conduit.shardCount]);
+      return true;
+    });
+  }
+
+  /** Saves that the conduit has another number of shards now. */
+  async saveShardCount(
+    clientId: string,
+    { id, shardCount }: { id: string; shardCount: number },
+  ): Promise<void> {
+    await this.dataSource.transaction(async (manager) => {
+      await manager.query('UPDATE conduits SET shard_count = $3 WHERE client_id = $1 AND conduit_id = $2', [
+        clientId,
+        id,
+        shardCount,
+      ]);
+      await manager.query(insertShards, [id, shardCount]);
+      await manager.query('DELETE FROM conduit_shards WHERE conduit_id = $1 AND shard_id >= $2', [
+        id,
+        shardCount,
+      ]);
+    });
+  }
+
+  /** Saves that the conduit no longer exists. */
+  async saveGone(clientId: string, conduitId: string): Promise<void> {
+    await this.dataSource.transaction(async (manager) => {
+      await manager.query('UPDATE conduits SET conduit_id = NULL WHERE client_id = $1 AND conduit_id = $2', [
+        clientId,
+        conduitId,
+      ]);
+      await manager.query('DELETE FROM conduit_shards WHERE conduit_id = $1', [conduitId]);
+    });
+  }
+
+  /** Removes a conduit that is not wanted. */
+  async remove(clientId: string): Promise<void> {
+    await this.dataSource.query(
+      'DELETE FROM conduits WHERE client_id = $1 AND is_retired AND conduit_id IS NULL',
+      [clientId],
+    );
+  }
+
+  async saveProblem(clientId: string, problem: string): Promise<void> {
+    await this.dataSource.query('UPDATE conduits SET problem = $2 WHERE client_id = $1', [clientId, problem]);
+  }
+
+  /**
+   * Saves what the platform lists, except about shards that have changed since the request. Returns whether every shard is enabled.
+   *
+   * @param startedAt when the listing was requested, by the database's clock
+   */
+  async saveListing(conduitId: string, shards: readonly PlatformShard[], startedAt: Date): Promise<boolean> {
+    await this.dataSource.query(
+      `WITH listed AS (
+         SELECT * FROM unnest($2::int[], $3::text[], $4::text[]) AS input (shard_id, status, session_id)
+       ), reported AS (
+         SELECT shard.shard_id,
+           CASE WHEN listed.session_id = shard.session_id THEN listed.status
+                WHEN listed.status = '${enabled}' AND (listed.session_id IS NULL OR listed.session_id <> ALL (shard.sessions)) THEN '${foreign}'
+                ELSE '${unassigned}' END AS status
+         FROM conduit_shards AS shard LEFT JOIN listed USING (shard_id) WHERE shard.conduit_id = $1
+       )
+       UPDATE conduit_shards AS shard SET status = reported.status, status_since = now() FROM reported
+       WHERE shard.conduit_id = $1 AND shard.shard_id = reported.shard_id AND shard.status <> reported.status
+         AND shard.status_since < $5 AND (shard.status <> '${connecting}' OR reported.status = '${foreign}')`,
+      [
+        conduitId,
+        shards.map(({ id }) => id),
+        shards.map(({ status }) => status),
+        shards.map(({ sessionId }) => sessionId),
+        startedAt,
+      ],
+    );
+    await this.dataSource.query('UPDATE conduits SET checked_at = now() WHERE conduit_id = $1', [conduitId]);
+    const [row] = await this.dataSource.query<{ lost: number }[]>(
+      `SELECT count(*)::int AS lost FROM conduit_shards WHERE conduit_id = $1 AND status <> '${enabled}'`,
+      [conduitId],
+    );
+    return row?.lost === 0;
+  }
+}
+
+const insertShards = `INSERT INTO conduit_shards (conduit_id, shard_id) SELECT $1, generate_series(0, $2::int - 1) ON CONFLICT DO NOTHING`;

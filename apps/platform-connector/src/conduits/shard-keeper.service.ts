@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { Inject, Injectable } from '@nestjs/common';
+import { FailureLog, LOGGER, within, type Logger } from '@stream-events/service';
+import { ConduitUpkeep } from './conduit-upkeep.service.js';
+import { planShards, type Shard } from './shard-rules.js';
+import { ShardSocket } from './shard-socket.js';
+import { ShardSockets } from './shard-sockets.js';
+import { ShardsRepository, type Holder } from './shards.repository.js';
+
+// The interval at which a connector looks at the shards. Reports of the platform come in between.
+const tickMs = 500;
+// A quarter of the lease, as in `Lease`.
+const renewMs = 1_500;
+// Other connectors take the shards of a connector that stops within a second.
+const handOverMs = 3_000;
+// The next check finds out the result of a call that is cut off.
+const checkLimitMs = 2_000;
+
+/**
+ * Holds a share of the conduit's shards, each with a socket. All connectors do this, and agree by the leases in the database. See
+ * `planShards` for the rules.
+ */
+@Injectable()
+export class ShardKeeper {
+  private readonly me: Holder = { id: randomUUID(), name: `${hostname()}:${process.pid}` };
+  private readonly open = new Map<number, ShardSocket>();
+  private readonly leases = new Map<number, { heldUntil: number | null; isProven: boolean }>();
+  private readonly failures: FailureLog;
+  private running: Promise<void> = Promise.resolve();
+  private checking: Promise<void> = Promise.resolve();
+  private isChecking = false;
+  private isStopping = false;
+  private renewedAt = -Infinity;
+  private wake: () => void = () => undefined;
+
+  constructor(
+    private readonly upkeep: ConduitUpkeep,
+    private readonly shards: ShardsRepository,
+    private readonly sockets: ShardSockets,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.failures = new FailureLog(logger);
+  }
+
+  /** Does nothing without a conduit. */
+  async start(): Promise<void> {
+    if (await this.upkeep.start()) this.running = this.run();
+  }
+
+  /** Lets other connectors take the shards, and closes the sockets when they have, or after 3 s. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    this.wake();
+    await this.running;
+    await within(checkLimitMs, this.checking);
+    if (this.open.size === 0) return;
+    try {
+      await this.shards.leave(this.me.id);
+      if ((await this.shards.countHolders()) > 0) await within(handOverMs, this.untilTaken());
+    } catch (error) {
+      this.failures.warn('cannot hand over the shards of the conduit', { err: error });
+    }
+    const closing = [...this.open.values()];
+    this.open.clear();
+    const closed = closing.flatMap((socket) =>
+      socket.sessionId === null ? [] : [{ socket, sessionId: socket.sessionId }],
+    );
+    await Promise.all(closing.map((socket) => socket.stop()));
+    await this.shards
+      .saveClosed(closed.map(({ socket, sessionId }) => ({ ...socket.settled, sessionId })))
+      .catch((error: unknown) => this.failures.warn('cannot save the state of the shards', { err: error }));
+  }
+
+  private async run(): Promise<void> {
+    while (!this.isStopping) {
+      try {
+        await this.tick();
+      } catch (error) {
+        this.failures.warn('cannot look after the shards of the conduit, retrying', { err: error });
+      }
+      await this.pause();
+    }
+  }
+
+  /** Ends early when a shard was lost. */
+  private async pause(): Promise<void> {
+    if (this.isStopping) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, tickMs);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  private async tick(): Promise<void> {
+    await this.renew();
+    this.check();
+    const conduit = await this.upkeep.read();
+    const conduitId = conduit?.id ?? null;
+    for (const socket of this.open.values()) await socket.saveSession();
+    this.closeOthers(conduitId);
+    if (conduitId === null || !conduit?.isChecked) return;
+    const shards = await this.shards.list(conduitId);
+    this.note(shards);
+    const plan = planShards({
+      me: this.me.id,
+      holders: await this.shards.countHolders(),
+      shards,
+      open: new Map([...this.open].map(([id, { sessionId }]) => [id, sessionId])),
+      proven: new Set([...this.leases].flatMap(([id, { isProven }]) => (isProven ? [id] : []))),
+    });
+    for (const id of plan.close) this.close(id);
+    for (const { id } of plan.offer) await this.shards.offer({ conduitId, id }, this.me.id);
+    for (const shard of plan.replace) await this.replace(conduitId, shard);
+    for (const shard of plan.claim) await this.claim(conduitId, shard);
+  }
+
+  /** Not part of a tick: a call to the platform can take longer than a lease lasts. */
+  private check(): void {
+    if (this.isChecking) return;
+    this.isChecking = true;
+    this.checking = this.upkeep
+      .checkIfDue()
+      .catch((error: unknown) => this.failures.warn('cannot check the conduit, retrying', { err: error }))
+      .finally(() => (this.isChecking = false));
+  }
+
+  private async renew(): Promise<void> {
+    if (performance.now() < this.renewedAt + renewMs) return;
+    const settled = [...this.open.values()].flatMap((socket) => (socket.sessionId ? [socket.settled] : []));
+    await this.shards.renew(this.me, settled);
+    this.renewedAt = performance.now();
+  }
+
+  /** Closes the sockets of a conduit that is gone. */
+  private closeOthers(conduitId: string | null): void {
+    for (const [id, { key }] of this.open) if (key.conduitId !== conduitId) this.close(id);
+  }
+
+  private note(shards: readonly Shard[]): void {
+    for (const { id, holder, heldUntil } of shards) {
+      const known = this.leases.get(id);
+      const isRenewed = known !== undefined && heldUntil !== known.heldUntil && holder !== this.me.id;
+      this.leases.set(id, { heldUntil, isProven: (known?.isProven ?? false) || isRenewed });
+    }
+  }
+
+  private async claim(conduitId: string, shard: Shard): Promise<void> {
+    const current = this.open.get(shard.id);
+    const isOpen =
+      current !== undefined && current.sessionId !== null && current.sessionId === shard.sessionId;
+    if (!(await this.shards.claim(conduitId, shard, { me: this.me.id, isOpen }))) return;
+    if (isOpen) return;
+    this.close(shard.id);
+    // An offered shard still has its session.
+    const isOffered = shard.holder === null && shard.status === 'enabled';
+    this.openSocket({ conduitId, id: shard.id }, isOffered ? null : shard.settledUntil);
+  }
+
+  private async replace(conduitId: string, shard: Shard): Promise<void> {
+    const missingSince = this.open.get(shard.id)?.settled.settledUntil ?? shard.settledUntil;
+    this.close(shard.id);
+    await this.shards.saveConnecting({ conduitId, id: shard.id }, this.me.id);
+    this.openSocket({ conduitId, id: shard.id }, missingSince);
+  }
+
+  private openSocket(key: { conduitId: string; id: number }, missingSince: number | null): void {
+    const socket = this.sockets.create(key, this.me.id, () => this.wake());
+    this.open.set(key.id, socket);
+    this.logger.info({ shard: key.id }, 'connecting a shard of the conduit');
+    socket.start(missingSince);
+  }
+
+  private close(id: number): void {
+    const socket = this.open.get(id);
+    this.open.delete(id);
+    void socket?.stop();
+  }
+
+  /** Resolves when other connectors have all shards. */
+  private async untilTaken(): Promise<void> {
+    const deadline = performance.now() + handOverMs;
+    while (performance.now() < deadline) {
+      const conduit = await this.upkeep.read();
+      const shards = conduit?.id ? await this.shards.list(conduit.id) : [];
+      const isMine = ({ id, sessionId }: Shard): boolean =>
+        sessionId !== null && this.open.get(id)?.sessionId === sessionId;
+      if (!shards.some(isMine)) return;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}

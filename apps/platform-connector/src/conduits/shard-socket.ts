@@ -1,0 +1,110 @@
+import {
+  inbound,
+  type OutboundConduits,
+  type SocketMessage,
+  type SocketSession,
+} from '@stream-events/platforms';
+import type { Logger } from '@stream-events/service';
+import type { DeliveryGaps } from '../sockets/delivery-gaps.service.js';
+import { EventSocket, type EventSocketListener } from '../sockets/event-socket.js';
+import type { SocketIngest } from '../sockets/socket-ingest.service.js';
+import type { SettledShard, ShardKey, ShardsRepository } from './shards.repository.js';
+
+/** What the sockets of shards share. */
+export interface ShardSocketTools {
+  url: string;
+  platform: OutboundConduits;
+  shards: ShardsRepository;
+  ingest: SocketIngest;
+  gaps: DeliveryGaps;
+  logger: Logger;
+  /** Called when the platform has reported a lost shard, of whichever connector. */
+  onShardDisabled: () => void;
+}
+
+/** The socket of a shard that this connector holds. Assigns each new session to the shard. */
+export class ShardSocket implements EventSocketListener {
+  private readonly socket: EventSocket;
+  private readonly source: { transport: 'conduit'; source: string };
+  private assigned: string | null = null;
+
+  constructor(
+    readonly key: ShardKey,
+    private readonly holder: string,
+    private readonly tools: ShardSocketTools,
+  ) {
+    this.source = { transport: 'conduit', source: `shard ${key.id}` };
+    this.socket = new EventSocket(tools.url, this, { logger: tools.logger, name: this.source.source });
+  }
+
+  /** The session of the shard; null while it has none. */
+  get sessionId(): string | null {
+    return this.assigned;
+  }
+
+  get settled(): SettledShard {
+    return { ...this.key, settledUntil: this.tools.ingest.settledUntil(this.source) };
+  }
+
+  /** @param missingSince since when messages of the shard may be missing, in milliseconds since 1970; null when none are */
+  start(missingSince: number | null): void {
+    if (missingSince !== null)
+      this.tools.gaps.begin(this.source, missingSince, 'The connector that held the shard no longer runs.');
+    this.socket.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.socket.stop();
+  }
+
+  /** The session has another id after a reconnect that the platform asked for. */
+  async saveSession(): Promise<void> {
+    const { session } = this.socket;
+    if (this.assigned === null || session === null || session === this.assigned) return;
+    await this.tools.shards.saveEnabled(this.key, session, this.holder);
+    this.assigned = session;
+  }
+
+  async welcomed({ id: sessionId }: SocketSession): Promise<void> {
+    const { shards, platform, gaps } = this.tools;
+    const { conduitId, id } = this.key;
+    if (!(await shards.saveSession(this.key, sessionId, this.holder))) throw taken(this.key);
+    const outcome = await platform.assignShard(conduitId, id, sessionId);
+    if (outcome.kind === 'refused')
+      throw new Error(`the platform did not assign shard ${id} of conduit ${conduitId}: ${outcome.message}`);
+    if (outcome.kind === 'gone') throw new Error(`conduit ${conduitId} does not exist`);
+    if (!(await shards.saveEnabled(this.key, sessionId, this.holder))) throw taken(this.key);
+    this.assigned = sessionId;
+    gaps.end(this.source, Date.now());
+  }
+
+  received(message: SocketMessage): void {
+    this.tools.ingest.accept(message, { ...this.source, via: this.key.conduitId });
+    const disabled = inbound.readDisabledShard(message.content);
+    if (disabled) void this.saveDisabled(disabled);
+  }
+
+  lost({ since, reason }: { since: number; reason: string }): void {
+    this.assigned = null;
+    this.tools.gaps.begin(this.source, since, `The socket was lost: ${reason}`);
+    this.tools.shards.saveConnecting(this.key, this.holder).catch((error: unknown) => this.warn(error));
+  }
+
+  private async saveDisabled(disabled: Parameters<ShardsRepository['saveDisabled']>[0]): Promise<void> {
+    try {
+      await this.tools.shards.saveDisabled(disabled);
+      this.tools.onShardDisabled();
+    } catch (error) {
+      this.warn(error);
+    }
+  }
+
+  /** The next check of the shards finds out the same. */
+  private warn(error: unknown): void {
+    this.tools.logger.warn({ err: error, shard: this.key.id }, 'cannot save the state of a shard');
+  }
+}
+
+function taken({ conduitId, id }: ShardKey): Error {
+  return new Error(`another connector holds shard ${id} of conduit ${conduitId}`);
+}

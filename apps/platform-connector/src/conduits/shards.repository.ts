@@ -1,0 +1,187 @@
+import { Injectable } from '@nestjs/common';
+import { LeaseColumns } from '@stream-events/database';
+import type { DisabledShard } from '@stream-events/platforms';
+import { DataSource } from 'typeorm';
+import { connecting, enabled, unassigned, type Shard } from './shard-rules.js';
+
+/** A shard of a conduit. */
+export interface ShardKey {
+  conduitId: string;
+  id: number;
+}
+
+/** A connector that takes shards. */
+export interface Holder {
+  id: string;
+  /** The host and the process id, for people. */
+  name: string;
+}
+
+/** A shard, and until when its messages are stored, in milliseconds since 1970. */
+export interface SettledShard extends ShardKey {
+  settledUntil: number;
+}
+
+/** A shard for people. */
+export interface ListedShard {
+  id: number;
+  status: string;
+  /** The name of the holder; null when no connector holds the shard. */
+  holder: string | null;
+  /** Milliseconds since 1970. */
+  since: number;
+}
+
+/** After the death of a holder, all shards must work again within 15 s, even when the platform does not notice. */
+export const shardLease = new LeaseColumns({ holder: 'holder', until: 'held_until' }, 6);
+// Of one shard: the sessions of the last minutes, because the platform may still list them.
+const maxSessions = 10;
+
+/** Stores which connector holds which shard. Every change applies only while the shard is as the connector knows it. */
+@Injectable()
+export class ShardsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async list(conduitId: string): Promise<Shard[]> {
+    return this.dataSource.query<Shard[]>(
+      `SELECT shard_id AS id, holder, holder IS NOT NULL AND ${shardLease.isExpired} AS "isExpired",
+              floor(extract(epoch FROM held_until) * 1000)::float AS "heldUntil", session_id AS "sessionId", status,
+              floor(extract(epoch FROM now() - status_since) * 1000)::float AS "statusForMs",
+              floor(extract(epoch FROM settled_until) * 1000)::float AS "settledUntil"
+       FROM conduit_shards WHERE conduit_id = $1 ORDER BY shard_id`,
+      [conduitId],
+    );
+  }
+
+  /** Lists the shards for people. */
+  async describe(conduitId: string): Promise<ListedShard[]> {
+    return this.dataSource.query<ListedShard[]>(
+      `SELECT shard_id AS id, status, shard_holders.name AS holder,
+              floor(extract(epoch FROM status_since) * 1000)::float AS since
+       FROM conduit_shards LEFT JOIN shard_holders ON shard_holders.id = holder AND shard_holders.held_until > now()
+       WHERE conduit_id = $1 ORDER BY shard_id`,
+      [conduitId],
+    );
+  }
+
+  /** Renews the leases of a connector, and saves until when the messages of its shards are stored. */
+  async renew({ id, name }: Holder, settled: readonly SettledShard[]): Promise<void> {
+    await this.dataSource.query(
+      `INSERT INTO shard_holders (id, name, held_until) VALUES ($1, $2, ${shardLease.end})
+       ON CONFLICT (id) DO UPDATE SET ${shardLease.renewal}`,
+      [id, name],
+    );
+    await this.dataSource.query(
+      `UPDATE conduit_shards SET ${shardLease.renewal}, settled_until = to_timestamp(input.settled_until / 1000)
+       FROM unnest($2::text[], $3::int[], $4::float[]) AS input (conduit_id, shard_id, settled_until)
+       WHERE conduit_shards.conduit_id = input.conduit_id AND conduit_shards.shard_id = input.shard_id
+         AND ${shardLease.isHeldBy('$1')}`,
+      [id, ...columnsOf(settled)],
+    );
+    await this.dataSource.query(`DELETE FROM shard_holders WHERE held_until < now() - interval '1 hour'`);
+  }
+
+  /** Counts the connectors that take shards. */
+  async countHolders(): Promise<number> {
+    const [row] = await this.dataSource.query<{ count: number }[]>(
+      'SELECT count(*)::int AS count FROM shard_holders WHERE held_until > now()',
+    );
+    return row?.count ?? 0;
+  }
+
+  /** Takes a shard, unless it has changed. With `isOpen`, the connector still has the socket of its session. */
+  async claim(
+    conduitId: string,
+    shard: Shard,
+    { me, isOpen }: { me: string; isOpen: boolean },
+  ): Promise<boolean> {
+    return this.isChanged(
+      `UPDATE conduit_shards SET ${shardLease.take('$6')}${isOpen ? '' : `, status = '${connecting}', status_since = now()`}
+       WHERE conduit_id = $1 AND shard_id = $2 AND holder IS NOT DISTINCT FROM $3::uuid AND status = $4
+         AND session_id IS NOT DISTINCT FROM $5`,
+      [conduitId, shard.id, shard.holder, shard.status, shard.sessionId, me],
+    );
+  }
+
+  /** Lets any connector take the shard. */
+  async offer({ conduitId, id }: ShardKey, me: string): Promise<void> {
+    await this.isChanged(
+      `UPDATE conduit_shards SET holder = NULL, held_until = NULL WHERE conduit_id = $2 AND shard_id = $3 AND ${shardLease.isHeldBy('$1')}`,
+      [me, conduitId, id],
+    );
+  }
+
+  /** The holder has no session, and gets another one. */
+  async saveConnecting({ conduitId, id }: ShardKey, me: string): Promise<void> {
+    await this.isChanged(
+      `UPDATE conduit_shards SET status = '${connecting}', status_since = now()
+       WHERE conduit_id = $2 AND shard_id = $3 AND ${shardLease.isHeldBy('$1')}`,
+      [me, conduitId, id],
+    );
+  }
+
+  /** Saves a session before the platform assigns it. Returns false when another connector holds the shard. */
+  async saveSession({ conduitId, id }: ShardKey, sessionId: string, me: string): Promise<boolean> {
+    return this.isChanged(
+      `UPDATE conduit_shards SET sessions = (array_prepend($4::text, sessions))[1:${maxSessions}]
+       WHERE conduit_id = $2 AND shard_id = $3 AND ${shardLease.isHeldBy('$1')}`,
+      [me, conduitId, id, sessionId],
+    );
+  }
+
+  /** Saves that the shard has a session. Returns false when another connector holds the shard. */
+  async saveEnabled({ conduitId, id }: ShardKey, sessionId: string, me: string): Promise<boolean> {
+    return this.isChanged(
+      `UPDATE conduit_shards SET session_id = $4, sessions = (array_prepend($4::text, array_remove(sessions, $4)))[1:${maxSessions}],
+         status = '${enabled}', status_since = now()
+       WHERE conduit_id = $2 AND shard_id = $3 AND ${shardLease.isHeldBy('$1')}`,
+      [me, conduitId, id, sessionId],
+    );
+  }
+
+  /** Saves the platform's report about a session that is still the shard's. */
+  async saveDisabled({ conduitId, id, sessionId, status }: DisabledShard): Promise<void> {
+    await this.isChanged(
+      `UPDATE conduit_shards SET status = $4, status_since = now()
+       WHERE conduit_id = $1 AND shard_id = $2 AND session_id = $3 AND status = '${enabled}'`,
+      [conduitId, id, sessionId, status || unassigned],
+    );
+  }
+
+  /** The connector stops: other connectors may take its shards, and count on it no more. */
+  async leave(me: string): Promise<void> {
+    await this.dataSource.query('DELETE FROM shard_holders WHERE id = $1', [me]);
+    await this.dataSource.query(
+      `UPDATE conduit_shards SET holder = NULL, held_until = NULL WHERE ${shardLease.isHeldBy('$1')}`,
+      [me],
+    );
+  }
+
+  /** Saves that the sockets of these shards are closed, unless another connector has them. */
+  async saveClosed(closed: readonly (SettledShard & { sessionId: string })[]): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE conduit_shards SET status = '${unassigned}', status_since = now(),
+         settled_until = to_timestamp(input.settled_until / 1000)
+       FROM unnest($1::text[], $2::int[], $3::float[], $4::text[]) AS input (conduit_id, shard_id, settled_until, session_id)
+       WHERE conduit_shards.conduit_id = input.conduit_id AND conduit_shards.shard_id = input.shard_id
+         AND conduit_shards.session_id = input.session_id`,
+      [...columnsOf(closed), closed.map(({ sessionId }) => sessionId)],
+    );
+  }
+
+  private async isChanged(update: string, parameters: unknown[]): Promise<boolean> {
+    const rows = await this.dataSource.query<unknown[]>(
+      `WITH changed AS (${update} RETURNING 1) SELECT FROM changed`,
+      parameters,
+    );
+    return rows.length > 0;
+  }
+}
+
+function columnsOf(shards: readonly SettledShard[]): unknown[] {
+  return [
+    shards.map(({ conduitId }) => conduitId),
+    shards.map(({ id }) => id),
+    shards.map(({ settledUntil }) => settledUntil),
+  ];
+}

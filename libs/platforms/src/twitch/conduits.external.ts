@@ -1,0 +1,73 @@
+import { isJsonObject, type JsonObject, type JsonObjectText } from '@stream-events/contracts';
+import type {
+  DisabledShard,
+  PlatformConduit,
+  PlatformShard,
+  PlatformShardPage,
+} from '../outbound-platform.js';
+import { malformed } from '../platform-call-error.js';
+import { readCount, readObject, readObjects, readOptionalText, readText } from '../reply-fields.js';
+
+// Shard ids are decimal texts.
+const shardIdPattern = /^\d{1,5}$/;
+
+/** The conduit in the reply to `POST` and `PATCH eventsub/conduits` (docs/platform-facts.md §3). */
+export function readConduit(body: unknown): PlatformConduit {
+  const [conduit] = readObjects(readObject(body, 'the reply to a conduit'), 'data');
+  if (!conduit) throw malformed('the reply to a conduit contains no conduit');
+  return { id: readText(conduit, 'id'), shardCount: readCount(conduit, 'shard_count') };
+}
+
+/** One page of `GET eventsub/conduits/shards`. */
+export function readShardPage(body: unknown): PlatformShardPage {
+  const page = readObject(body, 'the list of shards');
+  const cursor = isJsonObject(page.pagination) ? readOptionalText(page.pagination, 'cursor') : '';
+  return { shards: readObjects(page, 'data').map(readShard), next: cursor || null };
+}
+
+function readShard(shard: JsonObject): PlatformShard {
+  const transport = isJsonObject(shard.transport) ? shard.transport : {};
+  return {
+    id: readShardId(shard, 'id'),
+    status: readText(shard, 'status'),
+    sessionId: readOptionalText(transport, 'session_id') || null,
+  };
+}
+
+function readShardId(fields: JsonObject, name: string): number {
+  const text = readText(fields, name);
+  if (!shardIdPattern.test(text)) throw malformed(`${name} is not the id of a shard`);
+  return Number(text);
+}
+
+/** The body of `PATCH eventsub/conduits/shards` for one shard. */
+export function toShardBody(conduitId: string, shardId: number, sessionId: string): string {
+  const transport = { method: 'websocket', session_id: sessionId };
+  return JSON.stringify({ conduit_id: conduitId, shards: [{ id: String(shardId), transport }] });
+}
+
+/** The platform's explanation why it did not assign the shard; null when it did. */
+export function readShardRefusal(body: unknown): string | null {
+  const { errors } = readObject(body, 'the reply to a shard');
+  if (!Array.isArray(errors) || errors.length === 0) return null;
+  const [first] = errors as unknown[];
+  return (isJsonObject(first) && readOptionalText(first, 'message')) || 'The platform gave no reason.';
+}
+
+/**
+ * Reads a report about a lost shard from the content of a message; undefined when the message is about something else. Runs for every
+ * message of a socket.
+ */
+export function readDisabledShard({ value }: JsonObjectText): DisabledShard | undefined {
+  const { subscription, event } = value;
+  if (!isJsonObject(subscription) || subscription.type !== 'conduit.shard.disabled') return undefined;
+  const id = isJsonObject(event) ? readOptionalText(event, 'shard_id') : '';
+  if (!isJsonObject(event) || !shardIdPattern.test(id)) return undefined;
+  const transport = isJsonObject(event.transport) ? event.transport : {};
+  return {
+    conduitId: readOptionalText(event, 'conduit_id'),
+    id: Number(id),
+    status: readOptionalText(event, 'status'),
+    sessionId: readOptionalText(transport, 'session_id') || null,
+  };
+}
