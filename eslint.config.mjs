@@ -65,12 +65,12 @@ const folderOrders = {
   'apps/streamer-monitor/src': ['streams', 'polling', 'streamers', 'stream-events', 'rebuild'],
   'apps/platform-connector/src': [
     ...['platform', 'look-up', 'sockets', 'conduits', 'subscriptions', 'event-types', 'grants'],
-    ...['connections', 'client-calls', 'reconciliation', 'revocations', 'status'],
+    ...['connections', 'client-calls', 'pictures', 'reconciliation', 'revocations', 'status'],
   ],
   'apps/platform-simulator/src': [
     ...['http', 'limits', 'world', 'faults', 'grants', 'oauth', 'messages', 'sockets', 'transports'],
     ...['conduits', 'subscriptions', 'notifications'],
-    ...['users', 'streams', 'chat', 'scenarios', 'simulator', 'command-line'],
+    ...['users', 'streams', 'chat', 'pictures', 'scenarios', 'simulator', 'command-line'],
   ],
   // The pages follow the shared folders, and import nothing from each other.
   'apps/console/src': ['session', 'api', 'live', 'kit', 'layout', 'sign-in', 'events', 'test-event'],

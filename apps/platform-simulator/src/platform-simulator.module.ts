@@ -10,6 +10,7 @@ import { LimitsModule } from './limits/limits.module.js';
 import { MessagesModule } from './messages/messages.module.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
 import { OAuthModule } from './oauth/oauth.module.js';
+import { PicturesModule } from './pictures/pictures.module.js';
 import { ScenariosModule } from './scenarios/scenarios.module.js';
 import { SimulatorModule } from './simulator/simulator.module.js';
 import { SocketsModule } from './sockets/sockets.module.js';
@@ -36,6 +37,7 @@ import { WorldModule } from './world/world.module.js';
     UsersModule,
     StreamsModule,
     ChatModule,
+    PicturesModule,
     ScenariosModule,
     SimulatorModule,
   ],

@@ -84,9 +84,9 @@ export class ControlAccess {
   }
 }
 
-/** Whether the request is for the platform's API. */
+/** Whether the request is for the platform's API, or for a picture. */
 export function isPlatformApi({ url }: FastifyRequest): boolean {
-  return url.startsWith('/helix') || url.startsWith('/oauth2');
+  return /^\/(helix|oauth2|pictures\/)/.test(url);
 }
 
 /** Whether the request is for a page on which a person consents. */

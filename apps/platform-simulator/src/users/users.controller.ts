@@ -1,4 +1,4 @@
-import { BadRequestException, Controller, Get, Inject, Query, UseGuards } from '@nestjs/common';
+import { BadRequestException, Controller, Get, Headers, Inject, Query, UseGuards } from '@nestjs/common';
 import { readRepeated, type Repeated } from '../http/repeated.js';
 import type { TokenOwner } from '../oauth/access-tokens.js';
 import { Caller } from '../oauth/caller.js';
@@ -19,6 +19,7 @@ export class UsersController {
   @Get()
   find(
     @Caller() { userId }: TokenOwner,
+    @Headers('host') host: string,
     @Query('id') id: Repeated,
     @Query('login') login: Repeated,
   ): { data: UserView[] } {
@@ -35,6 +36,6 @@ export class UsersController {
       ...ids.map((requested) => users.find(requested)),
       ...logins.map((requested) => users.findByLogin(requested)),
     ];
-    return { data: [...new Set(found)].flatMap((user) => (user ? [viewUser(user)] : [])) };
+    return { data: [...new Set(found)].flatMap((user) => (user ? [viewUser(user, host)] : [])) };
   }
 }

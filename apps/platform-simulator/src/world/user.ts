@@ -21,8 +21,8 @@ export interface UserView {
   created_at: string;
 }
 
-/** Converts a user to a response. */
-export function viewUser({ id, login, name, createdAt }: User): UserView {
+/** Converts a user to a response. `host` is where the client reaches the simulator. */
+export function viewUser({ id, login, name, createdAt }: User, host: string): UserView {
   return {
     id,
     login,
@@ -30,7 +30,7 @@ export function viewUser({ id, login, name, createdAt }: User): UserView {
     type: '',
     broadcaster_type: '',
     description: 'A simulated user who does not exist.',
-    profile_image_url: `https://simulation.invalid/users/${id}.png`,
+    profile_image_url: `http://${host}/pictures/users/${id}.png`,
     offline_image_url: '',
     view_count: 0, // the platform no longer counts views
     created_at: createdAt,

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { crc32, deflateSync } from 'node:zlib';
+
+/** The size of a picture in pixels. */
+export interface PictureSize {
+  width: number;
+  height: number;
+}
+
+const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+
+// The pattern of a picture: few large squares, mirrored, so that two pictures are easy to tell apart.
+const columns = 5;
+const rows = 5;
+
+/** Draws a PNG that is always the same for the same name: a pattern of squares in two colors. */
+export function drawPicture(name: string, { width, height }: PictureSize): Buffer {
+  const seed = createHash('sha256').update(name).digest();
+  const lines = Array.from({ length: height }, (_, y) => {
+    const row = Math.floor((y * rows) / height);
+    const pixels = Array.from({ length: width }, (__, x) => {
+      const column = Math.floor((x * columns) / width);
+      return isFilled(seed, row, Math.min(column, columns - 1 - column)) ? 1 : 0;
+    });
+    return Buffer.from([0, ...pixels]); // 0: the line is not filtered
+  });
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 3], 8); // 8 bits, palette
+  const palette = Buffer.from([0xf0, 0xf0, 0xf4, ...seed.subarray(0, 3).map((part) => part >> 1)]);
+  return Buffer.concat([
+    signature,
+    chunk('IHDR', header),
+    chunk('PLTE', palette),
+    chunk('IDAT', deflateSync(Buffer.concat(lines))),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+function isFilled(seed: Buffer, row: number, column: number): boolean {
+  return ((seed[3 + row] ?? 0) >> column) % 2 === 1;
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const content = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const frame = Buffer.alloc(8);
+  frame.writeUInt32BE(data.length, 0);
+  frame.writeUInt32BE(crc32(content), 4);
+  return Buffer.concat([frame.subarray(0, 4), content, frame.subarray(4)]);
+}
