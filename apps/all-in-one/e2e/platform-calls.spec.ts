@@ -176,4 +176,39 @@ describe('calls of the platform’s API', () => {
       expect([400, 404]).toContain(answer.status);
     }
   });
+
+  describe('pictures', () => {
+    const fetchPicture = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
+      fetch(`${stack.gateway.url}/api/v1/platform/${path}`, {
+        headers: { authorization: `Token ${memberToken}`, ...headers },
+      });
+
+    it.each([() => `users/${user.id}/picture`, () => 'categories/509658/picture'])(
+      'of a user and a category',
+      async (path) => {
+        const first = await fetchPicture(path());
+        const bytes = Buffer.from(await first.arrayBuffer());
+        const etag = first.headers.get('etag') ?? '';
+
+        expect([first.status, first.headers.get('content-type')]).toEqual([200, 'image/png']);
+        expect(bytes.toString('latin1', 1, 4)).toBe('PNG');
+        expect(first.headers.get('x-content-type-options')).toBe('nosniff');
+        expect(first.headers.get('cache-control')).toBe('private, max-age=86400');
+        const again = await fetchPicture(path(), { 'if-none-match': etag });
+        expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag]);
+        expect((await fetchPicture(path(), { 'if-none-match': '"another"' })).status).toBe(200);
+      },
+    );
+
+    it('are missing for unknown and malformed ids, and for clients without a token', async () => {
+      for (const path of [
+        'users/1/picture',
+        'users/%00/picture',
+        'users/..%2F1/picture',
+        'categories/1/picture',
+      ])
+        expect([path, (await fetchPicture(path)).status]).toEqual([path, 404]);
+      expect((await fetchPicture(`users/${user.id}/picture`, { authorization: '' })).status).toBe(401);
+    });
+  });
 });

@@ -3,6 +3,7 @@ import type { INestMicroservice } from '@nestjs/common';
 import {
   callPlatform,
   getConnection,
+  getPicture,
   getPlatformStatus,
   listConnections,
   listEventTypes,
@@ -40,6 +41,7 @@ import { connectionColumns } from './connections/connection.entity.js';
 import { ConnectionUpkeep } from './connections/connection-upkeep.service.js';
 import { ConsentEventsConsumer } from './connections/consent-events.consumer.js';
 import { EventTypesService } from './event-types/event-types.service.js';
+import { PictureDownloads } from './pictures/picture-downloads.service.js';
 import { variables, type PlatformConnectorConfig } from './platform-connector.config.js';
 import { schema } from './platform-connector.database.js';
 import { PlatformConnectorModule } from './platform-connector.module.js';
@@ -55,6 +57,7 @@ import { SocketIngest } from './sockets/socket-ingest.service.js';
 export const servedContracts: readonly Contract<object, object>[] = [
   callPlatform,
   getConnection,
+  getPicture,
   getPlatformStatus,
   listConnections,
   listEventTypes,
@@ -131,6 +134,7 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
         () => app.get(DeliveryGaps).stop(),
         () => app.get(IngestPublisher).close(),
         () => app.get(PlatformHttp).close(),
+        () => app.get(PictureDownloads).close(),
         () => closeNats(connection),
         () => client.close(),
         () => rotation.stop(),

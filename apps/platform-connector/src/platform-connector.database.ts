@@ -17,6 +17,8 @@ import { AddTransports1767600000000 } from './migrations/1767600000000-add-trans
 import { CreateUserGrants1767700000000 } from './migrations/1767700000000-create-user-grants.js';
 import { AddRateBudgetsOfUsers1767900000000 } from './migrations/1767900000000-add-rate-budgets-of-users.js';
 import { CreateConduits1767610000000 } from './migrations/1767610000000-create-conduits.js';
+import { CreatePictures1767910000000 } from './migrations/1767910000000-create-pictures.js';
+import { Picture } from './pictures/picture.entity.js';
 import { AppToken } from './platform/app-token.entity.js';
 import { CreateSubscriptionMoves1767300000000 } from './migrations/1767300000000-create-subscription-moves.js';
 import { UserGrant } from './grants/user-grant.entity.js';
@@ -38,6 +40,7 @@ export const schema = {
     DeliveryGapRow,
     EncryptionKey,
     EventTypeChoice,
+    Picture,
     PlatformErrorRow,
     RateBudgetRow,
     Reconciliation,
@@ -61,5 +64,6 @@ export const schema = {
     CreateUserGrants1767700000000,
     AddRateBudgetsOfUsers1767900000000,
     CreateConduits1767610000000,
+    CreatePictures1767910000000,
   ],
 };

@@ -11,6 +11,7 @@ import { EventTypesModule } from './event-types/event-types.module.js';
 import { GrantsModule } from './grants/grants.module.js';
 import { LookUpModule } from './look-up/look-up.module.js';
 import type { PlatformConnectorConfig } from './platform-connector.config.js';
+import { PicturesModule } from './pictures/pictures.module.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { ReconciliationModule } from './reconciliation/reconciliation.module.js';
 import { RevocationsModule } from './revocations/revocations.module.js';
@@ -59,6 +60,7 @@ export class PlatformConnectorModule {
         SocketsModule,
         ClientCallsModule,
         ConduitsModule,
+        PicturesModule,
         StatusModule,
       ],
     };

@@ -15,6 +15,9 @@ import { ShardKeeper } from '../src/conduits/shard-keeper.service.js';
 import { ConnectionUpkeep } from '../src/connections/connection-upkeep.service.js';
 import { ConnectionsService } from '../src/connections/connections.service.js';
 import { UserTokens } from '../src/connections/user-tokens.service.js';
+import { PictureDownloads } from '../src/pictures/picture-downloads.service.js';
+import { PicturesRepository } from '../src/pictures/pictures.repository.js';
+import { Pictures } from '../src/pictures/pictures.service.js';
 import type { OutboundPlatform } from '@stream-events/platforms';
 import { PLATFORM } from '../src/platform/platform-settings.js';
 import { PlatformStatusService } from '../src/status/platform-status.service.js';
@@ -33,6 +36,8 @@ export interface ConnectorInstance {
   userTokens: UserTokens;
   calls: ClientCalls;
   shards: ShardKeeper;
+  pictures: Pictures;
+  pictureCache: PicturesRepository;
   metrics: Registry;
   close(): Promise<void>;
 }
@@ -105,12 +110,15 @@ export class ConnectorSetup {
       userTokens: context.get(UserTokens),
       calls: context.get(ClientCalls),
       shards: context.get(ShardKeeper),
+      pictures: context.get(Pictures),
+      pictureCache: context.get(PicturesRepository),
       metrics,
       close: async () => {
         await context.get(ConnectionUpkeep).stop();
         await context.get(ShardKeeper).stop();
         await context.close();
         await context.get(PlatformHttp).close();
+        await context.get(PictureDownloads).close();
       },
     };
     this.instances.push(instance);
@@ -132,7 +140,7 @@ export class ConnectorSetup {
   async reset(): Promise<void> {
     await Promise.all(this.instances.splice(0).map((instance) => instance.close()));
     await this.dataSource.query(
-      'TRUNCATE app_tokens, connections, platform_errors, rate_budgets, user_grants',
+      'TRUNCATE app_tokens, connections, pictures, platform_errors, rate_budgets, user_grants',
     );
     this.fake.reset();
     this.logs = '';

@@ -150,6 +150,10 @@ export class StandInPlatform implements OutboundPlatform {
     );
   }
 
+  lookUpPictures(): Promise<never> {
+    return Promise.reject(new Error('no test calls this'));
+  }
+
   setStatus(id: string, status: string): void {
     const existing = this.subscriptions.get(id)!;
     if (isLive(existing.status) && !isLive(status)) this.totalCost -= existing.cost;

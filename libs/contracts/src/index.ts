@@ -32,6 +32,7 @@ export { parseJson } from './parse-json.js';
 export * from './platform/call-platform.contract.js';
 export * from './platform/connections.contract.js';
 export * from './platform/look-up.contract.js';
+export * from './platform/pictures.contract.js';
 export * from './platform/platform-status.contract.js';
 export * from './platform/subscriptions.contract.js';
 export * from './streamers/streamers.contract.js';

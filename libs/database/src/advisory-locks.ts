@@ -28,6 +28,8 @@ export const advisoryLocks = {
   serviceRoles: 7_243_006,
   /** Held while the keys that hash the ids of erased users are read or created, so that all instances use the same ones. */
   userHashKeys: 7_243_007,
+  /** Held while a picture is stored and the least recently used ones are removed, so that two instances do not remove the same ones. */
+  pictures: 7_243_020,
 } as const;
 
 /** The name of an advisory lock. */

@@ -18,6 +18,7 @@ export function createNoPlatform(): OutboundPlatform {
     deleteConduit: refuse,
     listShards: refuse,
     assignShard: refuse,
+    lookUpPictures: refuse,
   };
 }
 

@@ -1,4 +1,9 @@
-import type { LookUpPriority, PlatformStreamMessage, PlatformUserMessage } from '@stream-events/contracts';
+import type {
+  LookUpPriority,
+  PictureKind,
+  PlatformStreamMessage,
+  PlatformUserMessage,
+} from '@stream-events/contracts';
 
 /** The subject of a subscription, by the platform's keys (`broadcaster_user_id`, …). */
 export type Condition = Readonly<Record<string, string>>;
@@ -66,6 +71,12 @@ export interface Authorization {
   userId: string;
   /** Empty when the user has not given consent, or has withdrawn it. */
   scopes: string[];
+}
+
+/** Where the picture of a user or a category is. */
+export interface PictureAddress {
+  id: string;
+  url: string;
 }
 
 /** How many users `listAuthorizations` accepts. */
@@ -145,6 +156,8 @@ export interface OutboundPlatform extends OutboundConduits {
   deleteSubscription(id: string): Promise<void>;
   /** What these users, at most 10, allow the application. Unknown users are missing from the result. Runs with background priority. */
   listAuthorizations(userIds: readonly string[]): Promise<Authorization[]>;
+  /** The addresses of the pictures of at most 100 users or categories. Those without a picture are missing from the result. */
+  lookUpPictures(kind: PictureKind, ids: readonly string[]): Promise<PictureAddress[]>;
 }
 
 /** The kinds of requests to the authorization server, by their names in metrics and logs. */
@@ -164,7 +177,8 @@ export type PlatformEndpoint =
   | 'update_conduit'
   | 'delete_conduit'
   | 'list_shards'
-  | 'assign_shard';
+  | 'assign_shard'
+  | 'games';
 
 /** The status and the headers of a reply. */
 export interface ReplyHead {

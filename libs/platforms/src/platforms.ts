@@ -9,6 +9,7 @@ import type {
   PlatformUrls,
 } from './outbound-platform.js';
 import type { PlatformName, platformVariables } from './platform-variables.js';
+import { pictureOrigins } from './twitch/pictures.external.js';
 import { twitchConsent } from './twitch/consent.external.js';
 import { twitchInbound } from './twitch/twitch-inbound.js';
 import { TwitchOutbound } from './twitch/twitch-outbound.js';
@@ -21,6 +22,8 @@ export interface PlatformDefinition {
   consent: ConsentProtocol;
   urls: PlatformUrls;
   createOutbound(caller: PlatformCaller, urls: PlatformUrls): OutboundPlatform;
+  /** The origins that serve the platform's pictures. Pictures are fetched from nowhere else. */
+  pictureOrigins(urls: PlatformUrls): readonly string[];
 }
 
 const twitch: PlatformDefinition = {
@@ -28,6 +31,7 @@ const twitch: PlatformDefinition = {
   consent: twitchConsent,
   urls: twitchUrls,
   createOutbound: (caller, urls) => new TwitchOutbound(caller, urls),
+  pictureOrigins: () => pictureOrigins,
 };
 
 /** The addresses of a simulator that listens on this base URL. */
@@ -38,7 +42,11 @@ export function simulatorUrls(baseUrl: string): PlatformUrls {
 /** The outbound side of each platform. The simulator speaks Twitch's protocol. */
 export const platforms: Readonly<Record<PlatformName, PlatformDefinition>> = {
   twitch,
-  simulator: { ...twitch, urls: simulatorUrls('http://127.0.0.1:8100') },
+  simulator: {
+    ...twitch,
+    urls: simulatorUrls('http://127.0.0.1:8100'),
+    pictureOrigins: ({ api }) => [new URL(api).origin],
+  },
   none: { ...twitch, createOutbound: createNoPlatform },
 };
 

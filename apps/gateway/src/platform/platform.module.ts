@@ -3,10 +3,11 @@ import { AuditLogModule } from '../audit-log/audit-log.module.js';
 import { PagingModule } from '../paging/paging.module.js';
 import { ConnectionsController } from './connections.controller.js';
 import { PlatformCallsController } from './platform-calls.controller.js';
+import { PicturesController } from './pictures.controller.js';
 import { PlatformController } from './platform.controller.js';
 
 @Module({
   imports: [AuditLogModule, PagingModule],
-  controllers: [ConnectionsController, PlatformController, PlatformCallsController],
+  controllers: [ConnectionsController, PlatformController, PlatformCallsController, PicturesController],
 })
 export class PlatformModule {}

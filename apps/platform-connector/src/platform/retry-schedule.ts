@@ -27,6 +27,7 @@ const conduitLimits: CallLimits = { totalMs: 8_000, attemptMs: 3_000, attempts: 
 /** The limits of each kind of call. */
 export const callLimits: Readonly<Record<PlatformCall['endpoint'], CallLimits>> = {
   users: userLimits,
+  games: userLimits,
   streams: streamLimits,
   list_subscriptions: subscriptionLimits,
   create_subscription: subscriptionLimits,

@@ -1,10 +1,16 @@
-import type { LookUpPriority, PlatformStreamMessage, PlatformUserMessage } from '@stream-events/contracts';
+import type {
+  LookUpPriority,
+  PictureKind,
+  PlatformStreamMessage,
+  PlatformUserMessage,
+} from '@stream-events/contracts';
 import type {
   Authorization,
   ConduitOutcome,
   CreateOutcome,
   NewSubscription,
   OutboundPlatform,
+  PictureAddress,
   PlatformCaller,
   PlatformReply,
   PlatformShardPage,
@@ -16,6 +22,7 @@ import { PlatformCallError } from '../platform-call-error.js';
 import { readAuthorizations, toAuthorizationsQuery } from './authorizations.external.js';
 import { readConduit, readShardPage, readShardRefusal, toShardBody } from './conduits.external.js';
 import { readErrorMessage } from './errors.external.js';
+import { readGamePictures, readUserPictures, toGamesQuery } from './pictures.external.js';
 import { readStreams, toStreamsQuery } from './streams.external.js';
 import {
   readCreatedSubscription,
@@ -144,6 +151,17 @@ export class TwitchOutbound implements OutboundPlatform {
   /** Interactive, because the platform drops events while a shard has no session. */
   private conduits(path = '') {
     return { url: `${this.urls.subscriptions}/conduits${path}`, priority: 'interactive' } as const;
+  }
+
+  async lookUpPictures(kind: PictureKind, ids: readonly string[]): Promise<PictureAddress[]> {
+    const endpoint = kind === 'user' ? 'users' : 'games';
+    const query = kind === 'user' ? toUsersQuery(ids, []) : toGamesQuery(ids);
+    if (query === '') return []; // Twitch rejects a lookup without ids
+    const read = kind === 'user' ? readUserPictures : readGamePictures;
+    const url = `${this.urls.api}/${endpoint}?${query}`;
+    return this.caller.call({ endpoint, method: 'GET', url, priority: 'background' }, (reply) =>
+      read(bodyOf(reply, 200)),
+    );
   }
 
   private subscriptions(query = '') {

@@ -1,0 +1,94 @@
+import { applyDecorators, Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { ApiHeader, ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { getPicture, platformIdPattern, ServiceError, type PictureKind } from '@stream-events/contracts';
+import { RequestClient } from '@stream-events/messaging';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AllowAccess } from '../access/allow-access.decorator.js';
+import { RefusesWith } from '../http/api-decorators.js';
+
+// The connector refreshes a picture once a day.
+const cacheControl = 'private, max-age=86400';
+
+const mediaTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+
+@ApiTags('Platform')
+@Controller('api/v1/platform')
+export class PicturesController {
+  constructor(private readonly client: RequestClient) {}
+
+  @Get('users/:id/picture')
+  @AllowAccess('token')
+  @DescribesPicture('getUserPicture', 'user')
+  user(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.send('user', id, { request, reply });
+  }
+
+  @Get('categories/:id/picture')
+  @AllowAccess('token')
+  @DescribesPicture('getCategoryPicture', 'category')
+  category(
+    @Param('id') id: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.send('category', id, { request, reply });
+  }
+
+  private async send(
+    kind: PictureKind,
+    id: string,
+    { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  ): Promise<void> {
+    if (!platformIdPattern.test(id))
+      throw new ServiceError('not_found', `The platform has no picture of this ${kind}.`);
+    const knownHash = readKnownHash(request.headers['if-none-match']);
+    const picture = await this.client.request(
+      getPicture,
+      { kind, id, knownHash },
+      { correlationId: request.id },
+    );
+    void reply.headers({ etag: `"${picture.hash}"`, 'cache-control': cacheControl });
+    if (picture.bytes === null) await reply.code(304).send();
+    else await reply.type(picture.mediaType).send(Buffer.from(picture.bytes, 'base64'));
+  }
+}
+
+/** The hash in `If-None-Match`. Null without one, and when the client names several pictures. */
+function readKnownHash(header: string | undefined): string | null {
+  return /^(?:W\/)?"([0-9a-f]{32})"$/.exec(header ?? '')?.[1] ?? null;
+}
+
+function DescribesPicture(operationId: string, kind: PictureKind): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({
+      operationId,
+      summary: `Get the picture of a ${kind} of the platform`,
+      description:
+        'Fetched from the platform when it is first requested, then cached for a day. The response has an `ETag`. In a page, fetch ' +
+        'the picture with your token and show it as a blob.',
+    }),
+    ApiParam({
+      name: 'id',
+      description: `The platform’s id of the ${kind}`,
+      schema: { type: 'string', pattern: platformIdPattern.source, example: '47019283' },
+    }),
+    ApiHeader({
+      name: 'If-None-Match',
+      required: false,
+      schema: { type: 'string' },
+      description: 'The `ETag` of the picture that you have. If it is still the same, the response is 304',
+    }),
+    ApiResponse({
+      status: 200,
+      description: 'The picture, with at most 512 KiB',
+      content: Object.fromEntries(
+        mediaTypes.map((type) => [type, { schema: { type: 'string' as const, format: 'binary' } }]),
+      ),
+    }),
+    ApiResponse({ status: 304, description: 'You have this picture' }),
+    RefusesWith({
+      not_found: 'The platform has no picture of this id',
+      unavailable: 'The platform is unavailable, or no platform is configured',
+    }),
+  );
+}

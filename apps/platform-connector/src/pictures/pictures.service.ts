@@ -1,0 +1,87 @@
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { ServiceError } from '@stream-events/contracts';
+import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
+import { PictureDownloads } from './picture-downloads.service.js';
+import { PictureLookUps } from './picture-look-ups.service.js';
+import { PicturesRepository, type CacheLimits, type PictureKey } from './pictures.repository.js';
+import type { RasterImage } from './raster-image.js';
+
+const dayMs = 24 * 3_600_000;
+
+/** How long the cache is used, and how much it holds. */
+export interface PictureRules {
+  limits: CacheLimits;
+  /** A changed picture shows after this time. */
+  freshMs: number;
+  /** A user without a picture may get one. */
+  missingFreshMs: number;
+}
+
+// A picture has about 10 KiB (300 × 300 pixels), so the number is usually the limit.
+const defaultRules: PictureRules = {
+  limits: { count: 10_000, bytes: 256 * 1024 * 1024 },
+  freshMs: dayMs,
+  missingFreshMs: dayMs / 24,
+};
+
+/**
+ * The pictures of users and categories.
+ *
+ * ```
+ *  cached, fresh ────────────────────────────────────────────▶ the picture, or that there is none
+ *  not cached, or stale ──▶ look-up ──▶ download ──▶ cached ──▶ the same
+ *                               └──────────┴─ failed ──▶ the stale picture; without one: unavailable
+ * ```
+ */
+@Injectable()
+export class Pictures {
+  /** By kind and id: requests for one picture share the work. */
+  private readonly finding = new Map<string, Promise<RasterImage | null>>();
+  private readonly failures: FailureLog;
+
+  constructor(
+    private readonly repository: PicturesRepository,
+    private readonly lookUps: PictureLookUps,
+    private readonly downloads: PictureDownloads,
+    @Inject(LOGGER) logger: Logger,
+    @Optional() private readonly rules: PictureRules = defaultRules,
+  ) {
+    this.failures = new FailureLog(logger);
+  }
+
+  /** @throws ServiceError `not_found`, `unavailable`; PlatformUnavailableError */
+  async get(key: PictureKey): Promise<RasterImage> {
+    const image = await this.findOnce(key);
+    if (image) return image;
+    throw new ServiceError('not_found', `The platform has no picture of this ${key.kind}.`);
+  }
+
+  private findOnce(key: PictureKey): Promise<RasterImage | null> {
+    const name = `${key.kind} ${key.id}`;
+    const known = this.finding.get(name);
+    if (known) return known;
+    const finding = this.find(key).finally(() => this.finding.delete(name));
+    this.finding.set(name, finding);
+    return finding;
+  }
+
+  private async find(key: PictureKey): Promise<RasterImage | null> {
+    const { freshMs, missingFreshMs } = this.rules;
+    const cached = await this.repository.find(key);
+    if (cached && cached.ageMs < (cached.image ? freshMs : missingFreshMs)) return cached.image;
+    try {
+      return await this.fetch(key);
+    } catch (error) {
+      if (!cached) throw error;
+      this.failures.warn('cannot refresh a picture, using the old one', { err: error });
+      return cached.image;
+    }
+  }
+
+  private async fetch(key: PictureKey): Promise<RasterImage | null> {
+    const address = await this.lookUps.addressOf(key.kind, key.id);
+    const image = address === null ? null : await this.downloads.download(address);
+    await this.repository.save(key, image, this.rules.limits);
+    return image;
+  }
+}

@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+import { maxPictureBytes } from '@stream-events/contracts';
+
+/** A picture that a browser shows and never runs. */
+export interface RasterImage {
+  bytes: Buffer;
+  mediaType: string;
+  /** Of the bytes, as hexadecimal text. */
+  hash: string;
+}
+
+/** The first bytes of each format, as Latin-1, and those from the ninth on. */
+const formats: readonly { mediaType: string; start: string; at8?: string }[] = [
+  { mediaType: 'image/png', start: '\x89PNG\r\n\x1a\n' },
+  { mediaType: 'image/jpeg', start: '\xff\xd8\xff' },
+  { mediaType: 'image/gif', start: 'GIF87a' },
+  { mediaType: 'image/gif', start: 'GIF89a' },
+  // Four bytes of length come in between.
+  { mediaType: 'image/webp', start: 'RIFF', at8: 'WEBP' },
+];
+
+const longestStart = 12;
+
+/** Reads a picture by its first bytes, whatever the server calls it. Null for anything else, such as SVG, which can contain scripts. */
+export function readRasterImage(bytes: Buffer): RasterImage | null {
+  if (bytes.length > maxPictureBytes) return null;
+  const head = bytes.toString('latin1', 0, longestStart);
+  const format = formats.find(({ start, at8 = '' }) => head.startsWith(start) && head.startsWith(at8, 8));
+  if (!format) return null;
+  const { mediaType } = format;
+  return { bytes, mediaType, hash: createHash('sha256').update(bytes).digest('hex').slice(0, 32) };
+}

@@ -1,0 +1,50 @@
+import { IsIn, IsOptional, IsString, Matches } from 'class-validator';
+import { defineContract } from '../contract.js';
+
+/** What has a picture: a user of the platform, or a category of streams. */
+export const pictureKinds = ['user', 'category'] as const;
+export type PictureKind = (typeof pictureKinds)[number];
+
+/** The largest picture. As base64, it fits into a message of NATS (1 MiB). */
+export const maxPictureBytes = 512 * 1024;
+
+/** The form of the platform's ids. */
+export const platformIdPattern = /^[0-9A-Za-z_-]{1,64}$/;
+
+export class GetPictureRequest {
+  @IsIn(pictureKinds)
+  kind!: PictureKind;
+
+  /** The platform's id of the user or the category. */
+  @Matches(platformIdPattern)
+  id!: string;
+
+  /** The hash of the picture that the caller has; null when it has none. */
+  @IsOptional()
+  @IsString()
+  knownHash!: string | null;
+}
+
+export class GetPictureReply {
+  /** Changes with the picture. */
+  @IsString()
+  hash!: string;
+
+  @IsString()
+  mediaType!: string;
+
+  /** The bytes as base64; null when the caller has this picture. */
+  @IsOptional()
+  @IsString()
+  bytes!: string | null;
+}
+
+/** Returns a picture, from the cache or from the platform. `not_found`: the platform has none. */
+export const getPicture = defineContract({
+  subject: 'request.platform-connector.get-picture',
+  request: GetPictureRequest,
+  reply: GetPictureReply,
+  errors: ['not_found'],
+  // Longer than a look-up and a download together.
+  timeoutMs: 11_000,
+});

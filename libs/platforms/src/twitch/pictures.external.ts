@@ -1,0 +1,33 @@
+import type { PictureAddress } from '../outbound-platform.js';
+import { readObject, readObjects, readOptionalText, readText } from '../reply-fields.js';
+
+/** The only host of pictures (docs/platform-facts.md §4.4). */
+export const pictureOrigins = ['https://static-cdn.jtvnw.net'];
+
+// Box art is taller than wide. A list shows it at half of this, or at this size on dense screens.
+const boxArtWidth = '144';
+const boxArtHeight = '192';
+
+/** The query of `GET games`. */
+export function toGamesQuery(ids: readonly string[]): string {
+  return new URLSearchParams(ids.map((id): [string, string] => ['id', id])).toString();
+}
+
+/** The pictures in the reply to `GET users`. */
+export function readUserPictures(body: unknown): PictureAddress[] {
+  return readPictures(body, 'profile_image_url');
+}
+
+/** The pictures in the reply to `GET games`. */
+export function readGamePictures(body: unknown): PictureAddress[] {
+  return readPictures(body, 'box_art_url').map(({ id, url }) => ({
+    id,
+    url: url.replaceAll('{width}', boxArtWidth).replaceAll('{height}', boxArtHeight),
+  }));
+}
+
+function readPictures(body: unknown, field: string): PictureAddress[] {
+  return readObjects(readObject(body, 'the list'), 'data')
+    .map((item) => ({ id: readText(item, 'id'), url: readOptionalText(item, field) }))
+    .filter(({ url }) => url !== '');
+}
