@@ -20,6 +20,7 @@ async function printPart(what) {
     filters: printFilters,
     'gap reasons': printGapReasons,
     'close codes': printCloseCodes,
+    controls: printControls,
     limits: printLimits,
   }[what];
   if (!print) throw new Error(`tools/pages.mjs has no generator for "${what}"`);
@@ -54,6 +55,14 @@ async function printCloseCodes() {
   return printTable(
     ['code', 'meaning'],
     Object.values(closeCodes).map(({ code, text }) => [code, text]),
+  );
+}
+
+async function printControls() {
+  const { liveControls } = await import('../libs/contracts/dist/index.js');
+  return printTable(
+    ['control', 'meaning'],
+    Object.entries(liveControls).map(([control, text]) => [`\`${control}\``, text]),
   );
 }
 

@@ -155,6 +155,71 @@ describe('live events', () => {
     expect(JSON.parse(stream.parts.at(-1)?.data ?? '')).toMatchObject({ code: 4401 });
   });
 
+  it('carry controls to the connections of the user with the name that have asked for them, at every gateway', async () => {
+    const name = uniqueType('overlay');
+    const registration = { username: uniqueType('user'), password: 'a password of some length' };
+    const member = await stack.request<{ id: string; auth_token: string }>('POST', '/api/v1/users', {
+      body: registration,
+    });
+    const token = member.json.auth_token;
+    const control = (body: object, from = token) =>
+      stack.request('POST', `/api/v1/live-connections/${encodeURIComponent(` ${name}`)}/controls`, {
+        body,
+        token: from,
+      });
+    const [overlay, second, deaf, foreign] = await Promise.all([
+      connect({ token, name, controls: true }),
+      connect({ token, name, controls: true }, stack.urls[1]),
+      connect({ token, name }),
+      connect({ name, controls: true }),
+    ]);
+    const stream = noted(
+      await LiveStream.open(stack.url, token, { path: `${streamPath}?name=${name}&controls=true` }),
+    );
+    const plain = noted(await LiveSocket.open(stack.url, { token, name, controls: true }));
+    const sent = { connection: name, control: 'skip', connections: 4 };
+    await eventually(async () =>
+      expect(await control({ control: 'skip' })).toMatchObject({ status: 200, json: sent }),
+    );
+
+    expect(await control({ control: 'pause', user: member.json.id }, stack.ownerToken)).toMatchObject({
+      status: 200,
+    });
+    const received = ({ controls }: LiveSocket) => controls.slice(1);
+    const frames = ['skip', 'pause'].map((control) => ({ event: 'control', control }));
+    await eventually(() => {
+      for (const socket of [overlay, second]) expect(received(socket).slice(-2)).toEqual(frames);
+      expect(plain.messages.slice(-2)).toEqual(frames);
+      expect(stream.parts.slice(-2)).toEqual(
+        ['skip', 'pause'].map((control) => ({ event: 'control', data: JSON.stringify({ control }) })),
+      );
+    });
+    expect([received(deaf), received(foreign)]).toEqual([[], []]);
+  });
+
+  it('carry no control without a connection, a known control, or the right to it', async () => {
+    const name = uniqueType('overlay');
+    const path = `/api/v1/live-connections/${name}/controls`;
+    const body = { username: uniqueType('user'), password: 'a password of some length' };
+    const { json: user } = await stack.request<{ id: string; auth_token: string }>('POST', '/api/v1/users', {
+      body,
+    });
+    const overlay = await connect({ name });
+    await connect({ name, controls: true, token: user.auth_token });
+
+    expect(await stack.request('POST', path, { body: { control: 'skip' } })).toMatchObject({ status: 404 });
+    for (const wrong of [{}, { control: 'toString' }, { control: 1 }, { control: 'skip', user: 'x' }])
+      expect(await stack.request('POST', path, { body: wrong })).toMatchObject({ status: 400 });
+    const other = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', {
+      body: { ...body, username: uniqueType('user') },
+    });
+    const { auth_token: token } = other.json;
+    expect(
+      await stack.request('POST', path, { body: { control: 'skip', user: user.id }, token }),
+    ).toMatchObject({ status: 403 });
+    expect(overlay.controls).toHaveLength(1);
+  });
+
   it('are available as server-sent events, which resume after the last id', async () => {
     const type = uniqueType();
     const path = `${streamPath}?event_type=${type}`;

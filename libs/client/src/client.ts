@@ -23,7 +23,7 @@ export interface LiveOptions extends LiveCallbacks {
   filters?: LiveFilters | undefined;
   /** Resumes after this position and delivers the events that were missed. Default: only new events. */
   after?: string | undefined;
-  /** Name of this connection. A replay can be limited to the connections with one name. */
+  /** Name of this connection. Replays, rehearsals, and controls are for the connections with one name. */
   name?: string | undefined;
   /**
    * How events arrive. `server-sent` (the default): as fast as your loop runs. `web-socket`: for web pages that people open in many tabs,
@@ -67,7 +67,7 @@ export function createClient(options: ClientOptions): Client {
     api: createApiClient<paths>({ baseUrl, headers, fetch }),
     live: ({ filters = {}, name, after, transport, silenceMs = defaultSilenceMs, ...callbacks } = {}) => {
       if (after) refuseUnsendable('position', after);
-      const query = printLiveQuery(filters, name);
+      const query = printLiveQuery(filters, name, callbacks.onControl !== undefined);
       if (transport !== 'web-socket') {
         const request = {
           fetch,

@@ -22,9 +22,10 @@ export type LiveFilters = Partial<
 > & { event_type?: string | readonly string[] | undefined };
 
 /** Returns the query of a request for live events, with its question mark. */
-export function printLiveQuery(filters: LiveFilters, name: string | undefined): string {
+export function printLiveQuery(filters: LiveFilters, name: string | undefined, controls: boolean): string {
   const query = new URLSearchParams();
-  for (const [parameter, value] of Object.entries({ ...filters, name }))
+  const options = { ...filters, name, ...(controls && { controls: 'true' }) };
+  for (const [parameter, value] of Object.entries(options))
     for (const one of [value].flat()) if (one !== undefined) query.append(parameter, one);
   const text = query.toString();
   return text && `?${text}`;

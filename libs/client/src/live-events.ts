@@ -14,6 +14,9 @@ export interface Gap {
   reason: 'unknown_position' | 'other_epoch' | 'expired' | (string & {});
 }
 
+/** What an overlay is told to do. A newer service may send further controls. */
+export type LiveControl = 'skip' | 'replay' | 'pause' | 'resume' | (string & {});
+
 /** A connection was lost or could not be opened, and the client will reconnect. */
 export interface Retry {
   /** The reason. A LiveError if the service refused or ended the connection. */
@@ -28,6 +31,11 @@ export interface LiveCallbacks {
   onConnect?: (() => void) | undefined;
   /** Called when events were missed that the stream no longer has. The next event waits for the returned promise. */
   onGap?: ((gap: Gap) => void | Promise<void>) | undefined;
+  /**
+   * Called when somebody sends a control to this connection by its name: `skip` the current alert, `replay` the last one, `pause`, or
+   * `resume`. Called before the loop gets the events that arrive after the control. Set it only if you need controls.
+   */
+  onControl?: ((control: LiveControl) => void) | undefined;
   /** Called before each wait to reconnect. */
   onRetry?: ((retry: Retry) => void) | undefined;
   /** Aborting it ends the iteration, which throws the signal's reason. */
@@ -143,6 +151,7 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
     if (position) this.last = position;
     if (!content) return undefined;
     if (kind === 'gap') await this.callbacks.onGap?.(content as unknown as Gap); // Safe cast: a gap has a reason.
+    if (kind === 'control') this.callbacks.onControl?.(String(content.control));
     // A newer service may send other kinds of messages: ignore them.
     if (kind !== 'message') return undefined;
     return { ...content, position } as LiveEvent; // Safe cast: the content of such a message is a record.

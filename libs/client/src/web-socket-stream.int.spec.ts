@@ -104,6 +104,14 @@ describe(WebSocketStream.name, () => {
     expect(gaps).toEqual([{ reason: 'expired' }]);
   });
 
+  it('asks for controls when there is a callback for them, and calls it', async () => {
+    await serve((client) => send(client, { event: 'control', control: 'skip' }, record(1)));
+    const controls: string[] = [];
+    await take(live({ name: 'overlay', onControl: (control) => controls.push(control) }), 1);
+    expect(controls).toEqual(['skip']);
+    expect(served[0]?.url).toBe('/base/ws/platform-events/?name=overlay&controls=true');
+  });
+
   it('ends with an error when the token is not valid', async () => {
     await serve(({ socket }) => socket.close(4401, 'no valid token'));
     await expect(live().next()).rejects.toMatchObject({ name: 'LiveError', closeCode: 4401 });

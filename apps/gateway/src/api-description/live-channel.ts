@@ -1,6 +1,6 @@
-import type { JsonObject } from '@stream-events/contracts';
+import { liveControls, type JsonObject } from '@stream-events/contracts';
 import { filterParameters } from '../events/event-filter-parameters.js';
-import { gapFrame, keepAliveFrame, readyFrame } from '../live/connections/frames.js';
+import { controlFrame, gapFrame, keepAliveFrame, readyFrame } from '../live/connections/frames.js';
 import { positionPattern, printPosition } from '../live/stream/position.js';
 import { natsMessages } from './nats-channels.js';
 import { recordSchema } from './record-schemas.js';
@@ -46,9 +46,11 @@ const options = {
   name: {
     type: 'string',
     maxLength: maxConnectionNameLength,
-    description: 'Name of this connection. A replay can be limited to the connections with one name',
+    description:
+      'Name of this connection. Replays, rehearsals, and controls are for the connections with one name',
     examples: ['my-overlay'],
   },
+  controls: flag('Sends the controls that are sent to this connection by its name'),
 };
 
 const [exampleEvent] = natsMessages.event.examples;
@@ -125,6 +127,12 @@ export const liveMessages = {
     summary: 'The connection is alive. With `keep_alive` only; has a position with `positions` only',
     properties: { position },
     frame: keepAliveFrame(examplePosition, 'plain'),
+  }),
+  control: control('control', {
+    summary: 'Somebody tells the client what to do. With `controls` only',
+    properties: { control: { enum: Object.keys(liveControls), description: printList(liveControls) } },
+    required: ['control'],
+    frame: controlFrame('skip', 'plain'),
   }),
 };
 

@@ -6,6 +6,7 @@ import { LiveController } from './transports/live.controller.js';
 import { TokenWatch } from './connections/token-watch.service.js';
 import { WEB_SOCKET_OPTIONS, WebSockets, type WebSocketOptions } from './transports/web-sockets.service.js';
 import { webSocketLimits } from './live-limits.js';
+import { LiveControlsController } from './controls/live-controls.controller.js';
 import { LiveConnections } from './connections/live-connections.service.js';
 import { NamedConnections } from './connections/named-connections.js';
 import { ErasedMessages } from './stream/erased-messages.js';
@@ -20,7 +21,7 @@ import { UsageChannel } from './usage/usage-channel.js';
 
 @Module({
   imports: [AccessModule],
-  controllers: [LiveController],
+  controllers: [LiveController, LiveControlsController],
   providers: [
     ErasedMessages,
     ErasureWatch,

@@ -14,9 +14,16 @@ describe(parseTargetMessage.name, () => {
     );
   });
 
+  it('reads a control', () => {
+    const message = { target: { userId: '1', name: 'a' }, records: [], control: 'skip' as const };
+
+    expect(parseTargetMessage(printTargetMessage(message))).toEqual(message);
+  });
+
   it.each([
     '',
     'null',
+    '{"user":"1","name":"a","records":[],"control":"toString"}',
     '{"user":"1","records":[]}',
     '{"user":1,"name":"a","records":[]}',
     '{"user":"1","name":"a","records":[["1"]]}',

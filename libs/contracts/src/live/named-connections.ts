@@ -18,10 +18,22 @@ export interface SentRecord {
   record: string;
 }
 
-/** What a gateway sends to named connections. Without records, it only asks for their number. */
+/** What a client can be told to do, by the names of the API. The values describe them. */
+export const liveControls = {
+  skip: 'end the current alert',
+  replay: 'show the last alert again',
+  pause: 'show no further alerts',
+  resume: 'continue to show alerts',
+} as const;
+
+export type LiveControl = keyof typeof liveControls;
+
+/** What a gateway sends to named connections: records, or a control. Without both, it only asks for the number of connections. */
 export interface LiveTargetMessage {
   target: LiveTarget;
   records: readonly SentRecord[];
+  /** For connections that have asked for controls. Others do not take the message. */
+  control?: LiveControl;
 }
 
 /** The reply of a gateway. */
@@ -33,10 +45,11 @@ export interface LiveTargetReply {
 }
 
 /** Prints a message as JSON. */
-export function printTargetMessage({ target, records }: LiveTargetMessage): string {
+export function printTargetMessage({ target, control, records }: LiveTargetMessage): string {
   return JSON.stringify({
     user: target.userId,
     name: target.name,
+    control,
     records: records.map(({ id, record }) => [id, record]),
   });
 }
@@ -44,10 +57,17 @@ export function printTargetMessage({ target, records }: LiveTargetMessage): stri
 /** Parses the output of `printTargetMessage`. Undefined for any other text. */
 export function parseTargetMessage(text: string): LiveTargetMessage | undefined {
   const message = parseObject(text);
-  const { user: userId, name, records } = message;
+  const { user: userId, name, records, control } = message;
   if (typeof userId !== 'string' || typeof name !== 'string' || !Array.isArray(records)) return undefined;
   const parsed = records.map(parseRecord).filter((record) => record !== undefined);
-  return parsed.length === records.length ? { target: { userId, name }, records: parsed } : undefined;
+  if (parsed.length !== records.length || (control !== undefined && !isLiveControl(control)))
+    return undefined;
+  return { target: { userId, name }, records: parsed, ...(control && { control }) };
+}
+
+/** Whether a value is the name of a control. */
+export function isLiveControl(value: unknown): value is LiveControl {
+  return typeof value === 'string' && Object.hasOwn(liveControls, value);
 }
 
 /** Parses the reply of a gateway. Undefined for any other text. */

@@ -1,3 +1,4 @@
+import type { LiveControl } from '@stream-events/contracts';
 import { translateRecord } from '../../http/tau-compatibility.js';
 import type { LiveEvent } from '../stream/live-event.js';
 import { positionOf, printPosition, type Position } from '../stream/position.js';
@@ -13,9 +14,11 @@ import type { GapReason } from '../gap-reasons.js';
  * ready        -               │ {"event":"ready","position":…}    │ id: <position>, no data
  * gap          -               │ {"event":"gap","reason":…}        │ event: gap, data: {"reason":…}
  * keep-alive   keep_alive      │ keep_alive with `position`        │ id: <position>, no data
+ * control      {"event":"control","control":…}, also with positions │ event: control, data: {"control":…}
  * ```
  *
- * `keep_alive` is `{"event":"keep_alive"}`. A WebSocket receives it on request only, server-sent events always do. With
+ * `keep_alive` is `{"event":"keep_alive"}`. A WebSocket receives it on request only, server-sent events always do. Controls are sent on
+ * request only. With
  * TAU_COMPATIBILITY, plain WebSockets have the format `tau`, whose records have the names that clients of TAU expect.
  */
 export type FrameFormat = 'plain' | 'tau' | 'positioned' | 'server_sent';
@@ -49,6 +52,13 @@ export function keepAliveFrame(position: Position, format: FrameFormat): Buffer 
   if (format === 'server_sent') return Buffer.from(`id: ${printPosition(position)}\n\n`);
   const withPosition = format === 'positioned' && { position: printPosition(position) };
   return textFrame(JSON.stringify({ event: 'keep_alive', ...withPosition }));
+}
+
+/** Tells the client what to do. */
+export function controlFrame(control: LiveControl, format: FrameFormat): Buffer {
+  if (format === 'server_sent')
+    return Buffer.from(`event: control\ndata: ${JSON.stringify({ control })}\n\n`);
+  return textFrame(JSON.stringify({ event: 'control', control }));
 }
 
 /** Whether clients with this format receive records only. */

@@ -1,10 +1,10 @@
-import type { OpenConnection } from '@stream-events/contracts';
+import type { LiveControl, OpenConnection } from '@stream-events/contracts';
 import { pause } from '@stream-events/service';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Interruption } from '../stream/event-feed.service.js';
 import type { HistoryPage } from '../stream/event-history.service.js';
 import type { FanOut, Member } from './fan-out.js';
-import { frameOf, gapFrame, keepAliveFrame, readyFrame } from './frames.js';
+import { controlFrame, frameOf, gapFrame, keepAliveFrame, readyFrame } from './frames.js';
 import type { LiveEvent } from '../stream/live-event.js';
 import { compileFilter, type LiveFilter } from './live-filter.js';
 import type { LiveSink } from './live-sink.js';
@@ -21,6 +21,8 @@ export interface LiveRequest {
   after?: string | undefined;
   /** Whether it receives keep-alives. */
   keepAlive: boolean;
+  /** Whether it receives controls. */
+  controls?: boolean;
   /** Name of the connection. A replay can be limited to the connections with one name. */
   name?: string | undefined;
 }
@@ -131,6 +133,14 @@ export class LiveConnection implements Member {
     if (this.sink.bufferedBytes + frame.length > maxBufferedBytes) return 'dropped';
     this.sink.write(frame);
     return 'sent';
+  }
+
+  /** Sends a control to a client that has asked for controls. Returns whether it was sent. */
+  control(control: LiveControl): boolean {
+    const isWanted = this.request.controls === true && !this.ending.signal.aborted;
+    if (!isWanted || this.sink.bufferedBytes > maxBufferedBytes) return false;
+    this.sink.write(controlFrame(control, this.format));
+    return true;
   }
 
   /** Waits until the client has read nearly everything. False if it reads nothing for ten seconds, which closes its connection. */

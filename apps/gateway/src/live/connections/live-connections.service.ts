@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { LiveReport, LiveTarget } from '@stream-events/contracts';
+import type { LiveControl, LiveReport, LiveTarget } from '@stream-events/contracts';
 import { Counter, Gauge, Registry } from '@stream-events/service';
 import type { Caller } from '../../access/caller.js';
 import type { EndedToken } from '../../access/token-lookup.service.js';
@@ -132,18 +132,20 @@ export class LiveConnections {
   }
 
   /** Sends events of a rehearsal to a user's connections with a name, each at its own pace. Returns how many took them. */
-  async rehearse({ userId, name }: LiveTarget, events: readonly LiveEvent[]): Promise<number> {
-    const named = [...this.connections].filter(
-      ([{ request }, caller]) => caller.id === userId && request.name === name,
-    );
+  async rehearse(target: LiveTarget, events: readonly LiveEvent[]): Promise<number> {
     const outcomes = await Promise.all(
-      named.map(async ([connection]) => {
+      this.named(target).map(async (connection) => {
         if (!(await connection.hasRead())) return false;
         for (const event of events) this.replayTo(connection, event);
         return true;
       }),
     );
     return outcomes.filter((isSent) => isSent).length;
+  }
+
+  /** Sends a control to a user's connections with a name that have asked for controls. Returns how many took it. */
+  control(target: LiveTarget, control: LiveControl): number {
+    return this.named(target).filter((connection) => connection.control(control)).length;
   }
 
   /** Closes the connections of these tokens. A client whose token has other rights now can reconnect with it. */
@@ -164,6 +166,13 @@ export class LiveConnections {
     clearInterval(this.excessTimer);
     this.fanOut.flush();
     for (const connection of this.connections.keys()) connection.close('shutting_down');
+  }
+
+  private named({ userId, name }: LiveTarget): LiveConnection[] {
+    const found = [...this.connections].filter(
+      ([{ request }, caller]) => caller.id === userId && request.name === name,
+    );
+    return found.map(([connection]) => connection);
   }
 
   private replayTo(connection: LiveConnection, event: LiveEvent): void {

@@ -1,5 +1,5 @@
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { natsUsers, type LiveTarget } from '@stream-events/contracts';
+import { natsUsers, type LiveControl, type LiveTarget } from '@stream-events/contracts';
 import { createLogger } from '@stream-events/service';
 import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
 import { HoldingProxy } from '../../../test/holding-proxy.js';
@@ -8,6 +8,7 @@ import { NamedConnections } from './named-connections.js';
 
 /** A gateway whose connections take messages when the test lets them. */
 class MadeGateway {
+  readonly controls: string[] = [];
   readonly received: { target: LiveTarget; records: string[] }[] = [];
   /** The number of its connections, for every target. */
   connections = 0;
@@ -15,6 +16,11 @@ class MadeGateway {
   reading: Promise<void> = Promise.resolve();
 
   constructor(readonly id: string) {}
+
+  control({ name }: LiveTarget, control: LiveControl): number {
+    this.controls.push(`${name}: ${control}`);
+    return this.connections;
+  }
 
   async rehearse(target: LiveTarget, events: readonly LiveEvent[]): Promise<number> {
     this.received.push({ target, records: events.map(({ id, record }) => `${id} ${record.toString()}`) });
@@ -70,6 +76,14 @@ describe(NamedConnections.name, () => {
     expect(await at(named, 0).send({ target, records })).toBe(3);
     for (const { received } of gateways)
       expect(received).toEqual([{ target, records: records.map(({ id, record }) => `${id} ${record}`) }]);
+  });
+
+  it('sends a control', async () => {
+    announced = ['second'];
+    at(gateways, 1).connections = 1;
+
+    expect(await at(named, 0).send({ ...empty, control: 'skip' })).toBe(1);
+    expect(at(gateways, 1)).toMatchObject({ controls: [`${target.name}: skip`], received: [] });
   });
 
   it('waits until the connections have read', async () => {

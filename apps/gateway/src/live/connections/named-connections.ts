@@ -49,7 +49,7 @@ export class NamedConnections {
 
   constructor(
     private readonly options: NatsOptions,
-    private readonly live: Pick<LiveConnections, 'rehearse'>,
+    private readonly live: Pick<LiveConnections, 'rehearse' | 'control'>,
     private readonly board: Pick<UsageBoard, 'gateway' | 'gatewaysOf'>,
     logger: Logger,
   ) {
@@ -81,8 +81,8 @@ export class NamedConnections {
   }
 
   /**
-   * Sends records to connections, and waits until all gateways with connections of the user have replied, at most 12 s. Returns the number
-   * of connections that took them, as far as gateways replied. Without records, it counts the connections.
+   * Sends records or a control to connections, and waits until all gateways with connections of the user have replied, at most 12 s. Returns
+   * the number of connections that took the message, as far as gateways replied. Without both, it counts the connections.
    *
    * @throws ServiceError `unavailable` while NATS is unavailable; InvalidArgumentError for more than the maximum payload of NATS
    */
@@ -114,7 +114,10 @@ export class NamedConnections {
   private async take(message: Msg): Promise<void> {
     const content = parseTargetMessage(message.string());
     if (!content) throw new Error('the message cannot be read');
-    const connections = await this.live.rehearse(content.target, content.records.map(toLiveEvent));
+    const { target, records, control } = content;
+    const connections = control
+      ? this.live.control(target, control)
+      : await this.live.rehearse(target, records.map(toLiveEvent));
     const reply: LiveTargetReply = { gateway: this.board.gateway, connections };
     if (this.watch?.isConnected) message.respond(JSON.stringify(reply));
   }

@@ -16,9 +16,11 @@ export function ServerSentEventsParameters(): MethodDecorator {
     }),
     DescribesText({
       name: 'name',
-      description: 'Name of this connection. A replay can be limited to the connections with one name',
+      description:
+        'Name of this connection. Replays, rehearsals, and controls are for the connections with one name',
       example: 'my-overlay',
     }),
+    DescribesFlag('controls', 'Sends the controls that are sent to this connection by its name'),
   );
 }
 

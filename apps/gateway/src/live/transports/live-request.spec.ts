@@ -64,7 +64,7 @@ describe(readLiveMessage.name, () => {
 describe(parseLiveFields.name, () => {
   it('requests all new events by default', () => {
     expect(parseLiveFields({ token: 'a', unknown: {} })).toEqual({
-      request: { filter: {}, after: undefined, name: undefined, keepAlive: false },
+      request: { filter: {}, after: undefined, name: undefined, keepAlive: false, controls: false },
       positions: false,
     });
   });
@@ -107,6 +107,7 @@ describe(parseLiveFields.name, () => {
         filter: { since: Date.parse('2026-11-21T00:00Z'), until: Date.parse('2026-11-22T00:00Z') },
         after: 'garbage',
         keepAlive: true,
+        controls: false,
         name: 'ö',
       },
       positions: true,

@@ -24,7 +24,7 @@ export interface LiveOptions {
   positions: boolean;
 }
 
-const flags = ['positions', 'keep_alive'] as const;
+const flags = ['positions', 'keep_alive', 'controls'] as const;
 const flagValues = new Map<string, boolean>([
   ['true', true],
   ['false', false],
@@ -71,9 +71,11 @@ export function parseLiveFields(fields: LiveFields): LiveOptions {
   const filter = parseFilter(fields, faults);
   const after = faults.attempt(() => readText(fields, 'after'));
   const name = faults.attempt(() => readName(fields));
-  const [positions, keepAlive] = flags.map((flag) => faults.attempt(() => readFlag(fields, flag)) ?? false);
+  const [positions = false, keepAlive = false, controls = false] = flags.map((flag) =>
+    faults.attempt(() => readFlag(fields, flag)),
+  );
   faults.throwIfAny();
-  return { request: { filter, after, name, keepAlive: keepAlive === true }, positions: positions === true };
+  return { request: { filter, after, name, keepAlive, controls }, positions };
 }
 
 function parseFilter(fields: LiveFields, faults: ParameterFaults): LiveFilter {
