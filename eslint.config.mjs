@@ -65,7 +65,8 @@ const folderOrders = {
   'apps/streamer-monitor/src': ['streams', 'polling', 'streamers', 'stream-events', 'rebuild'],
   'apps/platform-connector/src': [
     ...['platform', 'look-up', 'sockets', 'conduits', 'subscriptions', 'event-types', 'grants'],
-    ...['connections', 'client-calls', 'pictures', 'reconciliation', 'revocations', 'status'],
+    ...['connections', 'client-calls', 'pictures', 'user-sockets'],
+    ...['reconciliation', 'revocations', 'status'],
   ],
   'apps/platform-simulator/src': [
     ...['http', 'limits', 'world', 'faults', 'grants', 'oauth', 'messages', 'sockets', 'transports'],

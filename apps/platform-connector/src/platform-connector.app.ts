@@ -52,6 +52,7 @@ import { Reconciler } from './reconciliation/reconciler.service.js';
 import { RevocationsConsumer } from './revocations/revocations.consumer.js';
 import { DeliveryGaps } from './sockets/delivery-gaps.service.js';
 import { SocketIngest } from './sockets/socket-ingest.service.js';
+import { UserSockets } from './user-sockets/user-sockets.service.js';
 
 /** The contracts that the platform connector serves. */
 export const servedContracts: readonly Contract<object, object>[] = [
@@ -113,6 +114,7 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
     ConsentEventsConsumer,
     ConnectionUpkeep,
     ShardKeeper,
+    UserSockets,
   ].map((part) => app.get(part));
   for (const part of background) await part.start();
   await app.listen();

@@ -13,6 +13,7 @@ import { CreateDeliveryGaps1767500000000 } from './migrations/1767500000000-crea
 import { Conduit } from './conduits/conduit.entity.js';
 import { ConduitShard } from './conduits/conduit-shard.entity.js';
 import { ShardHolder } from './conduits/shard-holder.entity.js';
+import { CreateUserSessions1767510000000 } from './migrations/1767510000000-create-user-sessions.js';
 import { AddTransports1767600000000 } from './migrations/1767600000000-add-transports.js';
 import { CreateUserGrants1767700000000 } from './migrations/1767700000000-create-user-grants.js';
 import { AddRateBudgetsOfUsers1767900000000 } from './migrations/1767900000000-add-rate-budgets-of-users.js';
@@ -25,6 +26,7 @@ import { UserGrant } from './grants/user-grant.entity.js';
 import { PlatformErrorRow } from './platform/platform-error.entity.js';
 import { RateBudgetRow } from './platform/rate-budget.entity.js';
 import { DeliveryGapRow } from './sockets/delivery-gap.entity.js';
+import { UserSession } from './sockets/user-session.entity.js';
 import { Reconciliation } from './subscriptions/reconciliation.entity.js';
 import { SubscriptionMoveRow } from './subscriptions/subscription-move.entity.js';
 import { Subscription } from './subscriptions/subscription.entity.js';
@@ -49,6 +51,7 @@ export const schema = {
     Subscription,
     SubscriptionMoveRow,
     UserGrant,
+    UserSession,
   ],
   migrations: [
     CreateAppTokensAndRateBudgets1764200000000,
@@ -60,6 +63,7 @@ export const schema = {
     CreateConnections1767400000000,
     CreateSubscriptionMoves1767300000000,
     CreateDeliveryGaps1767500000000,
+    CreateUserSessions1767510000000,
     AddTransports1767600000000,
     CreateUserGrants1767700000000,
     AddRateBudgetsOfUsers1767900000000,

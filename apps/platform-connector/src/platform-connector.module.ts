@@ -18,6 +18,7 @@ import { RevocationsModule } from './revocations/revocations.module.js';
 import { SocketsModule } from './sockets/sockets.module.js';
 import { StatusModule } from './status/status.module.js';
 import { SubscriptionsModule } from './subscriptions/subscriptions.module.js';
+import { UserSocketsModule } from './user-sockets/user-sockets.module.js';
 
 /** The connections that the app opens before it creates the module. */
 export interface PlatformConnectorConnections {
@@ -58,6 +59,7 @@ export class PlatformConnectorModule {
         RevocationsModule,
         ConnectionsModule,
         SocketsModule,
+        UserSocketsModule,
         ClientCallsModule,
         ConduitsModule,
         PicturesModule,

@@ -51,7 +51,10 @@ export const sharedVariables = {
     { default: 'on' },
   ),
   PLATFORM_CLIENT_ID: optionalText('Client id of your application on the platform'),
-  PLATFORM_CLIENT_SECRET: optionalText('Client secret of your application on the platform', { secret: true }),
+  PLATFORM_CLIENT_SECRET: optionalText(
+    'Client secret of your application on the platform. A public application has none: then every call uses the token of a connected user, and events arrive over plain WebSockets',
+    { secret: true },
+  ),
   PLATFORM_WEBHOOK_SECRET: list(
     'Secrets that the platform signs its messages with, 10 to 100 characters each, separated by commas. New subscriptions use the first one; every secret verifies messages',
     {

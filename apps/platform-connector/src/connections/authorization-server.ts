@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
   PlatformUnavailableError,
+  type Application,
   type AuthorizationEndpoint,
   type AuthorizationRequest,
   type ConsentProtocol,
   type DeviceCode,
   type DeviceCodeOutcome,
-  type PlatformCredentials,
   type PlatformReply,
   type RefreshOutcome,
   type TokenOwner,
@@ -85,7 +85,7 @@ export class AuthorizationServer {
     return this.health.noting(endpoint, () => read(reply));
   }
 
-  private credentials(): PlatformCredentials {
+  private credentials(): Application {
     if (this.settings.credentials) return this.settings.credentials;
     throw new PlatformUnavailableError(
       'No platform application is configured. Set PLATFORM_CLIENT_ID and PLATFORM_CLIENT_SECRET.',

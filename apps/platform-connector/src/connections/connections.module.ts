@@ -9,6 +9,7 @@ import { ConnectionsController } from './connections.controller.js';
 import { ConnectionsRepository } from './connections.repository.js';
 import { ConnectionsService } from './connections.service.js';
 import { ConsentEventsConsumer } from './consent-events.consumer.js';
+import { UserPlatforms } from './user-platforms.service.js';
 import { UserTokens } from './user-tokens.service.js';
 
 /** The channels that have given consent, and their tokens. */
@@ -22,8 +23,9 @@ import { UserTokens } from './user-tokens.service.js';
     ConnectionsService,
     ConnectionUpkeep,
     ConsentEventsConsumer,
+    UserPlatforms,
     UserTokens,
   ],
-  exports: [AuthorizationServer, ConnectionConsequences, ConnectionsRepository, UserTokens],
+  exports: [AuthorizationServer, ConnectionConsequences, ConnectionsRepository, UserPlatforms, UserTokens],
 })
 export class ConnectionsModule {}

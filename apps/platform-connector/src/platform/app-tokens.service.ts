@@ -45,6 +45,8 @@ const renewalPauseMs = 30_000;
  */
 @Injectable()
 export class AppTokens {
+  /** See `TokenSource`: the token is not a user's. */
+  readonly userId = null;
   private held: HeldToken | undefined;
   /** The platform replied 401 to this token before it expired. */
   private refusedToken: string | undefined;
@@ -95,7 +97,9 @@ export class AppTokens {
   }
 
   private credentials(): PlatformCredentials {
-    if (this.settings.credentials) return this.settings.credentials;
+    const { credentials } = this.settings;
+    if (credentials?.clientSecret !== undefined)
+      return { clientId: credentials.clientId, clientSecret: credentials.clientSecret };
     throw new PlatformUnavailableError(
       'No platform credentials are configured. Set PLATFORM_CLIENT_ID and PLATFORM_CLIENT_SECRET.',
       3_600,

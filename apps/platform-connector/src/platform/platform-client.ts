@@ -63,20 +63,34 @@ interface Sending<Reply extends ReplyHead> {
 @Injectable()
 export class PlatformClient implements PlatformCaller {
   private readonly slots = new CallSlots(slots);
+  /** The token of calls that name none. */
+  private ownTokens: TokenSource;
 
   constructor(
     private readonly http: PlatformHttp,
-    private readonly tokens: AppTokens,
+    tokens: AppTokens,
     private readonly budgets: RateBudgets,
     private readonly health: PlatformHealth,
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
-  ) {}
+  ) {
+    this.ownTokens = tokens;
+  }
 
-  async call<T>(call: PlatformCall, read: (answer: PlatformReply, askedAt: number) => T): Promise<T> {
+  /** Makes calls that name no token with this one: an application without a secret has none of its own. */
+  useTokens(tokens: TokenSource): void {
+    this.ownTokens = tokens;
+  }
+
+  async call<T>(
+    call: PlatformCall,
+    read: (answer: PlatformReply, askedAt: number) => T,
+    tokens = this.ownTokens,
+  ): Promise<T> {
     const limits = callLimits[call.endpoint];
     return this.inSlot(call.priority, limits, async (deadline) => {
       const exchange = this.http.send.bind(this.http);
-      const { answer, askedAt } = await this.tryCall({ call, limits, userId: null, deadline, exchange });
+      const sending = { call, limits, userId: tokens.userId, deadline, exchange };
+      const { answer, askedAt } = await this.tryCall(sending, tokens);
       return this.health.noting(call.endpoint, () => read(answer, askedAt));
     });
   }
@@ -132,11 +146,11 @@ export class PlatformClient implements PlatformCaller {
     }
   }
 
-  private async tryCall(sending: Sending<PlatformReply>): Promise<Asked<PlatformReply>> {
+  private async tryCall(sending: Sending<PlatformReply>, tokens: TokenSource): Promise<Asked<PlatformReply>> {
     const { limits, deadline } = sending;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.attempt(sending);
+        return await this.attempt(sending, tokens);
       } catch (error) {
         const pauseMs = retryPauseMs(attempt, Math.random());
         const isLast =
@@ -149,12 +163,13 @@ export class PlatformClient implements PlatformCaller {
   }
 
   /** Repeats the call once with another token after a 401, because a valid token can be revoked at any time. */
-  private async attempt(sending: Sending<PlatformReply>): Promise<Asked<PlatformReply>> {
+  private async attempt(sending: Sending<PlatformReply>, tokens: TokenSource): Promise<Asked<PlatformReply>> {
     const { endpoint } = sending.call;
     this.health.checkCircuit();
-    const token = await this.tokens.current();
+    const token = await tokens.current();
     let asked = await this.send(sending, token);
-    if (asked.answer.status === 401) asked = await this.send(sending, await this.tokens.replace(token));
+    const other = asked.answer.status === 401 ? await tokens.replace(token) : null;
+    if (other !== null) asked = await this.send(sending, other);
     if (asked.rateLimit) throw asked.rateLimit;
     if (asked.answer.status !== 401) return asked;
     const error = new PlatformUnavailableError('The platform rejected a token that it had just issued.', 60);

@@ -83,6 +83,7 @@ describe('toPlatformSettings', () => {
       ['websocket', { ...application, ...webhook, PLATFORM_TRANSPORT: 'websocket' }],
       ['conduit', application],
       ['conduit', { ...application, PUBLIC_URL: 'https://events.example' }],
+      ['websocket', { PLATFORM: 'twitch', PLATFORM_CLIENT_ID: 'public', ...webhook }],
       [null, { PLATFORM: 'twitch' }],
       [null, { ...application, PLATFORM: 'none', PLATFORM_TRANSPORT: 'conduit' }],
     ])('is %s with %j', (transport, environment) => {
@@ -92,12 +93,20 @@ describe('toPlatformSettings', () => {
     it.each([
       ['PUBLIC_URL', { ...application, PLATFORM_TRANSPORT: 'webhook' }],
       ['PLATFORM_CLIENT_SECRET', { PLATFORM: 'twitch', PLATFORM_TRANSPORT: 'conduit' }],
+      [
+        'PLATFORM_CLIENT_SECRET',
+        { PLATFORM: 'twitch', PLATFORM_CLIENT_ID: 'public', PLATFORM_TRANSPORT: 'webhook', ...webhook },
+      ],
     ])('names %s when it lacks it', (name, environment) => {
       expect(() => settingsOf(environment)).toThrow(name);
     });
   });
 
-  it.each(['PLATFORM_CLIENT_ID', 'PLATFORM_CLIENT_SECRET'])('rejects %s alone', (name) => {
-    expect(() => settingsOf({ PLATFORM: 'twitch', [name]: 'half' })).toThrow(/set both or neither/);
+  it('accepts an application without a secret, and rejects a secret without an application', () => {
+    expect(settingsOf({ PLATFORM: 'twitch', PLATFORM_CLIENT_ID: 'id' }).credentials).toEqual({
+      clientId: 'id',
+      clientSecret: undefined,
+    });
+    expect(() => settingsOf({ PLATFORM: 'twitch', PLATFORM_CLIENT_SECRET: 'half' })).toThrow(/set both/);
   });
 });

@@ -3,7 +3,7 @@ import {
   fingerprintOf,
   platforms,
   readPlatformUrls,
-  type PlatformCredentials,
+  type Application,
   type PlatformDefinition,
   type PlatformName,
   type platformVariables,
@@ -25,8 +25,8 @@ export interface WebhookTarget {
 export interface PlatformSettings {
   platform: PlatformName;
   definition: PlatformDefinition;
-  /** Undefined when no credentials are configured. Then no call is possible. */
-  credentials: PlatformCredentials | undefined;
+  /** Undefined when no credentials are configured: then no call is possible. Without a secret, every call needs the token of a user. */
+  credentials: Application | undefined;
   urls: PlatformUrls;
   /** The method of new subscriptions. Null without an application on a platform: then there are no subscriptions. */
   transport: TransportMethod | null;
@@ -55,7 +55,7 @@ type Config = Pick<
   | 'PUBLIC_URL'
 >;
 
-/** @throws Error when only one of the two credentials is configured, or `PLATFORM_TRANSPORT` lacks what it needs */
+/** @throws Error when a secret is configured without a client id, or `PLATFORM_TRANSPORT` lacks what it needs */
 export function toPlatformSettings(config: Config): PlatformSettings {
   const { PLATFORM: platform } = config;
   const credentials = readCredentials(config);
@@ -84,25 +84,29 @@ function readWebhook(
 }
 
 function chooseTransport(
-  { PLATFORM, PLATFORM_TRANSPORT: wanted, PLATFORM_CLIENT_ID: clientId }: Config,
+  { PLATFORM, PLATFORM_TRANSPORT: wanted }: Config,
   { webhook, credentials }: Pick<PlatformSettings, 'webhook' | 'credentials'>,
 ): TransportMethod | null {
   if (PLATFORM === 'none') return null;
+  const hasSecret = credentials?.clientSecret !== undefined;
   if (wanted === 'webhook' && !webhook)
     throw new Error('PLATFORM_TRANSPORT is webhook: set PUBLIC_URL and PLATFORM_WEBHOOK_SECRET');
+  if ((wanted === 'webhook' || wanted === 'conduit') && credentials && !hasSecret)
+    throw new Error(
+      `PLATFORM_TRANSPORT is ${wanted}: set PLATFORM_CLIENT_SECRET, or PLATFORM_TRANSPORT to websocket`,
+    );
   if (wanted === 'conduit' && !credentials)
     throw new Error('PLATFORM_TRANSPORT is conduit: set PLATFORM_CLIENT_ID and PLATFORM_CLIENT_SECRET');
   if (wanted !== 'auto') return wanted;
+  if (credentials && !hasSecret) return 'websocket';
   if (webhook) return 'webhook';
-  if (credentials) return 'conduit';
-  return clientId === undefined ? null : 'websocket';
+  return credentials ? 'conduit' : null;
 }
 
-function readCredentials(config: Config): PlatformCredentials | undefined {
+function readCredentials(config: Config): Application | undefined {
   const { PLATFORM_CLIENT_ID: clientId, PLATFORM_CLIENT_SECRET: clientSecret } = config;
-  if ((clientId === undefined) !== (clientSecret === undefined)) {
-    throw new Error('only one of PLATFORM_CLIENT_ID and PLATFORM_CLIENT_SECRET is set: set both or neither');
-  }
-  if (clientId !== undefined && clientSecret !== undefined) return { clientId, clientSecret };
+  if (clientId === undefined && clientSecret !== undefined)
+    throw new Error('PLATFORM_CLIENT_SECRET is set without PLATFORM_CLIENT_ID: set both');
+  if (clientId !== undefined) return { clientId, clientSecret };
   return config.PLATFORM === 'simulator' ? simulatedCredentials : undefined;
 }

@@ -1,7 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { typesForConduit } from '@stream-events/platforms';
 import { ConduitsRepository } from '../conduits/conduits.repository.js';
+import { UserPlatforms } from '../connections/user-platforms.service.js';
 import { EventTypesService } from '../event-types/event-types.service.js';
+import type { GrantsOf } from '../grants/consent.js';
 import { UserGrants } from '../grants/user-grants.service.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { StreamerMonitorClient } from './streamer-monitor.client.js';
@@ -23,6 +25,7 @@ export class DesiredSubscriptionsService {
     private readonly eventTypes: EventTypesService,
     private readonly grants: UserGrants,
     private readonly conduits: ConduitsRepository,
+    private readonly users: UserPlatforms,
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
   ) {}
 
@@ -36,9 +39,23 @@ export class DesiredSubscriptionsService {
     const clientId = credentials?.clientId;
     const conduitId =
       transport === 'conduit' && clientId !== undefined ? await this.conduits.findId(clientId) : null;
-    const types = conduitId === null ? active : [...typesForConduit(), ...active];
+    const available = active.filter(
+      (type) => transport !== 'websocket' || type.transports.includes(transport),
+    );
+    const types = conduitId === null ? available : [...typesForConduit(), ...available];
     const values = { clientId, conduitId: conduitId ?? undefined };
-    const grantsOf = await this.grants.read(usersToAsk(streamerIds, types), signal);
+    const grantsOf =
+      transport === 'websocket'
+        ? await this.scopesOfTokens()
+        : await this.grants.read(usersToAsk(streamerIds, types), signal);
     return { monitored, wanted: wantedSubscriptions(streamerIds, types, { values, grantsOf }) };
+  }
+
+  /** Over plain sockets, what counts is the scopes of the token itself, not what a user has granted at some time. */
+  private async scopesOfTokens(): Promise<GrantsOf> {
+    const scopes = new Map(
+      (await this.users.connected()).map(({ userId, scopes }) => [userId, new Set(scopes)]),
+    );
+    return (userId) => scopes.get(userId) ?? new Set();
   }
 }

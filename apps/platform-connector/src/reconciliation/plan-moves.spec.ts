@@ -257,7 +257,7 @@ describe('moves, round after round', () => {
             maxCost: 4 + room,
             foreignCost: 0,
             kindOf: (transport) => current().kindOf(transport),
-            canCreate: true,
+            canCreate: () => true,
             moves: moves.map((move) => ({ ...move, isReady: true, retryAt: null })),
             now: time,
             newId: () => `new-${(ids += 1)}`,

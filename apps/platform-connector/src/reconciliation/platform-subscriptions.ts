@@ -1,5 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { PLATFORM } from '../platform/platform-settings.js';
+import { UserPlatforms, type ConnectedUser } from '../connections/user-platforms.service.js';
+import { PLATFORM, PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
+import { UserSessionsRepository } from '../sockets/user-sessions.repository.js';
 import {
   PlatformUnavailableError,
   type CreateOutcome,
@@ -17,37 +19,96 @@ export interface PlatformListing {
 
 // With 100 per page, this allows a million subscriptions. A longer list means that paging does not end.
 const maxPages = 10_000;
+// A connection is made within a minute or so, and its session then asks for a round.
+const noUserRetrySeconds = 10;
 
-/** Lists, creates, and deletes subscriptions on the platform. All methods throw PlatformUnavailableError. */
+/**
+ * Lists, creates, and deletes subscriptions on the platform. All methods throw PlatformUnavailableError. The platform keeps the
+ * subscriptions over plain sockets apart: each user's token sees those that it has created, and has a limit of its own.
+ */
 @Injectable()
 export class PlatformSubscriptions {
+  /** The users whose tokens see the subscriptions that were listed last, by the id of the subscription. */
+  private readonly users = new Map<string, ConnectedUser>();
+
   constructor(
     @Inject(PLATFORM) private readonly platform: OutboundPlatform,
+    @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
+    private readonly userPlatforms: UserPlatforms,
+    private readonly sessions: UserSessionsRepository,
     private readonly transports: OwnTransportsReader,
   ) {}
 
   /** Returns all pages or fails. */
   async list(signal: AbortSignal): Promise<PlatformListing> {
-    const subscriptions: PlatformSubscription[] = [];
-    let next: string | undefined;
-    for (let page = 0; page < maxPages; page += 1) {
-      signal.throwIfAborted();
-      const reply = await this.platform.listSubscriptions(next);
-      subscriptions.push(...reply.subscriptions);
-      if (reply.next === null) return { subscriptions, maxCost: reply.maxTotalCost };
-      next = reply.next;
+    const isOfUsers = this.settings.transport === 'websocket';
+    const hasOwnToken = this.settings.credentials?.clientSecret !== undefined;
+    const users = await this.usersWithSockets();
+    if (isOfUsers && users.length === 0)
+      throw new PlatformUnavailableError(
+        'No channel with an event socket is connected. Connect one with POST /api/v1/platform/connections.',
+        noUserRetrySeconds,
+      );
+    const ofApplication = isOfUsers && !hasOwnToken ? nothing() : await listAll(this.platform, signal);
+    const ofUsers = nothing();
+    this.users.clear();
+    for (const user of users) {
+      const { subscriptions, maxCost } = await listAll(this.userPlatforms.of(user), signal);
+      for (const { id } of subscriptions) this.users.set(id, user);
+      ofUsers.subscriptions.push(...subscriptions);
+      ofUsers.maxCost += maxCost;
     }
-    throw new Error(`cannot list the platform’s subscriptions: paging did not end after ${maxPages} pages`);
+    // The limit of one side does not concern the subscriptions of other programs on the other side.
+    const own = (await this.transports.read())?.own;
+    const onlyOurs = ({ subscriptions }: PlatformListing): PlatformSubscription[] =>
+      subscriptions.filter(({ transport }) => own?.kindOf(transport) !== undefined);
+    return isOfUsers
+      ? { ...ofUsers, subscriptions: [...ofUsers.subscriptions, ...onlyOurs(ofApplication)] }
+      : { ...ofApplication, subscriptions: [...ofApplication.subscriptions, ...onlyOurs(ofUsers)] };
   }
 
   async create({ type, version, condition }: OwnSubscription): Promise<CreateOutcome> {
-    const transport = await this.transports.forNew();
+    const transport = (await this.transports.chooserForNew())?.(condition);
     // It was lost after the plan was made.
     if (!transport) throw new PlatformUnavailableError('There is no transport for new subscriptions.', 1);
-    return this.platform.createSubscription({ type, version, condition, transport });
+    const platform =
+      transport.method === 'websocket' ? await this.platformOfSession(transport.sessionId) : this.platform;
+    return platform.createSubscription({ type, version, condition, transport });
   }
 
   async delete(subscriptionId: string): Promise<void> {
-    await this.platform.deleteSubscription(subscriptionId);
+    const user = this.users.get(subscriptionId);
+    await (user ? this.userPlatforms.of(user) : this.platform).deleteSubscription(subscriptionId);
   }
+
+  private async usersWithSockets(): Promise<ConnectedUser[]> {
+    const sessions = await this.sessions.all();
+    if (sessions.length === 0) return [];
+    const users = await this.userPlatforms.connected();
+    return users.filter(({ userId }) => sessions.some((session) => session.userId === userId));
+  }
+
+  private async platformOfSession(id: string): Promise<OutboundPlatform> {
+    const session = (await this.sessions.all()).find(({ sessionId }) => sessionId === id);
+    const user = (await this.userPlatforms.connected()).find(({ userId }) => userId === session?.userId);
+    if (user) return this.userPlatforms.of(user);
+    throw new PlatformUnavailableError('The user of the event socket is no longer connected.', 1);
+  }
+}
+
+function nothing(): PlatformListing {
+  return { subscriptions: [], maxCost: 0 };
+}
+
+async function listAll(platform: OutboundPlatform, signal: AbortSignal): Promise<PlatformListing> {
+  const subscriptions: PlatformSubscription[] = [];
+  let next: string | undefined;
+  for (let page = 0; page < maxPages; page += 1) {
+    signal.throwIfAborted();
+    const reply = await platform.listSubscriptions(next);
+    subscriptions.push(...reply.subscriptions);
+    if (reply.next === null) return { subscriptions, maxCost: reply.maxTotalCost };
+    next = reply.next;
+  }
+  throw new Error(`cannot list the platform’s subscriptions: paging did not end after ${maxPages} pages`);
 }

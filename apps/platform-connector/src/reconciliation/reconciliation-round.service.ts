@@ -116,7 +116,7 @@ export class ReconciliationRound {
     const transports = await this.transports.read();
     // Another instance has a newer transport or secrets. It needs a listing to move subscriptions.
     const isOutdated = transports?.isCurrent === false;
-    const canCreate = (await this.transports.forNew()) !== null;
+    const transportOf = await this.transports.chooserForNew();
     const plan = planSubscriptions({
       wanted,
       own,
@@ -124,8 +124,8 @@ export class ReconciliationRound {
       maxCost: listing?.maxCost ?? maxCost,
       foreignCost,
       kindOf: (transport) => transports?.own.kindOf(transport),
-      canCreate,
-      moves: listing && canCreate && !isOutdated ? await this.moves.read() : null,
+      canCreate: (condition) => transportOf?.(condition) != null,
+      moves: listing && transportOf && !isOutdated ? await this.moves.read() : null,
       now,
       newId: v7,
     });

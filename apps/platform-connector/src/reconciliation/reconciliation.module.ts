@@ -1,8 +1,10 @@
 import { Module } from '@nestjs/common';
 import { ConduitsModule } from '../conduits/conduits.module.js';
+import { ConnectionsModule } from '../connections/connections.module.js';
 import { EventTypesModule } from '../event-types/event-types.module.js';
 import { GrantsModule } from '../grants/grants.module.js';
 import { PlatformModule } from '../platform/platform.module.js';
+import { SocketsModule } from '../sockets/sockets.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { DesiredSubscriptionsService } from './desired-subscriptions.service.js';
 import { EventsClient } from './events.client.js';
@@ -15,7 +17,15 @@ import { StreamerMonitorClient } from './streamer-monitor.client.js';
 
 /** Reconciliation: compares the desired subscriptions with the actual ones, and creates and deletes them on the platform. */
 @Module({
-  imports: [ConduitsModule, EventTypesModule, GrantsModule, PlatformModule, SubscriptionsModule],
+  imports: [
+    ConduitsModule,
+    ConnectionsModule,
+    EventTypesModule,
+    GrantsModule,
+    PlatformModule,
+    SocketsModule,
+    SubscriptionsModule,
+  ],
   providers: [
     DesiredSubscriptionsService,
     EventsClient,

@@ -34,7 +34,7 @@ function plan(input: Partial<PlanInput>): Plan {
   return planSubscriptions({
     ...defaults,
     kindOf: (transport) => transports.kindOf(transport),
-    canCreate: true,
+    canCreate: () => true,
     moves: [],
     now,
     newId: () => `new-${(ids += 1)}`,

@@ -1,4 +1,4 @@
-import type { PlatformSubscription, SubscriptionTransport } from '@stream-events/platforms';
+import type { Condition, PlatformSubscription, SubscriptionTransport } from '@stream-events/platforms';
 import { applyConsent } from './apply-consent.js';
 import { matchListing, type Listing, type Match } from './match-listing.js';
 import { planMoves, type MovesPlan } from './plan-moves.js';
@@ -31,8 +31,8 @@ export interface PlanInput {
   foreignCost: number;
   /** How a transport relates to the wanted one; undefined for a transport that is not ours. */
   kindOf: (transport: SubscriptionTransport | null) => TransportKind | undefined;
-  /** Whether there is a transport for new subscriptions. */
-  canCreate: boolean;
+  /** Whether there is a transport for a new subscription with this condition. */
+  canCreate: (condition: Condition) => boolean;
   /** The subscriptions that move to the wanted transport; null when none may move in this round. They move only with a listing. */
   moves: readonly SubscriptionMove[] | null;
   now: number;
@@ -159,7 +159,7 @@ function allot(
     const isRoomNew = own.status === limitReached && isDue;
     const kept = isRoomNew ? { ...own, status: waiting, reason: null, statusSince: now } : own;
     if (isRoomNew) result.kept.push(kept);
-    if (isDue && canCreate && maxCost !== null) result.creatable.push({ own: kept, cost });
+    if (isDue && maxCost !== null && canCreate(own.condition)) result.creatable.push({ own: kept, cost });
   }
   return result;
 }

@@ -1,12 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
   readCallback,
+  type Condition,
   type NewTransport,
   type SubscriptionTransport,
   type TransportMethod,
 } from '@stream-events/platforms';
 import { ConduitsRepository } from '../conduits/conduits.repository.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
+import { UserSessionsRepository, type UserSessionState } from '../sockets/user-sessions.repository.js';
 import { ReconciliationSchedule, type DeclaredTransports } from './reconciliation-schedule.repository.js';
 
 /**
@@ -23,10 +25,14 @@ export type SecretKind = 'first' | 'other' | 'removed';
 
 /** The transports of this service. */
 export class OwnTransports {
-  /** @param conduitId our conduit; null when there is none. The other conduits of the application belong to other installations */
+  /**
+   * @param conduitId our conduit; null when there is none. The other conduits of the application belong to other installations
+   * @param sessions the sockets of users
+   */
   constructor(
     private readonly declared: DeclaredTransports,
     private readonly conduitId: string | null = null,
+    private readonly sessions: readonly UserSessionState[] = [],
   ) {}
 
   /** Undefined for a transport that is not ours. */
@@ -41,6 +47,9 @@ export class OwnTransports {
       case 'conduit':
         if (transport.conduitId !== this.conduitId) return undefined;
         return method === 'conduit' ? 'wanted' : 'other';
+      case 'websocket':
+        if (!this.sessions.some(({ sessionId }) => sessionId === transport.sessionId)) return undefined;
+        return method === 'websocket' ? 'wanted' : 'other';
       default:
         return undefined;
     }
@@ -69,6 +78,7 @@ export class OwnTransportsReader {
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
     private readonly schedule: ReconciliationSchedule,
     private readonly conduits: ConduitsRepository,
+    private readonly sessions: UserSessionsRepository,
   ) {}
 
   /** Declares the transport and the secrets of this instance. */
@@ -78,8 +88,18 @@ export class OwnTransportsReader {
       await this.schedule.declareTransports({ method, publicUrl: webhook?.publicUrl ?? null, fingerprints });
   }
 
-  /** The transport of new subscriptions; null while there is none. */
-  async forNew(): Promise<NewTransport | null> {
+  /** Chooses the transport of a new subscription by its condition; null while there is none for any. */
+  async chooserForNew(): Promise<((condition: Condition) => NewTransport | null) | null> {
+    if (this.settings.transport !== 'websocket') {
+      const transport = await this.forNew();
+      return transport && (() => transport);
+    }
+    const sessions = await this.sessions.all();
+    return sessions.some(isUsable) ? (condition) => chooseSession(sessions, condition) : null;
+  }
+
+  /** The same for all new subscriptions; null while there is none. */
+  private async forNew(): Promise<NewTransport | null> {
     const { transport, webhook } = this.settings;
     if (transport === 'webhook' && webhook)
       return { method: 'webhook', callback: webhook.callback, secret: webhook.secret };
@@ -99,10 +119,14 @@ export class OwnTransportsReader {
   } | null> {
     const { transport, webhook, webhookFingerprints } = this.settings;
     if (transport === null) return null;
-    const [declared, conduitId] = await Promise.all([this.schedule.readTransports(), this.findConduitId()]);
+    const [declared, conduitId, sessions] = await Promise.all([
+      this.schedule.readTransports(),
+      this.findConduitId(),
+      this.sessions.all(),
+    ]);
     const { method, publicUrl, fingerprints } = declared;
     return {
-      own: new OwnTransports(declared, conduitId),
+      own: new OwnTransports(declared, conduitId, sessions),
       method: method ?? transport,
       isCurrent:
         method === transport &&
@@ -127,4 +151,21 @@ export class OwnTransportsReader {
     const clientId = this.settings.credentials?.clientId;
     return clientId === undefined ? null : this.conduits.findId(clientId);
   }
+}
+
+function isUsable({ sessionId, isHeld }: UserSessionState): boolean {
+  return sessionId !== null && isHeld;
+}
+
+/**
+ * The session of the user whom the subscription is about, first of the one who reads: the platform accepts no other. Any session, if
+ * none of these users has a socket. Null while theirs is not connected.
+ */
+function chooseSession(sessions: readonly UserSessionState[], condition: Condition): NewTransport | null {
+  const { user_id: reader, moderator_user_id: moderator, ...others } = condition;
+  const users = [reader, moderator, ...Object.values(others)];
+  const [theirs] = users.flatMap((user) => sessions.find(({ userId }) => userId === user) ?? []);
+  const session = theirs ?? sessions.find(isUsable);
+  if (!session || !isUsable(session) || session.sessionId === null) return null;
+  return { method: 'websocket', sessionId: session.sessionId };
 }

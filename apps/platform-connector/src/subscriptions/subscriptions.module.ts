@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ConduitsModule } from '../conduits/conduits.module.js';
 import { PlatformModule } from '../platform/platform.module.js';
+import { SocketsModule } from '../sockets/sockets.module.js';
 import { ReconciliationSchedule } from './reconciliation-schedule.repository.js';
 import { SubscriptionListRepository } from './subscription-list.repository.js';
 import { SubscriptionMoves } from './subscription-moves.repository.js';
@@ -15,7 +16,7 @@ import { OwnTransportsReader } from './own-transports.js';
  * reconciliation/, because event types and subscriptions use it, and reconciliation/ imports both.
  */
 @Module({
-  imports: [ConduitsModule, PlatformModule],
+  imports: [ConduitsModule, PlatformModule, SocketsModule],
   controllers: [SubscriptionsController],
   providers: [
     ReconciliationSchedule,

@@ -5,9 +5,11 @@ import {
   enabled,
   ended,
   isLive,
+  limitReached,
   notGranted,
   refused,
   verificationPending,
+  waiting,
   type OwnSubscription,
   type Change,
   type RowChanges,
@@ -92,6 +94,43 @@ export class SubscriptionsRepository {
     });
   }
 
+  /**
+   * Makes subscriptions due again whose session is gone, and those of a user that wait. Subscriptions of a session end with it, so they
+   * need no deletion.
+   */
+  async releaseSessions(userId: string): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE subscriptions SET subscription_id = NULL, session_id = NULL, status = $1, reason = NULL, retry_at = NULL, status_since = now()
+       WHERE session_id NOT IN (SELECT session_id FROM user_sessions WHERE session_id IS NOT NULL)`,
+      [waiting],
+    );
+    await this.dataSource.query(
+      `UPDATE subscriptions SET retry_at = NULL
+       WHERE status IN ($1, $2, $3) AND subscription_id IS NULL AND ${isAbout('$4')}`,
+      [waiting, refused, limitReached, userId],
+    );
+  }
+
+  /** Counts the subscriptions of a session, and those of its user that wait. */
+  async countOfSession(userId: string, sessionId: string): Promise<{ active: number; waiting: number }> {
+    const [row] = await this.dataSource.query<{ active: number; waiting: number }[]>(
+      `SELECT count(*) FILTER (WHERE session_id = $2)::int AS active, count(*) FILTER (WHERE status = $3)::int AS waiting
+       FROM subscriptions WHERE session_id = $2 OR ${isAbout('$1')}`,
+      [userId, sessionId, waiting],
+    );
+    return row ?? { active: 0, waiting: 0 };
+  }
+
+  /** The users among these whom subscriptions are about, wanted or existing; and the users of the sessions that subscriptions use. */
+  async usersOf(userIds: readonly string[]): Promise<{ wanted: string[]; used: string[] }> {
+    const [row] = await this.dataSource.query<{ wanted: string[]; used: string[] }[]>(
+      `SELECT ARRAY(SELECT DISTINCT value FROM subscriptions, jsonb_each_text(condition) WHERE value = ANY($1::text[])) AS wanted,
+              ARRAY(SELECT user_id FROM user_sessions WHERE session_id IN (SELECT session_id FROM subscriptions)) AS used`,
+      [userIds],
+    );
+    return row ?? { wanted: [], used: [] };
+  }
+
   /** Makes the next attempt due for the subscriptions about these users that the platform refused. */
   async retryRefused(userIds: readonly string[]): Promise<void> {
     await this.dataSource.query(
@@ -131,6 +170,11 @@ export class SubscriptionsRepository {
     );
     return row?.count ?? 0;
   }
+}
+
+/** Condition: the subscription is about this user. @param user the parameter with the id, such as `$1` */
+function isAbout(user: string): string {
+  return `EXISTS (SELECT FROM jsonb_each_text(condition) WHERE value = ${user})`;
 }
 
 /** The columns of a transport. At most one of them is set. */

@@ -1,0 +1,206 @@
+import { eventually } from '@stream-events/testing';
+import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
+import { application, startLimitMs, startStack, type Stack } from './stack.js';
+
+interface Gap {
+  transport: string;
+  source: string;
+  from: string;
+  until: string | null;
+  lost: number | null;
+  reason: string;
+}
+
+const settled = { timeoutMs: 60_000 };
+const limitMs = 150_000;
+
+/** An application without a secret: it has no token of its own, and no webhook or conduit. */
+describe('events over plain sockets', () => {
+  let stack: Stack;
+  let platform: SimulatedPlatform;
+  let user: SimulatedUser;
+  let lastBits = 0;
+
+  beforeAll(async () => {
+    stack = await startStack({
+      gateways: 1,
+      events: 1,
+      simulator: true,
+      killable: ['platform-connector'],
+      environment: { PLATFORM_CLIENT_SECRET: '', SIMULATOR_GRANTS: 'explicit' },
+    });
+    const { PLATFORM_CLIENT_ID: client_id } = application;
+    await stack.simulate('POST', '/simulator/applications', { client_id });
+    platform = new SimulatedPlatform(stack);
+    await platform.setLimits({ device_interval_seconds: 1 });
+    await stack.startPlatform();
+    user = await platform.addUser();
+    await connect(user);
+    await untilSubscribed();
+  }, startLimitMs);
+
+  afterAll(() => stack.stop());
+
+  const connect = async ({ login }: SimulatedUser): Promise<string> => {
+    const { json } = await stack.request<{ id: string; user_code: string }>(
+      'POST',
+      '/api/v1/platform/connections',
+    );
+    await platform.decide(json.user_code, { decision: 'allow', login });
+    return json.id;
+  };
+
+  /** Waits until all subscriptions of the user exist, and no gap is open. */
+  const untilSubscribed = (): Promise<void> =>
+    eventually(async () => {
+      const { json } = await stack.request<{
+        subscriptions: Record<string, number>;
+        transport: { method: string };
+        delivery_gaps: Gap[];
+      }>('GET', '/api/v1/platform/status');
+      expect(json.transport.method).toBe('websocket');
+      expect(json.subscriptions).toEqual({ enabled: expect.any(Number) });
+      expect(json.delivery_gaps.filter(({ until }) => until === null)).toEqual([]);
+    }, settled);
+
+  const gaps = async (): Promise<Gap[]> =>
+    (await stack.request<{ delivery_gaps: Gap[] }>('GET', '/api/v1/platform/status')).json.delivery_gaps;
+
+  /** Somebody cheers several times. Returns the bits, which no other cheer has. */
+  const cheer = async (times: number): Promise<number[]> => {
+    const all = Array.from({ length: times }, () => (lastBits += 1));
+    for (const bits of all) {
+      const event = { broadcaster_user_id: user.id, user_id: '1', bits };
+      await stack.simulate('POST', '/simulator/occurrences', { type: 'channel.cheer', event });
+    }
+    return all;
+  };
+
+  /** The bits of the stored cheers, in the order of their arrival. */
+  const stored = async (): Promise<number[]> => {
+    const rows = await stack.query<{ bits: number }>(
+      `SELECT (event_data->>'bits')::int AS bits FROM events.events WHERE event_type = 'channel-cheer' ORDER BY id`,
+    );
+    return rows.map(({ bits }) => bits);
+  };
+
+  const untilStored = (bits: readonly number[]): Promise<void> =>
+    eventually(async () => {
+      expect((await stored()).filter((each) => bits.includes(each)).sort((a, b) => a - b)).toEqual(bits);
+    }, settled);
+
+  const disturb = (body: object): Promise<unknown> => stack.simulate('POST', '/simulator/sockets', body);
+
+  it(
+    'arrive after the user has connected, through one socket of one connector',
+    async () => {
+      await untilStored(await cheer(5));
+
+      const { json } = await stack.simulate<{ sockets: object[] }>('GET', '/simulator/sockets');
+      expect(json.sockets).toHaveLength(1);
+      expect(await stack.metric('connectors', 'platform_connector_user_sockets', { connected: 'true' })).toBe(
+        1,
+      );
+      expect((await platform.requests()).token).toBeUndefined();
+    },
+    limitMs,
+  );
+
+  it(
+    'arrive once each while the platform asks for reconnects',
+    async () => {
+      const before = await gaps();
+      const sent: number[] = [];
+      for (let round = 0; round < 5; round += 1) {
+        await disturb({ action: 'reconnect' });
+        sent.push(...(await cheer(10)));
+      }
+      await untilStored(sent);
+
+      expect(await gaps()).toEqual(before);
+    },
+    limitMs,
+  );
+
+  it(
+    'arrive once each when NATS is away for seconds',
+    async () => {
+      const before = await gaps();
+      await stack.nats.kill();
+      const sent = await cheer(30);
+      await eventually(async () =>
+        expect(
+          await stack.metric('connectors', 'platform_connector_socket_messages_waiting'),
+        ).toBeGreaterThanOrEqual(30),
+      );
+      await stack.nats.restart();
+      await untilStored([...sent, ...(await cheer(5))]);
+
+      await eventually(async () => expect(await gaps()).toEqual(before), settled);
+    },
+    limitMs,
+  );
+
+  it(
+    'arrive again after the socket was lost, and the status shows since when they were missing',
+    async () => {
+      const before = await gaps();
+      await disturb({ action: 'close', code: 4006 });
+      await eventually(async () => expect(await gaps()).toHaveLength(before.length + 1), settled);
+      await untilSubscribed();
+      await untilStored(await cheer(5));
+
+      const [gap] = await gaps();
+      expect(gap).toEqual({
+        transport: 'websocket',
+        source: `user ${user.id}`,
+        from: expect.any(String),
+        until: expect.any(String),
+        lost: null,
+        reason: 'network error',
+      });
+      expect(Date.parse(gap!.until!)).toBeGreaterThanOrEqual(Date.parse(gap!.from));
+    },
+    limitMs,
+  );
+
+  it(
+    'arrive again after the connector that held the socket was killed',
+    async () => {
+      const before = await gaps();
+      const holders = await Promise.all(
+        stack.connectors.map((connector) =>
+          connector.metric('platform_connector_user_sockets', { connected: 'true' }),
+        ),
+      );
+      await stack.connectors[holders.indexOf(1)]!.kill('SIGKILL');
+      const missed = await cheer(3);
+
+      await eventually(async () => expect(await gaps()).toHaveLength(before.length + 1), settled);
+      await untilSubscribed();
+      const sent = await cheer(5);
+      await untilStored(sent);
+
+      expect(await gaps()).toContainEqual(
+        expect.objectContaining({ reason: expect.stringContaining('has stopped'), lost: null }),
+      );
+      expect((await stored()).filter((bits) => missed.includes(bits))).toEqual([]);
+      expect(new Set(await stored()).size).toBe((await stored()).length);
+    },
+    limitMs,
+  );
+
+  it(
+    'end when the user is disconnected',
+    async () => {
+      const { json } = await stack.request<{ id: string }[]>('GET', '/api/v1/platform/connections');
+      for (const { id } of json) await stack.request('DELETE', `/api/v1/platform/connections/${id}`);
+
+      await eventually(async () => {
+        const { json } = await stack.simulate<{ sockets: object[] }>('GET', '/simulator/sockets');
+        expect(json.sockets).toEqual([]);
+      }, settled);
+    },
+    limitMs,
+  );
+});

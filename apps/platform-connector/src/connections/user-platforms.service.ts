@@ -1,0 +1,90 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { PlatformUnavailableError, type OutboundPlatform } from '@stream-events/platforms';
+import { PlatformClient, type TokenSource } from '../platform/platform-client.js';
+import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
+import { AuthorizationServer } from './authorization-server.js';
+import { ConnectionsRepository } from './connections.repository.js';
+import { UserTokens } from './user-tokens.service.js';
+
+/** A user whose tokens the service has. */
+export interface ConnectedUser {
+  connectionId: string;
+  userId: string;
+  scopes: readonly string[];
+}
+
+// The state of the connection shows what to do; nothing changes before a person acts.
+const lostRetrySeconds = 60;
+
+/** Calls of the platform with the tokens of connected users. */
+@Injectable()
+export class UserPlatforms implements OnModuleInit {
+  constructor(
+    private readonly connections: ConnectionsRepository,
+    private readonly tokens: UserTokens,
+    private readonly server: AuthorizationServer,
+    private readonly client: PlatformClient,
+    @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
+  ) {}
+
+  /** An application without a secret has no token of its own, so look-ups use the token of any user. */
+  onModuleInit(): void {
+    const { credentials } = this.settings;
+    if (credentials && credentials.clientSecret === undefined) this.client.useTokens(this.tokensOfAny());
+  }
+
+  /** The connected users, those first that have been connected longest. */
+  async connected(): Promise<ConnectedUser[]> {
+    const connections = await this.connections.list();
+    return connections.flatMap(({ id, clientId, state, userId, scopes }) =>
+      state === 'connected' && clientId === this.server.clientId && userId !== null
+        ? [{ connectionId: id, userId, scopes }]
+        : [],
+    );
+  }
+
+  /** The platform's calls with the token of a user. They count toward the user's own rate budget. */
+  of(user: ConnectedUser): OutboundPlatform {
+    const { definition, urls } = this.settings;
+    const tokens = this.tokensOf(user);
+    return definition.createOutbound({ call: (call, read) => this.client.call(call, read, tokens) }, urls);
+  }
+
+  private tokensOfAny(): TokenSource {
+    const any = async (): Promise<TokenSource> => {
+      const [user] = await this.connected();
+      if (user) return this.tokensOf(user);
+      throw new PlatformUnavailableError(
+        'The application has no secret, so calls need the token of a user. Connect a channel with POST /api/v1/platform/connections.',
+        lostRetrySeconds,
+      );
+    };
+    return {
+      userId: null,
+      current: async () => (await any()).current(),
+      replace: async (refused) => (await any()).replace(refused),
+    };
+  }
+
+  /** The platform replies 401 for several reasons. A token is only refreshed when it is no longer valid. */
+  private tokensOf({ connectionId, userId }: ConnectedUser): TokenSource {
+    return {
+      userId,
+      current: async () => {
+        const connection = await this.connections.find(connectionId);
+        return (connection && this.connections.tokensOf(connection)?.accessToken) ?? lost(userId);
+      },
+      replace: async (refused) => {
+        if (await this.server.accepts(refused)) return null;
+        return (await this.tokens.refresh(connectionId, refused)) ?? lost(userId);
+      },
+    };
+  }
+}
+
+function lost(userId: string): never {
+  throw new PlatformUnavailableError(
+    `The service has no valid token of user ${userId}. Connect the channel again.`,
+    lostRetrySeconds,
+  );
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { LeaseColumns } from '@stream-events/database';
+import { DataSource } from 'typeorm';
+
+/** A user whose socket this process holds. */
+export interface UserSessionClaim {
+  userId: string;
+  holder: string;
+  /** The session that an earlier holder has left; null when there was none. */
+  sessionId: string | null;
+  /** Until when everything that arrived over that session is stored, in milliseconds since 1970. */
+  settledAt: number | null;
+}
+
+/** A user with a socket. */
+export interface UserSessionState {
+  userId: string;
+  /** Null while the socket is not connected. */
+  sessionId: string | null;
+  /** Whether a connector holds the socket. */
+  isHeld: boolean;
+}
+
+/** The lease on a user's socket. A connector that dies is replaced within 10 s. */
+export const userSessionLease = new LeaseColumns({ holder: 'holder', until: 'held_until' }, 10);
+
+const toTime = (parameter: string): string => `to_timestamp(${parameter}::float / 1000)`;
+
+/** Stores which users have sockets, and which connector holds each of them. */
+@Injectable()
+export class UserSessionsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Keeps these users, and no others. A holder of another user notices when it renews its lease. */
+  async keep(userIds: readonly string[]): Promise<void> {
+    await this.dataSource.query('DELETE FROM user_sessions WHERE user_id <> ALL ($1::text[])', [userIds]);
+    await this.dataSource.query(
+      'INSERT INTO user_sessions (user_id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING',
+      [userIds],
+    );
+  }
+
+  /** Claims a user whose socket nobody holds. */
+  async claim(): Promise<UserSessionClaim | undefined> {
+    const [claim] = await this.dataSource.query<UserSessionClaim[]>(
+      `WITH claimed AS (
+         UPDATE user_sessions SET ${userSessionLease.take('$1')}
+         WHERE user_id = (SELECT user_id FROM user_sessions WHERE holder IS NULL OR ${userSessionLease.isExpired}
+                          ORDER BY user_id FOR UPDATE SKIP LOCKED LIMIT 1)
+         RETURNING user_id, holder, session_id, settled_at
+       ) SELECT user_id AS "userId", holder, session_id AS "sessionId",
+                floor(extract(epoch FROM settled_at) * 1000)::float AS "settledAt" FROM claimed`,
+      [randomUUID()],
+    );
+    return claim;
+  }
+
+  /** Renews the lease. Returns false when another connector holds the socket, or the user no longer has one. */
+  async renew({ userId, holder }: UserSessionClaim, settledAt: number): Promise<boolean> {
+    const rows = await this.dataSource.query<unknown[]>(
+      `WITH renewed AS (
+         UPDATE user_sessions SET ${userSessionLease.renewal}, settled_at = ${toTime('$3')}
+         WHERE user_id = $2 AND ${userSessionLease.isHeldBy('$1')} RETURNING user_id
+       ) SELECT user_id FROM renewed`,
+      [holder, userId, settledAt],
+    );
+    return rows.length > 0;
+  }
+
+  /** Saves the session of a user, or that there is none. */
+  async save({ userId, holder }: UserSessionClaim, sessionId: string | null): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE user_sessions SET session_id = $3 WHERE user_id = $2 AND ${userSessionLease.isHeldBy('$1')}`,
+      [holder, userId, sessionId],
+    );
+  }
+
+  /** Lets another connector take over at once. It reports what is missing since `settledAt`. */
+  async release({ userId, holder }: UserSessionClaim, settledAt: number): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE user_sessions SET ${userSessionLease.release}, settled_at = ${toTime('$3')}
+       WHERE user_id = $2 AND ${userSessionLease.isHeldBy('$1')}`,
+      [holder, userId, settledAt],
+    );
+  }
+
+  async all(): Promise<UserSessionState[]> {
+    return this.dataSource.query<UserSessionState[]>(
+      `SELECT user_id AS "userId", session_id AS "sessionId", coalesce(held_until > now(), false) AS "isHeld"
+       FROM user_sessions ORDER BY user_id`,
+    );
+  }
+}

@@ -1,0 +1,139 @@
+import { Lease } from '@stream-events/database';
+import type { SocketMessage, SocketSession } from '@stream-events/platforms';
+import { FailureLog, type Logger } from '@stream-events/service';
+import type { DeliveryGaps } from '../sockets/delivery-gaps.service.js';
+import { EventSocket, type EventSocketListener } from '../sockets/event-socket.js';
+import type { MessageSource, SocketIngest } from '../sockets/socket-ingest.service.js';
+import {
+  userSessionLease,
+  type UserSessionClaim,
+  type UserSessionsRepository,
+} from '../sockets/user-sessions.repository.js';
+import type { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
+import type { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
+
+/** What a user's socket works with. */
+export interface UserSocketContext {
+  url: string;
+  sessions: UserSessionsRepository;
+  subscriptions: SubscriptionsRepository;
+  schedule: ReconciliationSchedule;
+  ingest: SocketIngest;
+  gaps: DeliveryGaps;
+  logger: Logger;
+}
+
+/**
+ * The event socket of one user, while this process holds it. The reconciler creates the subscriptions of each new session.
+ *
+ * ```
+ *  claimed ─▶ connecting ─▶ welcome: session saved, its user's subscriptions are due ─▶ all created: the gap ends
+ *                 ▲                                                                      │ lost: a gap begins
+ *                 └──────────────────────────────────────────────────────────────────────┘
+ * ```
+ */
+export class UserSocket implements EventSocketListener {
+  private readonly socket: EventSocket;
+  private readonly source: MessageSource;
+  private readonly lease: Lease;
+  private readonly failures: FailureLog;
+  /** Whether the session has had subscriptions. Without any, nothing can be missing. */
+  private isUsed = false;
+  private hasGap: boolean;
+  private settledAt: number;
+  private clearing: Promise<void> = Promise.resolve();
+
+  constructor(
+    readonly claim: UserSessionClaim,
+    private readonly context: UserSocketContext,
+  ) {
+    const { userId } = claim;
+    const name = `user ${userId}`;
+    this.source = { transport: 'websocket', source: name, via: 'websocket' };
+    this.failures = new FailureLog(context.logger);
+    this.settledAt = claim.settledAt ?? Date.now();
+    // Nobody has received anything since then.
+    this.hasGap = claim.sessionId !== null;
+    if (this.hasGap)
+      context.gaps.begin(this.source, this.settledAt, 'The connector that held the socket has stopped.');
+    this.lease = new Lease(userSessionLease.seconds, () =>
+      context.sessions.renew(claim, this.settledUntil()),
+    );
+    this.socket = new EventSocket(context.url, this, { logger: context.logger, name });
+  }
+
+  /** Aborts when another connector holds the socket, or may take it soon. */
+  get leaseLost(): AbortSignal {
+    return this.lease.lost;
+  }
+
+  get isConnected(): boolean {
+    return this.socket.session !== null;
+  }
+
+  start(): void {
+    this.socket.start();
+  }
+
+  async welcomed({ id }: SocketSession): Promise<void> {
+    const { sessions, subscriptions, schedule } = this.context;
+    await this.clearing;
+    await sessions.save(this.claim, id);
+    await subscriptions.releaseSessions(this.claim.userId);
+    await schedule.requestListing();
+  }
+
+  received(message: SocketMessage): void {
+    this.context.ingest.accept(message, this.source);
+  }
+
+  lost({ reason, since }: { reason: string; since: number }): void {
+    this.settledAt = since;
+    if (this.isUsed && !this.hasGap) {
+      this.hasGap = true;
+      this.context.gaps.begin(this.source, since, reason);
+    }
+    this.isUsed = false;
+    this.clearing = this.clear();
+  }
+
+  /** Ends the gap when all subscriptions of the user exist again. */
+  async check(): Promise<void> {
+    const { session } = this.socket;
+    if (session === null || (this.isUsed && !this.hasGap)) return;
+    const { active, waiting } = await this.context.subscriptions.countOfSession(this.claim.userId, session);
+    this.isUsed ||= active > 0;
+    if (waiting > 0 || !this.isUsed || !this.hasGap) return;
+    this.hasGap = false;
+    this.context.gaps.end(this.source, Date.now());
+  }
+
+  /** Closes the socket. Another connector may take it over, unless it holds it already. */
+  async stop(): Promise<void> {
+    const settledAt = this.settledUntil();
+    this.lease.end();
+    await this.socket.stop();
+    await this.clearing;
+    if (!this.lease.lost.aborted) await this.context.sessions.release(this.claim, settledAt);
+  }
+
+  private settledUntil(): number {
+    this.settledAt = Math.min(
+      this.context.ingest.settledUntil(this.source),
+      this.socket.lastFrameAt ?? this.settledAt,
+    );
+    return this.settledAt;
+  }
+
+  /** Without a session, the reconciler creates nothing for this user. The next welcome repeats this. */
+  private async clear(): Promise<void> {
+    try {
+      await this.context.sessions.save(this.claim, null);
+      await this.context.subscriptions.releaseSessions(this.claim.userId);
+    } catch (error) {
+      this.failures.warn('cannot save that an event socket is lost, the next welcome saves it', {
+        err: error,
+      });
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { FailureLog, Gauge, LOGGER, Registry, WorkerLoop, type Logger } from '@stream-events/service';
+import { UserPlatforms } from '../connections/user-platforms.service.js';
+import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
+import { DeliveryGaps } from '../sockets/delivery-gaps.service.js';
+import { SocketIngest } from '../sockets/socket-ingest.service.js';
+import { UserSessionsRepository } from '../sockets/user-sessions.repository.js';
+import { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
+import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
+import { UserSocket } from './user-socket.js';
+
+const idleMs = 1_000;
+const maxBackoffMs = 5_000;
+// Several connectors that start together share the users.
+const claimsPerPass = 5;
+
+/**
+ * Holds an event socket for each connected user, with `PLATFORM_TRANSPORT=websocket`. One connector at a time holds the socket of a
+ * user. After a change to another transport, a socket stays until its subscriptions have moved.
+ */
+@Injectable()
+export class UserSockets {
+  private readonly held = new Map<string, UserSocket>();
+  private readonly loop: WorkerLoop;
+
+  constructor(
+    private readonly sessions: UserSessionsRepository,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly schedule: ReconciliationSchedule,
+    private readonly users: UserPlatforms,
+    private readonly ingest: SocketIngest,
+    private readonly gaps: DeliveryGaps,
+    @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
+    @Inject(LOGGER) private readonly logger: Logger,
+    metrics: Registry,
+  ) {
+    const failures = new FailureLog(logger);
+    this.loop = new WorkerLoop({
+      work: () => this.attend(),
+      idleMs,
+      maxBackoffMs,
+      onFailure: (error) => failures.warn('cannot attend to the event sockets of users', { err: error }),
+    });
+    const { held } = this;
+    new Gauge({
+      name: 'platform_connector_user_sockets',
+      help: 'Event sockets of users that this process holds, by whether they are connected',
+      labelNames: ['connected'],
+      registers: [metrics],
+      collect() {
+        const connected = [...held.values()].filter(({ isConnected }) => isConnected).length;
+        this.set({ connected: 'true' }, connected);
+        this.set({ connected: 'false' }, held.size - connected);
+      },
+    });
+  }
+
+  start(): void {
+    if (this.settings.transport !== null) this.loop.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.loop.stop();
+    await Promise.all([...this.held.values()].map((socket) => socket.stop()));
+  }
+
+  private async attend(): Promise<boolean> {
+    const wanted = await this.wantedUsers();
+    await this.sessions.keep(wanted);
+    for (const [userId, socket] of this.held) if (!wanted.includes(userId)) await this.close(socket);
+    for (let claims = 0; claims < claimsPerPass; claims += 1) {
+      const claim = await this.sessions.claim();
+      if (!claim) break;
+      const { sessions, subscriptions, schedule, ingest, gaps, logger } = this;
+      const url = this.settings.urls.socket;
+      const socket = new UserSocket(claim, { url, sessions, subscriptions, schedule, ingest, gaps, logger });
+      this.held.set(claim.userId, socket);
+      socket.leaseLost.addEventListener('abort', () => void this.close(socket));
+      socket.start();
+    }
+    for (const socket of this.held.values()) await socket.check();
+    return false;
+  }
+
+  /** The connected users whom subscriptions are about, and the first one, who also watches channels that are not connected. */
+  private async wantedUsers(): Promise<string[]> {
+    const connected = (await this.users.connected()).map(({ userId }) => userId);
+    const { wanted, used } = await this.subscriptions.usersOf(connected);
+    if (this.settings.transport !== 'websocket') return used;
+    return connected.filter((userId, index) => index === 0 || wanted.includes(userId));
+  }
+
+  private async close(socket: UserSocket): Promise<void> {
+    const { userId } = socket.claim;
+    if (this.held.get(userId) === socket) this.held.delete(userId);
+    try {
+      await socket.stop();
+    } catch (error) {
+      this.logger.warn(
+        { err: error, userId },
+        'cannot release the event socket of a user, its lease expires',
+      );
+    }
+  }
+}
