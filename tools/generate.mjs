@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { root, prepare } from './prepare.mjs';
 import { printAccessPage } from './access-page.mjs';
+import { printEventData } from './client-events.mjs';
 import { printPage } from './pages.mjs';
 
 /** Lists the stale generated files of a directory, and optionally writes them. */
@@ -30,6 +31,7 @@ async function printFiles(directory) {
     'docs/live.md': await printPage(`${directory}docs/live.md`),
     'docs/operations.md': await printOperations(directory),
     'libs/client/README.md': printClientReadme(directory),
+    'libs/client/src/event-data.ts': await printClientEvents(),
     'libs/platforms/src/twitch/catalogue/event-examples.json': await printEventExamples(),
   };
 }
@@ -47,6 +49,14 @@ async function printEventExamples() {
   ]);
   const prettier = await import('prettier');
   return prettier.format(JSON.stringify(Object.fromEntries(examples)), { parser: 'json', printWidth: 110 });
+}
+
+/** Returns the types of the platform's events for the client. */
+async function printClientEvents() {
+  const { eventTypes, schemaOf } = await import('../libs/platforms/dist/index.js');
+  const prettier = await import('prettier');
+  const options = await prettier.resolveConfig(`${root}libs/client/src/live-event.ts`);
+  return prettier.format(printEventData(eventTypes, schemaOf), { ...options, parser: 'typescript' });
 }
 
 async function formatMarkdown(text) {

@@ -43,7 +43,7 @@ describe(createClient.name, () => {
       created: '2026-11-21T06:30:00+0000',
       origin: 'platform',
     };
-    const live: LiveEvent = { ...listed, origin: 'replay', position: undefined };
+    const live = JSON.parse(JSON.stringify({ ...listed, origin: 'replay' })) as LiveEvent;
     const replayed: components['schemas']['ReplayedEventRecord'] = { ...listed, origin: 'replay' };
     // The test is that this code compiles.
     const records: EventRecord[] = [listed, live, replayed];

@@ -1,4 +1,5 @@
 import type { components, paths } from './api.js';
+import type { EventData } from './event-data.js';
 
 type Schemas = components['schemas'];
 
@@ -8,10 +9,41 @@ export interface EventRecord extends Omit<Schemas['EventRecord'], 'origin'> {
   origin: (Schemas['EventRecord'] | Schemas['ReplayedEventRecord'])['origin'];
 }
 
-/** A live event: the record with its position. */
-export interface LiveEvent extends EventRecord {
+/** A type of event that the platform defines. */
+export type PlatformEventType = keyof EventData;
+
+/** The record of an event of this type. `event_data` has the fields that the platform documents, and may have further ones. */
+export type EventOf<Type extends PlatformEventType> = EventRecord & {
+  event_type: Type;
+  event_data: EventData[Type];
+};
+
+/** Any text that is not the type of a platform's event. TypeScript cannot say that of a string, but knows that an enum is none of them. */
+declare enum OtherEventType {
+  Any = 'any other type',
+}
+
+/** The record of an event of another type: one that a client has added, or that the platform has introduced since. */
+export type OtherEvent = EventRecord & { event_type: OtherEventType };
+
+interface Positioned {
   /** Position in the stream. To resume after this event, pass it as `after`. Undefined for a replay. */
   position: string | undefined;
+}
+
+/**
+ * A live event: the record with its position. When you compare `event_type` with a type of the platform, `event_data` has the type of
+ * its data. To compare it with another type, read the event as an `EventRecord`.
+ */
+export type LiveEvent = Positioned &
+  ({ [Type in PlatformEventType]: EventOf<Type> }[PlatformEventType] | OtherEvent);
+
+/** Whether a record, also one of the REST API, is of this type. */
+export function isEventOf<Type extends PlatformEventType>(
+  event: EventRecord,
+  type: Type,
+): event is EventOf<Type> {
+  return event.event_type === type;
 }
 
 type ListParameters = NonNullable<paths['/api/v1/platform-events']['get']['parameters']['query']>;

@@ -12,14 +12,33 @@ const runFile = promisify(execFile);
 const dependencies = ['openapi-fetch', 'openapi-typescript-helpers'];
 
 const exampleProgram = `
-import { createClient, type EventRecord, type Gap } from '@stream-events/client';
+import { createClient, isEventOf, type EventRecord, type Gap } from '@stream-events/client';
 
 const { api, live } = createClient({ url: 'http://127.0.0.1:8000', token: 'a-token' });
 const handle = ({ event_type, origin }: EventRecord): string => event_type + origin;
 const { data } = await api.GET('/api/v1/platform-events', { params: { query: { event_type: 'channel-raid' } } });
 data?.results.forEach(handle);
 const onGap = ({ reason }: Gap): void => console.warn(reason);
-for await (const event of live({ filters: { event_type: ['channel-raid'] }, onGap })) handle(event);
+for await (const event of live({ filters: { event_type: ['channel-raid'] }, onGap })) {
+  handle(event);
+  if (event.event_type === 'channel-raid') {
+    const viewers: number = event.event_data.viewers;
+    const added: unknown = event.event_data.some_new_field;
+    // @ts-expect-error: the name is text
+    const name: number = event.event_data.from_broadcaster_user_name;
+  } else if (event.event_type === 'channel-cheer') {
+    const cheerer: string | null = event.event_data.user_name;
+    // @ts-expect-error: an anonymous cheer has no user
+    cheerer.toUpperCase();
+  } else {
+    const data: Record<string, unknown> = event.event_data;
+  }
+}
+data?.results.forEach((event) => {
+  if (isEventOf(event, 'channel-poll-begin')) event.event_data.choices.map(({ title }) => title.toUpperCase());
+  // @ts-expect-error: the platform defines no such type
+  isEventOf(event, 'channel-nothing');
+});
 
 // @ts-expect-error: there is no such path
 await api.GET('/api/v1/nothing');
