@@ -64,9 +64,9 @@ const folderOrders = {
   ],
   'apps/streamer-monitor/src': ['streams', 'polling', 'streamers', 'stream-events', 'rebuild'],
   'apps/platform-connector/src': [
-    ...['platform', 'look-up', 'sockets', 'conduits', 'subscriptions', 'event-types', 'grants'],
+    ...['alarms', 'platform', 'look-up', 'sockets', 'conduits', 'subscriptions', 'event-types', 'grants'],
     ...['connections', 'client-calls', 'pictures', 'user-sockets'],
-    ...['reconciliation', 'revocations', 'status'],
+    ...['reconciliation', 'revocations', 'status', 'alarm-checks'],
   ],
   'apps/platform-simulator/src': [
     ...['http', 'limits', 'world', 'faults', 'grants', 'oauth', 'messages', 'sockets', 'transports'],

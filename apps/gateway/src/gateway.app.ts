@@ -2,7 +2,7 @@ import { KeyRotation } from '@stream-events/database';
 import { instanceReportSubject, type LiveReport } from '@stream-events/contracts';
 import { IngestPublisher } from '@stream-events/ingest';
 import { InstanceReporter, RequestClient, type MeasureSources } from '@stream-events/messaging';
-import { closeAll, defineService, SecretBox, type Logger, type Shell } from '@stream-events/service';
+import { Alarms, closeAll, defineService, SecretBox, type Logger, type Shell } from '@stream-events/service';
 import type { DataSource } from 'typeorm';
 import { AccessControl } from './access/access-control.service.js';
 import { DiskSpace } from './access/disk-space.service.js';
@@ -71,6 +71,7 @@ async function start(shell: Shell<GatewayConfig>) {
   const named = app.get(NamedConnections);
   const rehearsals = app.get(RehearsalRunner);
   const board = app.get(InstanceBoard);
+  const alarms = app.get(Alarms);
   const readLive = (): LiveReport => live.report();
   const reporter = new InstanceReporter(client, shell, { service: 'gateway', measures, readLive });
 
@@ -94,6 +95,7 @@ async function start(shell: Shell<GatewayConfig>) {
   health.register('gateway live feed', () => feed.check());
   replays.start();
   rehearsals.start();
+  alarms.start();
   await app.listen(config.PORT, config.HOST);
   const url = await app.getUrl();
   reporter.start();
@@ -120,6 +122,7 @@ async function start(shell: Shell<GatewayConfig>) {
         () => feed.stop(),
         () => eventsStream.close(),
         () => replayChannel.close(),
+        () => alarms.stop(),
         () => client.close(),
         () => ingestPublisher.close(),
         () => rotation.stop(),

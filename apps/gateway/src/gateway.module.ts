@@ -1,7 +1,8 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { IngestModule } from '@stream-events/ingest';
 import { RequestClient } from '@stream-events/messaging';
-import { ShellModule, type Shell } from '@stream-events/service';
+import { reportAlarms } from '@stream-events/contracts';
+import { Alarms, ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import { AccessModule } from './access/access.module.js';
 import { ApiEndpointsModule } from './api-endpoints/api-endpoints.module.js';
@@ -69,6 +70,10 @@ export class GatewayModule {
     const shared = ShellModule.register(shell, [
       { provide: DataSource, useValue: dataSource },
       { provide: RequestClient, useValue: client },
+      {
+        provide: Alarms,
+        useValue: new Alarms((report) => client.request(reportAlarms, report), shell.logger),
+      },
     ]);
     return { module: GatewayModule, imports: [shared, ingest, ...features] };
   }

@@ -102,6 +102,7 @@ describe('the platform connector', () => {
       ),
       webhookSecret: { moved: 0, total: 0, canRemoveOthers: false, problem: null },
       deliveryGaps: [],
+      alarms: [],
       lastError: null,
     });
   });

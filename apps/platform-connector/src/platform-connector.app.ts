@@ -5,6 +5,7 @@ import {
   getConnection,
   getPicture,
   getPlatformStatus,
+  listAlarms,
   listConnections,
   listEventTypes,
   listSubscriptions,
@@ -12,6 +13,7 @@ import {
   lookUpUsers,
   reconcileSubscriptions,
   removeConnection,
+  reportAlarms,
   setEventType,
   startConnection,
   type Contract,
@@ -28,6 +30,7 @@ import {
   type MeasureSources,
 } from '@stream-events/messaging';
 import {
+  Alarms,
   closeAll,
   defineService,
   NestLogger,
@@ -36,6 +39,10 @@ import {
   type Shell,
 } from '@stream-events/service';
 import type { DataSource } from 'typeorm';
+import { AlarmChecks } from './alarm-checks/alarm-checks.service.js';
+import { InstanceAlarms } from './alarm-checks/instance-alarms.service.js';
+import { AlarmPoster } from './alarms/alarm-poster.service.js';
+import { alarmTimes } from './alarms/alarm-times.js';
 import { ShardKeeper } from './conduits/shard-keeper.service.js';
 import { connectionColumns } from './connections/connection.entity.js';
 import { ConnectionUpkeep } from './connections/connection-upkeep.service.js';
@@ -60,6 +67,7 @@ export const servedContracts: readonly Contract<object, object>[] = [
   getConnection,
   getPicture,
   getPlatformStatus,
+  listAlarms,
   listConnections,
   listEventTypes,
   listSubscriptions,
@@ -67,6 +75,7 @@ export const servedContracts: readonly Contract<object, object>[] = [
   lookUpUsers,
   reconcileSubscriptions,
   removeConnection,
+  reportAlarms,
   setEventType,
   startConnection,
 ];
@@ -79,9 +88,14 @@ const measures: MeasureSources = {
 };
 
 /** The platform connector: the only service that talks to the platform. */
-export const platformConnector = defineService({ name: 'platform-connector', variables, start });
+export const platformConnector = defineService({
+  name: 'platform-connector',
+  variables,
+  start: (shell) => startPlatformConnector(shell),
+});
 
-async function start(shell: Shell<PlatformConnectorConfig>) {
+/** Starts a platform connector. Tests shorten the times of alarms. */
+export async function startPlatformConnector(shell: Shell<PlatformConnectorConfig>, times = alarmTimes) {
   const { config, logger, health } = shell;
   const nats = { urls: config.NATS_URL, name: 'platform-connector' };
   const dataSource = await connect(config.DATABASE_URL, 10);
@@ -101,13 +115,14 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
     contracts: servedContracts,
   });
   const app: INestMicroservice = await NestFactory.createMicroservice(
-    PlatformConnectorModule.register(shell, { dataSource, client, connection }),
+    PlatformConnectorModule.register(shell, { dataSource, client, connection }, times),
     { strategy, logger: new NestLogger(logger), abortOnError: false },
   );
   app.useGlobalFilters(new ErrorResponder(logger, toReplyError));
   await app.get(EventTypesService).start();
   await app.get(IngestPublisher).connect();
   app.get(DeliveryGaps).start();
+  const alarmParts = [Alarms, AlarmPoster, InstanceAlarms, AlarmChecks].map((part) => app.get(part));
   const background = [
     Reconciler,
     RevocationsConsumer,
@@ -117,6 +132,7 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
     UserSockets,
   ].map((part) => app.get(part));
   for (const part of background) await part.start();
+  for (const part of alarmParts) part.start();
   await app.listen();
   const reporter = new InstanceReporter(client, shell, { service: 'platform-connector', measures });
   reporter.start();
@@ -132,6 +148,7 @@ async function start(shell: Shell<PlatformConnectorConfig>) {
         () => reporter.stop(),
         () => app.close(),
         () => Promise.all(background.map((part) => part.stop())),
+        () => Promise.all(alarmParts.map((part) => part.stop())),
         () => app.get(SocketIngest).stop(),
         () => app.get(DeliveryGaps).stop(),
         () => app.get(IngestPublisher).close(),

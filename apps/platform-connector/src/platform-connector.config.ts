@@ -1,5 +1,13 @@
 import { platformVariables, transportMethods } from '@stream-events/platforms';
-import { adminPort, integer, oneOf, sharedVariables, type ConfigOf } from '@stream-events/service';
+import {
+  adminPort,
+  integer,
+  oneOf,
+  optionalText,
+  optionalUrl,
+  sharedVariables,
+  type ConfigOf,
+} from '@stream-events/service';
 
 /** The environment variables of the platform connector. */
 export const variables = {
@@ -25,6 +33,19 @@ export const variables = {
   ),
   PUBLIC_URL: sharedVariables.PUBLIC_URL,
   INGEST_FALLBACK: sharedVariables.INGEST_FALLBACK,
+  ALERT_WEBHOOK_URL: optionalUrl(
+    'Where the service posts alarms when they are raised and cleared, signed with ALERT_WEBHOOK_SECRET as https://www.standardwebhooks.com describes',
+    ['http', 'https'],
+    { secret: true },
+  ),
+  ALERT_WEBHOOK_SECRET: optionalText(
+    'Secret that signs the messages to ALERT_WEBHOOK_URL: 24 to 64 bytes in Base64, with or without `whsec_` before them. `openssl rand -base64 32` makes one',
+    {
+      secret: true,
+      pattern: /^(whsec_)?(?=.{32,88}$)(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
+      fault: 'must be 24 to 64 bytes in Base64, with or without `whsec_` before them',
+    },
+  ),
   LOG_LEVEL: sharedVariables.LOG_LEVEL,
 };
 

@@ -1,5 +1,6 @@
 import { EncryptionKey, StoreIdentity } from '@stream-events/database';
 import { serviceSchemas } from '@stream-events/database/roles';
+import { Alarm, AlarmCheckLease, AlarmPost } from './alarms/alarm.entity.js';
 import { Connection } from './connections/connection.entity.js';
 import { EventTypeChoice } from './event-types/event-type-choice.entity.js';
 import { CreateAppTokensAndRateBudgets1764200000000 } from './migrations/1764200000000-create-app-tokens-and-rate-budgets.js';
@@ -16,6 +17,7 @@ import { ShardHolder } from './conduits/shard-holder.entity.js';
 import { CreateUserSessions1767510000000 } from './migrations/1767510000000-create-user-sessions.js';
 import { AddTransports1767600000000 } from './migrations/1767600000000-add-transports.js';
 import { CreateUserGrants1767700000000 } from './migrations/1767700000000-create-user-grants.js';
+import { CreateAlarms1767810000000 } from './migrations/1767810000000-create-alarms.js';
 import { AddRateBudgetsOfUsers1767900000000 } from './migrations/1767900000000-add-rate-budgets-of-users.js';
 import { CreateConduits1767610000000 } from './migrations/1767610000000-create-conduits.js';
 import { CreatePictures1767910000000 } from './migrations/1767910000000-create-pictures.js';
@@ -35,6 +37,9 @@ import { Subscription } from './subscriptions/subscription.entity.js';
 export const schema = {
   name: serviceSchemas['platform-connector'],
   entities: [
+    Alarm,
+    AlarmCheckLease,
+    AlarmPost,
     AppToken,
     Conduit,
     ConduitShard,
@@ -66,6 +71,7 @@ export const schema = {
     CreateUserSessions1767510000000,
     AddTransports1767600000000,
     CreateUserGrants1767700000000,
+    CreateAlarms1767810000000,
     AddRateBudgetsOfUsers1767900000000,
     CreateConduits1767610000000,
     CreatePictures1767910000000,

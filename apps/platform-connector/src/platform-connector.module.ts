@@ -4,6 +4,9 @@ import { IngestModule } from '@stream-events/ingest';
 import { EVENTS_CONNECTION, RequestClient } from '@stream-events/messaging';
 import { ShellModule, type Shell } from '@stream-events/service';
 import { DataSource } from 'typeorm';
+import { AlarmChecksModule } from './alarm-checks/alarm-checks.module.js';
+import { alarmTimes, type AlarmTimes } from './alarms/alarm-times.js';
+import { AlarmsModule } from './alarms/alarms.module.js';
 import { ClientCallsModule } from './client-calls/client-calls.module.js';
 import { ConduitsModule } from './conduits/conduits.module.js';
 import { ConnectionsModule } from './connections/connections.module.js';
@@ -34,6 +37,7 @@ export class PlatformConnectorModule {
   static register(
     shell: Shell<PlatformConnectorConfig>,
     { dataSource, client, connection }: PlatformConnectorConnections,
+    times: AlarmTimes = alarmTimes,
   ): DynamicModule {
     const shared = ShellModule.register(shell, [
       { provide: DataSource, useValue: dataSource },
@@ -50,6 +54,7 @@ export class PlatformConnectorModule {
       imports: [
         shared,
         ingest,
+        AlarmsModule.register(times),
         PlatformModule,
         LookUpModule,
         SubscriptionsModule,
@@ -64,6 +69,7 @@ export class PlatformConnectorModule {
         ConduitsModule,
         PicturesModule,
         StatusModule,
+        AlarmChecksModule,
       ],
     };
   }

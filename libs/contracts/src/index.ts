@@ -38,6 +38,7 @@ export * from './platform/subscriptions.contract.js';
 export * from './streamers/streamers.contract.js';
 export * from './streamers/streams.contract.js';
 export * from './streamers/stream-viewers.contract.js';
+export * from './system/alarms.contract.js';
 export * from './system/instance-report.js';
 export * from './system/system-measures.js';
 export * from './text.js';

@@ -144,10 +144,14 @@ export function urls(
 export function optionalUrl(
   description: string,
   schemes: readonly string[],
-  { defaultText }: { defaultText?: string } = {},
+  { defaultText, secret = false }: { defaultText?: string; secret?: boolean } = {},
 ): Variable<string | undefined> {
   const parse = (value: string): string => parseUrl(value, schemes);
-  return { ...optionalText(description), ...(defaultText !== undefined && { defaultText }), parse };
+  return {
+    ...optionalText(description, { secret }),
+    ...(defaultText !== undefined && { defaultText }),
+    parse,
+  };
 }
 
 /**

@@ -1,3 +1,4 @@
+export * from './alarms.js';
 export * from './circuit-breaker.js';
 export * from './close-all.js';
 export * from './concurrency-limit.js';

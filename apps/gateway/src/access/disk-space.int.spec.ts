@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { Registry, type Logger } from '@stream-events/service';
+import { hostname, tmpdir } from 'node:os';
+import { Registry, type Alarms, type Logger } from '@stream-events/service';
 import { DiskSpace } from './disk-space.service.js';
 
 // More than any disk has, and less than any disk that can run this test has.
@@ -15,7 +15,12 @@ describe(DiskSpace.name, () => {
     } as unknown as Logger; // holds: nothing else is used
     const metrics = new Registry();
     const config = { MIN_FREE_DISK_MB: minMegabytes, DATA_DIR: directory };
-    return { sut: new DiskSpace(config, logger, metrics), config, warnings, metrics };
+    const alarms: string[] = [];
+    const board = {
+      raise: (key: string) => void alarms.push(`raised ${key}`),
+      clear: (key: string) => void alarms.push(`cleared ${key}`),
+    } as unknown as Alarms; // holds: nothing else is used
+    return { sut: new DiskSpace(config, logger, metrics, board), config, warnings, metrics, alarms };
   }
 
   it('refuses while the free space is below the minimum, and says which limit, its value, and when to try again', async () => {
@@ -32,8 +37,8 @@ describe(DiskSpace.name, () => {
     );
   });
 
-  it('warns when the space becomes low and when it is sufficient again, once each', async () => {
-    const { sut, config, warnings } = setup(hardlyAnything);
+  it('warns and raises an alarm when the space becomes low, and clears it when it is sufficient again, once each', async () => {
+    const { sut, config, warnings, alarms } = setup(hardlyAnything);
     const { bavail, bsize } = await statfs(tmpdir());
     await sut.check();
     expect(warnings).toEqual([]);
@@ -49,6 +54,7 @@ describe(DiskSpace.name, () => {
     await sut.check();
     sut.refuseWhenLow();
 
+    expect(alarms).toEqual([`raised disk_low:${hostname()}`, `cleared disk_low:${hostname()}`]);
     expect(warnings).toEqual([
       [
         expect.objectContaining({ directory: config.DATA_DIR }),

@@ -1,7 +1,17 @@
 import { statfs } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { ServiceError } from '@stream-events/contracts';
-import { CONFIG, FailureLog, Gauge, LOGGER, Registry, WorkerLoop, type Logger } from '@stream-events/service';
+import {
+  Alarms,
+  CONFIG,
+  FailureLog,
+  Gauge,
+  LOGGER,
+  Registry,
+  WorkerLoop,
+  type Logger,
+} from '@stream-events/service';
 import type { FastifyInstance } from 'fastify';
 import type { GatewayConfig } from '../gateway.config.js';
 
@@ -30,6 +40,7 @@ export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(CONFIG) private readonly config: DiskConfig,
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
+    private readonly alarms: Alarms,
   ) {
     const failures = new FailureLog(logger);
     this.minBytes = config.MIN_FREE_DISK_MB * mebibyte;
@@ -85,9 +96,19 @@ export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
     const wasLow = this.isLow;
     this.isLow = this.freeBytes < this.minBytes * (wasLow ? recoveryFactor : 1);
     if (this.isLow === wasLow) return;
+    this.report();
     const details = { directory, freeMegabytes: Math.floor(this.freeBytes / mebibyte), minMegabytes };
     if (this.isLow) this.logger.warn(details, 'disk space is low, rejecting what clients store');
     else this.logger.warn(details, 'disk space is sufficient again, accepting what clients store');
+  }
+
+  private report(): void {
+    const key = `disk_low:${hostname()}` as const;
+    if (!this.isLow) return this.alarms.clear(key);
+    this.alarms.raise(
+      key,
+      `The disk of DATA_DIR on ${hostname()} has less than ${this.config.MIN_FREE_DISK_MB} MiB of free space (MIN_FREE_DISK_MB), and clients cannot store anything. Free space by lowering RETENTION_DAYS, or enlarge the disk.`,
+    );
   }
 
   private measure(metrics: Registry): void {

@@ -9,6 +9,7 @@ import {
   type TransportMessage,
 } from '@stream-events/contracts';
 import { platformNames } from '@stream-events/platforms';
+import { AlarmRecord, toAlarmRecord } from './alarm.dto.js';
 import { exampleTime, printTime, printTimeOrNull } from '../http/time.js';
 
 class CredentialsState {
@@ -322,6 +323,9 @@ export class PlatformStatus {
   })
   delivery_gaps!: DeliveryGap[];
 
+  @ApiProperty({ type: [AlarmRecord], description: 'The open alarms, newest first' })
+  alarms!: AlarmRecord[];
+
   @ApiProperty({
     type: PlatformFailure,
     nullable: true,
@@ -332,7 +336,8 @@ export class PlatformStatus {
 
 /** Converts the status to its form in the API. */
 export function toPlatformStatus(status: PlatformStatusReply): PlatformStatus {
-  const { credentials, budget, cost, streamers, transport, webhookSecret, deliveryGaps, lastError } = status;
+  const { credentials, budget, cost, streamers, transport, webhookSecret, deliveryGaps, alarms, lastError } =
+    status;
   return {
     platform: status.platform,
     credentials: {
@@ -371,6 +376,7 @@ export function toPlatformStatus(status: PlatformStatusReply): PlatformStatus {
       lost: gap.lost,
       reason: gap.reason,
     })),
+    alarms: (alarms ?? []).map(toAlarmRecord),
     last_error: lastError && { at: printTime(lastError.at), message: lastError.message },
   };
 }

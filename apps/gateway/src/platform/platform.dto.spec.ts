@@ -81,6 +81,17 @@ describe(toPlatformStatus.name, () => {
     },
     callback: 'https://events.example.org/api/v1/platform-events/webhook',
     webhookSecret: { moved: 120, total: 400, canRemoveOthers: false, problem: null },
+    alarms: [
+      {
+        id: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
+        key: 'shard_lost:3',
+        kind: 'shard_lost' as const,
+        subject: '3',
+        message: 'A shard is lost.',
+        raisedAt: 1_763_700_000_000,
+        clearedAt: null,
+      },
+    ],
     deliveryGaps: [
       {
         transport: 'websocket' as const,
@@ -115,6 +126,17 @@ describe(toPlatformStatus.name, () => {
       },
       callback: status.callback,
       webhook_secret: { moved: 120, total: 400, can_remove_others: false, problem: null },
+      alarms: [
+        {
+          id: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
+          key: 'shard_lost:3',
+          kind: 'shard_lost',
+          subject: '3',
+          message: 'A shard is lost.',
+          raised: '2025-11-21T04:40:00+0000',
+          cleared: null,
+        },
+      ],
       delivery_gaps: [
         {
           transport: 'websocket',
@@ -138,6 +160,7 @@ describe(toPlatformStatus.name, () => {
       cost: null,
       callback: null,
       webhookSecret: null,
+      alarms: [],
       deliveryGaps: [],
       lastError: null,
     };
@@ -148,6 +171,7 @@ describe(toPlatformStatus.name, () => {
       cost: null,
       callback: null,
       webhook_secret: null,
+      alarms: [],
       delivery_gaps: [],
       last_error: null,
     });

@@ -34,7 +34,7 @@ describe(InstanceBoard.name, () => {
       sut,
       learn,
       clock,
-      statuses: () => toSystemRecord(sut.read()).instances.map(({ status }) => status),
+      statuses: () => toSystemRecord(sut.read(), null).instances.map(({ status }) => status),
     };
   };
 
@@ -45,7 +45,7 @@ describe(InstanceBoard.name, () => {
     learn({ id: 'edge', service: 'gateway' });
     learn({ id: 'old', problems: ['events database: refused'] });
 
-    const { instances, missing_services } = toSystemRecord(sut.read());
+    const { instances, missing_services } = toSystemRecord(sut.read(), null);
     expect(instances.map(({ id, status, problems }) => [id, status, problems])).toEqual([
       ['old', 'not_ready', ['events database: refused']],
       ['young', 'ready', []],
@@ -61,7 +61,7 @@ describe(InstanceBoard.name, () => {
     expect(statuses()).toEqual(['ready']);
     clock.now += 1;
     expect(statuses()).toEqual(['silent']);
-    expect(toSystemRecord(sut.read())).toMatchObject({
+    expect(toSystemRecord(sut.read(), null)).toMatchObject({
       missing_services: expect.arrayContaining(['events']),
       database_bytes: null,
     });
@@ -121,7 +121,7 @@ describe(InstanceBoard.name, () => {
         },
       });
 
-    const system = toSystemRecord(sut.read());
+    const system = toSystemRecord(sut.read(), null);
     expect(system.live_connections_count).toBe(20_000);
     expect(system.live_connections).toHaveLength(200);
     expect(system.live_connections.slice(0, 2).map(({ id, instance_id }) => [id, instance_id])).toEqual([

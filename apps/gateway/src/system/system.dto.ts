@@ -1,16 +1,19 @@
 import { ApiProperty } from '@nestjs/swagger';
 import {
+  maxClearedAlarms,
   maxReportedClosings,
   maxReportedConnections,
   reportingServices,
   systemMeasures,
   type ClosedConnection,
+  type ListAlarmsReply,
   type LiveConnectionReport,
   type OpenConnection,
   type ReportingService,
   type SystemMeasure,
 } from '@stream-events/contracts';
 import { exampleTime, printTime } from '../http/time.js';
+import { AlarmRecord, toAlarmRecord } from '../platform/alarm.dto.js';
 import type { HeardInstance } from './instance-board.js';
 
 const exampleId = '5f0c2f0e-6a55-4a0c-9b43-4a1de5a7c001';
@@ -215,10 +218,27 @@ export class SystemRecord {
     description: `Live connections that were closed recently, newest first; at most ${maxReportedClosings}`,
   })
   closed_connections!: ClosedConnectionRecord[];
+
+  @ApiProperty({
+    type: [AlarmRecord],
+    nullable: true,
+    description: 'The open alarms, newest first. Null when no platform connector responds, which keeps them',
+  })
+  alarms!: AlarmRecord[] | null;
+
+  @ApiProperty({
+    type: [AlarmRecord],
+    nullable: true,
+    description: `The last ${maxClearedAlarms} alarms that were cleared, newest first. Null like \`alarms\``,
+  })
+  cleared_alarms!: AlarmRecord[] | null;
 }
 
-/** Converts the reports of all instances to the state of the system. */
-export function toSystemRecord(heard: readonly HeardInstance[]): SystemRecord {
+/** Converts the reports of all instances, and the alarms, to the state of the system. */
+export function toSystemRecord(
+  heard: readonly HeardInstance[],
+  alarms: ListAlarmsReply | null,
+): SystemRecord {
   const present = heard.filter(({ isSilent }) => !isSilent);
   const live = present.flatMap(({ report: { id, live: connections } }) =>
     connections ? [{ id, ...connections }] : [],
@@ -244,6 +264,8 @@ export function toSystemRecord(heard: readonly HeardInstance[]): SystemRecord {
     closed_connections: closed
       .slice(0, maxReportedClosings)
       .map((connection) => toClosed(connection, connection.instance)),
+    alarms: alarms?.open.map(toAlarmRecord) ?? null,
+    cleared_alarms: alarms?.cleared.map(toAlarmRecord) ?? null,
   };
 }
 

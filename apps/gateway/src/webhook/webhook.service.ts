@@ -4,6 +4,7 @@ import { generateEventId, PlatformIngest } from '@stream-events/ingest';
 import { fingerprintOf, inbound, toPlatformEvent, type SigningKey } from '@stream-events/platforms';
 import { CONFIG, Counter, LOGGER, Registry, type Logger } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
+import { MessageClock } from './message-clock.js';
 
 /** A message as it reached the callback. */
 export interface WebhookRequest {
@@ -48,6 +49,7 @@ export class WebhookService {
 
   constructor(
     private readonly ingest: PlatformIngest,
+    private readonly clock: MessageClock,
     @Inject(CONFIG) config: GatewayConfig,
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
@@ -95,9 +97,12 @@ export class WebhookService {
     if (!inbound.isSignatureValid({ messageId, timestamp, signature, body }, keys)) {
       throw new Rejection('bad_signature', 'forbidden', 'The signature does not match the message.');
     }
-    if (!inbound.isTimestampFresh(timestamp, Date.now())) {
+    const now = Date.now();
+    if (!inbound.isTimestampFresh(timestamp, now)) {
+      this.clock.noteStale(timestamp, now);
       throw new Rejection('stale', 'forbidden', 'The timestamp is not within 10 minutes of now.');
     }
+    this.clock.noteFresh(now);
     const message = inbound.readMessage(type, body);
     if (message.kind === 'other') {
       this.logger.warn({ type }, 'ignored a platform message of an unknown type');

@@ -8,6 +8,7 @@ import {
   type PlatformReply,
 } from '@stream-events/platforms';
 import { Agent, request } from 'undici';
+import { PlatformClock } from './platform-clock.js';
 import { PlatformHealth } from './platform-health.service.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
 
@@ -48,6 +49,7 @@ export class PlatformHttp {
   constructor(
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
     private readonly health: PlatformHealth,
+    private readonly clock: PlatformClock,
   ) {}
 
   /**
@@ -100,6 +102,7 @@ export class PlatformHttp {
 
   private async exchange(outgoing: PlatformRequest, timeoutMs: number): Promise<PassedReply> {
     const { method, url, headers, body } = outgoing;
+    const sentAt = Date.now();
     const response = await request(url, {
       method,
       headers: { accept: 'application/json', 'user-agent': 'stream-events', ...headers },
@@ -107,6 +110,7 @@ export class PlatformHttp {
       signal: AbortSignal.timeout(timeoutMs),
       ...(body !== undefined && { body }),
     });
+    this.clock.note(response.headers.date, sentAt, Date.now());
     const bytes = Buffer.from(await response.body.arrayBuffer());
     const { statusCode: status } = response;
     // A proxy in front of the platform may have failed.

@@ -3,6 +3,7 @@ import type { OutboundPlatform } from '@stream-events/platforms';
 import { CONFIG } from '@stream-events/service';
 import { AppTokensRepository } from './app-tokens.repository.js';
 import { AppTokens } from './app-tokens.service.js';
+import { PlatformClock } from './platform-clock.js';
 import { PlatformClient } from './platform-client.js';
 import { PlatformErrors } from './platform-errors.service.js';
 import { PlatformHealth } from './platform-health.service.js';
@@ -28,6 +29,7 @@ import { RateBudgets } from './rate-budgets.service.js';
     AppTokens,
     AppTokensRepository,
     PlatformClient,
+    PlatformClock,
     PlatformErrors,
     PlatformHealth,
     PlatformHttp,
@@ -38,6 +40,7 @@ import { RateBudgets } from './rate-budgets.service.js';
     PLATFORM,
     PLATFORM_SETTINGS,
     PlatformClient,
+    PlatformClock,
     PlatformErrors,
     PlatformHealth,
     PlatformHttp,

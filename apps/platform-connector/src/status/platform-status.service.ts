@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { BudgetMessage, PlatformStatusReply } from '@stream-events/contracts';
+import { AlarmsRepository } from '../alarms/alarms.repository.js';
 import { ConduitStatus } from '../conduits/conduit-status.service.js';
 import { AppTokens } from '../platform/app-tokens.service.js';
 import { PlatformErrors } from '../platform/platform-errors.service.js';
@@ -25,17 +26,19 @@ export class PlatformStatusService {
     private readonly subscriptions: SubscriptionStatus,
     private readonly gaps: DeliveryGapsRepository,
     private readonly conduits: ConduitStatus,
+    private readonly alarms: AlarmsRepository,
   ) {}
 
   /** Makes no call to the platform. */
   async read(): Promise<PlatformStatusReply> {
-    const [credentials, bucket, lastError, subscriptions, deliveryGaps, conduit] = await Promise.all([
+    const [credentials, bucket, lastError, subscriptions, deliveryGaps, conduit, alarms] = await Promise.all([
       this.tokens.status(),
       this.budgets.read(),
       this.errors.read(),
       this.subscriptions.read(),
       this.gaps.newest(maxGaps),
       this.conduits.read(),
+      this.alarms.list(),
     ]);
     const { platform, transport, webhook } = this.settings;
     return {
@@ -45,6 +48,7 @@ export class PlatformStatusService {
       circuit: this.health.circuitState,
       callback: transport === 'webhook' ? (webhook?.callback ?? null) : null,
       deliveryGaps,
+      alarms: alarms.open,
       lastError,
       ...subscriptions,
       transport: {

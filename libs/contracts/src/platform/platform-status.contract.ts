@@ -10,6 +10,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { defineContract, EmptyRequest } from '../contract.js';
+import { AlarmMessage } from '../system/alarms.contract.js';
 
 export class CredentialsMessage {
   /** Whether client id and secret are configured. Their values are never shown. */
@@ -258,6 +259,14 @@ export class PlatformStatusReply {
   @ValidateNested({ each: true })
   @Type(() => DeliveryGapMessage)
   deliveryGaps?: DeliveryGapMessage[];
+
+  /** The open alarms, newest first; undefined when the connector is of an older version. */
+  @IsOptional()
+  @IsArray()
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => AlarmMessage)
+  alarms?: AlarmMessage[];
 
   @IsOptional()
   @IsObject()

@@ -20,6 +20,7 @@ export function webhookTarget(): ParserTarget {
   };
   const service = new WebhookService(
     ingest as never, // holds: the service only calls `store`
+    { noteFresh: () => undefined, noteStale: () => undefined } as never, // holds: the service only calls these
     { PLATFORM_WEBHOOK_SECRET: secrets } as never, // holds: the service reads no other variable
     createLogger('fuzzing', 'silent'),
     new Registry(),

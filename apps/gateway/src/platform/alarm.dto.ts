@@ -1,0 +1,77 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { alarmKinds, type AlarmKind, type AlarmMessage } from '@stream-events/contracts';
+import { exampleTime, printTime, printTimeOrNull } from '../http/time.js';
+
+const kinds = Object.entries(alarmKinds)
+  .map(([kind, meaning]) => `- \`${kind}\`: ${meaning}`)
+  .join('\n');
+
+/** An alarm. */
+export class AlarmRecord {
+  @ApiProperty({
+    format: 'uuid',
+    description: 'The id of the alarm. An alarm that is raised again has another id',
+    example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
+  })
+  id!: string;
+
+  @ApiProperty({
+    description: 'The kind and the subject. At most one alarm of each key is open',
+    example: 'channel_silent:47019283',
+  })
+  key!: string;
+
+  @ApiProperty({
+    enum: Object.keys(alarmKinds),
+    description: `What the alarm is about:\n\n${kinds}`,
+    example: 'channel_silent',
+  })
+  kind!: AlarmKind;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description:
+      'What is affected: the id of a channel, a transport, a shard, or a machine. Null if there is only one',
+    example: '47019283',
+  })
+  subject!: string | null;
+
+  @ApiProperty({
+    description: 'What is wrong, in readable text',
+    example: 'The live channel mira_plays has sent no event for 72 s. It usually sends 34 per minute.',
+  })
+  message!: string;
+
+  @ApiProperty({ description: 'When the alarm was raised, UTC, to the second', example: exampleTime })
+  raised!: string;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'When the cause was gone, UTC, to the second. Null while the alarm is open',
+    example: null,
+  })
+  cleared!: string | null;
+}
+
+/** Converts an alarm to its form in the API. */
+export function toAlarmRecord({
+  id,
+  key,
+  kind,
+  subject,
+  message,
+  raisedAt,
+  clearedAt,
+}: AlarmMessage): AlarmRecord {
+  return {
+    id,
+    key,
+    kind,
+    subject,
+    message,
+    raised: printTime(raisedAt),
+    cleared: printTimeOrNull(clearedAt),
+  };
+}

@@ -1,0 +1,44 @@
+import { hostname } from 'node:os';
+import { Injectable } from '@nestjs/common';
+import { Alarms } from '@stream-events/service';
+
+const windowMs = 60_000;
+// The platform may redeliver one or two old messages after an outage.
+const minStale = 3;
+
+/**
+ * Compares this machine's clock with the platform's, by the timestamps of signed messages. When several messages in a minute are outside
+ * of the permitted 10 minutes and none is within, the clock is wrong, not the messages.
+ */
+@Injectable()
+export class MessageClock {
+  private readonly key = `clock_off:gateway@${hostname()}` as const;
+  private staleAt: number[] = [];
+  private freshAt = Number.NEGATIVE_INFINITY;
+  private isRaised = false;
+
+  constructor(private readonly alarms: Alarms) {}
+
+  /** A message with a recent timestamp has arrived. */
+  noteFresh(now: number): void {
+    this.freshAt = now;
+    if (!this.isRaised) return;
+    this.isRaised = false;
+    this.alarms.clear(this.key);
+  }
+
+  /** A message with a valid signature, but another time, has arrived. */
+  noteStale(timestamp: string, now: number): void {
+    this.staleAt = [...this.staleAt.slice(1 - minStale), now];
+    if (Number.isNaN(Date.parse(timestamp))) return;
+    const isRepeated = this.staleAt.length === minStale && now - (this.staleAt[0] ?? 0) <= windowMs;
+    if (!isRepeated || Math.abs(now - this.freshAt) <= windowMs) return;
+    this.isRaised = true;
+    const minutes = Math.round((now - Date.parse(timestamp)) / 60_000);
+    const direction = minutes > 0 ? 'ahead of' : 'behind';
+    this.alarms.raise(
+      this.key,
+      `The gateway rejects the platform’s messages: the clock of ${hostname()} is about ${Math.abs(minutes)} minutes ${direction} the platform’s. Synchronize it (NTP).`,
+    );
+  }
+}

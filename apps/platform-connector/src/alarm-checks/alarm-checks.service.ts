@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { Lease, LeaseColumns } from '@stream-events/database';
+import { FailureLog, LOGGER, pause, WorkerLoop, type Logger } from '@stream-events/service';
+import { DataSource } from 'typeorm';
+import { ALARM_TIMES, type AlarmTimes } from '../alarms/alarm-times.js';
+import { AlarmsRepository } from '../alarms/alarms.repository.js';
+import { SubscriptionAlarms } from './subscription-alarms.service.js';
+
+const lease = new LeaseColumns({ holder: 'holder', until: 'held_until' }, 10);
+const idleMs = 5_000;
+
+/** A check for alarms that concern all instances. One instance runs it, while it holds the lease. */
+export interface AlarmCheck {
+  /** @throws when it cannot be checked now; open alarms then remain as they are */
+  run(): Promise<void>;
+  /** Leaves the open alarms to the next holder of the lease. */
+  stop(): Promise<void> | void;
+}
+
+/**
+ * Runs the checks for alarms that concern all instances: one instance at a time, every 5 s. When the instance dies, another one takes over
+ * within 15 s. Each check is on its own: a check that fails does not keep the others from running.
+ */
+@Injectable()
+export class AlarmChecks {
+  private readonly holder = randomUUID();
+  private readonly failures: FailureLog;
+  private readonly loop: WorkerLoop;
+  private readonly checks: readonly AlarmCheck[];
+
+  constructor(
+    private readonly dataSource: DataSource,
+    alarms: AlarmsRepository,
+    subscriptions: SubscriptionAlarms,
+    @Inject(ALARM_TIMES) private readonly times: AlarmTimes,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    this.failures = new FailureLog(logger);
+    this.checks = [subscriptions, { run: () => alarms.expire(), stop: () => undefined }];
+    this.loop = new WorkerLoop({
+      work: (stopping) => this.runWithLease(stopping),
+      idleMs,
+      maxBackoffMs: idleMs,
+      onFailure: (err) => this.failures.warn('cannot take the lease of the alarm checks, retrying', { err }),
+    });
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  /** Checks as long as this instance holds the lease. Returns false when another one holds it. */
+  private async runWithLease(stopping: AbortSignal): Promise<boolean> {
+    if (!(await this.change(lease.take('$1'), lease.isExpired))) return false;
+    const held = new Lease(lease.seconds, () => this.change(lease.renewal, lease.isHeldBy('$1')));
+    const ending = AbortSignal.any([stopping, held.lost]);
+    try {
+      while (!ending.aborted) {
+        await this.runChecks();
+        await pause(this.times.checkMs, ending);
+      }
+    } finally {
+      held.end();
+      for (const check of this.checks) await check.stop();
+    }
+    // Another instance takes over at once.
+    await this.change(lease.release, lease.isHeldBy('$1'));
+    return true;
+  }
+
+  private async runChecks(): Promise<void> {
+    for (const check of this.checks) {
+      try {
+        await check.run();
+      } catch (err) {
+        this.failures.warn('a check for alarms failed, retrying', { err });
+      }
+    }
+  }
+
+  private async change(assignments: string, condition: string): Promise<boolean> {
+    const rows = await this.dataSource.query<unknown[]>(
+      `WITH changed AS (UPDATE alarm_checks SET ${assignments} WHERE $1::uuid IS NOT NULL AND ${condition} RETURNING id)
+       SELECT id FROM changed`,
+      [this.holder],
+    );
+    return rows.length > 0;
+  }
+}

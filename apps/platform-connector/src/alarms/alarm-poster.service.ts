@@ -1,0 +1,111 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Counter, FailureLog, LOGGER, Registry, WorkerLoop, type Logger } from '@stream-events/service';
+import { Webhook } from 'standardwebhooks';
+import { Agent, request } from 'undici';
+import { AlarmPosts, type ClaimedPost } from './alarm-posts.repository.js';
+import { ALARM_TIMES, type AlarmTimes } from './alarm-times.js';
+import { ALERT_WEBHOOK, type AlertWebhook } from './alert-webhook.js';
+
+const idleMs = 1_000;
+const maxBackoffMs = 10_000;
+// The reply is not used. Reading a little of it keeps the connection usable.
+const maxReplyBytes = 16 * 1024;
+
+/**
+ * Posts alarms to the alert webhook, signed as Standard Webhooks describes. Instances share the messages: each claims a message before it
+ * posts it. After a crash, another instance posts the message again, with the same `webhook-id`.
+ *
+ * ```
+ *  due ──claimed──▶ posting ──2xx──▶ removed
+ *   ▲                  │ any other reply, or none
+ *   └── 5 s … 5 min ◀──┴── after 17 attempts: given up
+ * ```
+ */
+@Injectable()
+export class AlarmPoster {
+  // undici follows no redirects, so a message reaches no other host.
+  private readonly agent = new Agent({ connections: 1 });
+  private readonly failures: FailureLog;
+  private readonly loop: WorkerLoop;
+  private readonly postsTotal: Counter<'result'>;
+
+  constructor(
+    private readonly posts: AlarmPosts,
+    @Inject(ALERT_WEBHOOK) private readonly webhook: AlertWebhook | null,
+    @Inject(ALARM_TIMES) private readonly times: AlarmTimes,
+    @Inject(LOGGER) private readonly logger: Logger,
+    metrics: Registry,
+  ) {
+    this.failures = new FailureLog(logger);
+    this.loop = new WorkerLoop({
+      work: () => this.postNext(),
+      idleMs,
+      maxBackoffMs,
+      onFailure: (err) =>
+        this.failures.warn('cannot read the alarms that are to be posted, retrying', { err }),
+    });
+    this.postsTotal = new Counter({
+      name: 'alarm_posts_total',
+      help: 'Attempts to post an alarm to ALERT_WEBHOOK_URL, by result: posted, failed (retried later), or given_up',
+      labelNames: ['result'],
+      registers: [metrics],
+    });
+  }
+
+  start(): void {
+    if (this.webhook) this.loop.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.loop.stop();
+    await this.agent.close();
+  }
+
+  private async postNext(): Promise<boolean> {
+    const post = await this.posts.claim();
+    if (!post || !this.webhook) return false;
+    try {
+      await this.send(post, this.webhook);
+    } catch (error) {
+      await this.onFailed(post, error);
+      return true;
+    }
+    this.postsTotal.inc({ result: 'posted' });
+    await this.posts.remove(post.sequence);
+    return true;
+  }
+
+  private async send({ id, body }: ClaimedPost, { url, secret }: AlertWebhook): Promise<void> {
+    const now = new Date();
+    const { statusCode, body: reply } = await request(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'stream-events',
+        'webhook-id': id,
+        'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
+        'webhook-signature': new Webhook(secret).sign(id, now, body),
+      },
+      body,
+      dispatcher: this.agent,
+      signal: AbortSignal.timeout(this.times.posting.timeoutMs),
+    });
+    await reply.dump({ limit: maxReplyBytes });
+    if (statusCode < 200 || statusCode > 299) throw new Error(`the receiver replied with ${statusCode}`);
+  }
+
+  private async onFailed({ sequence, id, attempts }: ClaimedPost, error: unknown): Promise<void> {
+    const { minPauseMs, maxPauseMs, maxAttempts } = this.times.posting;
+    // The URL may contain a secret, and errors of undici do not name it.
+    const details = { err: error, webhookId: id, attempts };
+    if (attempts >= maxAttempts) {
+      this.postsTotal.inc({ result: 'given_up' });
+      this.logger.error(details, 'cannot post an alarm to ALERT_WEBHOOK_URL, giving up');
+      await this.posts.remove(sequence);
+      return;
+    }
+    this.postsTotal.inc({ result: 'failed' });
+    this.failures.warn('cannot post an alarm to ALERT_WEBHOOK_URL, retrying', details);
+    await this.posts.postpone(sequence, Math.min(minPauseMs * 2 ** (attempts - 1), maxPauseMs));
+  }
+}

@@ -1,0 +1,83 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { AlarmMessage } from '@stream-events/contracts';
+import { DataSource, type EntityManager } from 'typeorm';
+import { v7 } from 'uuid';
+import { ALERT_WEBHOOK, type AlertWebhook } from './alert-webhook.js';
+
+/** A message that this instance posts now. */
+export interface ClaimedPost {
+  sequence: string;
+  /** The `webhook-id`. */
+  id: string;
+  body: string;
+  /** Including this attempt. */
+  attempts: number;
+}
+
+// Longer than an attempt takes. After that, another instance takes over from one that has died.
+const claimSeconds = 30;
+
+/** The messages that wait to be posted to the alert webhook, if there is one. */
+@Injectable()
+export class AlarmPosts {
+  constructor(
+    private readonly dataSource: DataSource,
+    @Inject(ALERT_WEBHOOK) private readonly webhook: AlertWebhook | null,
+  ) {}
+
+  /** Adds a message for each alarm that was opened or closed, in the transaction that did so. */
+  async add(manager: EntityManager, alarms: readonly AlarmMessage[]): Promise<void> {
+    if (!this.webhook || alarms.length === 0) return;
+    await manager.query(
+      `INSERT INTO alarm_posts (id, alarm_id, body) SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[])`,
+      [alarms.map(() => v7()), alarms.map(({ id }) => id), alarms.map(printPost)],
+    );
+  }
+
+  /** Claims the oldest message that is due, unless an earlier one about the same alarm waits. */
+  async claim(): Promise<ClaimedPost | undefined> {
+    const rows = await this.dataSource.query<ClaimedPost[]>(
+      `WITH claimed AS (
+         UPDATE alarm_posts SET attempts = attempts + 1, due_at = now() + interval '${claimSeconds} seconds'
+         WHERE sequence = (
+           SELECT sequence FROM alarm_posts AS post
+           WHERE due_at <= now() AND NOT EXISTS (
+             SELECT FROM alarm_posts AS earlier
+             WHERE earlier.alarm_id = post.alarm_id AND earlier.sequence < post.sequence
+           )
+           ORDER BY sequence LIMIT 1 FOR UPDATE SKIP LOCKED
+         )
+         RETURNING sequence, id, body, attempts
+       ) SELECT * FROM claimed`,
+    );
+    return rows[0];
+  }
+
+  async postpone(sequence: string, milliseconds: number): Promise<void> {
+    await this.dataSource.query(
+      'UPDATE alarm_posts SET due_at = now() + make_interval(secs => $2::float8 / 1000) WHERE sequence = $1',
+      [sequence, milliseconds],
+    );
+  }
+
+  /** Removes messages that no instance has posted for a day, because ALERT_WEBHOOK_URL is not set any more. */
+  async removeOld(manager: EntityManager): Promise<void> {
+    await manager.query(`DELETE FROM alarm_posts WHERE due_at < now() - interval '1 day'`);
+  }
+
+  /** Removes a message that was posted, or is given up. */
+  async remove(sequence: string): Promise<void> {
+    await this.dataSource.query('DELETE FROM alarm_posts WHERE sequence = $1', [sequence]);
+  }
+}
+
+/** The body of a message, in the form that Standard Webhooks recommends. */
+function printPost({ id, key, kind, subject, message, raisedAt, clearedAt }: AlarmMessage): string {
+  const raised = new Date(raisedAt).toISOString();
+  const cleared = clearedAt === null ? null : new Date(clearedAt).toISOString();
+  return JSON.stringify({
+    type: cleared === null ? 'alarm.raised' : 'alarm.cleared',
+    timestamp: cleared ?? raised,
+    data: { id, key, kind, subject, message, raised, cleared },
+  });
+}

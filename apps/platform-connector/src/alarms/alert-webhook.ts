@@ -1,0 +1,20 @@
+import type { PlatformConnectorConfig } from '../platform-connector.config.js';
+
+/** Where alarms are posted, and the secret that signs them. */
+export interface AlertWebhook {
+  url: string;
+  secret: string;
+}
+
+/** Injection token of the `AlertWebhook`; null when none is configured. */
+export const ALERT_WEBHOOK = Symbol('ALERT_WEBHOOK');
+
+/** @throws Error when only one of the two variables is set */
+export function toAlertWebhook({
+  ALERT_WEBHOOK_URL: url,
+  ALERT_WEBHOOK_SECRET: secret,
+}: Pick<PlatformConnectorConfig, 'ALERT_WEBHOOK_URL' | 'ALERT_WEBHOOK_SECRET'>): AlertWebhook | null {
+  if ((url === undefined) !== (secret === undefined))
+    throw new Error('only one of ALERT_WEBHOOK_URL and ALERT_WEBHOOK_SECRET is set: set both or neither');
+  return url === undefined || secret === undefined ? null : { url, secret };
+}

@@ -1,0 +1,143 @@
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  IsUUID,
+  Matches,
+  MaxLength,
+  ValidateNested,
+} from 'class-validator';
+import { defineContract, EmptyRequest } from '../contract.js';
+
+/** What an alarm is about, with its meaning for the documentation. */
+export const alarmKinds = {
+  transport_down:
+    'The platform’s messages cannot arrive: no webhook subscription works, or no socket is connected',
+  platform_unavailable: 'The platform’s API does not respond to calls',
+  subscription_not_enabled: 'Subscriptions that the service wants are not enabled on the platform',
+  shard_lost: 'A shard of the conduit has no connection',
+  channel_silent: 'A live channel has sent no event for much longer than it usually does',
+  clock_off:
+    'The clock differs from the platform’s, which rejects or makes the service reject messages that seem too old',
+  disk_low: 'The disk of DATA_DIR is nearly full, and the service stores nothing for clients',
+} as const;
+export type AlarmKind = keyof typeof alarmKinds;
+
+/** The key of an alarm: its kind, and what exactly is affected if that can be one of several, such as `shard_lost:3`. */
+export type AlarmKey = AlarmKind | `${AlarmKind}:${string}`;
+
+/** Maximum length of a key, in characters. */
+export const maxAlarmKeyLength = 300;
+/** Maximum number of open alarms. More do not help anybody to find the cause. */
+export const maxOpenAlarms = 200;
+/** Number of cleared alarms that are listed. */
+export const maxClearedAlarms = 50;
+
+const keyPattern = new RegExp(`^(${Object.keys(alarmKinds).join('|')})(:.+)?$`, 's');
+
+/** Returns the parts of a key. */
+export function parseAlarmKey(key: string): { kind: AlarmKind; subject: string | null } {
+  const [kind = '', subject] = key.split(/:(.*)/s);
+  return { kind: kind as AlarmKind, subject: subject ?? null }; // Safe cast: keys are checked where they arrive.
+}
+
+export class AlarmMessage {
+  @IsUUID('all')
+  id!: string;
+
+  @Matches(keyPattern)
+  key!: string;
+
+  @IsIn(Object.keys(alarmKinds))
+  kind!: AlarmKind;
+
+  /** What is affected: a channel, a shard, a machine; null when there is only one. */
+  @IsOptional()
+  @IsString()
+  subject!: string | null;
+
+  @IsString()
+  message!: string;
+
+  /** Milliseconds since 1970. */
+  @IsInt()
+  raisedAt!: number;
+
+  /** Null while the alarm is open. */
+  @IsOptional()
+  @IsInt()
+  clearedAt!: number | null;
+}
+
+export class ListAlarmsReply {
+  /** Newest first. */
+  @IsArray()
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => AlarmMessage)
+  open!: AlarmMessage[];
+
+  /** The alarms that were cleared last, newest first. */
+  @IsArray()
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => AlarmMessage)
+  cleared!: AlarmMessage[];
+}
+
+/** Lists the open alarms and the last cleared ones. */
+export const listAlarms = defineContract({
+  subject: 'request.platform-connector.list-alarms',
+  request: EmptyRequest,
+  reply: ListAlarmsReply,
+  errors: [],
+  timeoutMs: 2_000,
+});
+
+export class RaisedAlarm {
+  @Matches(keyPattern)
+  @MaxLength(maxAlarmKeyLength)
+  key!: string;
+
+  /** What is wrong, and what to do. */
+  @IsString()
+  message!: string;
+}
+
+/** All alarms of one process at present. */
+export class ReportAlarmsRequest {
+  /** The alarms whose cause exists. */
+  @IsArray()
+  @ArrayMaxSize(maxOpenAlarms)
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => RaisedAlarm)
+  raised!: RaisedAlarm[];
+
+  /** The keys of alarms whose cause is gone. */
+  @IsArray()
+  @ArrayMaxSize(maxOpenAlarms)
+  @Matches(keyPattern, { each: true })
+  cleared!: string[];
+}
+
+export class ReportAlarmsReply {}
+
+/** Raises and clears alarms. A process repeats what it has raised, because alarms that nobody repeats are cleared. */
+export const reportAlarms = defineContract({
+  subject: 'request.platform-connector.report-alarms',
+  request: ReportAlarmsRequest,
+  reply: ReportAlarmsReply,
+  errors: [],
+  timeoutMs: 5_000,
+});
+
+/** How often a process repeats its alarms, in milliseconds. */
+export const alarmRepeatMs = 20_000;
+/** An alarm that nobody has repeated for this time is cleared: the process that raised it is gone. */
+export const alarmExpiryMs = 90_000;

@@ -1,0 +1,106 @@
+import {
+  alarmRepeatMs,
+  maxOpenAlarms,
+  type AlarmKey,
+  type ReportAlarmsRequest,
+} from '@stream-events/contracts';
+import { FailureLog, type FailureLogger } from './failure-log.js';
+import { WorkerLoop } from './worker-loop.js';
+
+/** Saves a report in the database, directly or by a request. */
+export type SaveAlarms = (report: ReportAlarmsRequest) => Promise<unknown>;
+
+// An alarm must be posted within 90 s of its cause.
+const idleMs = 1_000;
+const maxBackoffMs = 10_000;
+
+/**
+ * Raises and clears alarms, each by a stable key. The methods return at once and cannot fail: a background task saves what has changed,
+ * and retries while the database is unavailable.
+ *
+ * ```
+ *              raise                    clear
+ *  no alarm ──────────▶ open, repeated ───────▶ cleared
+ *                       every 20 s   └── not repeated for 90 s: the process is gone ──▶ cleared
+ * ```
+ *
+ * Two processes that raise the same key have one alarm. Either of them can clear it, so a key must have one owner at a time.
+ */
+export class Alarms {
+  private readonly raised = new Map<AlarmKey, string>();
+  /** The keys to clear. */
+  private readonly clearing = new Set<AlarmKey>();
+  /** When keys were cleared that are not raised, so that a caller can say so at every check. */
+  private readonly clearedAt = new Map<AlarmKey, number>();
+  private readonly loop: WorkerLoop;
+  private savedAt = Number.NEGATIVE_INFINITY;
+  private isChanged = false;
+
+  constructor(
+    private readonly save: SaveAlarms,
+    logger: FailureLogger,
+    /** A clock that never goes back, in milliseconds. */
+    private readonly now: () => number = () => performance.now(),
+  ) {
+    const failures = new FailureLog(logger);
+    this.loop = new WorkerLoop({
+      work: () => this.saveChanges(),
+      idleMs,
+      maxBackoffMs,
+      onFailure: (err) =>
+        failures.warn('cannot save alarms, retrying', { err, open: [...this.raised.keys()] }),
+    });
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  /** Stops without clearing any alarm: another instance repeats those whose cause remains. */
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  /** Raises an alarm, or changes its message. @param message what is wrong, and what to do; without secrets */
+  raise(key: AlarmKey, message: string): void {
+    this.clearing.delete(key);
+    if (this.raised.get(key) === message) return;
+    // More do not help anybody to find the cause.
+    if (!this.raised.has(key) && this.raised.size >= maxOpenAlarms) return;
+    this.raised.set(key, message);
+    this.isChanged = true;
+  }
+
+  /** Clears an alarm, if it is open. Another process may have raised it. */
+  clear(key: AlarmKey): void {
+    const isRepeated = this.now() < (this.clearedAt.get(key) ?? Number.NEGATIVE_INFINITY) + alarmRepeatMs;
+    if (!this.raised.delete(key) && isRepeated) return;
+    if (this.clearedAt.size >= maxOpenAlarms) this.clearedAt.clear();
+    this.clearedAt.set(key, this.now());
+    this.clearing.add(key);
+    this.isChanged = true;
+  }
+
+  /** Leaves an alarm to another process, which repeats or clears it from now on. */
+  withdraw(key: AlarmKey): void {
+    this.raised.delete(key);
+  }
+
+  /** Saves what has changed, or what is to be repeated. Runs every second. Always returns false: there is nothing more to do. */
+  async saveChanges(): Promise<boolean> {
+    const isRepetitionDue = this.raised.size > 0 && this.now() >= this.savedAt + alarmRepeatMs;
+    if (!this.isChanged && !isRepetitionDue) return false;
+    this.isChanged = false;
+    const cleared = [...this.clearing].slice(0, maxOpenAlarms);
+    try {
+      await this.save({ raised: [...this.raised].map(([key, message]) => ({ key, message })), cleared });
+    } catch (error) {
+      this.isChanged = true;
+      throw error;
+    }
+    this.savedAt = this.now();
+    for (const key of cleared) this.clearing.delete(key);
+    this.isChanged ||= this.clearing.size > 0;
+    return false;
+  }
+}
