@@ -174,10 +174,14 @@ describe('a rehearsal', () => {
   it('sends no faster than its connection reads, and drops nothing', async () => {
     const data = JSON.stringify({ broadcaster_user_id: '4711', text: 'x'.repeat(180_000) });
     const { range, events } = await store(everyMs(10, 100), () => ({ eventData: data }));
+    const other = await store([0, 1_000]);
     const overlay = await connect('overlay');
+    await connect('other');
     overlay.pause();
     const { json } = await begin({ ...range, connection: 'overlay', speed: 20 });
-    await eventually(async () => expect((await show(json.id)).sent).toBeGreaterThan(0));
+    // Long enough to send everything, if the rehearsal did not wait for its connection.
+    await untilEnded((await begin({ ...other.range, connection: 'other' })).json.id);
+
     // As much as fits into the buffers of the sockets, and no more.
     expect((await show(json.id)).sent).toBeLessThan(events.length);
     overlay.resume();
