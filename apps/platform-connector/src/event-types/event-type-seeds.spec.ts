@@ -4,10 +4,15 @@ import { seedEventTypes } from './event-type-seeds.js';
 describe('seedEventTypes', () => {
   const seedAll = (platform: string) => seedEventTypes(eventTypes, [], platform).add;
 
-  it('activates stream.online and stream.offline by default, and more types on the simulated platform', () => {
+  it('activates the types about going live and about consent by default, and more types on the simulated platform', () => {
     const active = (platform: string) => seedAll(platform).filter((row) => row.active);
-    expect(active('twitch').map(({ type }) => type)).toEqual(['stream.online', 'stream.offline']);
-    expect(active('simulator')).toHaveLength(14);
+    expect(active('twitch').map(({ type }) => type)).toEqual([
+      'stream.online',
+      'stream.offline',
+      'user.authorization.grant',
+      'user.authorization.revoke',
+    ]);
+    expect(active('simulator')).toHaveLength(16);
     expect(active('simulator').every(({ type }) => isActiveByDefault(type, 'simulator'))).toBe(true);
     expect(seedAll('twitch')).toHaveLength(83);
   });

@@ -2,6 +2,8 @@ import { listEventTypes, ServiceError, setEventType, type EventTypeMessage } fro
 import { eventually } from '@stream-events/testing';
 import { ReconcilerSetup } from '../../test/reconciler-setup.js';
 
+const consentTypes = ['user.authorization.grant', 'user.authorization.revoke'];
+
 describe('EventTypesService', () => {
   let setup: ReconcilerSetup;
 
@@ -60,9 +62,9 @@ describe('EventTypesService', () => {
     await first.stop();
 
     await setup.startInstance();
-    expect(await activeTypes()).toEqual(['channel.moderate', 'stream.online']);
+    expect(await activeTypes()).toEqual(['channel.moderate', 'stream.online', ...consentTypes]);
     expect(await set('channel.moderate', false)).toMatchObject({ version: '2', active: false });
-    expect(await activeTypes()).toEqual(['stream.online']);
+    expect(await activeTypes()).toEqual(['stream.online', ...consentTypes]);
   });
 
   it('rejects unknown and unsupported types', async () => {
@@ -97,6 +99,6 @@ describe('EventTypesService', () => {
 
   it('adds each type once when several instances start at the same time, and activates more types on the simulated platform', async () => {
     await Promise.all(Array.from({ length: 3 }, () => setup.startInstance({ PLATFORM: 'simulator' })));
-    expect(await activeTypes()).toHaveLength(14);
+    expect(await activeTypes()).toHaveLength(16);
   });
 });
