@@ -1,4 +1,5 @@
 import { eventually } from '@stream-events/testing';
+import { findBrowser, WebPage } from './browser/web-page.js';
 import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 import { monitorStreamer } from './streamer-records.js';
@@ -6,6 +7,7 @@ import { monitorStreamer } from './streamer-records.js';
 interface ConnectionRecord {
   id: string;
   state: string;
+  role: string;
   platform_id: string | null;
   platform_username: string | null;
   scopes: string[];
@@ -17,6 +19,8 @@ interface ConnectionRecord {
 const path = '/api/v1/platform/connections';
 const settled = { timeoutMs: 30_000 };
 const limitMs = 60_000;
+const browser = findBrowser();
+const inBrowser = browser === undefined ? it.skip : it;
 
 describe('connections to channels', () => {
   let stack: Stack;
@@ -30,8 +34,8 @@ describe('connections to channels', () => {
 
   afterAll(() => stack.stop());
 
-  const start = async (): Promise<ConnectionRecord> => {
-    const answer = await stack.request<ConnectionRecord>('POST', path);
+  const start = async (body?: object): Promise<ConnectionRecord> => {
+    const answer = await stack.request<ConnectionRecord>('POST', path, body && { body });
     expect([answer.status, answer.headers.get('location')]).toEqual([201, `${path}/${answer.json.id}`]);
     return answer.json;
   };
@@ -119,6 +123,94 @@ describe('connections to channels', () => {
     },
     limitMs,
   );
+
+  it(
+    'shows within a minute that a user has withdrawn the consent, and disturbs no other connection',
+    async () => {
+      const [user, other] = [await platform.addUser(), await platform.addUser()];
+      const [left, kept] = [await connect(user), await connect(other)];
+      await eventually(async () => expect(await cheers(user.id)).toEqual(['enabled']), settled);
+      await eventually(async () => expect(await cheers(other.id)).toEqual(['enabled']), settled);
+
+      await platform.disconnect(user.login);
+      expect((await untilState(left.id, 'reconnect_needed')).remedy).toContain('Connect the channel again');
+      await eventually(async () => expect(await cheers(user.id)).toEqual(['not_granted']), settled);
+      expect(await cheers(other.id)).toEqual(['enabled']);
+      await untilState(kept.id, 'connected');
+    },
+    limitMs,
+  );
+
+  describe('in a browser', () => {
+    let page: WebPage;
+    beforeEach(async () => {
+      if (browser !== undefined) page = await WebPage.open(browser);
+    });
+    afterEach(() => page.close());
+
+    inBrowser(
+      'connects a channel by device code',
+      async () => {
+        const user = await platform.addUser();
+        const { id, verification_uri } = await start();
+        expect(await page.giveConsent(verification_uri ?? '', user.login)).toContain('now has access');
+        expect(await untilState(id, 'connected')).toMatchObject({ platform_username: user.login });
+      },
+      limitMs,
+    );
+
+    inBrowser(
+      'connects a bot account by authorization code, which reads the chat of a channel',
+      async () => {
+        const [channel, bot] = [await platform.addUser(), await platform.addUser()];
+        await connect(channel);
+        const { id, verification_uri } = await start({ flow: 'authorization_code', role: 'bot' });
+        expect(await page.giveConsent(verification_uri ?? '', bot.login)).toContain('Consent received');
+        expect(await untilState(id, 'connected')).toMatchObject({
+          role: 'bot',
+          platform_username: bot.login,
+        });
+
+        await eventually(async () => {
+          const { json } = await stack.request<{
+            results: { type: string; status: string; condition: Record<string, string> }[];
+          }>('GET', '/api/v1/platform/subscriptions?page_size=100');
+          const chat = json.results.filter(
+            ({ type, condition }) =>
+              type === 'channel.chat.message' && condition.broadcaster_user_id === channel.id,
+          );
+          expect(chat).toMatchObject([{ status: 'enabled', condition: { user_id: bot.id } }]);
+        }, settled);
+        expect((await stack.request('DELETE', `${path}/${id}`)).status).toBe(204);
+      },
+      limitMs,
+    );
+  });
+
+  it('accepts a return from the platform only with a valid state, and redirects nowhere', async () => {
+    const { verification_uri } = await start({ flow: 'authorization_code' });
+    const state = new URL(verification_uri ?? '').searchParams.get('state') ?? '';
+    const back = (query: Record<string, string>, method = 'GET'): Promise<Response> =>
+      fetch(`${stack.url}${path}/callback?${new URLSearchParams(query).toString()}`, {
+        method,
+        redirect: 'manual',
+      });
+
+    const forged = `${state.slice(0, 37)}${'A'.repeat(43)}`;
+    for (const query of [
+      {},
+      { state: 'x' },
+      { state: forged, code: 'x' },
+      { state, code: '' },
+      { code: 'x' },
+    ])
+      expect((await back(query as Record<string, string>)).status).toBe(400);
+    // A preview does not use it up.
+    expect((await back({ state, code: 'x' }, 'HEAD')).status).toBe(200);
+    const refused = await back({ state, code: 'not-a-code', redirect_uri: 'https://evil.example' });
+    expect([refused.status, refused.headers.get('location')]).toEqual([409, null]);
+    expect((await back({ state, code: 'not-a-code' })).status).toBe(400);
+  });
 
   it('can be started and deleted by owners only, and listed by all users', async () => {
     const user = { username: 'a-user', password: 'the password of a user' };

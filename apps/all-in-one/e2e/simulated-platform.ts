@@ -77,6 +77,11 @@ export class SimulatedPlatform {
     return this.call('POST', '/simulator/device-codes', { user_code: userCode, ...decision });
   }
 
+  /** The user disconnects the application. */
+  disconnect(login: string): Promise<unknown> {
+    return this.call('DELETE', '/simulator/grants', { login });
+  }
+
   /** Returns the number of calls of each endpoint of the platform. */
   async requests(): Promise<Record<string, number>> {
     return (await this.call<{ requests: Record<string, number> }>('GET', '/simulator')).requests;

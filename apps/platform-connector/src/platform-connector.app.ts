@@ -2,6 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import type { INestMicroservice } from '@nestjs/common';
 import {
   callPlatform,
+  completeConnection,
   getConnection,
   getPicture,
   getPlatformStatus,
@@ -46,6 +47,7 @@ import { alarmTimes } from './alarms/alarm-times.js';
 import { ShardKeeper } from './conduits/shard-keeper.service.js';
 import { connectionColumns } from './connections/connection.entity.js';
 import { ConnectionUpkeep } from './connections/connection-upkeep.service.js';
+import { ConnectionsService } from './connections/connections.service.js';
 import { ConsentEventsConsumer } from './connections/consent-events.consumer.js';
 import { EventTypesService } from './event-types/event-types.service.js';
 import { PictureDownloads } from './pictures/picture-downloads.service.js';
@@ -64,6 +66,7 @@ import { UserSockets } from './user-sockets/user-sockets.service.js';
 /** The contracts that the platform connector serves. */
 export const servedContracts: readonly Contract<object, object>[] = [
   callPlatform,
+  completeConnection,
   getConnection,
   getPicture,
   getPlatformStatus,
@@ -142,6 +145,7 @@ export async function startPlatformConnector(shell: Shell<PlatformConnectorConfi
   });
   health.register('platform connector nats', () => strategy.ping());
   return {
+    connections: app.get(ConnectionsService),
     // Stops requests first, then finishes background work, then closes the connections.
     close: () =>
       closeAll([

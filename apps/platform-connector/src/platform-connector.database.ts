@@ -22,6 +22,7 @@ import { AddRateBudgetsOfUsers1767900000000 } from './migrations/1767900000000-a
 import { CreateConduits1767610000000 } from './migrations/1767610000000-create-conduits.js';
 import { CreatePictures1767910000000 } from './migrations/1767910000000-create-pictures.js';
 import { Picture } from './pictures/picture.entity.js';
+import { AddConnectionRoles1767700100000 } from './migrations/1767700100000-add-connection-roles.js';
 import { AppToken } from './platform/app-token.entity.js';
 import { CreateSubscriptionMoves1767300000000 } from './migrations/1767300000000-create-subscription-moves.js';
 import { UserGrant } from './grants/user-grant.entity.js';
@@ -75,5 +76,6 @@ export const schema = {
     AddRateBudgetsOfUsers1767900000000,
     CreateConduits1767610000000,
     CreatePictures1767910000000,
+    AddConnectionRoles1767700100000,
   ],
 };

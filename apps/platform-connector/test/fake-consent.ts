@@ -12,17 +12,39 @@ export class FakeConsent {
   /** The interval between polls that the platform asks for, in seconds. */
   interval = 1;
   expiresInSeconds = 1_800;
+  /** The access tokens whose validation fails with status 500. */
+  readonly unverifiable = new Set<string>();
   /** Cuts the connection after this kind of request was handled, so that its reply is lost. */
   losesReplyTo: string | undefined;
+  /** Keeps the replies to this kind of request, which was handled, until `releaseReplies`. */
+  holdsReplyTo: string | undefined;
   /** Every code and token that was issued. */
   readonly issued: string[] = [];
   refreshes = 0;
+  private readonly heldReplies: (() => void)[] = [];
   private readonly codes = new Set<string>();
+  private readonly browserCodes = new Map<string, string>();
   private readonly accessTokens = new Set<string>();
   private readonly refreshTokens = new Set<string>();
 
   constructor(platform: FakePlatform) {
     platform.fault = (call, response) => this.handle(call, response);
+  }
+
+  /** The code with which the browser of a user who has given consent returns to this address. */
+  issueBrowserCode(redirectUri: string): string {
+    const code = this.issue(this.codes);
+    this.browserCodes.set(code, redirectUri);
+    return code;
+  }
+
+  /** The number of replies that wait. */
+  get held(): number {
+    return this.heldReplies.length;
+  }
+
+  releaseReplies(): void {
+    for (const reply of this.heldReplies.splice(0)) reply();
   }
 
   /** Ends the access tokens, as their expiry does. */
@@ -52,7 +74,10 @@ export class FakeConsent {
       response.destroy();
       return true;
     }
-    return answerWith(response, answer[0], JSON.stringify(answer[1]));
+    const reply = (): boolean => answerWith(response, answer[0], JSON.stringify(answer[1]));
+    if (this.holdsReplyTo !== call.name) return reply();
+    this.heldReplies.push(reply);
+    return true;
   }
 
   private answer({ name, headers }: ReceivedCall, form: URLSearchParams): [number, object] | undefined {
@@ -63,6 +88,7 @@ export class FakeConsent {
       this.accessTokens.delete(form.get('token') ?? '');
       return [200, {}];
     }
+    if (grant === 'authorization_code') return this.exchange(form);
     if (grant === 'refresh_token') return this.refresh(form.get('refresh_token') ?? '');
     return grant?.endsWith('device_code') ? this.redeem(form.get('device_code') ?? '') : undefined;
   }
@@ -85,6 +111,14 @@ export class FakeConsent {
     return [200, this.issueTokens()];
   }
 
+  /** A code is valid once, with the address that the page was opened with. */
+  private exchange(form: URLSearchParams): [number, object] {
+    const code = form.get('code') ?? '';
+    const isValid = this.browserCodes.get(code) === form.get('redirect_uri') && form.has('client_secret');
+    if (!this.browserCodes.delete(code) || !isValid) return rejected('Invalid authorization code');
+    return [200, this.issueTokens()];
+  }
+
   private refresh(token: string): [number, object] {
     this.refreshes += 1;
     if (!this.refreshTokens.delete(token)) return rejected('Invalid refresh token');
@@ -92,8 +126,9 @@ export class FakeConsent {
   }
 
   private validate(authorization = ''): [number, object] {
-    if (!this.accessTokens.has(authorization.replace('OAuth ', '')))
-      return [401, { status: 401, message: 'invalid access token' }];
+    const token = authorization.replace('OAuth ', '');
+    if (this.unverifiable.has(token)) return [500, { status: 500, message: 'internal error' }];
+    if (!this.accessTokens.has(token)) return [401, { status: 401, message: 'invalid access token' }];
     return [200, { client_id: 'any', ...this.user, expires_in: 14_000 }];
   }
 

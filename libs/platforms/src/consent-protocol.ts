@@ -44,6 +44,19 @@ export type DeviceCodeOutcome =
 /** The reply to a refresh. A refused refresh token is lost: the user must give consent again. */
 export type RefreshOutcome = { kind: 'issued'; tokens: UserTokens } | { kind: 'refused'; message: string };
 
+/** The reply to an exchange of an authorization code, which is valid once. */
+export type CodeOutcome = RefreshOutcome;
+
+/** What an application asks on the platform's authorize page. */
+export interface AuthorizePageRequest {
+  clientId: string;
+  /** Where the user returns to: exactly an address that the application has registered. */
+  redirectUri: string;
+  scopes: readonly string[];
+  /** Returned with the user, unchanged. */
+  state: string;
+}
+
 /** Whom an access token belongs to, and what it permits. */
 export interface TokenOwner {
   userId: string;
@@ -62,6 +75,14 @@ export interface ConsentProtocol {
     grant: { deviceCode: string; scopes: readonly string[] },
   ): AuthorizationRequest;
   readDeviceToken(reply: PlatformReply): DeviceCodeOutcome;
+  /** The address of the page on which a user gives consent and returns with a code. */
+  authorizePage(authUrl: string, request: AuthorizePageRequest): string;
+  codeTokenRequest(
+    authUrl: string,
+    application: Application,
+    grant: { code: string; redirectUri: string },
+  ): AuthorizationRequest;
+  readCodeTokens(reply: PlatformReply): CodeOutcome;
   refreshRequest(authUrl: string, application: Application, refreshToken: string): AuthorizationRequest;
   readRefresh(reply: PlatformReply): RefreshOutcome;
   validationRequest(authUrl: string, accessToken: string): AuthorizationRequest;

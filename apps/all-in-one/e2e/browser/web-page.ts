@@ -61,6 +61,16 @@ export class WebPage {
     return errors;
   }
 
+  /** Gives consent on a page of the simulated platform, as this user. Returns the text of the page that follows. */
+  async giveConsent(url: string, login: string): Promise<string> {
+    await this.page.goto(url);
+    const consentPage = this.page.url();
+    await this.page.fill('input[name=login]', login);
+    await this.page.click('button[value=allow]');
+    await this.page.waitForURL(({ href }) => href !== consentPage);
+    return this.page.innerText('body');
+  }
+
   /** Calls one of the actions of page.mjs. */
   async run<Result = void>(action: string, options: object = {}): Promise<Result> {
     return this.page.evaluate<Result>(`actions.${action}(${JSON.stringify(options)})`);

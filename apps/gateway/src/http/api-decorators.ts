@@ -54,6 +54,11 @@ export function Accepts(type: Type): MethodDecorator {
   return ApiBody({ type, required: true });
 }
 
+/** Describes a JSON body that may be missing. */
+export function MayAccept(type: Type): MethodDecorator {
+  return ApiBody({ type, required: false });
+}
+
 /** Describes a body that may be any JSON object. */
 export function AcceptsAnyObject(description: string, example: Record<string, unknown>): MethodDecorator {
   return ApiBody({

@@ -48,6 +48,15 @@ export const JsonBody = createParamDecorator(
   },
 );
 
+/** The same for a body that may be missing: it is then an empty object. */
+export const OptionalJsonBody = createParamDecorator(
+  (type: MessageClass<object>, context: ExecutionContext): object => {
+    const request = context.switchToHttp().getRequest<FastifyRequest<{ Body: Buffer | undefined }>>();
+    const isMissing = request.body === undefined || request.body.length === 0;
+    return parseBody(type, readJsonObject(isMissing ? Buffer.from('{}') : request.body));
+  },
+);
+
 /**
  * Creates a validated instance of a flat class from a JSON object.
  *

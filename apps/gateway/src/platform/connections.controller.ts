@@ -6,9 +6,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
 import { CurrentActor, type Actor } from '../access/caller.js';
 import { AuditLog } from '../audit-log/audit-log.service.js';
-import { Answers, DescribesId, RefusesWith } from '../http/api-decorators.js';
+import { Answers, badBody, DescribesId, MayAccept, RefusesWith } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
-import { ConnectionRecord, toConnectionRecord } from './connections.dto.js';
+import { OptionalJsonBody } from '../http/json-body.decorator.js';
+import { ConnectionBody, ConnectionRecord, toConnectionRecord } from './connections.dto.js';
 
 const missing = { not_found: 'The connection does not exist' };
 
@@ -24,9 +25,9 @@ export class ConnectionsController {
   @AllowAccess('platform:read')
   @ApiOperation({
     operationId: 'listConnections',
-    summary: 'List the connections to channels',
+    summary: 'List the connections to channels, and to a bot account',
     description:
-      'Lists the channels that have given consent, or are asked for it, oldest first. The response contains no tokens.',
+      'Lists the users who have given consent, or are asked for it, oldest first. The response contains no tokens.',
   })
   @Answers(200, 'The connections', { type: ConnectionRecord, isArray: true })
   async list(@Req() request: FastifyRequest): Promise<ConnectionRecord[]> {
@@ -38,23 +39,27 @@ export class ConnectionsController {
   @AllowAccess('owner')
   @ApiOperation({
     operationId: 'createConnection',
-    summary: 'Connect a channel',
+    summary: 'Connect a channel or a bot account',
     description:
-      'Owners only. Requests a code from the platform. The channel’s user opens `verification_uri`, enters `user_code`, and gives ' +
-      'consent to the scopes of the active event types. The service then monitors the channel and subscribes to its events; poll ' +
-      '`Location` until the state is `connected`. Needs no body. To change the scopes of a connected channel, connect it again.',
+      'Owners only. The user opens `verification_uri`, enters `user_code` if there is one, and gives consent to `scopes`: for a ' +
+      'channel, those of the active event types. The service then monitors the channel and subscribes to its events; poll ' +
+      '`Location` until the state is `connected`. Needs no body. To change the scopes of a connected user, connect the user again.',
   })
-  @Answers(201, 'The connection, with the code', { type: ConnectionRecord, location: true })
+  @MayAccept(ConnectionBody)
+  @Answers(201, 'The connection, with the page for the user', { type: ConnectionRecord, location: true })
   @RefusesWith({
-    conflict: 'Too many connections wait for consent already',
+    ...badBody,
+    conflict: 'Too many connections wait for consent already, or the flow needs `PUBLIC_URL`',
     unavailable: 'The platform is unavailable, or no platform application is configured',
   })
   async create(
+    @OptionalJsonBody(ConnectionBody) body: ConnectionBody,
     @CurrentActor() by: Actor,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ConnectionRecord> {
-    const connection = await this.client.request(startConnection, {}, { correlationId: request.id });
+    const order = { ...body, ...(by.id !== null && { startedBy: by.id }) };
+    const connection = await this.client.request(startConnection, order, { correlationId: request.id });
     this.audit.record({ action: 'connection.started', by, objectId: connection.id });
     reply.header('Location', `/api/v1/platform/connections/${connection.id}`);
     return toConnectionRecord(connection);

@@ -1,8 +1,63 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { connectionStates, type ConnectionMessage, type ConnectionState } from '@stream-events/contracts';
+import {
+  connectionFlows,
+  connectionRoles,
+  connectionStates,
+  type ConnectionFlow,
+  type ConnectionMessage,
+  type ConnectionRole,
+  type ConnectionState,
+} from '@stream-events/contracts';
+import { scopes } from '@stream-events/platforms';
+import { IsIn } from 'class-validator';
+import { MayBeAbsent } from '../http/json-body.decorator.js';
 import { exampleTime, printTime, printTimeOrNull } from '../http/time.js';
 
-/** A channel that has given consent, or is asked for it. */
+const descriptions = new Map(scopes.map(({ scope, description }) => [scope, description]));
+
+/** Body of `POST /api/v1/platform/connections`. */
+export class ConnectionBody {
+  @ApiProperty({
+    enum: connectionRoles,
+    required: false,
+    description:
+      '`channel`: the service monitors the channel and subscribes to its events. `bot`: the account reads the chat of all channels, ' +
+      'instead of each channel’s own user, and sends messages. There is one bot: connecting another replaces it. Default: `channel`',
+    example: 'channel',
+  })
+  @MayBeAbsent()
+  @IsIn(connectionRoles, { message: `must be one of ${connectionRoles.join(', ')}` })
+  role?: ConnectionRole;
+
+  @ApiProperty({
+    enum: connectionFlows,
+    required: false,
+    description:
+      '`device_code`: the user enters a code on the platform’s page, in any browser. `authorization_code`: the user gives consent on ' +
+      'the platform’s page and returns to this service, which needs `PUBLIC_URL`. Default: `device_code`',
+    example: 'device_code',
+  })
+  @MayBeAbsent()
+  @IsIn(connectionFlows, { message: `must be one of ${connectionFlows.join(', ')}` })
+  flow?: ConnectionFlow;
+}
+
+/** What a browser shows after a user has given consent. */
+export class ConsentConfirmation {
+  @ApiProperty({
+    description: 'What happens next',
+    example: 'Consent received. You can close this page.',
+  })
+  message!: string;
+
+  @ApiProperty({
+    description: 'The path of the connection',
+    example: '/api/v1/platform/connections/019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
+  })
+  connection!: string;
+}
+
+/** A user who has given consent, or is asked for it. */
 export class ConnectionRecord {
   @ApiProperty({
     format: 'uuid',
@@ -19,6 +74,14 @@ export class ConnectionRecord {
     example: 'pending',
   })
   state!: ConnectionState;
+
+  @ApiProperty({
+    enum: connectionRoles,
+    description:
+      '`channel`: a channel whose events are stored. `bot`: the account that reads and sends chat messages',
+    example: 'channel',
+  })
+  role!: ConnectionRole;
 
   @ApiProperty({
     type: String,
@@ -45,9 +108,17 @@ export class ConnectionRecord {
   scopes!: string[];
 
   @ApiProperty({
+    type: [String],
+    description: 'What the scopes permit, in words, in the order of `scopes`',
+    example: ['See Bits activity on the channel', 'See who follows the channel'],
+  })
+  permissions!: string[];
+
+  @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The code that the user enters at `verification_uri`. Null unless `pending`',
+    description:
+      'The code that the user enters at `verification_uri`. Null unless a device code is `pending`',
     example: 'ABCDEFGH',
   })
   user_code!: string | null;
@@ -56,7 +127,9 @@ export class ConnectionRecord {
     type: String,
     format: 'uri',
     nullable: true,
-    description: 'The page on which the user enters the code. Null unless `pending`',
+    description:
+      'The page on which the user enters the code, or gives consent. Null unless `pending`. For `authorization_code`, only in the response to ' +
+      'the POST, because it is secret',
     example: 'https://www.twitch.tv/activate?public=true&device-code=ABCDEFGH',
   })
   verification_uri!: string | null;
@@ -64,7 +137,7 @@ export class ConnectionRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'When the code expires, UTC, to the second. Null unless `pending`',
+    description: 'When the code or the page expires, UTC, to the second. Null unless `pending`',
     example: exampleTime,
   })
   expires!: string | null;
@@ -89,9 +162,11 @@ export function toConnectionRecord(connection: ConnectionMessage): ConnectionRec
   return {
     id: connection.id,
     state: connection.state,
+    role: connection.role ?? 'channel',
     platform_id: connection.userId,
     platform_username: connection.login,
     scopes: connection.scopes,
+    permissions: connection.scopes.map((scope) => descriptions.get(scope) ?? scope),
     user_code: connection.userCode,
     verification_uri: connection.verificationUri,
     expires: printTimeOrNull(connection.expiresAt),

@@ -1,13 +1,21 @@
 import { Module } from '@nestjs/common';
 import { AuditLogModule } from '../audit-log/audit-log.module.js';
 import { PagingModule } from '../paging/paging.module.js';
+import { UsersModule } from '../users/users.module.js';
+import { ConnectionCallbackController } from './connection-callback.controller.js';
 import { ConnectionsController } from './connections.controller.js';
 import { PlatformCallsController } from './platform-calls.controller.js';
 import { PicturesController } from './pictures.controller.js';
 import { PlatformController } from './platform.controller.js';
 
 @Module({
-  imports: [AuditLogModule, PagingModule],
-  controllers: [ConnectionsController, PlatformController, PlatformCallsController, PicturesController],
+  imports: [AuditLogModule, PagingModule, UsersModule],
+  controllers: [
+    ConnectionCallbackController,
+    ConnectionsController,
+    PlatformController,
+    PlatformCallsController,
+    PicturesController,
+  ],
 })
 export class PlatformModule {}

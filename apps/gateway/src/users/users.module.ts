@@ -12,5 +12,6 @@ import { UsersService } from './users.service.js';
   imports: [AuditLogModule, TokensModule],
   controllers: [LoginController, SessionsController, UsersController],
   providers: [LoginThrottle, LoginThrottlePruning, UsersService],
+  exports: [UsersService],
 })
 export class UsersModule {}

@@ -141,9 +141,14 @@ export class UsersService {
     });
   }
 
+  /** Null when there is no user with this id, a UUID. */
+  async find(id: string): Promise<User | null> {
+    return this.dataSource.manager.findOneBy(User, { id });
+  }
+
   /** @throws ServiceError `not_found` */
   async get(id: string): Promise<User> {
-    const user = await this.dataSource.manager.findOneBy(User, { id });
+    const user = await this.find(id);
     if (!user) throw new ServiceError('not_found', `There is no user ${id}.`);
     return user;
   }

@@ -1,9 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { connectionCallbackPath } from '@stream-events/contracts';
 import {
   PlatformUnavailableError,
   type Application,
   type AuthorizationEndpoint,
   type AuthorizationRequest,
+  type CodeOutcome,
   type ConsentProtocol,
   type DeviceCode,
   type DeviceCodeOutcome,
@@ -11,6 +13,8 @@ import {
   type RefreshOutcome,
   type TokenOwner,
 } from '@stream-events/platforms';
+import { CONFIG } from '@stream-events/service';
+import type { PlatformConnectorConfig } from '../platform-connector.config.js';
 import { PlatformHealth } from '../platform/platform-health.service.js';
 import { PlatformHttp } from '../platform/platform-http.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
@@ -30,6 +34,7 @@ export class AuthorizationServer {
     private readonly http: PlatformHttp,
     private readonly health: PlatformHealth,
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
+    @Inject(CONFIG) private readonly config: Pick<PlatformConnectorConfig, 'PUBLIC_URL'>,
   ) {
     this.consent = settings.definition.consent;
   }
@@ -50,6 +55,20 @@ export class AuthorizationServer {
     const grant = { deviceCode, scopes };
     const request = this.consent.deviceTokenRequest(this.settings.urls.auth, clientId, grant);
     return this.send('user_token', request, (reply) => this.consent.readDeviceToken(reply));
+  }
+
+  /** The address of the page on which a user gives consent; undefined without `PUBLIC_URL`, to which the browser would return. */
+  authorizePage(scopes: readonly string[], state: string): string | undefined {
+    const { redirectUri } = this;
+    const { clientId } = this.credentials();
+    const request = { clientId, scopes, state };
+    return redirectUri && this.consent.authorizePage(this.settings.urls.auth, { ...request, redirectUri });
+  }
+
+  async exchangeCode(code: string): Promise<CodeOutcome> {
+    const grant = { code, redirectUri: this.redirectUri ?? '' };
+    const request = this.consent.codeTokenRequest(this.settings.urls.auth, this.credentials(), grant);
+    return this.send('user_token', request, (reply) => this.consent.readCodeTokens(reply));
   }
 
   async refresh(refreshToken: string): Promise<RefreshOutcome> {
@@ -83,6 +102,11 @@ export class AuthorizationServer {
   ): Promise<T> {
     const reply = await this.http.send({ endpoint, ...request }, timeoutMs);
     return this.health.noting(endpoint, () => read(reply));
+  }
+
+  private get redirectUri(): string | undefined {
+    const { PUBLIC_URL: publicUrl } = this.config;
+    return publicUrl && publicUrl + connectionCallbackPath;
   }
 
   private credentials(): Application {

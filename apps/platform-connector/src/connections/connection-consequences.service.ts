@@ -26,6 +26,11 @@ export class ConnectionConsequences {
     await this.grants.onRevoked(userIds);
   }
 
+  /** Adapts the subscriptions of a user whose connection was removed: a bot account no longer reads the chat. */
+  async onRemoved(userId: string): Promise<void> {
+    await this.grants.onRevoked([userId]);
+  }
+
   /** Monitors a channel. Returns false when the attempt must be repeated. */
   async monitor(login: string): Promise<boolean> {
     try {

@@ -11,12 +11,14 @@ import { UserTokens } from './user-tokens.service.js';
 const idleMs = 1_000;
 const maxBackoffMs = 30_000;
 const retryMs = 5_000;
+const expiredRemedy = 'The code expired, or the user refused. Start a new connection.';
 
 /**
  * Does what is due for connections, one at a time. Instances share the work: each claims a connection before it calls the platform.
  *
  * ```
  *  pending, with a code ──▶ asks for the tokens, at the platform's interval
+ *  pending, and the browser did not return in time ──▶ expired
  *  pending, with tokens ──▶ validates: who has given consent? ──▶ connected
  *  connected, not monitored ──▶ adds the streamer
  *  connected ──▶ validates every hour, as the platform requires
@@ -72,8 +74,9 @@ export class ConnectionUpkeep {
 
   private async attend(connection: Connection): Promise<void> {
     const deviceCode = this.repository.deviceCodeOf(connection);
-    if (deviceCode === undefined) await this.validate(connection);
-    else await this.poll(connection, deviceCode);
+    if (deviceCode !== undefined) await this.poll(connection, deviceCode);
+    else if (this.repository.tokensOf(connection)) await this.validate(connection);
+    else await this.expire(connection.id);
   }
 
   private async poll(
@@ -85,24 +88,25 @@ export class ConnectionUpkeep {
       await this.repository.saveTokens(id, outcome.tokens);
       await this.repository.postpone(id, 0);
     } else if (outcome.kind === 'ended' || Date.now() > (expiresAt?.getTime() ?? 0)) {
-      await this.repository.saveExpired(
-        id,
-        'The code expired, or the user refused. Start a new connection to get another code.',
-      );
-      this.logger.info({ connectionId: id }, 'a connection got no consent');
+      await this.expire(id);
     } else await this.repository.postpone(id, pollIntervalMs ?? retryMs);
   }
 
+  private async expire(id: string): Promise<void> {
+    await this.repository.saveExpired(id, expiredRemedy);
+    this.logger.info({ connectionId: id }, 'a connection got no consent');
+  }
+
   private async validate(connection: Connection): Promise<void> {
-    const { id } = connection;
+    const { id, role } = connection;
     const owner = await this.tokens.validate(connection);
     if (!owner) return;
     const isNew = connection.state !== 'connected';
     await this.repository.saveConnected(connection, owner);
-    if (isNew) this.logger.info({ connectionId: id, userId: owner.userId }, 'channel connected');
+    if (isNew) this.logger.info({ connectionId: id, userId: owner.userId, role }, 'user connected');
     if (isNew || !areSameScopes(owner.scopes, connection.scopes))
       await this.consequences.onGranted(owner.userId);
-    if (connection.isMonitored) return;
+    if (connection.isMonitored || role === 'bot') return;
     if (await this.consequences.monitor(owner.login)) await this.repository.saveMonitored(id);
     else await this.repository.postpone(id, retryMs);
   }

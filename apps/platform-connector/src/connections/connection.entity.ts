@@ -1,10 +1,12 @@
-import type { ConnectionState } from '@stream-events/contracts';
+import type { ConnectionRole, ConnectionState } from '@stream-events/contracts';
 import type { EncryptedColumn } from '@stream-events/database';
 import { Check, Column, Entity, PrimaryColumn, Unique } from 'typeorm';
 
-/** A channel that has given consent, or is asked for it. See `ConnectionMessage`. */
+/** A user who has given consent, or is asked for it. See `ConnectionMessage`. */
 @Entity({ name: 'connections' })
-@Unique('connections_client_id_user_id_unique', ['clientId', 'userId'])
+@Unique('connections_client_id_user_id_role_unique', ['clientId', 'userId', 'role'])
+@Unique('connections_state_hash_unique', ['stateHash'])
+@Check('connections_role_check', `role IN ('channel', 'bot')`)
 @Check('connections_state_check', `state IN ('pending', 'connected', 'reconnect_needed', 'expired')`)
 @Check(
   'connections_connected_check',
@@ -22,6 +24,9 @@ export class Connection {
 
   @Column('text')
   state!: ConnectionState;
+
+  @Column('text', { default: 'channel' })
+  role!: ConnectionRole;
 
   @Column('text', { name: 'user_id', nullable: true })
   userId!: string | null;
@@ -41,6 +46,10 @@ export class Connection {
   /** Encrypted with `SECRET_KEY` and bound to the id, like the tokens. */
   @Column('text', { name: 'device_code_encrypted', nullable: true })
   deviceCodeEncrypted!: string | null;
+
+  /** SHA-256 of the secret with which a browser returns from the authorize page; null when there is none, or it was used. */
+  @Column('text', { name: 'state_hash', nullable: true })
+  stateHash!: string | null;
 
   @Column('integer', { name: 'poll_interval_ms', nullable: true })
   pollIntervalMs!: number | null;

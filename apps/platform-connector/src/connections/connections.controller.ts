@@ -1,14 +1,17 @@
 import { Controller } from '@nestjs/common';
 import {
+  completeConnection,
   getConnection,
   listConnections,
   removeConnection,
   startConnection,
   type AcceptedReply,
+  type CompleteConnectionRequest,
   type ConnectionMessage,
   type ConnectionRequest,
   type EmptyRequest,
   type ListConnectionsReply,
+  type StartConnectionRequest,
 } from '@stream-events/contracts';
 import { Handles } from '@stream-events/messaging';
 import { ConnectionsService } from './connections.service.js';
@@ -28,8 +31,13 @@ export class ConnectionsController {
   }
 
   @Handles(startConnection)
-  async start(_request: EmptyRequest): Promise<ConnectionMessage> {
-    return this.connections.start();
+  async start(request: StartConnectionRequest): Promise<ConnectionMessage> {
+    return this.connections.start(request);
+  }
+
+  @Handles(completeConnection)
+  async complete(request: CompleteConnectionRequest): Promise<ConnectionMessage> {
+    return this.connections.complete(request);
   }
 
   @Handles(removeConnection)

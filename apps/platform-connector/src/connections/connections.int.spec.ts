@@ -19,8 +19,8 @@ describe(ConnectionsService.name, () => {
   afterEach(() => setup.reset());
   afterAll(() => setup.stop());
 
-  const startInstance = async (): Promise<ConnectorInstance> => {
-    const instance = await setup.createInstance();
+  const startInstance = async (environment: Record<string, string> = {}): Promise<ConnectorInstance> => {
+    const instance = await setup.createInstance(environment);
     await instance.upkeep.start();
     return instance;
   };
@@ -98,6 +98,60 @@ describe(ConnectionsService.name, () => {
     ]);
   });
 
+  it('goes on with the others when the platform fails for one', async () => {
+    const instance = await startInstance();
+    const failing = await connect(instance);
+    consent.unverifiable.add(consent.issued.at(-2)!);
+    consent.user = { user_id: '78', login: 'noa', scopes: ['bits:read'] };
+    const id = await connect(instance);
+    consent.expireAccessTokens();
+    await makeDue();
+
+    await eventually(() => expect(consent.refreshes).toBe(1));
+    await eventually(async () => {
+      const [row] = await setup.dataSource.query<{ minutes: number }[]>(
+        'SELECT extract(epoch FROM due_at - now())::float / 60 AS minutes FROM connections WHERE id = $1',
+        [id],
+      );
+      expect(row?.minutes).toBeGreaterThan(40);
+    });
+    expect((await instance.connections.get(failing)).state).toBe('connected');
+  });
+
+  it('asks a bot account for its scopes, beside the channel of the same user, and replaces an earlier bot', async () => {
+    const instance = await startInstance();
+    const channel = await connect(instance);
+    const connectBot = async (): Promise<string> => {
+      const { id, scopes } = await instance.connections.start({ role: 'bot' });
+      expect(scopes).toEqual(['user:bot', 'user:read:chat', 'user:write:chat']);
+      await untilState(instance, id, 'connected');
+      return id;
+    };
+    await connectBot();
+    consent.user = { user_id: '99', login: 'a_bot', scopes: ['user:bot'] };
+    const bot = await connectBot();
+
+    expect(await instance.connections.list()).toMatchObject([
+      { id: channel, role: 'channel', login: 'mira' },
+      { id: bot, role: 'bot', login: 'a_bot' },
+    ]);
+    await makeDue();
+    // A channel becomes a streamer, a bot does not.
+    await eventually(() => expect(setup.logs).toContain('cannot monitor a connected channel'));
+    expect(setup.logs).not.toContain('"login":"a_bot"');
+  });
+
+  it('offers a connection until a user has been connected, the same while its code is valid', async () => {
+    const instance = await startInstance();
+    const offered = await instance.connections.offer();
+    expect(offered).toMatchObject({ state: 'pending', userCode: 'ABCDEFGH' });
+    expect((await instance.connections.offer())?.id).toBe(offered?.id);
+
+    consent.decision = 'granted';
+    await untilState(instance, offered!.id, 'connected');
+    expect(await instance.connections.offer()).toBeUndefined();
+  });
+
   it('limits the codes that wait', async () => {
     const instance = await startInstance();
     for (let index = 0; index < 10; index += 1) await instance.connections.start();
@@ -126,6 +180,82 @@ describe(ConnectionsService.name, () => {
 
     await expect(instance.connections.start()).rejects.toThrow(/invalid client/);
     expect(await instance.connections.list()).toEqual([]);
+  });
+
+  describe('by authorization code', () => {
+    const publicUrl = 'https://events.example';
+    const redirectUri = `${publicUrl}/api/v1/platform/connections/callback`;
+    const startedBy = '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11';
+    const startInBrowser = async (instance: ConnectorInstance) => {
+      const started = await instance.connections.start({ flow: 'authorization_code', startedBy });
+      const page = new URL(started.verificationUri ?? '');
+      return { id: started.id, page, state: page.searchParams.get('state') ?? '' };
+    };
+    let instance: ConnectorInstance;
+    beforeEach(async () => {
+      instance = await startInstance({ PUBLIC_URL: publicUrl });
+    });
+
+    it('opens the page of the platform, and connects when the browser returns', async () => {
+      const { id, page, state } = await startInBrowser(instance);
+      expect(Object.fromEntries(page.searchParams)).toMatchObject({
+        client_id: expect.any(String),
+        redirect_uri: redirectUri,
+        response_type: 'code',
+        state: expect.stringMatching(new RegExp(`^${startedBy}\\.[\\w-]{43}$`)),
+      });
+      const code = consent.issueBrowserCode(redirectUri);
+      expect(await instance.connections.complete({ state, code })).toMatchObject({
+        id,
+        verificationUri: null,
+      });
+      expect(await untilState(instance, id, 'connected')).toMatchObject({ login: 'mira' });
+
+      const seen = [await setup.readTables(), setup.logs].join();
+      for (const secret of [state, code]) expect(seen).not.toContain(secret);
+    });
+
+    it('accepts a state once, and only in time', async () => {
+      const { state } = await startInBrowser(instance);
+      const complete = () =>
+        instance.connections.complete({ state, code: consent.issueBrowserCode(redirectUri) });
+      await complete();
+      await expect(complete()).rejects.toMatchObject({ code: 'not_found' });
+
+      const late = await startInBrowser(instance);
+      await setup.dataSource.query(
+        'UPDATE connections SET expires_at = now(), due_at = now() WHERE id = $1',
+        [late.id],
+      );
+      const code = consent.issueBrowserCode(redirectUri);
+      await expect(instance.connections.complete({ state: late.state, code })).rejects.toMatchObject({
+        code: 'not_found',
+      });
+      await untilState(instance, late.id, 'expired');
+    });
+
+    it('ends when the user refuses, and when the platform refuses the code', async () => {
+      const refused = await startInBrowser(instance);
+      await expect(instance.connections.complete({ state: refused.state })).rejects.toMatchObject({
+        code: 'conflict',
+      });
+      const wrong = await startInBrowser(instance);
+      const code = consent.issueBrowserCode('https://elsewhere.example/callback');
+      await expect(instance.connections.complete({ state: wrong.state, code })).rejects.toMatchObject({
+        code: 'conflict',
+      });
+
+      for (const { id } of [refused, wrong])
+        expect(await instance.connections.get(id)).toMatchObject({
+          state: 'expired',
+          remedy: expect.stringContaining('Start a new connection'),
+        });
+    });
+
+    it('needs an address to return to', async () => {
+      const local = await startInstance();
+      await expect(startInBrowser(local)).rejects.toMatchObject({ code: 'conflict' });
+    });
   });
 
   describe('the tokens', () => {

@@ -12,7 +12,7 @@ import { ConsentEventsConsumer } from './consent-events.consumer.js';
 import { UserPlatforms } from './user-platforms.service.js';
 import { UserTokens } from './user-tokens.service.js';
 
-/** The channels that have given consent, and their tokens. */
+/** The users who have given consent, and their tokens. */
 @Module({
   imports: [EventTypesModule, GrantsModule, PlatformModule],
   controllers: [ConnectionsController],

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { ConnectionRole } from '@stream-events/contracts';
 import { takeKeyedAdvisoryLock } from '@stream-events/database';
 import type { DeviceCode, TokenOwner, UserTokens } from '@stream-events/platforms';
 import { CONFIG, SecretBox } from '@stream-events/service';
@@ -7,11 +8,13 @@ import { v7 as uuidV7 } from 'uuid';
 import type { PlatformConnectorConfig } from '../platform-connector.config.js';
 import { Connection } from './connection.entity.js';
 
-/** A new connection, for which a user will enter a code. */
+/** A new connection, which waits for a user's consent. */
 export interface NewConnection {
   clientId: string;
+  role: ConnectionRole;
   scopes: string[];
-  code: DeviceCode;
+  /** What the user will enter, or the secret with which the user's browser will return. */
+  waitsFor: DeviceCode | { stateHash: string; expiresInMs: number };
 }
 
 // A crashed instance delays a connection by this time. Longer than the platform's calls for one connection.
@@ -41,31 +44,57 @@ export class ConnectionsRepository {
   }
 
   /** Adds a connection. Returns undefined when `maxPending` connections wait for consent already. */
-  async add({ clientId, scopes, code }: NewConnection, maxPending: number): Promise<Connection | undefined> {
+  async add(
+    { clientId, role, scopes, waitsFor }: NewConnection,
+    maxPending: number,
+  ): Promise<Connection | undefined> {
     const id = uuidV7();
+    const code = 'deviceCode' in waitsFor ? waitsFor : null;
     return this.dataSource.transaction(async (manager) => {
       await manager.query(
         `DELETE FROM connections WHERE state = 'expired' AND updated_at < now() - interval '${expiredHours} hours'`,
       );
       if ((await manager.countBy(Connection, { state: 'pending' })) >= maxPending) return undefined;
       await manager.query(
-        `INSERT INTO connections (id, client_id, state, scopes, user_code, verification_uri, device_code_encrypted,
-           poll_interval_ms, expires_at, due_at)
-         VALUES ($1, $2, 'pending', $3, $4, $5, $6, $7::int, now() + make_interval(secs => $8::float / 1000),
-           now() + make_interval(secs => $7::float / 1000))`,
+        `INSERT INTO connections (id, client_id, role, state, scopes, user_code, verification_uri, device_code_encrypted,
+           poll_interval_ms, state_hash, expires_at, due_at)
+         VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7, $8::int, $9, now() + make_interval(secs => $10::float / 1000),
+           now() + make_interval(secs => coalesce($8::int, $10::float) / 1000))`,
         [
           id,
           clientId,
+          role,
           scopes,
-          code.userCode,
-          code.verificationUri,
-          this.box.encrypt(code.deviceCode, id),
-          code.intervalMs,
-          code.expiresInMs,
+          code?.userCode ?? null,
+          code?.verificationUri ?? null,
+          code && this.box.encrypt(code.deviceCode, id),
+          code?.intervalMs ?? null,
+          'stateHash' in waitsFor ? waitsFor.stateHash : null,
+          waitsFor.expiresInMs,
         ],
       );
       return manager.findOneByOrFail(Connection, { id });
     });
+  }
+
+  /** Finds the pending connection of a browser that returns. The secret is valid once. */
+  async takeByState(stateHash: string): Promise<Connection | null> {
+    const rows = await this.dataSource.query<{ id: string }[]>(
+      `WITH taken AS (
+         UPDATE connections SET state_hash = NULL WHERE state_hash = $1 AND state = 'pending' AND expires_at > now() RETURNING id
+       ) SELECT id FROM taken`,
+      [stateHash],
+    );
+    return rows[0] ? this.find(rows[0].id) : null;
+  }
+
+  /** The platform's id of the bot account; undefined when there is none. */
+  async findBotId(clientId: string): Promise<string | undefined> {
+    const [bot] = await this.dataSource.query<{ userId: string }[]>(
+      `SELECT user_id AS "userId" FROM connections WHERE client_id = $1 AND role = 'bot' AND user_id IS NOT NULL`,
+      [clientId],
+    );
+    return bot?.userId;
   }
 
   /** Removes a connection and returns it, or null when there is none. */
@@ -123,7 +152,7 @@ export class ConnectionsRepository {
   async saveExpired(id: string, remedy: string): Promise<void> {
     await this.dataSource.query(
       `UPDATE connections SET state = 'expired', remedy = $2, user_code = NULL, verification_uri = NULL, expires_at = NULL,
-         device_code_encrypted = NULL, due_at = NULL, updated_at = now()
+         device_code_encrypted = NULL, state_hash = NULL, due_at = NULL, updated_at = now()
        WHERE id = $1 AND state = 'pending'`,
       [id, remedy],
     );
@@ -143,14 +172,14 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Saves the result of a validation. The connection replaces an earlier one of the same user. */
-  async saveConnected({ id, clientId }: Connection, owner: TokenOwner): Promise<void> {
+  /** Saves the result of a validation. The connection replaces an earlier one of the same user and role, or the earlier bot. */
+  async saveConnected({ id, clientId, role }: Connection, owner: TokenOwner): Promise<void> {
     await this.dataSource.transaction(async (manager) => {
-      await manager.query('DELETE FROM connections WHERE client_id = $1 AND user_id = $2 AND id <> $3', [
-        clientId,
-        owner.userId,
-        id,
-      ]);
+      await manager.query(
+        `DELETE FROM connections
+         WHERE client_id = $1 AND role = $2 AND id <> $3 AND (user_id = $4 OR (role = 'bot' AND user_id IS NOT NULL))`,
+        [clientId, role, id, owner.userId],
+      );
       // Jitter: instances that start together must not validate together for ever.
       await manager.query(
         `UPDATE connections SET state = 'connected', user_id = $2, login = $3, scopes = $4, remedy = NULL,

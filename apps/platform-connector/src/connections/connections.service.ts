@@ -1,22 +1,32 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { ServiceError, type ConnectionMessage } from '@stream-events/contracts';
-import { scopesFor } from '@stream-events/platforms';
+import {
+  ServiceError,
+  type CompleteConnectionRequest,
+  type ConnectionMessage,
+  type StartConnectionRequest,
+} from '@stream-events/contracts';
+import { botScopes, scopesFor, type CodeOutcome } from '@stream-events/platforms';
 import { LOGGER, type Logger } from '@stream-events/service';
 import { EventTypesService } from '../event-types/event-types.service.js';
 import { AuthorizationServer } from './authorization-server.js';
+import { ConnectionConsequences } from './connection-consequences.service.js';
 import type { Connection } from './connection.entity.js';
-import { ConnectionsRepository } from './connections.repository.js';
+import { ConnectionsRepository, type NewConnection } from './connections.repository.js';
 
 // Each one is polled every few seconds.
 const maxPending = 10;
+// As long as a person needs to sign in on the platform.
+const stateLifetimeMs = 10 * 60_000;
 
-/** Starts, lists, and removes connections. */
+/** Starts, completes, lists, and removes connections. */
 @Injectable()
 export class ConnectionsService {
   constructor(
     private readonly repository: ConnectionsRepository,
     private readonly server: AuthorizationServer,
     private readonly eventTypes: EventTypesService,
+    private readonly consequences: ConnectionConsequences,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -30,28 +40,64 @@ export class ConnectionsService {
   }
 
   /**
-   * Requests a code for the scopes of the active event types.
+   * Asks a user for consent: to the scopes of the active event types, or to those of a bot account.
    *
-   * @throws ServiceError `conflict` when too many codes wait; PlatformUnavailableError
+   * @throws ServiceError `conflict` when too many connections wait, or the flow is not possible; PlatformUnavailableError
    */
-  async start(): Promise<ConnectionMessage> {
-    const scopes = scopesFor(await this.eventTypes.active());
-    const code = await this.server.requestDeviceCode(scopes);
-    // requestDeviceCode has thrown if there is no client id.
-    const connection = await this.repository.add(
-      { clientId: this.server.clientId ?? '', scopes, code },
-      maxPending,
+  async start(request: StartConnectionRequest = {}): Promise<ConnectionMessage> {
+    const { role = 'channel', flow = 'device_code' } = request;
+    // Without a client id, both flows throw.
+    const { clientId = '' } = this.server;
+    const scopes = role === 'bot' ? [...botScopes] : await this.channelScopes(clientId);
+    if (flow === 'authorization_code') return this.startInBrowser({ clientId, role, scopes }, request);
+    return this.add({ clientId, role, scopes, waitsFor: await this.server.requestDeviceCode(scopes) });
+  }
+
+  /**
+   * What a new installation starts with: a channel, by device code. Activates every event type first, unless the active ones already
+   * need a channel's consent. Undefined when a user has been connected.
+   *
+   * @throws like `start`
+   */
+  async offer(): Promise<ConnectionMessage | undefined> {
+    const connections = await this.repository.list();
+    if (connections.some(({ userId }) => userId !== null)) return undefined;
+    const waiting = connections.find(
+      ({ userCode, expiresAt }) => userCode !== null && Date.now() < (expiresAt?.getTime() ?? 0),
     );
-    if (connection) return toMessage(connection);
-    throw new ServiceError(
-      'conflict',
-      `${maxPending} connections wait for consent already. Wait until they expire, or delete one.`,
-    );
+    if (waiting) return toMessage(waiting);
+    if (scopesFor(await this.eventTypes.active()).length === 0) await this.eventTypes.activateAll();
+    return this.start();
+  }
+
+  /**
+   * Gets the tokens of a user whose browser returns from the authorize page.
+   *
+   * @throws ServiceError `not_found` when the state is unknown, used, or expired; `conflict` without consent; PlatformUnavailableError
+   */
+  async complete({ state, code }: CompleteConnectionRequest): Promise<ConnectionMessage> {
+    const connection = await this.repository.takeByState(hashOf(state));
+    if (!connection)
+      throw new ServiceError(
+        'not_found',
+        'This link has expired, or was used already. Start a new connection.',
+      );
+    const { id } = connection;
+    const outcome = code === undefined ? null : await this.exchange(id, code);
+    if (outcome?.kind !== 'issued') {
+      const reason = outcome ? `The platform refused the code: ${outcome.message}.` : 'The user refused.';
+      await this.repository.saveExpired(id, `${reason} Start a new connection.`);
+      throw new ServiceError('conflict', `${reason} Start a new connection.`);
+    }
+    await this.repository.saveTokens(id, outcome.tokens);
+    await this.repository.postpone(id, 0);
+    return this.get(id);
   }
 
   /** @throws ServiceError `not_found` */
   async remove(id: string): Promise<void> {
     const connection = (await this.repository.remove(id)) ?? missing(id);
+    if (connection.userId !== null) await this.consequences.onRemoved(connection.userId);
     const tokens = this.repository.tokensOf(connection);
     if (!tokens) return;
     // The tokens are gone from here in any case, and nobody can try again.
@@ -62,17 +108,62 @@ export class ConnectionsService {
       );
     });
   }
+
+  private async channelScopes(clientId: string): Promise<string[]> {
+    const hasBot = (await this.repository.findBotId(clientId)) !== undefined;
+    return scopesFor(await this.eventTypes.active(), { hasBot });
+  }
+
+  private async startInBrowser(
+    connection: Omit<NewConnection, 'waitsFor'>,
+    { startedBy }: StartConnectionRequest,
+  ): Promise<ConnectionMessage> {
+    const state = `${startedBy}.${randomBytes(32).toString('base64url')}`;
+    const page = this.server.authorizePage(connection.scopes, state);
+    if (page === undefined || startedBy === undefined)
+      throw new ServiceError(
+        'conflict',
+        'The flow authorization_code needs PUBLIC_URL, to which the browser returns. Use the flow device_code.',
+      );
+    const waitsFor = { stateHash: hashOf(state), expiresInMs: stateLifetimeMs };
+    // The address has the state, so it is not stored.
+    return { ...(await this.add({ ...connection, waitsFor })), verificationUri: page };
+  }
+
+  private async add(connection: NewConnection): Promise<ConnectionMessage> {
+    const added = await this.repository.add(connection, maxPending);
+    if (added) return toMessage(added);
+    throw new ServiceError(
+      'conflict',
+      `${maxPending} connections wait for consent already. Wait until they expire, or delete one.`,
+    );
+  }
+
+  private async exchange(id: string, code: string): Promise<CodeOutcome> {
+    try {
+      return await this.server.exchangeCode(code);
+    } catch (error) {
+      // It is unknown whether the platform has used up the code.
+      await this.repository.saveExpired(id, 'The platform did not reply. Start a new connection.');
+      throw error;
+    }
+  }
 }
 
 function missing(id: string): never {
   throw new ServiceError('not_found', `Connection ${id} does not exist.`);
 }
 
+function hashOf(state: string): string {
+  return createHash('sha256').update(state).digest('hex');
+}
+
 function toMessage(connection: Connection): ConnectionMessage {
-  const { id, state, userId, login, scopes, userCode, verificationUri, expiresAt, remedy } = connection;
+  const { id, state, role, userId, login, scopes, userCode, verificationUri, expiresAt, remedy } = connection;
   return {
     id,
     state,
+    role,
     userId,
     login,
     scopes,

@@ -59,6 +59,16 @@ export class EventTypesService {
     return this.describe(row, isActive, counts);
   }
 
+  /** Activates every type that the service can subscribe to, in its newest version. */
+  async activateAll(): Promise<void> {
+    const newest = new Map(eventTypes.map((row) => [row.type, row]));
+    for (const row of newest.values())
+      if (unsupportedReason(row, this.values) === null)
+        await this.choices.choose(row.type, row.version, true);
+    await this.schedule.hint();
+    this.logger.info('activated every event type');
+  }
+
   /** The active types that the service can subscribe to, by priority. */
   async active(): Promise<EventType[]> {
     const active = new Set((await this.choices.list()).filter((choice) => choice.active).map(nameOf));

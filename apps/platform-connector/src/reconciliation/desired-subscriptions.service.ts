@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { typesForConduit } from '@stream-events/platforms';
-import { ConduitsRepository } from '../conduits/conduits.repository.js';
 import { UserPlatforms } from '../connections/user-platforms.service.js';
 import { EventTypesService } from '../event-types/event-types.service.js';
 import type { GrantsOf } from '../grants/consent.js';
 import { UserGrants } from '../grants/user-grants.service.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
+import { ConditionValuesReader } from './condition-values.service.js';
 import { StreamerMonitorClient } from './streamer-monitor.client.js';
 import { usersToAsk, wantedSubscriptions, type WantedSubscription } from './wanted-subscriptions.js';
 
@@ -24,7 +24,7 @@ export class DesiredSubscriptionsService {
     private readonly streamerMonitor: StreamerMonitorClient,
     private readonly eventTypes: EventTypesService,
     private readonly grants: UserGrants,
-    private readonly conduits: ConduitsRepository,
+    private readonly values: ConditionValuesReader,
     private readonly users: UserPlatforms,
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
   ) {}
@@ -33,21 +33,18 @@ export class DesiredSubscriptionsService {
   async read(signal: AbortSignal): Promise<DesiredSubscriptions> {
     const streamerIds = await this.streamerMonitor.listMonitoredIds(signal);
     const monitored = streamerIds.length;
-    const { transport, credentials } = this.settings;
+    const { transport } = this.settings;
     if (transport === null) return { monitored, wanted: null };
     const active = await this.eventTypes.active();
-    const clientId = credentials?.clientId;
-    const conduitId =
-      transport === 'conduit' && clientId !== undefined ? await this.conduits.findId(clientId) : null;
     const available = active.filter(
       (type) => transport !== 'websocket' || type.transports.includes(transport),
     );
-    const types = conduitId === null ? available : [...typesForConduit(), ...available];
-    const values = { clientId, conduitId: conduitId ?? undefined };
+    const values = await this.values.read();
+    const types = values.conduitId === undefined ? available : [...typesForConduit(), ...available];
     const grantsOf =
       transport === 'websocket'
         ? await this.scopesOfTokens()
-        : await this.grants.read(usersToAsk(streamerIds, types), signal);
+        : await this.grants.read(usersToAsk(streamerIds, types, values), signal);
     return { monitored, wanted: wantedSubscriptions(streamerIds, types, { values, grantsOf }) };
   }
 

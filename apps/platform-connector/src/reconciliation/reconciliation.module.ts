@@ -6,6 +6,7 @@ import { GrantsModule } from '../grants/grants.module.js';
 import { PlatformModule } from '../platform/platform.module.js';
 import { SocketsModule } from '../sockets/sockets.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
+import { ConditionValuesReader } from './condition-values.service.js';
 import { DesiredSubscriptionsService } from './desired-subscriptions.service.js';
 import { EventsClient } from './events.client.js';
 import { Moves } from './moves.service.js';
@@ -27,6 +28,7 @@ import { StreamerMonitorClient } from './streamer-monitor.client.js';
     SubscriptionsModule,
   ],
   providers: [
+    ConditionValuesReader,
     DesiredSubscriptionsService,
     EventsClient,
     Moves,

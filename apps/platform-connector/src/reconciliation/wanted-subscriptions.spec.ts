@@ -7,8 +7,9 @@ const grantsOf = (): ReadonlySet<string> => new Set(['bits:read']);
 describe('usersToAsk', () => {
   it('asks nobody when no type needs consent', () => {
     const [online, cheer] = ['stream.online', 'channel.cheer'].map((type) => findEventType(type)!);
-    expect(usersToAsk(['1', '2'], [online!])).toEqual([]);
-    expect(usersToAsk(['1', '2'], [online!, cheer!])).toEqual(['1', '2']);
+    expect(usersToAsk(['1', '2'], [online!], values)).toEqual([]);
+    expect(usersToAsk(['1', '2'], [online!, cheer!], values)).toEqual(['1', '2']);
+    expect(usersToAsk(['1'], [cheer!], { ...values, botId: '9' })).toEqual(['9', '1']);
   });
 });
 

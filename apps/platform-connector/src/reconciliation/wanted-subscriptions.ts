@@ -22,8 +22,13 @@ export interface WantedSubscription {
 }
 
 /** The users whose consent the types may need. */
-export function usersToAsk(streamerIds: readonly string[], types: readonly EventType[]): string[] {
-  return types.some(({ scopes }) => scopes.length > 0) ? [...streamerIds] : [];
+export function usersToAsk(
+  streamerIds: readonly string[],
+  types: readonly EventType[],
+  { botId }: ConditionValues,
+): string[] {
+  if (!types.some(({ scopes }) => scopes.length > 0)) return [];
+  return botId === undefined ? [...streamerIds] : [botId, ...streamerIds];
 }
 
 /**

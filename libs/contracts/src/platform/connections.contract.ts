@@ -7,6 +7,8 @@ import {
   IsOptional,
   IsString,
   IsUUID,
+  Matches,
+  MaxLength,
   ValidateNested,
 } from 'class-validator';
 import { defineContract, EmptyRequest } from '../contract.js';
@@ -25,7 +27,18 @@ import { AcceptedReply } from './subscriptions.contract.js';
 export const connectionStates = ['pending', 'connected', 'reconnect_needed', 'expired'] as const;
 export type ConnectionState = (typeof connectionStates)[number];
 
-/** A channel that has given consent, or is asked for it. */
+/** `channel`: its events are stored. `bot`: an account that reads and sends chat messages in all channels. */
+export const connectionRoles = ['channel', 'bot'] as const;
+export type ConnectionRole = (typeof connectionRoles)[number];
+
+/** `device_code`: the user enters a code. `authorization_code`: the user's browser returns to the gateway. */
+export const connectionFlows = ['device_code', 'authorization_code'] as const;
+export type ConnectionFlow = (typeof connectionFlows)[number];
+
+/** The path of the gateway's route to which browsers return from the platform. */
+export const connectionCallbackPath = '/api/v1/platform/connections/callback';
+
+/** A user who has given consent, or is asked for it. */
 export class ConnectionMessage {
   /** UUIDv7. */
   @IsUUID('all')
@@ -33,6 +46,11 @@ export class ConnectionMessage {
 
   @IsIn(connectionStates)
   state!: ConnectionState;
+
+  /** Undefined when the connector is of an older version, which knows channels only. */
+  @IsOptional()
+  @IsIn(connectionRoles)
+  role?: ConnectionRole;
 
   /** The platform's id of the user; null until the user has given consent. */
   @IsOptional()
@@ -49,12 +67,15 @@ export class ConnectionMessage {
   @IsString({ each: true })
   scopes!: string[];
 
-  /** What the user enters on the page; null unless pending. */
+  /** What the user enters on the page; null unless a code is pending. */
   @IsOptional()
   @IsString()
   userCode!: string | null;
 
-  /** The page on which the user enters the code; null unless pending. */
+  /**
+   * The page on which the user enters the code, or gives consent. Null unless pending; that of an authorization code has a secret, and
+   * is only in the reply to `startConnection`.
+   */
   @IsOptional()
   @IsString()
   verificationUri!: string | null;
@@ -109,13 +130,58 @@ export const getConnection = defineContract({
   timeoutMs: 5_000,
 });
 
-/** Gets a code from the platform, with which a user gives consent. `conflict`: too many codes wait already. */
+/** Without fields, as from a gateway of an older version: a channel, by device code. */
+export class StartConnectionRequest {
+  @IsOptional()
+  @IsIn(connectionFlows)
+  flow?: ConnectionFlow;
+
+  @IsOptional()
+  @IsIn(connectionRoles)
+  role?: ConnectionRole;
+
+  /** The user of the service who starts it. Required for `authorization_code`. */
+  @IsOptional()
+  @IsUUID('all')
+  startedBy?: string;
+}
+
+/**
+ * Asks for the consent of a user: gets a code from the platform, or makes the address of its authorize page. `conflict`: too many
+ * connections wait already, or the configuration does not permit the flow.
+ */
 export const startConnection = defineContract({
   subject: 'request.platform-connector.start-connection',
-  request: EmptyRequest,
+  request: StartConnectionRequest,
   reply: ConnectionMessage,
   errors: ['conflict'],
   // The API promises a 503 within 5 s when the platform does not respond.
+  timeoutMs: 4_500,
+});
+
+/** The pattern of `state`: the id of the user of the service who started the connection, and a secret. */
+export const connectionStatePattern = /^([0-9a-f-]{36})\.[\w-]{43}$/;
+
+export class CompleteConnectionRequest {
+  @Matches(connectionStatePattern)
+  state!: string;
+
+  /** Undefined when the user refused. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(1_000)
+  code?: string;
+}
+
+/**
+ * A user returns from the platform's authorize page. The state is valid once. `not_found`: it is not, or no longer. `conflict`: the user
+ * or the platform refused.
+ */
+export const completeConnection = defineContract({
+  subject: 'request.platform-connector.complete-connection',
+  request: CompleteConnectionRequest,
+  reply: ConnectionMessage,
+  errors: ['not_found', 'conflict'],
   timeoutMs: 4_500,
 });
 

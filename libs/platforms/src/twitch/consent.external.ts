@@ -2,6 +2,7 @@ import type { JsonObject } from '@stream-events/contracts';
 import type {
   Application,
   AuthorizationRequest,
+  AuthorizePageRequest,
   ConsentProtocol,
   DeviceCode,
   DeviceCodeOutcome,
@@ -31,8 +32,22 @@ export const twitchConsent: ConsentProtocol = {
       grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
     }),
   readDeviceToken,
-  refreshRequest,
-  readRefresh,
+  authorizePage,
+  codeTokenRequest: (authUrl, application, { code, redirectUri }) =>
+    toPost(`${authUrl}/token`, {
+      ...toForm(application),
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri,
+    }),
+  readCodeTokens: (reply) => readIssuedTokens(reply, 'an authorization code'),
+  refreshRequest: (authUrl, application, refreshToken) =>
+    toPost(`${authUrl}/token`, {
+      ...toForm(application),
+      grant_type: 'refresh_token',
+      refresh_token: refreshToken,
+    }),
+  readRefresh: (reply) => readIssuedTokens(reply, 'a refresh'),
   validationRequest: (authUrl, accessToken) => ({
     method: 'GET',
     url: `${authUrl}/validate`,
@@ -72,24 +87,32 @@ function readDeviceToken({ status, body }: PlatformReply): DeviceCodeOutcome {
   return message === pendingMessage ? { kind: 'pending' } : { kind: 'ended', message };
 }
 
-function refreshRequest(
+function authorizePage(
   authUrl: string,
-  { clientId, clientSecret }: Application,
-  refreshToken: string,
-): AuthorizationRequest {
-  return toPost(`${authUrl}/token`, {
+  { clientId, redirectUri, scopes, state }: AuthorizePageRequest,
+): string {
+  const query = new URLSearchParams({
+    response_type: 'code',
     client_id: clientId,
-    ...(clientSecret !== undefined && { client_secret: clientSecret }),
-    grant_type: 'refresh_token',
-    refresh_token: refreshToken,
+    redirect_uri: redirectUri,
+    scope: scopes.join(' '),
+    state,
+    // Shows the page even to a user who has given consent before, because the browser may have another user's session.
+    force_verify: 'true',
   });
+  return `${authUrl}/authorize?${query.toString()}`;
 }
 
-function readRefresh({ status, body }: PlatformReply): RefreshOutcome {
+function toForm({ clientId, clientSecret }: Application): Record<string, string> {
+  return { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) };
+}
+
+/** Reads the reply to a request for tokens that the platform refuses with 400 or 401. */
+function readIssuedTokens({ status, body }: PlatformReply, what: string): RefreshOutcome {
   if (status === 200) return { kind: 'issued', tokens: readTokens(body) };
   const message = readErrorMessage(body);
   if (status === 400 || status === 401) return { kind: 'refused', message };
-  throw malformed(`status ${status} for a refresh: ${message}`);
+  throw malformed(`status ${status} for ${what}: ${message}`);
 }
 
 function readValidation({ status, body }: PlatformReply): TokenOwner | null {

@@ -37,6 +37,14 @@ describe('conditionsFor', () => {
     expect(conditionsFor(typeNamed(type), '7', values)).toEqual([condition]);
   });
 
+  it('has the bot account as the user who reads chat, and nowhere else', () => {
+    const withBot = { ...values, botId: '9' };
+    expect(conditionsFor(typeNamed('channel.chat.message'), '7', withBot)).toEqual([
+      { broadcaster_user_id: '7', user_id: '9' },
+    ]);
+    expect(conditionsFor(typeNamed('user.update'), '7', withBot)).toEqual([{ user_id: '7' }]);
+  });
+
   it('makes one condition for each side of a raid, the raided channel first', () => {
     expect(conditionsFor(typeNamed('channel.raid'), '7', values)).toEqual([
       { to_broadcaster_user_id: '7' },
@@ -84,6 +92,14 @@ describe('requiredGrants', () => {
       const asked = scopesFor([row]);
       for (const { oneOf } of required) expect(oneOf.some((scope) => asked.includes(scope))).toBe(true);
     }
+  });
+});
+
+describe('scopesFor', () => {
+  it('asks a channel only to let the bot account in, when there is one', () => {
+    const types = ['channel.chat.message', 'channel.cheer'].map(typeNamed);
+    expect(scopesFor(types)).toEqual(['bits:read', 'channel:bot', 'user:bot', 'user:read:chat']);
+    expect(scopesFor(types, { hasBot: true })).toEqual(['bits:read', 'channel:bot']);
   });
 });
 

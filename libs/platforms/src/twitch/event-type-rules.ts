@@ -8,7 +8,12 @@ export interface ConditionValues {
   clientId: string | undefined;
   /** The conduit that events arrive over; undefined when there is none. */
   conduitId?: string | undefined;
+  /** The user who reads the chat of every channel; undefined when each channel does it itself. */
+  botId?: string | undefined;
 }
+
+/** The scopes of a bot account, which reads and sends chat messages in other channels. */
+export const botScopes: readonly string[] = ['user:bot', 'user:read:chat', 'user:write:chat'];
 
 /** Lets the application act in the chat of a channel. */
 const channelBot = 'channel:bot';
@@ -49,20 +54,24 @@ export function unsupportedReason(type: EventType, { clientId }: ConditionValues
 }
 
 /**
- * The conditions of the subscriptions to a supported type: the streamer in every role, or the application. A type with two
- * sides has one subscription for each: the raids on the streamer's channel, then the raids from it.
+ * The conditions of the subscriptions to a supported type: the streamer in every role, or the application. A bot account, if there is
+ * one, reads the chat of the streamer. A type with two sides has one subscription for each: the raids on the streamer's channel, then the raids from it.
  */
 export function conditionsFor(
   type: EventType,
   streamerId: string,
-  { clientId, conduitId }: ConditionValues,
+  { clientId, conduitId, botId }: ConditionValues,
 ): Condition[] {
   if (conduitId !== undefined && type.condition_optional.includes('conduit_id'))
     return [{ client_id: clientId ?? '', conduit_id: conduitId }];
+  const values: Record<string, string | undefined> = {
+    client_id: clientId ?? '',
+    ...(isOfChat(type) && { user_id: botId }),
+  };
   const sides = type.condition_exactly_one_of.toSorted(incomingFirst);
   return (sides.length > 0 ? sides : [[]]).map((side) => {
     const keys = type.condition.concat(side);
-    return Object.fromEntries(keys.map((key) => [key, key === 'client_id' ? (clientId ?? '') : streamerId]));
+    return Object.fromEntries(keys.map((key) => [key, values[key] ?? streamerId]));
   });
 }
 
@@ -89,19 +98,26 @@ export function requiredGrants(
 
 /**
  * The scopes that a channel must grant so that the service can subscribe to these types, sorted. Of scopes that serve alike, the
- * first one, which permits the least. Types of chat need two more, because the service subscribes with the application's token.
+ * first one, which permits the least. Types of chat need two more, because the service subscribes with the application's token; with a
+ * bot account, a channel only needs to let it in.
  */
-export function scopesFor(types: readonly EventType[]): string[] {
-  const needed = types.flatMap(({ scopes, app_token_extra_scopes: extra }) => [
-    ...scopes.flatMap(([first]) => first ?? []),
-    ...extra,
-  ]);
+export function scopesFor(types: readonly EventType[], { hasBot = false } = {}): string[] {
+  const needed = types.flatMap((type) => {
+    const { scopes, app_token_extra_scopes: extra } = type;
+    if (hasBot && isOfChat(type)) return extra.filter((scope) => scope === channelBot);
+    return [...scopes.flatMap(([first]) => first ?? []), ...extra];
+  });
   return [...new Set(needed)].sort();
 }
 
 /** The types that a service needs to keep its conduit. */
 export function typesForConduit(): EventType[] {
   return eventTypes.filter((type) => type.condition_optional.includes('conduit_id'));
+}
+
+/** Whether a user reads the type in a channel that may be another user's. */
+function isOfChat({ condition }: EventType): boolean {
+  return condition.includes('broadcaster_user_id') && condition.includes('user_id');
 }
 
 /** Under the platform's subscription limit, what happens to the streamer's channel comes first. */

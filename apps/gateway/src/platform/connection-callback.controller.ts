@@ -1,0 +1,97 @@
+import { Controller, Get, Query, Req, Res } from '@nestjs/common';
+import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import {
+  completeConnection,
+  connectionCallbackPath,
+  connectionStatePattern,
+  ServiceError,
+} from '@stream-events/contracts';
+import { RequestClient } from '@stream-events/messaging';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { validate as isUuid } from 'uuid';
+import { AllowAccess } from '../access/allow-access.decorator.js';
+import { Answers, RefusesWith } from '../http/api-decorators.js';
+import { UsersService } from '../users/users.service.js';
+import { ConsentConfirmation } from './connections.dto.js';
+
+// Longer than any code of the platform.
+const maxCodeLength = 1_000;
+
+/**
+ * Where browsers return from the platform's authorize page. The browser has no token, so `state` shows that an owner started the
+ * connection: it has the owner's id, and a secret that is valid once. The response is JSON and redirects nowhere.
+ */
+@ApiTags('Platform')
+@Controller(connectionCallbackPath)
+export class ConnectionCallbackController {
+  constructor(
+    private readonly client: RequestClient,
+    private readonly users: UsersService,
+  ) {}
+
+  @Get()
+  @AllowAccess('public')
+  @ApiOperation({
+    operationId: 'completeConnection',
+    summary: 'Return from the platform’s page',
+    description:
+      'The platform sends the user’s browser here: register this address as a redirect URL of your application. Needs no token: ' +
+      '`state` is valid once, for 10 minutes, and only while the user who started the connection is an owner.',
+  })
+  @ApiQuery({ name: 'state', required: true, type: String, description: 'As the page was opened with' })
+  @ApiQuery({ name: 'code', required: false, type: String, description: 'Missing when the user refused' })
+  @Answers(200, 'The consent was received', { type: ConsentConfirmation })
+  @RefusesWith({
+    invalid: '`state` or `code` is invalid, was used already, or has expired',
+    conflict: 'The user or the platform refused',
+    unavailable: 'The platform is unavailable. Start a new connection',
+  })
+  async complete(
+    @Query() query: Record<string, unknown>,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ConsentConfirmation | undefined> {
+    void reply.header('cache-control', 'no-store');
+    const { state, code } = await this.read(query);
+    // A preview of the address must not use it up.
+    if (request.method === 'HEAD') return undefined;
+    const { id } = await this.client
+      .request(
+        completeConnection,
+        { state, ...(code !== undefined && { code }) },
+        { correlationId: request.id },
+      )
+      .catch((error: unknown) => {
+        throw error instanceof ServiceError && error.code === 'not_found' ? invalid() : error;
+      });
+    return {
+      message: 'Consent received. The service subscribes within seconds. You can close this page.',
+      connection: `/api/v1/platform/connections/${id}`,
+    };
+  }
+
+  /** @throws ServiceError `invalid` */
+  private async read({
+    state,
+    code,
+  }: Record<string, unknown>): Promise<{ state: string; code: string | undefined }> {
+    if (typeof state !== 'string') throw invalid();
+    const userId = connectionStatePattern.exec(state)?.[1];
+    if (userId === undefined || !(await this.isOwner(userId))) throw invalid();
+    if (code === undefined) return { state, code };
+    if (typeof code !== 'string' || code === '' || code.length > maxCodeLength) throw invalid();
+    return { state, code };
+  }
+
+  private async isOwner(userId: string): Promise<boolean> {
+    const user = isUuid(userId) ? await this.users.find(userId) : null;
+    return user?.role === 'owner' && !user.isDisabled;
+  }
+}
+
+function invalid(): ServiceError {
+  return new ServiceError(
+    'invalid',
+    'This link is not valid, has expired, or was used already. Start a new connection.',
+  );
+}

@@ -1,0 +1,25 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConditionValues } from '@stream-events/platforms';
+import { ConduitsRepository } from '../conduits/conduits.repository.js';
+import { ConnectionsRepository } from '../connections/connections.repository.js';
+import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
+
+/** Reads what the conditions of subscriptions have in addition to the streamer. */
+@Injectable()
+export class ConditionValuesReader {
+  constructor(
+    private readonly conduits: ConduitsRepository,
+    private readonly connections: ConnectionsRepository,
+    @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
+  ) {}
+
+  async read(): Promise<ConditionValues> {
+    const { transport, credentials } = this.settings;
+    const clientId = credentials?.clientId;
+    if (clientId === undefined) return { clientId };
+    const conduitId = transport === 'conduit' ? await this.conduits.findId(clientId) : null;
+    // Over plain sockets, each channel's own token reads the chat.
+    const botId = transport === 'websocket' ? undefined : await this.connections.findBotId(clientId);
+    return { clientId, conduitId: conduitId ?? undefined, botId };
+  }
+}
