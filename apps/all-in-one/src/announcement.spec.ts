@@ -7,6 +7,7 @@ const announced: Announced = {
   simulatorUrl: 'http://127.0.0.1:8101',
   credentials: undefined,
   subscriberUrl: undefined,
+  firstConnection: [],
 };
 const credentials = { lines: ['The credentials are here:', '  user  admin'], shellToken: 'f00d' };
 
@@ -24,6 +25,12 @@ describe(announce.name, () => {
     const later = announce(readConfig({}), announced);
     expect(later).toContain('TOKEN=paste-the-token-here');
     expect(later).toContain('npm run owner:reset');
+  });
+
+  it('shows how to connect the first channel', () => {
+    const firstConnection = ['Connect your channel: …', '  https://platform.example/activate'];
+    const text = announce(readConfig({}), { ...announced, firstConnection });
+    expect(text).toContain('\n  Connect your channel: …\n    https://platform.example/activate\n');
   });
 
   it('explains how to control the simulator of another data folder', () => {

@@ -4,7 +4,7 @@ import { dataDirectory, subscriberPasswordPath } from './servers.js';
 import type { Services } from './services.js';
 
 /** What the announcement says about the running services. */
-export interface Announced extends Pick<Services, 'url' | 'simulatorUrl'> {
+export interface Announced extends Pick<Services, 'url' | 'simulatorUrl' | 'firstConnection'> {
   /** Undefined when an earlier start created the first owner. */
   credentials: CredentialsNotice | undefined;
   subscriberUrl: string | undefined;
@@ -12,7 +12,7 @@ export interface Announced extends Pick<Services, 'url' | 'simulatorUrl'> {
 
 /** Returns the text that `npm start` prints when everything is running. */
 export function announce(config: AllInOneConfig, announced: Announced): string {
-  const { url, simulatorUrl, credentials, subscriberUrl } = announced;
+  const { url, simulatorUrl, firstConnection, credentials, subscriberUrl } = announced;
   const lines = [
     '',
     `Stream Event Service is ready at ${url}`,
@@ -27,6 +27,8 @@ export function announce(config: AllInOneConfig, announced: Announced): string {
     '',
     ...describeOwner(credentials),
     '',
+    ...firstConnection.map((line) => `  ${line}`),
+    ...(firstConnection.length > 0 ? [''] : []),
     '  Try it in another terminal:',
     `    BASE=${url}`,
     `    TOKEN=${credentials?.shellToken ?? 'paste-the-token-here'}`,

@@ -8,6 +8,7 @@ import { streamerMonitor } from '@stream-events/streamer-monitor';
 import type { AllInOneConfig } from './all-in-one.config.js';
 import { choosePort } from './choose-port.js';
 import { monitorDemoStreamers } from './demo-streamers.js';
+import { offerFirstConnection, reportConnection } from './first-connection.js';
 import type { OwnerCredentials } from './owner-credentials.js';
 import { dataDirectory, type Servers } from './servers.js';
 import { ServiceStarter } from './service-starter.js';
@@ -17,6 +18,8 @@ import { choosePlatform, simulatorAddresses, startSimulator } from './simulated-
 export interface Services {
   url: string;
   simulatorUrl: string | undefined;
+  /** What to do so that events of the first channel arrive; empty when there is nothing to do. */
+  firstConnection: readonly string[];
   /** The owner that this start created. */
   firstOwner: OwnerCredentials | undefined;
   stop(): Promise<void>;
@@ -71,7 +74,7 @@ export async function startServices(
     await starter.start(streamerMonitor, { ...shared, ...connections('streamer-monitor') });
 
     say('Platform connector: starting');
-    await starter.start(platformConnector, {
+    const { connections: consents } = await starter.start(platformConnector, {
       ...shared,
       ...connections('platform-connector'),
       ...(simulator && simulatorAddresses(simulator.url, api.url)),
@@ -80,8 +83,23 @@ export async function startServices(
 
     if (simulator && api.owner)
       await monitorDemoStreamers({ url: api.url, token: api.owner.token, simulator }, say);
+    const firstConnection = await offerFirstConnection(config, consents);
+    if (firstConnection.id !== undefined) {
+      const watching = new AbortController();
+      const watch = reportConnection(consents, firstConnection.id, { say, signal: watching.signal });
+      starter.onStop(() => {
+        watching.abort();
+        return watch;
+      });
+    }
     const firstOwner = api.owner && { ...api.owner, password: config.OWNER_PASSWORD ? undefined : password };
-    return { url: api.url, simulatorUrl: simulator?.url, firstOwner, stop: () => starter.stop() };
+    return {
+      url: api.url,
+      simulatorUrl: simulator?.url,
+      firstConnection: firstConnection.lines,
+      firstOwner,
+      stop: () => starter.stop(),
+    };
   } catch (error) {
     await starter.stop();
     throw error;
