@@ -56,6 +56,13 @@ describe(chooseToken.name, () => {
     expect(chooseToken(endpoint('user'), nobody, [mira, lost])).toBe(mira);
   });
 
+  it('takes the connection with the scope when the user is a channel and the bot account', () => {
+    const channel = connection('1', { id: 'id-channel', scopes: ['bits:read'] });
+    const bot = connection('1', { id: 'id-bot' });
+
+    expect(chooseToken(endpoint('user'), { ...nobody, actors: ['1'] }, [channel, bot])).toBe(bot);
+  });
+
   it('takes the application’s token when the user who acts is connected without the scope', () => {
     const without = connection('1', { scopes: [] });
 

@@ -46,7 +46,7 @@ export function chooseToken<C extends CallerConnection>(
   }
   if (!takesUser || auth === 'app_or_user') return null;
   const connected = connections.filter(({ state }) => state === 'connected');
-  const acting = findActing(actors, connected);
+  const acting = findActing(endpoint, actors, connected);
   if (auth === 'app_with_grant_or_user') return acting && hasScope(endpoint, acting) ? acting : null;
   return withScope(endpoint, acting ?? findOnly(actors, connected));
 }
@@ -61,8 +61,13 @@ function findNamed<C extends CallerConnection>(id: string, connections: readonly
   );
 }
 
-/** @throws ServiceError `invalid` when the call names several users */
+/**
+ * A user can have two connections: as a channel, and as the bot account. The one with the scope comes first.
+ *
+ * @throws ServiceError `invalid` when the call names several users
+ */
 function findActing<C extends CallerConnection>(
+  endpoint: Pick<ApiEndpoint, 'scopes_any_of'>,
   actors: readonly string[],
   connected: readonly C[],
 ): C | undefined {
@@ -71,7 +76,8 @@ function findActing<C extends CallerConnection>(
       'connection',
       `the call names several users who act (${actors.join(', ')}): name one, or add \`connection\` with the id of a connection`,
     );
-  return connected.find(({ userId }) => userId !== null && actors.includes(userId));
+  const acting = connected.filter(({ userId }) => userId !== null && actors.includes(userId));
+  return acting.find((connection) => hasScope(endpoint, connection)) ?? acting[0];
 }
 
 /** The connection of a call whose user is not known yet. */

@@ -104,6 +104,8 @@ describe(ConnectionsService.name, () => {
     consent.unverifiable.add(consent.issued.at(-2)!);
     consent.user = { user_id: '78', login: 'noa', scopes: ['bits:read'] };
     const id = await connect(instance);
+    // No streamer monitor runs, and the attempts to reach it would validate the tokens.
+    await setup.dataSource.query('UPDATE connections SET is_monitored = true');
     consent.expireAccessTokens();
     await makeDue();
 
