@@ -141,6 +141,32 @@ describe('connections to channels', () => {
     limitMs,
   );
 
+  it(
+    'subscribes a streamer only to the event types that were chosen for it',
+    async () => {
+      const user = await platform.addUser();
+      await connect(user);
+      await eventually(async () => expect(await cheers(user.id)).toEqual(['enabled']), settled);
+      const { json } = await stack.request<{ id: string; platform_id: string }[]>('GET', '/api/v1/streamers');
+      const url = `/api/v1/streamers/${json.find(({ platform_id }) => platform_id === user.id)?.id}/event-types`;
+      expect((await stack.request('GET', url)).json).toEqual({ event_types: null });
+
+      const put = (event_types: unknown) => stack.request('PUT', url, { body: { event_types } });
+      expect((await put(['channel.follow', 'stream-online'])).json).toEqual({
+        event_types: ['channel-follow', 'stream-online'],
+      });
+      await eventually(async () => expect(await cheers(user.id)).toEqual([]), settled);
+      for (const wrong of [['nonsense'], 'channel-follow', [7], undefined])
+        expect((await put(wrong)).status).toBe(400);
+      expect((await stack.request('GET', url)).json).toEqual({
+        event_types: ['channel-follow', 'stream-online'],
+      });
+      expect((await put(null)).json).toEqual({ event_types: null });
+      await eventually(async () => expect(await cheers(user.id)).toEqual(['enabled']), settled);
+    },
+    limitMs,
+  );
+
   describe('in a browser', () => {
     let page: WebPage;
     beforeEach(async () => {

@@ -6,6 +6,7 @@ import {
   getConnection,
   getPicture,
   getPlatformStatus,
+  getStreamerEventTypes,
   listAlarms,
   listConnections,
   listEventTypes,
@@ -16,6 +17,7 @@ import {
   removeConnection,
   reportAlarms,
   setEventType,
+  setStreamerEventTypes,
   startConnection,
   type Contract,
 } from '@stream-events/contracts';
@@ -70,6 +72,7 @@ export const servedContracts: readonly Contract<object, object>[] = [
   getConnection,
   getPicture,
   getPlatformStatus,
+  getStreamerEventTypes,
   listAlarms,
   listConnections,
   listEventTypes,
@@ -80,6 +83,7 @@ export const servedContracts: readonly Contract<object, object>[] = [
   removeConnection,
   reportAlarms,
   setEventType,
+  setStreamerEventTypes,
   startConnection,
 ];
 

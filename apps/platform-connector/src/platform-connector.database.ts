@@ -23,6 +23,8 @@ import { CreateConduits1767610000000 } from './migrations/1767610000000-create-c
 import { CreatePictures1767910000000 } from './migrations/1767910000000-create-pictures.js';
 import { Picture } from './pictures/picture.entity.js';
 import { AddConnectionRoles1767700100000 } from './migrations/1767700100000-add-connection-roles.js';
+import { CreateStreamerEventTypes1767700200000 } from './migrations/1767700200000-create-streamer-event-types.js';
+import { StreamerEventTypes } from './event-types/streamer-event-types.entity.js';
 import { AppToken } from './platform/app-token.entity.js';
 import { CreateSubscriptionMoves1767300000000 } from './migrations/1767300000000-create-subscription-moves.js';
 import { UserGrant } from './grants/user-grant.entity.js';
@@ -54,6 +56,7 @@ export const schema = {
     Reconciliation,
     ShardHolder,
     StoreIdentity,
+    StreamerEventTypes,
     Subscription,
     SubscriptionMoveRow,
     UserGrant,
@@ -77,5 +80,6 @@ export const schema = {
     CreateConduits1767610000000,
     CreatePictures1767910000000,
     AddConnectionRoles1767700100000,
+    CreateStreamerEventTypes1767700200000,
   ],
 };

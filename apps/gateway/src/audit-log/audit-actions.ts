@@ -15,6 +15,7 @@ export const auditActions = {
   'token.created': 'a named token was created',
   'token.updated': 'a named token was changed',
   'token.revoked': 'a token was revoked, or a session was ended',
+  'streamer.event_types_chosen': 'the event types of a streamer were chosen',
   'streamer.deleted': 'a streamer and its streams were deleted',
   'scope.deleted': 'a scope was deleted',
   'api_endpoint.deleted': 'an API endpoint was deleted',

@@ -7,6 +7,7 @@ import { ConnectionsController } from './connections.controller.js';
 import { PlatformCallsController } from './platform-calls.controller.js';
 import { PicturesController } from './pictures.controller.js';
 import { PlatformController } from './platform.controller.js';
+import { StreamerEventTypesController } from './streamer-event-types.controller.js';
 
 @Module({
   imports: [AuditLogModule, PagingModule, UsersModule],
@@ -16,6 +17,7 @@ import { PlatformController } from './platform.controller.js';
     PlatformController,
     PlatformCallsController,
     PicturesController,
+    StreamerEventTypesController,
   ],
 })
 export class PlatformModule {}

@@ -57,10 +57,14 @@ export class AuthorizationServer {
     return this.send('user_token', request, (reply) => this.consent.readDeviceToken(reply));
   }
 
-  /** The address of the page on which a user gives consent; undefined without `PUBLIC_URL`, to which the browser would return. */
+  /**
+   * The address of the page on which a user gives consent. Undefined without `PUBLIC_URL`, to which the browser would return, and for an
+   * application without a secret, which cannot exchange the code.
+   */
   authorizePage(scopes: readonly string[], state: string): string | undefined {
     const { redirectUri } = this;
-    const { clientId } = this.credentials();
+    const { clientId, clientSecret } = this.credentials();
+    if (clientSecret === undefined) return undefined;
     const request = { clientId, scopes, state };
     return redirectUri && this.consent.authorizePage(this.settings.urls.auth, { ...request, redirectUri });
   }

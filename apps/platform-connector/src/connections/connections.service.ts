@@ -123,7 +123,7 @@ export class ConnectionsService {
     if (page === undefined || startedBy === undefined)
       throw new ServiceError(
         'conflict',
-        'The flow authorization_code needs PUBLIC_URL, to which the browser returns. Use the flow device_code.',
+        'The flow authorization_code needs PUBLIC_URL, to which the browser returns, and an application with a secret. Use the flow device_code.',
       );
     const waitsFor = { stateHash: hashOf(state), expiresInMs: stateLifetimeMs };
     // The address has the state, so it is not stored.

@@ -33,11 +33,11 @@ export class UserPlatforms implements OnModuleInit {
     if (credentials && credentials.clientSecret === undefined) this.client.useTokens(this.tokensOfAny());
   }
 
-  /** The connected users, those first that have been connected longest. */
+  /** The connected channels, those first that have been connected longest. */
   async connected(): Promise<ConnectedUser[]> {
     const connections = await this.connections.list();
-    return connections.flatMap(({ id, clientId, state, userId, scopes }) =>
-      state === 'connected' && clientId === this.server.clientId && userId !== null
+    return connections.flatMap(({ id, clientId, role, state, userId, scopes }) =>
+      state === 'connected' && role === 'channel' && clientId === this.server.clientId && userId !== null
         ? [{ connectionId: id, userId, scopes }]
         : [],
     );

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EventType } from '@stream-events/platforms';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { EventTypeChoice } from './event-type-choice.entity.js';
+import { StreamerEventTypes } from './streamer-event-types.entity.js';
 import { seedEventTypes } from './event-type-seeds.js';
 
 /** The number of subscriptions to a type in a status. */
@@ -44,6 +45,24 @@ export class EventTypesRepository {
       version,
       isActive,
     ]);
+  }
+
+  /** The types of streamers for whom some were chosen, by the platform's id. */
+  async listChosen(): Promise<Map<string, string[]>> {
+    const rows = await this.dataSource.getRepository(StreamerEventTypes).find();
+    return new Map(rows.map(({ userId, types }) => [userId, types]));
+  }
+
+  /** Null when none were chosen: the streamer is subscribed to all active types. */
+  async findChosen(userId: string): Promise<string[] | null> {
+    const row = await this.dataSource.getRepository(StreamerEventTypes).findOneBy({ userId });
+    return row?.types ?? null;
+  }
+
+  async saveChosen(userId: string, types: string[] | null): Promise<void> {
+    const repository = this.dataSource.getRepository(StreamerEventTypes);
+    if (types) await repository.save({ userId, types });
+    else await repository.delete({ userId });
   }
 
   async countSubscriptions(): Promise<SubscriptionCount[]> {

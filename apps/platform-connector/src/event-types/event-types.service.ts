@@ -59,6 +59,29 @@ export class EventTypesService {
     return this.describe(row, isActive, counts);
   }
 
+  /** The types that were chosen for a streamer; null when none were. */
+  async chosenFor(userId: string): Promise<string[] | null> {
+    return this.choices.findChosen(userId);
+  }
+
+  /**
+   * Subscribes a streamer only to those of the active types that are in the list, or to all active types (null).
+   *
+   * @throws ServiceError `not_found` for a type that does not exist
+   */
+  async chooseFor(userId: string, names: readonly string[] | null): Promise<string[] | null> {
+    const types = names && [...new Set(names.map((name) => typeNamed(name)))].sort();
+    await this.choices.saveChosen(userId, types);
+    await this.schedule.hint();
+    return types;
+  }
+
+  /** Which types a streamer is subscribed to, if they are active. */
+  async readChosen(): Promise<(userId: string, type: string) => boolean> {
+    const chosen = await this.choices.listChosen();
+    return (userId, type) => chosen.get(userId)?.includes(type) ?? true;
+  }
+
   /** Activates every type that the service can subscribe to, in its newest version. */
   async activateAll(): Promise<void> {
     const newest = new Map(eventTypes.map((row) => [row.type, row]));
@@ -95,6 +118,13 @@ export class EventTypesService {
       unsupported: unsupportedReason(row, this.values),
     };
   }
+}
+
+/** @throws ServiceError `not_found` */
+function typeNamed(name: string): string {
+  const row = findByAnyName(name);
+  if (!row) throw new ServiceError('not_found', `Event type ${name} does not exist.`);
+  return row.type;
 }
 
 function nameOf({ type, version }: { type: string; version: string }): string {

@@ -45,7 +45,8 @@ export class DesiredSubscriptionsService {
       transport === 'websocket'
         ? await this.scopesOfTokens()
         : await this.grants.read(usersToAsk(streamerIds, types, values), signal);
-    return { monitored, wanted: wantedSubscriptions(streamerIds, types, { values, grantsOf }) };
+    const isChosen = await this.eventTypes.readChosen();
+    return { monitored, wanted: wantedSubscriptions(streamerIds, types, { values, grantsOf, isChosen }) };
   }
 
   /** Over plain sockets, what counts is the scopes of the token itself, not what a user has granted at some time. */

@@ -2,6 +2,7 @@ import { byPriority, findEventType } from '@stream-events/platforms';
 import { usersToAsk, wantedSubscriptions } from './wanted-subscriptions.js';
 
 const values = { clientId: 'app' };
+const isChosen = (): boolean => true;
 const grantsOf = (): ReadonlySet<string> => new Set(['bits:read']);
 
 describe('usersToAsk', () => {
@@ -17,7 +18,7 @@ describe('wantedSubscriptions', () => {
   it('lists every type for each streamer in order, and application-wide types once', () => {
     const types = ['channel.cheer', 'stream.offline', 'stream.online', 'user.authorization.revoke'];
     const active = byPriority(types.map((type) => findEventType(type)!));
-    const wanted = wantedSubscriptions(['2', '1', '2'], active, { values, grantsOf });
+    const wanted = wantedSubscriptions(['2', '1', '2'], active, { values, grantsOf, isChosen });
 
     expect(wanted.map(({ type, condition }) => `${type} ${Object.values(condition).join()}`)).toEqual([
       'user.authorization.revoke app',
@@ -32,14 +33,35 @@ describe('wantedSubscriptions', () => {
     expect(new Set(wanted.map(({ key }) => key)).size).toBe(7);
   });
 
+  it('leaves out the types that were not chosen for a streamer', () => {
+    const types = ['stream.online', 'channel.cheer', 'user.authorization.grant'].map((type) =>
+      findEventType(type)!,
+    );
+    const wanted = wantedSubscriptions(['1', '2'], types, {
+      values,
+      grantsOf,
+      isChosen: (id, type) => id !== '2' || type === 'channel.cheer',
+    });
+    expect(wanted.map(({ type, condition }) => `${type} ${Object.values(condition).join()}`)).toEqual([
+      'user.authorization.grant app',
+      'stream.online 1',
+      'channel.cheer 1',
+      'channel.cheer 2',
+    ]);
+  });
+
   it('shows which of them lack consent', () => {
     const types = ['stream.online', 'channel.cheer', 'channel.follow'].map((type) => findEventType(type)!);
-    const wanted = wantedSubscriptions(['1'], types, { values, grantsOf });
+    const wanted = wantedSubscriptions(['1'], types, { values, grantsOf, isChosen });
     expect(wanted.map(({ consent }) => consent.kind)).toEqual(['given', 'given', 'missing']);
   });
 
   it('lists a raid twice for each streamer: the raids on the channel, and the raids from it', () => {
-    const wanted = wantedSubscriptions(['2', '1'], [findEventType('channel.raid')!], { values, grantsOf });
+    const wanted = wantedSubscriptions(['2', '1'], [findEventType('channel.raid')!], {
+      values,
+      grantsOf,
+      isChosen,
+    });
 
     expect(wanted.map(({ condition }) => condition)).toEqual([
       { to_broadcaster_user_id: '2' },

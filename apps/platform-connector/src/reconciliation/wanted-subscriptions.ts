@@ -21,6 +21,14 @@ export interface WantedSubscription {
   consent: Consent;
 }
 
+/** What decides about subscriptions besides streamers and active types. */
+export interface WantedBy {
+  values: ConditionValues;
+  grantsOf: GrantsOf;
+  /** Whether a streamer is subscribed to a type if it is active. */
+  isChosen: (streamerId: string, type: string) => boolean;
+}
+
 /** The users whose consent the types may need. */
 export function usersToAsk(
   streamerIds: readonly string[],
@@ -38,7 +46,7 @@ export function usersToAsk(
 export function wantedSubscriptions(
   streamerIds: readonly string[],
   types: readonly EventType[],
-  { values, grantsOf }: { values: ConditionValues; grantsOf: GrantsOf },
+  { values, grantsOf, isChosen }: WantedBy,
 ): WantedSubscription[] {
   const toWanted = (type: EventType, streamerId: string): WantedSubscription[] =>
     conditionsFor(type, streamerId, values).map((condition) => {
@@ -52,6 +60,8 @@ export function wantedSubscriptions(
   const perStreamer = types.filter((type) => !isOfApplication(type));
   return [
     ...once.flatMap((type) => toWanted(type, '')),
-    ...[...new Set(streamerIds)].flatMap((id) => perStreamer.flatMap((type) => toWanted(type, id))),
+    ...[...new Set(streamerIds)].flatMap((id) =>
+      perStreamer.flatMap((type) => (isChosen(id, type.type) ? toWanted(type, id) : [])),
+    ),
   ];
 }

@@ -179,6 +179,46 @@ export const setEventType = defineContract({
   timeoutMs: 5_000,
 });
 
+export class StreamerEventTypesRequest {
+  /** The platform's id of the streamer. */
+  @IsString()
+  userId!: string;
+}
+
+export class StreamerEventTypesReply {
+  /** In the platform's spelling, sorted; null when none were chosen: the streamer is subscribed to all active types. */
+  @IsOptional()
+  @IsArray()
+  @IsString({ each: true })
+  types!: string[] | null;
+}
+
+/** Returns the event types that were chosen for a streamer. */
+export const getStreamerEventTypes = defineContract({
+  subject: 'request.platform-connector.get-streamer-event-types',
+  request: StreamerEventTypesRequest,
+  reply: StreamerEventTypesReply,
+  errors: [],
+  timeoutMs: 5_000,
+});
+
+export class SetStreamerEventTypesRequest extends StreamerEventTypesRequest {
+  /** In either spelling. Null: all active types. */
+  @IsOptional()
+  @IsArray()
+  @IsString({ each: true })
+  types!: string[] | null;
+}
+
+/** Subscribes a streamer only to those of the active types that are in the list. `not_found`: a type does not exist. */
+export const setStreamerEventTypes = defineContract({
+  subject: 'request.platform-connector.set-streamer-event-types',
+  request: SetStreamerEventTypesRequest,
+  reply: StreamerEventTypesReply,
+  errors: ['not_found'],
+  timeoutMs: 5_000,
+});
+
 export class AcceptedReply {}
 
 /** A hint that streamers were added, disabled, or removed. The service then adapts the subscriptions now, not at the next pass. */

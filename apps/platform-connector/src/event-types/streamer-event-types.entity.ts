@@ -1,0 +1,13 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** A streamer for whom event types were chosen. Other streamers are subscribed to all active types. */
+@Entity({ name: 'streamer_event_types' })
+export class StreamerEventTypes {
+  /** The platform's id of the streamer. */
+  @PrimaryColumn('text', { name: 'user_id' })
+  userId!: string;
+
+  /** The platform's names of the types, such as `stream.online`. */
+  @Column('text', { array: true })
+  types!: string[];
+}
