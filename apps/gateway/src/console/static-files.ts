@@ -1,7 +1,9 @@
-import fastifyStatic from '@fastify/static';
+import type {} from '@fastify/static';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 
 /** Lets replies send files, in the compressed form beside them that the client accepts. */
 export async function enableStaticFiles(app: NestFastifyApplication): Promise<void> {
+  // Imported here, because Jest cannot load this package on Node 20, and unit tests import the gateway without starting it.
+  const { default: fastifyStatic } = await import('@fastify/static');
   await app.register(fastifyStatic, { serve: false, preCompressed: true });
 }
