@@ -169,6 +169,8 @@ export default tseslint.config(
       parserOptions: { project: ['./apps/console/tsconfig.json'], tsconfigRootDir: import.meta.dirname },
     },
     rules: {
+      // Warns that the React Compiler skips components, which is not used.
+      'react-hooks/incompatible-library': 'off',
       // A route ends its decision by throwing a redirect.
       '@typescript-eslint/only-throw-error': ['error', { allow: ['Redirect'] }],
     },

@@ -88,10 +88,94 @@ describeWithBrowser(title, () => {
         await view!.heading(title);
         if (element) await view!.page.waitForSelector(element);
         barriers.push(await view!.findBarriers());
-        await view!.screenshot(`${path.slice(1).replaceAll('/', '-')}-${theme}-${size}`);
+        await view!.screenshot(`${path.slice(1).replaceAll(/\W+/g, '-')}-${theme}-${size}`);
       }
       expect(barriers.flat()).toEqual([]);
       expect(view!.faults).toEqual([]);
+    });
+  });
+
+  describe('events', () => {
+    const list = () => view!.page.getByRole('listbox', { name: 'Events', exact: true });
+    const add = (fields: Record<string, unknown>) =>
+      stack.request<{ id: string }>('POST', eventsPath, { body: eventBody(fields) });
+
+    it('appear without a reload, filtered as the URL says, and wait while the feed is paused', async () => {
+      const event_type = uniqueType('feed');
+      const { page } = await open();
+      await view!.signIn(`/events?event_types=${event_type}`);
+      await page.getByText('No event matches these filters').waitFor();
+      await add({ event_type, event_data: { user_name: 'Mira' } });
+      await list().getByText('Mira').waitFor();
+      await page.reload();
+      await list().getByText('Mira').waitFor();
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await Promise.all([add({ event_type, event_data: { user_name: 'Tom' } }), add({ event_type })]);
+      await page.getByRole('button', { name: '2 new' }).click();
+      await list().getByText('Tom').waitFor();
+      expect(await list().getByRole('option').count()).toBe(3);
+      await add({}); // another type
+      await add({ event_type, event_data: { user_name: 'Ada' } });
+      await list().getByText('Ada').waitFor();
+      expect(await list().getByRole('option').count()).toBe(4);
+    });
+
+    it('are inspected and replayed by keyboard', async () => {
+      const event_type = uniqueType('inspected');
+      await add({ event_type, event_data: { user_name: 'Mira', big: 1 } });
+      const { page } = await open();
+      await view!.signIn(`/events?event_types=${event_type}`);
+      await list().getByText('Mira').waitFor();
+      await page.keyboard.press('j');
+      const inspector = page.getByRole('region', { name: 'Event' });
+      await inspector.getByRole('button', { name: 'Replay to all' }).press('Enter');
+      await page.getByText('Replayed', { exact: true }).waitFor();
+      await inspector.getByRole('button', { name: 'Close the event' }).press('Enter');
+      await list().getByText('replay', { exact: true }).waitFor();
+      expect(await list().getByRole('option').count()).toBe(2);
+    });
+
+    it('show text of users as text, however long and strange it is', async () => {
+      const event_type = uniqueType('strange');
+      const text = `<img src=x onerror=alert(1)> \u202Egnp.exe ${'w'.repeat(64 * 1024)}`;
+      await add({ event_type, event_data: { user_name: text, broadcaster_user_name: '<b>bold</b>' } });
+      const { page, faults } = await open();
+      await view!.signIn(`/events?event_types=${event_type}`);
+      await list().getByText('<b>bold</b>').waitFor({ state: 'attached' });
+      await page.keyboard.press('j');
+      await page.getByRole('tab', { name: 'JSON' }).click();
+      await page.getByText('\\u202e').first().waitFor();
+      expect(await page.locator('#content img').count()).toBe(0);
+      const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+      expect([faults, isWide]).toEqual([[], false]);
+    });
+  });
+
+  describe('a test event', () => {
+    it('is sent from the form of its type, and appears in the feed', async () => {
+      const { page } = await open();
+      await view!.signIn('/test-event?type=channel-cheer');
+      await page.locator('#event_user_name').fill('Mira_Tests');
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await view!.heading('Events');
+      const inspector = page.getByRole('region', { name: 'Event' });
+      await inspector.getByText('Mira_Tests').first().waitFor();
+      await inspector.getByText('test', { exact: true }).first().waitFor();
+      await inspector.getByRole('link', { name: 'Edit and send as test' }).click();
+      await view!.heading('Send test event');
+      await page.waitForFunction(`document.querySelector('#event_user_name')?.value === 'Mira_Tests'`);
+    });
+
+    it('of an unknown type is written as JSON, and sent only when that is valid', async () => {
+      const { page } = await open();
+      await view!.signIn(`/test-event?type=${uniqueType('mine')}`);
+      const json = page.getByLabel('Data of the event');
+      await json.fill('{"user_name": "Json_Tester"');
+      expect(await page.getByRole('button', { name: 'Send', exact: true }).isDisabled()).toBe(true);
+      await json.fill('{"user_name": "Json_Tester"}');
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await view!.heading('Events');
+      await page.getByRole('region', { name: 'Event' }).getByText('Json_Tester').first().waitFor();
     });
   });
 

@@ -4,11 +4,12 @@ import { FaultPage } from './layout/fault-page.js';
 import { indexRoute, rootRoute, signedInRoute, unknownRoute } from './layout/routes.js';
 import { sessionStore } from './session/session.js';
 import { signInRoute } from './sign-in/sign-in.route.js';
+import { testEventRoute } from './test-event/test-event.route.js';
 
 /** All views. To add a page, see the README. */
 const routeTree = rootRoute.addChildren([
   signInRoute,
-  signedInRoute.addChildren([indexRoute, eventsRoute, unknownRoute]),
+  signedInRoute.addChildren([indexRoute, eventsRoute, testEventRoute, unknownRoute]),
 ]);
 
 export const router = createRouter({
@@ -16,10 +17,19 @@ export const router = createRouter({
   basepath: '/console',
   defaultErrorComponent: FaultPage,
   defaultPreload: 'intent',
+  // All values are text. By default, the router would turn the id `123` into a number.
+  parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+  stringifySearch: printSearch,
 });
 
 // When the session ends, the routes decide again, and the user signs in.
 sessionStore.subscribe(() => void router.invalidate());
+
+function printSearch(search: Record<string, unknown>): string {
+  const entries = Object.entries(search).filter(([, value]) => typeof value === 'string' && value !== '');
+  const text = new URLSearchParams(entries as [string, string][]).toString(); // Safe cast: just filtered.
+  return text && `?${text}`;
+}
 
 declare module '@tanstack/react-router' {
   interface Register {

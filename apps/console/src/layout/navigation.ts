@@ -1,4 +1,4 @@
-import { IconActivity, type Icon } from '@tabler/icons-react';
+import { IconActivity, IconSend, type Icon } from '@tabler/icons-react';
 import type { LinkProps } from '@tanstack/react-router';
 
 /** A page in the navigation. */
@@ -14,4 +14,5 @@ export interface NavigationItem {
 /** The pages in the navigation, in the order in which people need them. */
 export const navigation: readonly NavigationItem[] = [
   { to: '/events', title: 'Events', icon: IconActivity, key: 'e' },
+  { to: '/test-event', title: 'Send test event', icon: IconSend, key: 't' },
 ];

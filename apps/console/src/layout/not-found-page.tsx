@@ -1,15 +1,11 @@
-import { Anchor } from '@mantine/core';
 import { IconMapQuestion } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
 import { EmptyNotice } from '../kit/empty-notice.js';
+import { AnchorLink } from '../kit/links.js';
 
 export function NotFoundPage() {
   return (
     <EmptyNotice icon={IconMapQuestion} title="There is no such page">
-      The address may be incomplete.{' '}
-      <Anchor component={Link} to="/events">
-        Go to the events
-      </Anchor>
+      The address may be incomplete. <AnchorLink to="/events">Go to the events</AnchorLink>
     </EmptyNotice>
   );
 }

@@ -1,0 +1,42 @@
+import type { EventRecord } from '@stream-events/client';
+import { printUserText } from '../kit/print-user-text.js';
+import classes from './event-inspector.module.css';
+
+// More rows would take long to draw. The JSON shows everything.
+const maxFields = 300;
+const maxValueLength = 1_000;
+
+/** The data of an event as a table of paths and values. */
+export function EventFields({ event }: { event: EventRecord }) {
+  const fields = listFields(event.event_data);
+  return (
+    <table className={classes.fields}>
+      <caption className={classes.caption}>
+        {fields.length > maxFields ? `The first ${maxFields} fields` : ''}
+      </caption>
+      <tbody>
+        {fields.slice(0, maxFields).map(([path, value]) => (
+          <tr key={path}>
+            <th scope="row">{path}</th>
+            <td data-empty={value === null || value === '' || undefined}>
+              <bdi>{printValue(value)}</bdi>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function listFields(value: unknown, path = ''): [path: string, value: unknown][] {
+  if (typeof value !== 'object' || value === null) return [[path, value]];
+  const entries = Object.entries(value);
+  if (entries.length === 0) return path ? [[path, Array.isArray(value) ? 'empty list' : 'empty object']] : [];
+  return entries.flatMap(([key, inner]) => listFields(inner, path ? `${path}.${key}` : key));
+}
+
+function printValue(value: unknown): string {
+  if (value === null) return 'null';
+  if (value === '') return 'empty';
+  return typeof value === 'string' ? printUserText(value, maxValueLength) : JSON.stringify(value);
+}

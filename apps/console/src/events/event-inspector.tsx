@@ -1,0 +1,166 @@
+import { Button, CloseButton, CopyButton, Group, ScrollArea, Tabs, Text, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { IconCopy, IconPencil, IconRepeat } from '@tabler/icons-react';
+import type { EventRecord } from '@stream-events/client';
+import { queryOptions, useMutation, useQuery } from '@tanstack/react-query';
+import { api, call } from '../api/api.js';
+import { describeFault } from '../api/api-error.js';
+import { indentJson } from '../kit/indent-json.js';
+import { AnchorLink, ButtonLink } from '../kit/links.js';
+import { QueryView } from '../kit/query-view.js';
+import { Time } from '../kit/time.js';
+import { UserAvatar } from '../kit/user-avatar.js';
+import { actorOf } from './describe-event.js';
+import { EventFields } from './event-fields.js';
+import classes from './event-inspector.module.css';
+import { EventMarks } from './event-marks.js';
+import { Sentence } from './sentence.js';
+
+/** Reads an event with the text as the service stored it, which keeps large numbers. */
+const eventQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['events', id],
+    queryFn: async () => {
+      const request = { params: { path: { id } }, parseAs: 'text' } as const;
+      const text = await call(api().GET('/api/v1/platform-events/{id}', request));
+      return { text, event: JSON.parse(text) as EventRecord }; // Safe cast: the described response.
+    },
+    staleTime: Infinity,
+  });
+
+interface EventInspectorProps {
+  id: string;
+  onClose: () => void;
+}
+
+/** Everything about one event, and what can be done with it. */
+export function EventInspector({ id, onClose }: EventInspectorProps) {
+  const query = useQuery(eventQuery(id));
+  return (
+    <section className={classes.inspector} aria-label="Event">
+      <Group justify="space-between" px="md" pt="sm">
+        <Title order={2} size="h4">
+          Event
+        </Title>
+        <CloseButton aria-label="Close the event" onClick={onClose} />
+      </Group>
+      <QueryView query={query}>{({ event, text }) => <EventDetails event={event} text={text} />}</QueryView>
+    </section>
+  );
+}
+
+function EventDetails({ event, text }: { event: EventRecord; text: string }) {
+  const json = indentJson(text);
+  return (
+    <>
+      <div className={classes.head}>
+        <Group gap="sm" wrap="nowrap" align="flex-start">
+          <UserAvatar name={actorOf(event.event_data)} />
+          <Text size="md" className={classes.sentence}>
+            <Sentence event={event} />
+          </Text>
+        </Group>
+        <dl className={classes.facts}>
+          <dt>Type</dt>
+          <dd>
+            <AnchorLink to="/events" search={{ event_types: event.event_type }} size="sm">
+              {event.event_type}
+            </AnchorLink>{' '}
+            <EventMarks event={event} />
+          </dd>
+          <dt>Received</dt>
+          <dd>
+            <Time value={event.created} />
+          </dd>
+          <HappenedAt data={event.event_data} />
+          <dt>State</dt>
+          <dd>Stored, and sent to the live connections whose filters it matches</dd>
+        </dl>
+        <EventActions event={event} json={json} />
+      </div>
+      <Tabs defaultValue="fields" className={classes.tabs}>
+        <Tabs.List px="md">
+          <Tabs.Tab value="fields">Fields</Tabs.Tab>
+          <Tabs.Tab value="json">JSON</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="fields" className={classes.panel}>
+          <ScrollArea h="100%" viewportProps={{ tabIndex: 0 }}>
+            <EventFields event={event} />
+          </ScrollArea>
+        </Tabs.Panel>
+        <Tabs.Panel value="json" className={classes.panel}>
+          <pre className={classes.json} tabIndex={0} dir="ltr">
+            {json}
+          </pre>
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}
+
+/** The fields in which the platform says when something happened, the most exact one first. */
+const timeFields = [
+  ...['followed_at', 'redeemed_at', 'banned_at', 'ended_at', 'locked_at', 'stopped_at'],
+  ...['held_at', 'created_at', 'started_at'],
+];
+
+function HappenedAt({ data }: { data: EventRecord['event_data'] }) {
+  const field = timeFields.find((name) => typeof data[name] === 'string');
+  if (!field) return null;
+  return (
+    <>
+      <dt>Happened</dt>
+      <dd>
+        <Time value={String(data[field])} />{' '}
+        <Text span size="xs" c="dimmed">
+          {field}
+        </Text>
+      </dd>
+    </>
+  );
+}
+
+function EventActions({ event, json }: { event: EventRecord; json: string }) {
+  const id = event.id ?? event.event_id ?? '';
+  const replay = useMutation({
+    mutationFn: () => call(api().POST('/api/v1/platform-events/{id}/replay', { params: { path: { id } } })),
+    onSuccess: () =>
+      notifications.show({
+        title: 'Replayed',
+        message: 'All live connections whose filters it matches got it.',
+      }),
+    onError: (error) => {
+      const { title, detail } = describeFault(error);
+      notifications.show({ color: 'red', title, message: detail });
+    },
+  });
+  return (
+    <Group gap="xs">
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconRepeat size={14} />}
+        loading={replay.isPending}
+        onClick={() => replay.mutate()}
+      >
+        Replay to all
+      </Button>
+      <CopyButton value={json}>
+        {({ copied, copy }) => (
+          <Button size="xs" variant="default" leftSection={<IconCopy size={14} />} onClick={copy}>
+            {copied ? 'Copied' : 'Copy JSON'}
+          </Button>
+        )}
+      </CopyButton>
+      <ButtonLink
+        to="/test-event"
+        search={{ type: event.event_type, from: id }}
+        size="xs"
+        variant="default"
+        leftSection={<IconPencil size={14} />}
+      >
+        Edit and send as test
+      </ButtonLink>
+    </Group>
+  );
+}

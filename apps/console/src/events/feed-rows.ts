@@ -1,0 +1,127 @@
+import type { EventRecord, LiveEvent } from '@stream-events/client';
+
+/** An event in the feed. */
+export interface FeedRow {
+  /** Identifies the row. A replay is a row of its own. */
+  key: string;
+  event: EventRecord;
+  /** Whether this page received the event live. */
+  isLive: boolean;
+}
+
+/** Where the list of older events continues: at its newest page, at the page of a query, before a time, or nowhere. */
+export type OlderEvents =
+  | { kind: 'start' | 'end' }
+  | { kind: 'page'; query: Readonly<Record<string, string>> }
+  | { kind: 'until'; until: string };
+
+/** A page of the list, newest first, with the query of the next one. */
+export interface OlderPage {
+  results: readonly EventRecord[];
+  next: Readonly<Record<string, string>> | undefined;
+}
+
+/** What the feed shows. */
+export interface Feed {
+  /** Newest first. */
+  rows: readonly FeedRow[];
+  /** Events that arrived while the feed was held, newest first. Only the newest are kept. */
+  waiting: readonly FeedRow[];
+  waitingCount: number;
+  /** Whether new events wait, because the user reads older ones. */
+  isHeld: boolean;
+  older: OlderEvents;
+}
+
+/** Limits on what the page keeps in memory. An event has about 1 kB, at most 256 KiB. */
+export interface FeedLimits {
+  /** Rows while new events are shown at the top. */
+  following: number;
+  /** Rows while the user reads older events. */
+  held: number;
+}
+
+export const feedLimits: FeedLimits = { following: 1_000, held: 20_000 };
+
+export const emptyFeed: Feed = {
+  rows: [],
+  waiting: [],
+  waitingCount: 0,
+  isHeld: false,
+  older: { kind: 'start' },
+};
+
+let replays = 0;
+
+/** Makes rows of live events, which arrive oldest first. */
+export function toLiveRows(events: readonly LiveEvent[]): FeedRow[] {
+  return events.map((event) => ({ key: keyOf(event), event, isLive: true })).reverse();
+}
+
+/** Makes rows of a page of the list. */
+export function toOlderRows(events: readonly EventRecord[]): FeedRow[] {
+  return events.map((event) => ({ key: keyOf(event), event, isLive: false }));
+}
+
+function keyOf({ id, event_id, origin }: EventRecord): string {
+  const key = id ?? event_id ?? '';
+  return origin === 'replay' ? `replay-${(replays += 1)}-${key}` : key;
+}
+
+/** Adds live events: at the top, or to those that wait. */
+export function addLive(feed: Feed, events: readonly LiveEvent[], limits = feedLimits): Feed {
+  if (feed.isHeld) {
+    const fresh = withoutKnown(toLiveRows(events), feed.waiting, feed.rows);
+    const waiting = [...fresh, ...feed.waiting].slice(0, limits.following);
+    return { ...feed, waiting, waitingCount: feed.waitingCount + fresh.length };
+  }
+  const fresh = withoutKnown(toLiveRows(events), feed.rows);
+  return trim({ ...feed, rows: [...fresh, ...feed.rows] }, limits);
+}
+
+/** Adds a page of older events at the bottom. */
+export function addOlder(feed: Feed, { results, next }: OlderPage): Feed {
+  const fresh = withoutKnown(toOlderRows(results), feed.rows, feed.waiting);
+  const older: OlderEvents = next ? { kind: 'page', query: next } : { kind: 'end' };
+  return { ...feed, rows: [...feed.rows, ...fresh], older };
+}
+
+/** Replaces the rows of the list by its newest page, below those that arrived live. */
+export function restart(feed: Feed, page: OlderPage): Feed {
+  const live = { ...feed, rows: feed.rows.filter(({ isLive }) => isLive) };
+  return addOlder(live, page);
+}
+
+/** Lets new events wait from now on. */
+export function hold(feed: Feed): Feed {
+  return feed.isHeld ? feed : { ...feed, isHeld: true };
+}
+
+/** Shows the events that waited, and new ones at the top from now on. */
+export function release(feed: Feed, limits = feedLimits): Feed {
+  if (!feed.isHeld) return feed;
+  const { waiting, waitingCount } = feed;
+  // When some of those that waited were dropped, the rows do not continue them: the list does.
+  const rows = waitingCount > waiting.length ? waiting : [...waiting, ...feed.rows];
+  const older = rows === waiting ? continueBelow(waiting) : feed.older;
+  return trim({ rows, older, waiting: [], waitingCount: 0, isHeld: false }, limits);
+}
+
+function trim(feed: Feed, { following }: FeedLimits): Feed {
+  if (feed.rows.length <= following) return feed;
+  const rows = feed.rows.slice(0, following);
+  return { ...feed, rows, older: continueBelow(rows) };
+}
+
+/** The list continues at the time of the last row: the list accepts whole seconds, and known events are left out. */
+function continueBelow(rows: readonly FeedRow[]): OlderEvents {
+  const last = rows.findLast(({ event }) => event.origin !== 'replay');
+  if (!last) return { kind: 'start' };
+  const at = Date.parse(last.event.created.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'));
+  return { kind: 'until', until: new Date(at + 1_000).toISOString() };
+}
+
+function withoutKnown(rows: readonly FeedRow[], ...known: (readonly FeedRow[])[]): FeedRow[] {
+  const keys = new Set(known.flatMap((each) => each.map(({ key }) => key)));
+  return rows.filter(({ key }) => !keys.has(key));
+}

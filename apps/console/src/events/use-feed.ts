@@ -1,0 +1,117 @@
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { api, call } from '../api/api.js';
+import { isTemporary } from '../api/api-error.js';
+import { useLiveEvents } from '../live/live.js';
+import type { EventFilters } from './event-filters.js';
+import {
+  addLive,
+  addOlder,
+  emptyFeed,
+  feedLimits,
+  hold,
+  release,
+  restart,
+  type Feed,
+  type OlderEvents,
+  type OlderPage,
+} from './feed-rows.js';
+
+const pageSize = 100;
+const retryMs = 5_000;
+
+/** The feed of the events that match the filters, and what the page can do with it. */
+export interface FeedControl {
+  feed: Feed;
+  /** Why older events cannot be read at the moment. */
+  error: unknown;
+  isLoading: boolean;
+  /** Reads the next older events, unless they are being read. */
+  loadOlder: () => void;
+  /** Lets new events wait, or shows them. */
+  setHeld: (isHeld: boolean) => void;
+}
+
+/**
+ * Follows events: live ones, and the list below them.
+ *
+ * The list is read when the page opens, and again when the connection delivers: an event that was stored in between is in neither.
+ * From then on, the connection resumes by itself, and nothing is missed.
+ */
+export function useFeed(filters: EventFilters): FeedControl {
+  const [feed, setFeed] = useState(emptyFeed);
+  const [error, setError] = useState<unknown>();
+  const [isLoading, setIsLoading] = useState(true);
+  // The newest read; the results of earlier ones are dropped.
+  const reading = useRef<object | undefined>(undefined);
+  const isConnected = useRef(false);
+
+  const read = async (from: OlderEvents): Promise<void> => {
+    if (from.kind === 'end') return;
+    const mark = (reading.current = {});
+    setIsLoading(true);
+    try {
+      const page = await readPage(filters, from);
+      if (reading.current !== mark) return;
+      setFeed((current) => (from.kind === 'start' ? restart(current, page) : addOlder(current, page)));
+      setError(undefined);
+    } catch (thrown) {
+      if (reading.current === mark) setError(thrown);
+    } finally {
+      if (reading.current === mark) {
+        reading.current = undefined;
+        setIsLoading(false);
+      }
+    }
+  };
+
+  const readStart = useEffectEvent(() => void read({ kind: 'start' }));
+  const readOn = useEffectEvent(() => void read(feed.older));
+  useEffect(() => {
+    // In development, React mounts a component twice: read once.
+    const timer = setTimeout(() => readStart());
+    return () => {
+      clearTimeout(timer);
+      reading.current = undefined;
+    };
+  }, []);
+  useEffect(() => {
+    if (!isTemporary(error)) return;
+    const timer = setTimeout(() => readOn(), retryMs);
+    return () => clearTimeout(timer);
+  }, [error]);
+
+  useLiveEvents(filters, {
+    onEvents: (events) => setFeed((current) => addLive(current, events)),
+    onConnect: () => {
+      if (isConnected.current && !error) return;
+      isConnected.current = true;
+      void read({ kind: 'start' });
+    },
+    onGap: () => {
+      setFeed(emptyFeed);
+      void read({ kind: 'start' });
+    },
+  });
+
+  return {
+    feed,
+    error,
+    isLoading,
+    loadOlder: () => {
+      if (!reading.current && !error && feed.rows.length < feedLimits.held) void read(feed.older);
+    },
+    setHeld: (isHeld) => setFeed(isHeld ? hold : (current) => release(current)),
+  };
+}
+
+async function readPage(filters: EventFilters, from: OlderEvents): Promise<OlderPage> {
+  const start: EventFilters = from.kind === 'page' ? from.query : filters;
+  const until = from.kind === 'until' && { until: earlier(from.until, filters.until) };
+  const query = { ...start, ...until, page_size: pageSize };
+  const { results, next } = await call(api().GET('/api/v1/platform-events', { params: { query } }));
+  return { results, next: next ? Object.fromEntries(new URL(next).searchParams) : undefined };
+}
+
+function earlier(one: string, other: string | undefined): string {
+  return other !== undefined && Date.parse(other) < Date.parse(one) ? other : one;
+}

@@ -1,0 +1,8 @@
+import 'react';
+
+declare module 'react' {
+  /** Custom properties of this console's styles. */
+  interface CSSProperties {
+    '--avatar-hue'?: number;
+  }
+}
