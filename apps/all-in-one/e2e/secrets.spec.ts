@@ -177,11 +177,11 @@ describe('secrets', () => {
       201,
     );
     await eventually(async () => {
-      const { json } = await stack.request<{ results: { status: string }[] }>(
+      const { json } = await stack.request<{ results: { type: string }[] }>(
         'GET',
-        '/api/v1/platform/subscriptions',
+        '/api/v1/platform/subscriptions?status=enabled',
       );
-      expect(json.results.filter(({ status }) => status === 'enabled').length).toBeGreaterThan(0);
+      expect(json.results.map(({ type }) => type)).toContain('stream.online');
     });
     await simulated.goLive(id);
     await eventually(async () => expect(await stack.count(`events.events`)).toBeGreaterThan(0));
