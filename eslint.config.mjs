@@ -74,7 +74,9 @@ const folderOrders = {
     ...['users', 'streams', 'chat', 'pictures', 'scenarios', 'simulator', 'command-line'],
   ],
   // The pages follow the shared folders, and import nothing from each other.
-  'apps/console/src': ['session', 'api', 'live', 'kit', 'layout', 'sign-in', 'events', 'test-event'],
+  'apps/console/src': [
+    ...['session', 'api', 'live', 'kit', 'layout', 'sign-in', 'events', 'test-event', 'system'],
+  ],
   'tools/boundary-probe/folders': ['lower', 'upper'],
 };
 

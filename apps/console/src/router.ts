@@ -4,12 +4,13 @@ import { FaultPage } from './layout/fault-page.js';
 import { indexRoute, rootRoute, signedInRoute, unknownRoute } from './layout/routes.js';
 import { sessionStore } from './session/session.js';
 import { signInRoute } from './sign-in/sign-in.route.js';
+import { systemRoute } from './system/system.route.js';
 import { testEventRoute } from './test-event/test-event.route.js';
 
 /** All views. To add a page, see the README. */
 const routeTree = rootRoute.addChildren([
   signInRoute,
-  signedInRoute.addChildren([indexRoute, eventsRoute, testEventRoute, unknownRoute]),
+  signedInRoute.addChildren([indexRoute, eventsRoute, testEventRoute, systemRoute, unknownRoute]),
 ]);
 
 export const router = createRouter({

@@ -43,6 +43,7 @@ import {
   closeAll,
   defineService,
   FailureLog,
+  Gauge,
   NestLogger,
   SecretBox,
   type Logger,
@@ -108,6 +109,8 @@ const measures: MeasureSources = {
   database_bytes: { metric: 'events_database_bytes' },
   events_stream_bytes: { metric: 'events_stream_bytes' },
   ingest_stream_bytes: { metric: 'events_ingest_stream_bytes' },
+  retention_days: { metric: 'events_retention_days' },
+  retention_overdue_seconds: { metric: 'events_retention_overdue_seconds' },
 };
 
 /** The events service: stores batches of events, lists them, and publishes them to the EVENTS stream. */
@@ -131,6 +134,11 @@ async function start(shell: Shell<EventsConfig>) {
   await rotation.start();
   const hashKeys = await UserHashKeys.load(dataSource, config.SECRET_KEY);
   const retention = new RetentionPolicy(config.RETENTION_DAYS);
+  new Gauge({
+    name: 'events_retention_days',
+    help: 'Days for which events are kept; 0 means forever',
+    registers: [shell.metrics],
+  }).set(retention.days);
   const eventsNats = { ...nats, name: 'events-relay', account: 'EVENTS' } as const;
   const relayConnection = await connectNats(eventsNats);
   const stream = await EventsStream.open(relayConnection, {

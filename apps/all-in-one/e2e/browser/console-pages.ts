@@ -12,4 +12,8 @@ export interface ConsolePage {
 export const consolePages: readonly ConsolePage[] = [
   { path: '/events', title: 'Events', element: '[aria-label="Events"] [role=option]' },
   { path: '/test-event?type=channel-raid', title: 'Send test event', element: 'input#event_viewers' },
+  { path: '/system', title: 'System', element: 'text=platform-connector' },
+  { path: '/system?tab=connections', title: 'System', element: 'table' },
+  { path: '/system?tab=dead-letters', title: 'System', element: 'text=No dead letters' },
+  { path: '/system?tab=erasures', title: 'System', element: 'text=Nobody was erased' },
 ];

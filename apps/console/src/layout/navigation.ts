@@ -1,4 +1,4 @@
-import { IconActivity, IconSend, type Icon } from '@tabler/icons-react';
+import { IconActivity, IconSend, IconServer2, type Icon } from '@tabler/icons-react';
 import type { LinkProps } from '@tanstack/react-router';
 
 /** A page in the navigation. */
@@ -15,4 +15,5 @@ export interface NavigationItem {
 export const navigation: readonly NavigationItem[] = [
   { to: '/events', title: 'Events', icon: IconActivity, key: 'e' },
   { to: '/test-event', title: 'Send test event', icon: IconSend, key: 't' },
+  { to: '/system', title: 'System', icon: IconServer2, key: 's', isForOwners: true },
 ];

@@ -35,6 +35,8 @@ export class LiveFeed {
   ) {
     this.events = client().live({
       filters,
+      // The list of live connections shows it.
+      name: 'console',
       transport: 'web-socket',
       onConnect: () => {
         this.become('live');

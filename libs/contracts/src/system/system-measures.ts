@@ -16,6 +16,8 @@ export const systemMeasures = {
   database_bytes: 'events: size of the database',
   events_stream_bytes: 'events: size of the EVENTS stream',
   ingest_stream_bytes: 'events: size of the INGEST stream',
+  retention_days: 'events: for how many days events are kept; 0 means forever',
+  retention_overdue_seconds: 'events: how long the oldest events have been due for removal',
   poll_lag_seconds: 'streamer-monitor: how long the most overdue streamer has waited for a poll',
   stream_events_waiting: 'streamer-monitor: stream events on the EVENTS stream that are not read yet',
   streams_running: 'streamer-monitor: running streams',

@@ -1,0 +1,44 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { FaultNotice } from './fault-notice.js';
+
+interface ConfirmDialogProps {
+  title: string;
+  /** Names what is lost. */
+  children: ReactNode;
+  /** The verb on the button. */
+  action: string;
+  /** Does it. The dialog stays open while it runs, and when it fails. */
+  onConfirm: () => Promise<unknown>;
+  onClose: () => void;
+}
+
+/** Asks before something is lost. The focus is on the way back. */
+export function ConfirmDialog({ title, children, action, onConfirm, onClose }: ConfirmDialogProps) {
+  const confirm = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={title}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+      role="alertdialog"
+    >
+      <Stack>
+        <Text size="sm" component="div">
+          {children}
+        </Text>
+        {confirm.error && <FaultNotice error={confirm.error} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            Cancel
+          </Button>
+          <Button color="red.8" onClick={() => confirm.mutate()} loading={confirm.isPending}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

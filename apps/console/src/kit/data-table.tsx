@@ -1,0 +1,57 @@
+import { Table, VisuallyHidden } from '@mantine/core';
+import type { ReactNode } from 'react';
+import classes from './data-table.module.css';
+
+/** A column of a table. On a phone, each row becomes a card, and the title stands before the value. */
+export interface Column<Row> {
+  title: string;
+  /** `title`: stands out, and starts the card. `actions`: buttons; the title is only for screen readers. */
+  kind?: 'title' | 'number' | 'actions';
+  render: (row: Row) => ReactNode;
+}
+
+interface DataTableProps<Row> {
+  /** Says what the rows are, for screen readers. */
+  label: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  keyOf: (row: Row) => string;
+  /** One of several tables below each other: its columns align with theirs, and their titles are only for screen readers. */
+  isGroup?: boolean;
+}
+
+/** A dense table that turns into cards on a phone. */
+export function DataTable<Row>({ label, columns, rows, keyOf, isGroup }: DataTableProps<Row>) {
+  return (
+    <Table
+      aria-label={label}
+      role="table"
+      className={classes.table}
+      data-group={isGroup}
+      tabularNums
+      verticalSpacing={7}
+    >
+      <Table.Thead role="rowgroup">
+        <Table.Tr role="row">
+          {columns.map(({ title, kind }) => (
+            <Table.Th key={title} role="columnheader" scope="col" data-kind={kind}>
+              {kind === 'actions' ? <VisuallyHidden>{title}</VisuallyHidden> : title}
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody role="rowgroup">
+        {rows.map((row) => (
+          <Table.Tr key={keyOf(row)} role="row">
+            {columns.map(({ title, kind, render }) => (
+              // Roles, because a cell that is not laid out as a cell loses its own.
+              <Table.Td key={title} role="cell" data-kind={kind} data-title={title}>
+                <div>{render(row)}</div>
+              </Table.Td>
+            ))}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

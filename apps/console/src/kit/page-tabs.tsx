@@ -1,0 +1,42 @@
+import { Tabs } from '@mantine/core';
+import type { ReactNode } from 'react';
+import classes from './page-tabs.module.css';
+
+/** A part of a page. */
+export interface PageTab<Value extends string> {
+  value: Value;
+  title: string;
+  /** Stands beside the title, for example a number. */
+  badge?: ReactNode;
+  content: ReactNode;
+}
+
+interface PageTabsProps<Value extends string> {
+  tabs: readonly PageTab<Value>[];
+  value: Value;
+  onChange: (value: Value) => void;
+}
+
+/** The parts of a page. Only the one that is shown is rendered. */
+export function PageTabs<Value extends string>({ tabs, value, onChange }: PageTabsProps<Value>) {
+  const choose = (chosen: string | null): void => {
+    const tab = tabs.find((each) => each.value === chosen);
+    if (tab) onChange(tab.value);
+  };
+  return (
+    <Tabs value={value} onChange={choose} keepMounted={false}>
+      <Tabs.List mb="md" className={classes.list}>
+        {tabs.map((tab) => (
+          <Tabs.Tab key={tab.value} value={tab.value} rightSection={tab.badge}>
+            {tab.title}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {tabs.map((tab) => (
+        <Tabs.Panel key={tab.value} value={tab.value}>
+          {tab.content}
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  );
+}

@@ -1,0 +1,33 @@
+const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
+const precise = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });
+
+/** Prints a number: whole from 100, otherwise with three digits that matter. */
+export function printNumber(value: number): string {
+  return Math.abs(value) >= 100 ? whole.format(value) : precise.format(value);
+}
+
+const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** Prints a size: `187 MiB`. */
+export function printBytes(bytes: number): string {
+  const unit = Math.max(0, Math.min(byteUnits.length - 1, Math.floor(Math.log2(Math.max(bytes, 1)) / 10)));
+  return `${printNumber(bytes / 1_024 ** unit)} ${byteUnits[unit]}`;
+}
+
+const durations = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+  ['s', 1],
+] as const;
+
+/** Prints a duration in its two largest units: `3 d 4 h`. */
+export function printDuration(seconds: number): string {
+  let rest = Math.max(0, Math.round(seconds));
+  const parts = durations.flatMap(([unit, size]) => {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    return count > 0 ? [`${count} ${unit}`] : [];
+  });
+  return parts.slice(0, 2).join(' ') || '0 s';
+}

@@ -1,0 +1,84 @@
+import type { components } from '@stream-events/client';
+import { printBytes, printDuration, printNumber } from '../kit/print-number.js';
+
+type System = components['schemas']['SystemRecord'];
+type Instance = components['schemas']['InstanceRecord'];
+
+/** How the values of several instances make one: what each does adds up; what all of them see is the same, at different times. */
+type Combine = 'sum' | 'max' | 'sum of processes';
+
+interface Gauge {
+  title: string;
+  measure: string;
+  combine: Combine;
+  print: (value: number) => string;
+}
+
+const perSecond = (value: number): string => `${printNumber(value)} /s`;
+
+/** What the charts show, in the order of an event's way through the system. */
+export const gauges = {
+  stored: { title: 'Events stored', measure: 'events_stored_per_second', combine: 'sum', print: perSecond },
+  delivered: {
+    title: 'Events delivered live',
+    measure: 'live_events_delivered_per_second',
+    combine: 'sum',
+    print: perSecond,
+  },
+  calls: {
+    title: 'Calls to the platform',
+    measure: 'platform_calls_per_second',
+    combine: 'sum',
+    print: perSecond,
+  },
+  memory: { title: 'Memory', measure: 'memory_bytes', combine: 'sum of processes', print: printBytes },
+  ingestWaiting: {
+    title: 'Waiting to be stored',
+    measure: 'ingest_waiting_events',
+    combine: 'sum',
+    print: (value) => `${printNumber(value)} events`,
+  },
+  publishLag: {
+    title: 'Publishing lag',
+    measure: 'outbox_overdue_seconds',
+    combine: 'max',
+    print: printDuration,
+  },
+  liveLag: {
+    title: 'Live delivery lag',
+    measure: 'live_feed_lag_messages',
+    combine: 'max',
+    print: (value) => `${printNumber(value)} messages`,
+  },
+  pollLag: {
+    title: 'Polling lag',
+    measure: 'poll_lag_seconds',
+    combine: 'max',
+    print: printDuration,
+  },
+} as const satisfies Record<string, Gauge>;
+
+export type GaugeName = keyof typeof gauges;
+
+/** Reads the gauges from the last reports. A gauge that no instance reports is absent. */
+export function readGauges(system: System): Partial<Record<GaugeName, number>> {
+  const values = Object.entries<Gauge>(gauges).flatMap(([name, { measure, combine }]) => {
+    const value = combineMeasure(system, measure, combine);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries(values) as Partial<Record<GaugeName, number>>; // Safe cast: the names are the keys.
+}
+
+/** Combines a measure over all instances that report themselves. Undefined if none reports it. */
+export function combineMeasure(system: System, measure: string, combine: Combine): number | undefined {
+  const present = system.instances.filter(({ status }) => status !== 'silent');
+  const instances = combine === 'sum of processes' ? onePerProcess(present) : present;
+  const values = instances.flatMap(({ measures }) => measures[measure] ?? []);
+  if (values.length === 0) return undefined;
+  return combine === 'max' ? Math.max(...values) : values.reduce((sum, value) => sum + value, 0);
+}
+
+/** Services that run in one process all report its memory. */
+function onePerProcess(instances: readonly Instance[]): Instance[] {
+  return [...new Map(instances.map((each) => [`${each.host} ${each.process_id}`, each])).values()];
+}

@@ -1,0 +1,82 @@
+import { Alert, SimpleGrid, Stack, Title } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { printBytes, printDuration, printNumber } from '../kit/print-number.js';
+import { ClearedAlarms, OpenAlarms } from './alarms.js';
+import { combineMeasure, gauges, type GaugeName } from './gauges.js';
+import { InstanceTable } from './instance-table.js';
+import classes from './overview.module.css';
+import { Sparkline } from './sparkline.js';
+import type { ObservedSystem, System } from './system-query.js';
+
+/** Whether everything runs, how busy it is, and how much it stores. */
+export function Overview({ system, samples }: ObservedSystem) {
+  return (
+    <Stack gap="lg">
+      {system.missing_services.length > 0 && (
+        <Alert
+          color="red"
+          variant="outline"
+          icon={<IconAlertTriangle aria-hidden />}
+          title={`No instance of ${system.missing_services.join(', ')} reports itself`}
+          role="alert"
+        >
+          Start it, or check its log and its connection to NATS.
+        </Alert>
+      )}
+      <section aria-label="Alarms">
+        <OpenAlarms system={system} />
+      </section>
+      <section aria-label="Charts">
+        <SimpleGrid cols={{ base: 2, md: 4 }} spacing="xs" verticalSpacing="xs">
+          {/* Safe cast: the names are the keys. */}
+          {(Object.keys(gauges) as GaugeName[]).map((name) => (
+            <Sparkline
+              key={name}
+              title={gauges[name].title}
+              print={gauges[name].print}
+              points={samples.flatMap(({ at, gauges: { [name]: value } }) =>
+                value === undefined ? [] : { at, value },
+              )}
+            />
+          ))}
+        </SimpleGrid>
+      </section>
+      <section aria-label="Storage">
+        <dl className={classes.facts}>
+          {readFacts(system).map(([title, value]) => (
+            <div key={title}>
+              <dt>{title}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      </section>
+      <section aria-labelledby="instances">
+        <Title order={2} size="h4" id="instances" mb={4}>
+          Services
+        </Title>
+        <InstanceTable instances={system.instances} />
+      </section>
+      <ClearedAlarms system={system} />
+    </Stack>
+  );
+}
+
+function readFacts(system: System): [title: string, value: string][] {
+  const size = (bytes: number | null | undefined): string => (bytes == null ? 'unknown' : printBytes(bytes));
+  return [
+    ['Database', size(system.database_bytes)],
+    ['EVENTS stream', size(system.events_stream_bytes)],
+    ['INGEST stream', size(system.ingest_stream_bytes)],
+    ['Free disk space', size(combineMeasure(system, 'disk_free_bytes', 'max'))],
+    ['Events are kept', printRetention(system)],
+  ];
+}
+
+function printRetention(system: System): string {
+  const days = combineMeasure(system, 'retention_days', 'max');
+  if (days === undefined) return 'unknown';
+  const overdueSeconds = combineMeasure(system, 'retention_overdue_seconds', 'max') ?? 0;
+  const overdue = overdueSeconds > 0 ? `, removal is ${printDuration(overdueSeconds)} late` : '';
+  return days === 0 ? 'forever' : `${printNumber(days)} ${days === 1 ? 'day' : 'days'}${overdue}`;
+}

@@ -1,0 +1,65 @@
+import { Badge } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Page } from '../kit/page.js';
+import { PageTabs, type PageTab } from '../kit/page-tabs.js';
+import { QueryView } from '../kit/query-view.js';
+import { DeadLetters } from './dead-letters.js';
+import { Erasures } from './erasures.js';
+import { combineMeasure } from './gauges.js';
+import { LiveConnections } from './live-connections.js';
+import { Overview } from './overview.js';
+import { systemQuery } from './system-query.js';
+import type { SystemTab } from './system.route.js';
+
+const route = getRouteApi('/signed-in/system');
+
+/** What runs, how it is doing, and what needs a person. */
+export function SystemPage() {
+  const { tab = 'overview' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useQuery(systemQuery);
+  const system = query.data?.system;
+  const tabs: readonly PageTab<SystemTab>[] = [
+    {
+      value: 'overview',
+      title: 'Overview',
+      content: <QueryView query={query}>{(observed) => <Overview {...observed} />}</QueryView>,
+    },
+    {
+      value: 'connections',
+      title: 'Live connections',
+      badge: countBadge(system?.live_connections_count),
+      content: (
+        <QueryView query={query}>{(observed) => <LiveConnections system={observed.system} />}</QueryView>
+      ),
+    },
+    {
+      value: 'dead-letters',
+      title: 'Dead letters',
+      badge: countBadge(system && combineMeasure(system, 'dead_letters', 'max'), 'urgent'),
+      content: <DeadLetters />,
+    },
+    { value: 'erasures', title: 'Erasures', content: <Erasures /> },
+  ];
+  return (
+    <Page title="System" description="What runs, how it is doing, and what needs you">
+      <PageTabs
+        tabs={tabs}
+        value={tab}
+        onChange={(value) => void navigate({ search: value === 'overview' ? {} : { tab: value } })}
+      />
+    </Page>
+  );
+}
+
+/** Undefined for zero, so that the tab takes no space for it. */
+function countBadge(count = 0, kind: 'plain' | 'urgent' = 'plain'): ReactNode {
+  if (count === 0) return undefined;
+  return (
+    <Badge size="sm" radius="sm" variant={kind === 'urgent' ? 'filled' : 'default'} color="red.8">
+      {count}
+    </Badge>
+  );
+}
