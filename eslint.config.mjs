@@ -76,6 +76,7 @@ const folderOrders = {
   // The pages follow the shared folders, and import nothing from each other.
   'apps/console/src': [
     ...['session', 'api', 'live', 'kit', 'layout', 'sign-in', 'events', 'test-event', 'system'],
+    ...['tokens', 'users', 'audit-log', 'reference'],
   ],
   'tools/boundary-probe/folders': ['lower', 'upper'],
 };

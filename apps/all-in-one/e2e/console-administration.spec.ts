@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { reportAlarms } from '@stream-events/contracts';
+import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath, newEvent, uniqueType, type EventPage } from './api.js';
 import { ConsoleBrowser, type ConsoleWindow } from './browser/console-browser.js';
 import { findBrowser } from './browser/web-page.js';
@@ -38,8 +39,8 @@ describeWithBrowser('the administration in the console', () => {
     it('are shown with reason and payload, and are stored when the cause is gone', async () => {
       const add = `ALTER TABLE events.events ADD CONSTRAINT "rejects ${type}" CHECK (event_type <> '${type}') NOT VALID`;
       await stack.query(add);
-      const event = newEvent({ eventType: type, eventData: JSON.stringify({ marked }) });
-      await stack.storeEvents([event, newEvent({ eventType: type })]);
+      const letter = { eventType: type, eventData: JSON.stringify({ marked }) };
+      await stack.storeEvents([newEvent(letter), newEvent(letter)]);
       await view.visit('/system?tab=dead-letters');
       const rows = view.page.getByRole('button', { name: new RegExp(type) });
       await rows.last().click();
@@ -53,7 +54,7 @@ describeWithBrowser('the administration in the console', () => {
       await view.page.getByText('The event is stored.').waitFor();
       await rows.nth(1).waitFor({ state: 'detached' });
       const { json } = await stack.request<EventPage>('GET', `${eventsPath}?event_type=${type}`);
-      expect(json.results.map(({ id }) => id)).toEqual([event.id]);
+      expect(json.results.map(({ event_data }) => event_data)).toEqual([{ marked }]);
     });
 
     it('are discarded after a question', async () => {
@@ -97,5 +98,154 @@ describeWithBrowser('the administration in the console', () => {
     await view.visit('/system?tab=connections');
     const row = view.page.getByRole('table', { name: 'Open connections' }).getByRole('row');
     await row.filter({ hasText: 'console' }).getByText('0 events').first().waitFor();
+  });
+
+  it('creates a token, whose key works until the token is revoked', async () => {
+    await view.visit('/tokens');
+    await press('Create token');
+    const dialog = view.page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Alerts');
+    await dialog.getByLabel('Only these event types').fill('raid');
+    await view.page.getByRole('option', { name: 'channel-raid', exact: true }).click();
+    await view.page.keyboard.press('Tab');
+    await dialog.getByRole('button', { name: 'Create token' }).click();
+    const token = await dialog.getByLabel('Key of Alerts').inputValue();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    const read = async (): Promise<number> => (await stack.request('GET', eventsPath, { token })).status;
+    expect(await read()).toBe(200);
+
+    const row = view.page.getByRole('row').filter({ hasText: 'Alerts' });
+    await row.getByText('Receive events live').waitFor();
+    await row.getByText('channel-raid').waitFor();
+    expect(await view.page.content()).not.toContain(token);
+    await row.getByRole('button', { name: 'Revoke…' }).click();
+    await press('Revoke');
+    await row.waitFor({ state: 'detached' });
+    await eventually(async () => expect(await read()).toBe(401));
+  });
+
+  it('shows the faults of a new token at its fields', async () => {
+    await view.visit('/tokens');
+    await press('Create token');
+    const dialog = view.page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Nothing');
+    for (const right of ['Read and export stored events', 'Receive events live'])
+      await dialog.getByLabel(right).uncheck();
+    await dialog.getByRole('button', { name: 'Create token' }).click();
+    await dialog.getByText('must have at least one scope').waitFor();
+  });
+
+  it('creates, disables, and deletes a user, and shows this in the audit log', async () => {
+    await view.visit('/users');
+    await press('Create user');
+    const dialog = view.page.getByRole('dialog');
+    await dialog.getByLabel('Username').fill('grace');
+    await dialog.getByLabel('Password', { exact: true }).fill('short');
+    const submit = dialog.getByRole('button', { name: 'Create user' });
+    await submit.click();
+    await dialog.getByText(/10/).nth(1).waitFor();
+    await dialog.getByLabel('Password', { exact: true }).fill('a password of some length');
+    await submit.click();
+    const row = view.page.getByRole('row').filter({ hasText: 'grace' });
+    await row.waitFor();
+    const token = await stack.logIn('grace', 'a password of some length');
+
+    const choose = async (action: string): Promise<void> => {
+      await row.getByRole('button', { name: 'Actions for grace' }).click();
+      await view.page.getByRole('menuitem', { name: action }).click();
+    };
+    await choose('Disable…');
+    await press('Disable');
+    await row.getByText('Disabled').waitFor();
+    await eventually(async () =>
+      expect((await stack.request('GET', eventsPath, { token })).status).toBe(401),
+    );
+    await choose('Delete…');
+    await press('Delete');
+    await row.waitFor({ state: 'detached' });
+
+    await view.visit('/audit-log');
+    const entries = view.page.getByRole('region', { name: 'Entries' });
+    await entries.getByText('owner deleted the user').first().waitFor();
+    await entries.getByText('owner disabled the user').first().waitFor();
+  });
+
+  describe('the audit log', () => {
+    it('reaches entries beyond the first pages', async () => {
+      const create = (index: number) =>
+        stack.request('POST', '/api/v1/platform/scopes', { body: { scope: `endless:read:${index}` } });
+      const scopes = await Promise.all(Array.from({ length: 150 }, (_, index) => create(index)));
+      for (const { json } of scopes)
+        await stack.request('DELETE', `/api/v1/platform/scopes/${json.id as string}`);
+      await view.visit('/audit-log');
+      const entries = view.page.getByRole('region', { name: 'Entries' });
+      await entries.getByText('deleted the scope').first().waitFor();
+      await entries.focus();
+      await eventually(async () => {
+        await view.page.keyboard.press('End');
+        expect(await entries.getByText('owner disabled the user').count()).toBe(1);
+      });
+    });
+  });
+
+  describe('the reference', () => {
+    it('shows duplicates as such, and changes and deletes one of them', async () => {
+      const body = { scope: 'zebra:read:stripes', required: false };
+      for (const _ of [1, 2]) await stack.request('POST', '/api/v1/platform/scopes', { body });
+      await view.visit('/reference?tab=scopes&q=zebra');
+      const rows = view.page
+        .getByRole('table', { name: 'zebra' })
+        .getByRole('row')
+        .filter({ hasText: 'stripes' });
+      await rows.getByText('Duplicate').nth(1).waitFor();
+      await view.screenshot('reference-duplicates');
+      await rows.last().getByRole('button', { name: 'Edit' }).click();
+      const dialog = view.page.getByRole('dialog');
+      await dialog.getByLabel('Scope').fill('zebra:read:spots');
+      await dialog.getByLabel('Users must grant it').check();
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      const spots = view.page.getByRole('row').filter({ hasText: 'spots' });
+      await spots.getByText('Required').waitFor();
+      expect(await view.page.getByText('Duplicate').count()).toBe(0);
+      await spots.getByRole('button', { name: 'Delete…' }).click();
+      await press('Delete');
+      await spots.waitFor({ state: 'detached' });
+    });
+
+    it('adds an endpoint, with the faults at the fields', async () => {
+      await view.visit('/reference');
+      await press('Add endpoint');
+      const dialog = view.page.getByRole('dialog');
+      await dialog.getByLabel('Description').fill('Read zebras');
+      await dialog.getByLabel('Path').fill('zebras');
+      await dialog.getByLabel('Documentation').fill('javascript:alert(1)');
+      await dialog.getByLabel('Method').fill(' ');
+      await dialog.getByRole('button', { name: 'Add endpoint' }).click();
+      await dialog.getByText(/must be/).waitFor();
+      await dialog.getByLabel('Method').fill('GET');
+      await dialog.getByRole('button', { name: 'Add endpoint' }).click();
+      const row = view.page
+        .getByRole('table', { name: 'zebras' })
+        .getByRole('row')
+        .filter({ hasText: 'Read zebras' });
+      await row.waitFor();
+      expect(await row.getByRole('link').count()).toBe(0);
+    });
+
+    it('calls an endpoint of the platform, and shows its reply', async () => {
+      await view.visit('/reference?q=up+to+100+users');
+      await view.page
+        .getByRole('table', { name: 'users' })
+        .getByRole('row')
+        .filter({ hasText: 'Up to 100 users' })
+        .getByRole('button', { name: 'Try it' })
+        .click();
+      const dialog = view.page.getByRole('dialog');
+      await dialog.getByLabel('Query').fill('id=1');
+      await dialog.getByRole('button', { name: 'Send GET' }).click();
+      await dialog.getByText('200').waitFor();
+      expect(await dialog.getByRole('region', { name: 'Reply' }).textContent()).toContain('"data"');
+      await view.screenshot('reference-try');
+    });
   });
 });

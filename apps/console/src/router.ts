@@ -1,16 +1,30 @@
 import { createRouter } from '@tanstack/react-router';
+import { auditLogRoute } from './audit-log/audit-log.route.js';
 import { eventsRoute } from './events/events.route.js';
 import { FaultPage } from './layout/fault-page.js';
 import { indexRoute, rootRoute, signedInRoute, unknownRoute } from './layout/routes.js';
+import { referenceRoute } from './reference/reference.route.js';
 import { sessionStore } from './session/session.js';
 import { signInRoute } from './sign-in/sign-in.route.js';
 import { systemRoute } from './system/system.route.js';
 import { testEventRoute } from './test-event/test-event.route.js';
+import { tokensRoute } from './tokens/tokens.route.js';
+import { usersRoute } from './users/users.route.js';
 
 /** All views. To add a page, see the README. */
 const routeTree = rootRoute.addChildren([
   signInRoute,
-  signedInRoute.addChildren([indexRoute, eventsRoute, testEventRoute, systemRoute, unknownRoute]),
+  signedInRoute.addChildren([
+    indexRoute,
+    eventsRoute,
+    testEventRoute,
+    referenceRoute,
+    systemRoute,
+    tokensRoute,
+    usersRoute,
+    auditLogRoute,
+    unknownRoute,
+  ]),
 ]);
 
 export const router = createRouter({

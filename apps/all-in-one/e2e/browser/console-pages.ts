@@ -16,4 +16,9 @@ export const consolePages: readonly ConsolePage[] = [
   { path: '/system?tab=connections', title: 'System', element: 'table' },
   { path: '/system?tab=dead-letters', title: 'System', element: 'text=No dead letters' },
   { path: '/system?tab=erasures', title: 'System', element: 'text=Nobody was erased' },
+  { path: '/tokens', title: 'Tokens', element: 'text=this session' },
+  { path: '/users', title: 'Users', element: 'text=(you)' },
+  { path: '/audit-log', title: 'Audit log', element: 'text=logged in' },
+  { path: '/reference', title: 'Reference', element: 'table' },
+  { path: '/reference?tab=scopes', title: 'Reference', element: 'table' },
 ];

@@ -52,6 +52,8 @@ function toProblem(error: unknown): Problem | undefined {
 const fetchInSession: typeof fetch = async (input, init) => {
   const key = sessionStore.get()?.key;
   const response = await fetch(input, init);
-  if (response.status === 401 && sessionStore.get()?.key === key) sessionStore.end();
+  // A 401 of the platform, which the service passes on, does not name our scheme.
+  const isRefused = response.status === 401 && response.headers.get('WWW-Authenticate')?.startsWith('Token');
+  if (isRefused && sessionStore.get()?.key === key) sessionStore.end();
   return response;
 };

@@ -27,3 +27,9 @@ export const streamersQuery = queryOptions({
   queryKey: ['streamers'],
   queryFn: () => call(api().GET('/api/v1/streamers')),
 });
+
+/** For owners. */
+export const usersQuery = queryOptions({
+  queryKey: ['users'],
+  queryFn: () => call(api().GET('/api/v1/users')),
+});

@@ -1,4 +1,13 @@
-import { IconActivity, IconSend, IconServer2, type Icon } from '@tabler/icons-react';
+import {
+  IconActivity,
+  IconBook2,
+  IconKey,
+  IconListDetails,
+  IconSend,
+  IconServer2,
+  IconUsers,
+  type Icon,
+} from '@tabler/icons-react';
 import type { LinkProps } from '@tanstack/react-router';
 
 /** A page in the navigation. */
@@ -15,5 +24,9 @@ export interface NavigationItem {
 export const navigation: readonly NavigationItem[] = [
   { to: '/events', title: 'Events', icon: IconActivity, key: 'e' },
   { to: '/test-event', title: 'Send test event', icon: IconSend, key: 't' },
+  { to: '/reference', title: 'Reference', icon: IconBook2, key: 'r' },
   { to: '/system', title: 'System', icon: IconServer2, key: 's', isForOwners: true },
+  { to: '/tokens', title: 'Tokens', icon: IconKey, key: 'k' },
+  { to: '/users', title: 'Users', icon: IconUsers, key: 'u', isForOwners: true },
+  { to: '/audit-log', title: 'Audit log', icon: IconListDetails, key: 'a', isForOwners: true },
 ];

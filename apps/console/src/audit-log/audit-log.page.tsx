@@ -1,0 +1,146 @@
+import { Text } from '@mantine/core';
+import { IconListDetails } from '@tabler/icons-react';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import type { components } from '@stream-events/client';
+import { useEffect, useRef } from 'react';
+import { api, call } from '../api/api.js';
+import { cursorOf } from '../api/cursor-of.js';
+import { usersQuery } from '../api/queries.js';
+import { EmptyNotice } from '../kit/empty-notice.js';
+import { Page } from '../kit/page.js';
+import { printNumber } from '../kit/print-number.js';
+import { QueryView } from '../kit/query-view.js';
+import { Time } from '../kit/time.js';
+import { UserText } from '../kit/user-text.js';
+import classes from './audit-log.module.css';
+import { describeAction } from './describe-action.js';
+
+type Entry = components['schemas']['AuditEntryRecord'];
+
+const pageSize = 100;
+const rowHeight = 36;
+// Rows that are rendered outside of the window, so that scrolling shows no blank.
+const overscan = 12;
+
+/** Who did what, when, and from where. For owners. */
+export function AuditLogPage() {
+  const query = useInfiniteQuery({
+    queryKey: ['audit-log'],
+    queryFn: ({ pageParam: cursor }) =>
+      call(
+        api().GET('/api/v1/audit-log', {
+          params: { query: { page_size: pageSize, ...(cursor && { cursor }) } },
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => cursorOf(next),
+  });
+  return (
+    <Page title="Audit log" description="Who did what, newest first; kept for 400 days" isFilling>
+      <QueryView query={query}>
+        {({ pages }) => {
+          const entries = pages.flatMap(({ results }) => results);
+          return entries.length === 0 ? (
+            <EmptyNotice icon={IconListDetails} title="Nothing happened yet">
+              Logins, tokens, users, deletions, and everything else that only owners may do appear here.
+            </EmptyNotice>
+          ) : (
+            <Entries
+              entries={entries}
+              hasMore={query.hasNextPage && !query.isFetchingNextPage}
+              onEnd={() => void query.fetchNextPage()}
+            />
+          );
+        }}
+      </QueryView>
+    </Page>
+  );
+}
+
+interface EntriesProps {
+  entries: readonly Entry[];
+  hasMore: boolean;
+  /** Called when the reader comes close to the last entry. */
+  onEnd: () => void;
+}
+
+function Entries({ entries, hasMore, onEnd }: EntriesProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  // eslint-disable-next-line react-hooks/incompatible-library -- the console does not use the compiler of React
+  const virtualizer = useVirtualizer({
+    count: entries.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => rowHeight,
+    getItemKey: (index) => entries[index]?.id ?? index,
+    overscan,
+  });
+  const rows = virtualizer.getVirtualItems();
+  const last = rows.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (hasMore && last >= entries.length - overscan) onEnd();
+  }, [hasMore, last, entries.length, onEnd]);
+  return (
+    <div ref={frame} className={classes.frame} tabIndex={0} role="region" aria-label="Entries">
+      <ul className={classes.list} style={{ height: virtualizer.getTotalSize() }}>
+        {rows.map(({ index, key, start }) => {
+          const entry = entries[index];
+          return (
+            entry && (
+              <li
+                key={key}
+                ref={virtualizer.measureElement}
+                data-index={index}
+                className={classes.row}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                <Row entry={entry} />
+              </li>
+            )
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+function Row({ entry: { created, username, action, object_id, address, count } }: { entry: Entry }) {
+  const { phrase, namesObject } = describeAction(action);
+  return (
+    <>
+      <span className={classes.time}>
+        <Time value={created} />
+      </span>
+      <span className={classes.sentence}>
+        <b>{username === null ? 'Somebody' : <UserText text={username} />}</b> {phrase}
+        {namesObject && object_id !== null && (
+          <ObjectName id={object_id} isUser={action.startsWith('user.')} />
+        )}
+        {count > 1 && ` (${printNumber(count)} times)`}
+      </span>
+      <Text span className={classes.address}>
+        {address ?? 'on the machine itself'}
+      </Text>
+    </>
+  );
+}
+
+/** The object of an action: a user by name, anything else by id. */
+function ObjectName({ id, isUser }: { id: string; isUser: boolean }) {
+  const { data: users = [] } = useQuery({ ...usersQuery, enabled: isUser });
+  const user = isUser ? users.find((each) => each.id === id) : undefined;
+  return (
+    <>
+      {' '}
+      {user ? (
+        <b>
+          <UserText text={user.username} />
+        </b>
+      ) : (
+        <span className={classes.object}>
+          <UserText text={id} />
+        </span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+/** What somebody has done, after the name. New versions of the service add actions. */
+const phrases: Record<string, string> = {
+  'user.logged_in': 'logged in',
+  'user.login_failed': 'was refused because of the password, or as disabled',
+  'user.created': 'created the user',
+  'user.enabled': 'enabled the user',
+  'user.disabled': 'disabled the user',
+  'user.made_owner': 'gave the owner role to',
+  'user.made_user': 'took the owner role away from',
+  'user.deleted': 'deleted the user',
+  'user.password_changed': 'changed the password',
+  'user.recovered': 'got a new password on the machine itself',
+  'token.rotated': 'rotated the main token',
+  'token.created': 'created the token',
+  'token.updated': 'changed the token',
+  'token.revoked': 'revoked the token, or ended the session,',
+  'streamer.deleted': 'deleted the streamer',
+  'streamer.event_types_chosen': 'chose the event types of the streamer',
+  'scope.deleted': 'deleted the scope',
+  'api_endpoint.deleted': 'deleted the API endpoint',
+  'event_type.activated': 'activated the event type',
+  'event_type.deactivated': 'deactivated the event type',
+  'connection.started': 'started to connect the channel',
+  'connection.removed': 'removed the connection',
+  'platform_call.sent': 'called the platform:',
+  'dead_letter.retried': 'stored the dead letter',
+  'dead_letter.discarded': 'discarded the dead letter',
+  'replay.started': 'started the replay',
+  'replay.removed': 'ended or deleted the replay',
+  'rehearsal.started': 'started the rehearsal',
+  'erasure.started': 'started the erasure',
+  'erasure.dry_run_started': 'counted the records of a user for the erasure',
+};
+
+// The object is the user who acts.
+const withoutObject = /^user\.(logged_in|login_failed|password_changed|recovered)$|^token\.rotated$/;
+
+/** Describes an action: what was done, and whether the object has to be named. */
+export function describeAction(action: string): { phrase: string; namesObject: boolean } {
+  const [kind = '', verb = ''] = action.split('.');
+  return {
+    phrase: phrases[action] ?? `${verb.replaceAll('_', ' ')} (${kind.replaceAll('_', ' ')})`,
+    namesObject: !withoutObject.test(action),
+  };
+}

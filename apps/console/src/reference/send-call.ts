@@ -1,0 +1,73 @@
+import { api } from '../api/api.js';
+
+/** A call of the platform's API, as the reader has typed it. */
+export interface PlatformCall {
+  method: string;
+  /** Relative to the base URL of the platform's API. */
+  path: string;
+  /** Without the question mark. */
+  query: string;
+  /** The id of the connection whose user makes the call. Empty: the service chooses. */
+  connection: string;
+  /** JSON; empty for no body. */
+  body: string;
+}
+
+/** What came back, from the platform or from the service. */
+export interface CallReply {
+  status: number;
+  statusText: string;
+  /** Indented, if it is JSON. */
+  text: string;
+  /** How many calls the platform allows until its limit is refilled. Null if the reply does not say it. */
+  remaining: string | null;
+}
+
+export const callMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** Sends a call through the service, which holds the tokens. */
+export async function sendCall({ method, path, query, connection, body }: PlatformCall): Promise<CallReply> {
+  const parameters = new URLSearchParams(query);
+  if (connection) parameters.set('connection', connection);
+  // Safe cast: all methods have the same parameters, and those without a body ignore it.
+  const { data, error, response } = await api().request(
+    method.toLowerCase() as 'post',
+    '/api/v1/platform/call/{path}',
+    {
+      params: { path: { path } },
+      // The path has slashes, which must stay.
+      pathSerializer: (template) => template.replace('{path}', () => encodeURI(path.replace(/^\/+/, ''))),
+      querySerializer: () => parameters.toString(),
+      // Safe cast: the service checks the body, and the client sends none for undefined.
+      body: (body ? JSON.parse(body) : undefined) as Record<string, unknown>,
+      parseAs: 'text',
+    },
+  );
+  return {
+    status: response.status,
+    statusText: response.statusText,
+    text: indent(data ?? error ?? ''),
+    remaining: response.headers.get('Ratelimit-Remaining'),
+  };
+}
+
+/** Returns why a text cannot be a body. Undefined if it can. */
+export function findBodyFault(text: string): string | undefined {
+  if (!text) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? undefined : 'Must be a JSON object';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function indent(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value, null, 2);
+  try {
+    return JSON.stringify(JSON.parse(value), null, 2);
+  } catch {
+    return value;
+  }
+}

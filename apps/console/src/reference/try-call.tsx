@@ -1,0 +1,127 @@
+import { Alert, Button, Group, Modal, Select, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { IconAlertTriangle, IconSend } from '@tabler/icons-react';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState, type SubmitEvent } from 'react';
+import { api, call } from '../api/api.js';
+import { ApiError } from '../api/api-error.js';
+import { CodeBlock } from '../kit/code-block.js';
+import { FaultNotice } from '../kit/fault-notice.js';
+import { StatusText } from '../kit/status-text.js';
+import type { Endpoint } from './reference-queries.js';
+import { findBodyFault, sendCall } from './send-call.js';
+
+/** Calls an endpoint of the platform's API through the service, and shows the reply. */
+export function TryCall({
+  endpoint: { method, endpoint },
+  onClose,
+}: {
+  endpoint: Endpoint;
+  onClose: () => void;
+}) {
+  const isReading = method.toUpperCase() === 'GET';
+  const [query, setQuery] = useState('');
+  const [connection, setConnection] = useState('');
+  const [body, setBody] = useState('');
+  const bodyFault = findBodyFault(body);
+  const send = useMutation({
+    mutationFn: () =>
+      sendCall({ method, path: endpoint, query, connection, body }).catch(() => {
+        throw new ApiError(0, undefined, undefined);
+      }),
+  });
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    send.mutate();
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Try ${method} ${endpoint}`}
+      size="xl"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <form onSubmit={submit}>
+        <Stack>
+          <TextInput
+            label="Query"
+            description="The parameters as in a URL"
+            placeholder="broadcaster_id=47019283&first=20"
+            value={query}
+            onChange={({ currentTarget }) => setQuery(currentTarget.value.replace(/^\?/, ''))}
+            data-autofocus
+          />
+          <ConnectionSelect value={connection} onChange={setConnection} />
+          {!isReading && (
+            <>
+              <Textarea
+                label="Body"
+                description="A JSON object, if the endpoint takes one"
+                value={body}
+                onChange={({ currentTarget }) => setBody(currentTarget.value)}
+                error={bodyFault}
+                autosize
+                minRows={4}
+                maxRows={14}
+                styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+              />
+              <Alert color="orange" variant="outline" icon={<IconAlertTriangle aria-hidden />}>
+                <Text size="sm">
+                  This call changes something on the platform, which the service cannot take back.
+                </Text>
+              </Alert>
+            </>
+          )}
+          <Group justify="flex-end">
+            <Button
+              type="submit"
+              color={isReading ? 'brand' : 'red.8'}
+              leftSection={<IconSend size={15} />}
+              loading={send.isPending}
+              disabled={bodyFault !== undefined}
+            >
+              Send {method}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+      {send.error && <FaultNotice error={send.error} />}
+      {send.data && (
+        <Stack gap="xs" mt="md" aria-live="polite">
+          <Group justify="space-between">
+            <StatusText tone={send.data.status < 400 ? 'good' : 'bad'}>
+              {send.data.status} {send.data.statusText}
+            </StatusText>
+            {send.data.remaining !== null && (
+              <Text size="xs" c="dimmed">
+                The rate limit leaves {send.data.remaining} calls
+              </Text>
+            )}
+          </Group>
+          {send.data.text && <CodeBlock label="Reply" text={send.data.text} />}
+        </Stack>
+      )}
+    </Modal>
+  );
+}
+
+function ConnectionSelect({ value, onChange }: { value: string; onChange: (id: string) => void }) {
+  const { data: connections = [] } = useQuery({
+    queryKey: ['platform', 'connections'],
+    queryFn: () => call(api().GET('/api/v1/platform/connections')),
+  });
+  const connected = connections.filter(({ state }) => state === 'connected');
+  if (connected.length === 0) return null;
+  return (
+    <Select
+      label="As"
+      data={[
+        { value: '', label: 'The user who acts in the call, or the application' },
+        ...connected.map(({ id, platform_username }) => ({ value: id, label: platform_username ?? id })),
+      ]}
+      value={value}
+      onChange={(id) => onChange(id ?? '')}
+      allowDeselect={false}
+    />
+  );
+}

@@ -1,0 +1,23 @@
+import type { components } from '@stream-events/client';
+
+export type Scope = components['schemas']['TokenBody']['scopes'][number];
+
+/** What a token can be allowed to do, in words. `isLimitable`: also for a token that sees only some event types or channels. */
+export const tokenScopes: readonly { scope: Scope; text: string; isLimitable?: true }[] = [
+  { scope: 'events:read', text: 'Read and export stored events', isLimitable: true },
+  { scope: 'events:live', text: 'Receive events live', isLimitable: true },
+  { scope: 'events:write', text: 'Add events, create test events, and replay events' },
+  { scope: 'streamers:read', text: 'Read streamers and their streams', isLimitable: true },
+  { scope: 'streamers:write', text: 'Add, change, and delete streamers' },
+  { scope: 'reference:read', text: 'Read the reference lists', isLimitable: true },
+  { scope: 'reference:write', text: 'Change the reference lists' },
+  { scope: 'platform:read', text: 'Read the state of the platform connection', isLimitable: true },
+  { scope: 'platform:call', text: 'Call the platform’s API' },
+];
+
+const texts = new Map<string, string>(tokenScopes.map(({ scope, text }) => [scope, text]));
+
+/** A scope in words. New versions of the service add scopes. */
+export function textOfScope(scope: string): string {
+  return texts.get(scope) ?? scope;
+}
