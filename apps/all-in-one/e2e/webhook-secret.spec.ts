@@ -1,5 +1,6 @@
 import { callbackOf, fingerprintOf, webhookPath } from '@stream-events/platforms';
 import { eventually } from '@stream-events/testing';
+import { CheerLoad } from './cheer-load.js';
 import { LoadBalancer } from './load-balancer.js';
 import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
 import { type Stack, startLimitMs, startStack } from './stack.js';
@@ -7,7 +8,6 @@ import { monitorStreamer } from './streamer-records.js';
 
 const [oldSecret, newSecret] = ['the old webhook secret', 'the new webhook secret'];
 const both = `${newSecret},${oldSecret}`;
-const perSecond = 50;
 // An announcement, an overlap of 10 s, and the end take about 40 s on an idle machine.
 const rotationLimitMs = 180_000;
 const testLimitMs = 420_000;
@@ -26,7 +26,7 @@ describe('rotation of the webhook secret', () => {
   let balancer: LoadBalancer;
   let stack: Stack;
   let platform: SimulatedPlatform;
-  let load: Load | undefined;
+  let load: CheerLoad | undefined;
 
   beforeAll(async () => {
     balancer = await LoadBalancer.start();
@@ -109,7 +109,7 @@ describe('rotation of the webhook secret', () => {
         { timeoutMs: 60_000 },
       );
 
-      load = new Load(stack, streamers);
+      load = new CheerLoad(stack, streamers);
       await replaceGateways(both);
       await replaceConnectors(both);
       await eventually(async () => expect((await listed()).length).toBeGreaterThan(count), {
@@ -138,12 +138,7 @@ describe('rotation of the webhook secret', () => {
       // Messages that the store could not take in time are still on the INGEST stream.
       await eventually(
         async () => {
-          const counts = await stack.query<{ payload: string; count: number }>(
-            `SELECT concat(broadcaster_user_id, ' ', event_data->>'bits') AS payload, count(*)::int AS count
-             FROM events.events WHERE event_type = 'channel-cheer' GROUP BY 1`,
-          );
-          const stored = Object.fromEntries(counts.map(({ payload, count: times }) => [payload, times]));
-          expect(stored).toEqual(happened);
+          expect(await ended.countStored()).toEqual(happened);
         },
         { timeoutMs: 30_000 },
       );
@@ -172,62 +167,3 @@ describe('rotation of the webhook secret', () => {
     testLimitMs,
   );
 });
-
-/** Cheers without ids, so that many of them are equal, at a steady rate. */
-class Load {
-  private readonly happened: Record<string, number> = {};
-  private readonly requests = new Set<Promise<unknown>>();
-  private readonly failures: unknown[] = [];
-  private readonly timer: NodeJS.Timeout;
-  private deliveries = 0;
-  private count = 0;
-
-  constructor(
-    private readonly stack: Stack,
-    private readonly streamers: readonly SimulatedUser[],
-  ) {
-    this.timer = setInterval(() => this.happen(), 1_000 / perSecond);
-  }
-
-  /** Ends the load, even after a failed test. */
-  end(): void {
-    clearInterval(this.timer);
-  }
-
-  /** Ends the load. Returns how often each payload has happened. */
-  async stop(): Promise<Record<string, number>> {
-    clearInterval(this.timer);
-    await Promise.all(this.requests);
-    expect(this.failures).toEqual([]);
-    return this.happened;
-  }
-
-  /** The number of deliveries that the simulator still retries. Fails when it has given up. */
-  async countUnfinished(): Promise<number> {
-    const { json } = await this.stack.simulate<{ notifications: { accepted: number; given_up: number } }>(
-      'GET',
-      '/simulator',
-    );
-    const { accepted, given_up } = json.notifications;
-    expect(given_up).toBe(0);
-    return this.deliveries - accepted;
-  }
-
-  private happen(): void {
-    const streamer = this.streamers[this.count % this.streamers.length]!;
-    const bits = 1 + (this.count % 2);
-    this.count += 1;
-    const payload = `${streamer.id} ${bits}`;
-    const event = { is_anonymous: true, bits, message: 'Cheer', broadcaster_user_id: streamer.id };
-    const request = this.stack
-      .simulate<{ subscriptions: number }>('POST', '/simulator/occurrences', { type: 'channel.cheer', event })
-      .then(({ status, json }) => {
-        if (status !== 202) throw new Error(`the simulator answered ${status}`);
-        this.deliveries += json.subscriptions;
-        this.happened[payload] = (this.happened[payload] ?? 0) + 1;
-      })
-      .catch((error: unknown) => this.failures.push(error))
-      .finally(() => this.requests.delete(request));
-    this.requests.add(request);
-  }
-}

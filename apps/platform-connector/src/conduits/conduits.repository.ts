@@ -43,6 +43,15 @@ export class ConduitsRepository {
     return row?.id ?? null;
   }
 
+  /** Whether all shards of the conduit are enabled. */
+  async isWorking(clientId: string): Promise<boolean> {
+    const [row] = await this.dataSource.query<{ isWorking: boolean | null }[]>(
+      `SELECT bool_and(status = '${enabled}') AS "isWorking" FROM conduits JOIN conduit_shards USING (conduit_id) WHERE client_id = $1`,
+      [clientId],
+    );
+    return row?.isWorking ?? false;
+  }
+
   /** Makes a check due. With a shard count, a conduit is wanted, whether or not there is one. Returns the database's time. */
   async start(clientId: string, shardCount: number | null): Promise<Date> {
     await this.dataSource.query(
@@ -143,7 +152,8 @@ export class ConduitsRepository {
   }
 
   /**
-   * Saves what the platform lists, except about shards that have changed since the request. Returns whether every shard is enabled.
+   * Saves what the platform lists, except about shards that have changed since the request. Returns whether every shard is enabled, and
+   * every connector has one: a connector without a shard gets no report about a lost one.
    *
    * @param startedAt when the listing was requested, by the database's clock
    */
@@ -170,11 +180,13 @@ export class ConduitsRepository {
       ],
     );
     await this.dataSource.query('UPDATE conduits SET checked_at = now() WHERE conduit_id = $1', [conduitId]);
-    const [row] = await this.dataSource.query<{ lost: number }[]>(
-      `SELECT count(*)::int AS lost FROM conduit_shards WHERE conduit_id = $1 AND status <> '${enabled}'`,
+    const [row] = await this.dataSource.query<{ isWell: boolean }[]>(
+      `SELECT count(*) FILTER (WHERE status <> '${enabled}') = 0
+              AND least(count(*), (SELECT count(*) FROM shard_holders WHERE held_until > now())) <= count(DISTINCT holder) AS "isWell"
+       FROM conduit_shards WHERE conduit_id = $1`,
       [conduitId],
     );
-    return row?.lost === 0;
+    return row?.isWell ?? false;
   }
 }
 

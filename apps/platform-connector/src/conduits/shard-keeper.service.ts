@@ -10,6 +10,8 @@ import { ShardsRepository, type Holder } from './shards.repository.js';
 
 // The interval at which a connector looks at the shards. Reports of the platform come in between.
 const tickMs = 500;
+// While a shard is lost.
+const urgentTickMs = 100;
 // A quarter of the lease, as in `Lease`.
 const renewMs = 1_500;
 // Other connectors take the shards of a connector that stops within a second.
@@ -30,6 +32,7 @@ export class ShardKeeper {
   private running: Promise<void> = Promise.resolve();
   private checking: Promise<void> = Promise.resolve();
   private isChecking = false;
+  private isUrgent = false;
   private isStopping = false;
   private renewedAt = -Infinity;
   private wake: () => void = () => undefined;
@@ -87,7 +90,7 @@ export class ShardKeeper {
   private async pause(): Promise<void> {
     if (this.isStopping) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, tickMs);
+      const timer = setTimeout(resolve, this.isUrgent ? urgentTickMs : tickMs);
       this.wake = () => {
         clearTimeout(timer);
         resolve();
@@ -115,7 +118,8 @@ export class ShardKeeper {
     for (const id of plan.close) this.close(id);
     for (const { id } of plan.offer) await this.shards.offer({ conduitId, id }, this.me.id);
     for (const shard of plan.replace) await this.replace(conduitId, shard);
-    for (const shard of plan.claim) await this.claim(conduitId, shard);
+    await Promise.all(plan.claim.map((shard) => this.claim(conduitId, shard)));
+    this.isUrgent = plan.isUrgent;
   }
 
   /** Not part of a tick: a call to the platform can take longer than a lease lasts. */

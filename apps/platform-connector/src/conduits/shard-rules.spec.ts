@@ -29,8 +29,8 @@ describe(planShards.name, () => {
   });
 
   it.each([
-    ['of a holder that is alive', { statusForMs: 299, status: 'websocket_disconnected' }, []],
-    ['lost for a moment', { statusForMs: 300, status: 'websocket_disconnected' }, [0]],
+    ['of a holder that is alive', { statusForMs: 199, status: 'websocket_disconnected' }, []],
+    ['lost for a moment', { statusForMs: 200, status: 'websocket_disconnected' }, [0]],
     ['that its holder connects', { statusForMs: 4_999, status: 'connecting' }, []],
     ['that its holder cannot connect', { statusForMs: 5_000, status: 'connecting' }, [0]],
     ['that a dead holder was connecting', { statusForMs: 0, status: 'connecting', isExpired: true }, [0]],
@@ -40,6 +40,13 @@ describe(planShards.name, () => {
     ['with a session of another installation', { ...free, status: 'unknown_session' }, []],
   ])('a shard %s', (_, overrides, expected) => {
     expect(claimed([shard(0, overrides), shard(1)])).toEqual(expected);
+  });
+
+  it('looks again soon while a shard is lost that nobody may take yet', () => {
+    const lost = { status: 'websocket_disconnected', statusForMs: 1 };
+    expect(plan([shard(0, lost)]).isUrgent).toBe(true);
+    expect(plan([shard(0, { ...lost, statusForMs: 200 })]).isUrgent).toBe(false);
+    expect(plan([shard(0)]).isUrgent).toBe(false);
   });
 
   it('takes an enabled shard from a holder that it has seen alive, and then dead', () => {
@@ -52,9 +59,9 @@ describe(planShards.name, () => {
     expect(claimed([...mine, shard(2, lost), shard(3, { holder: null })])).toEqual([2]);
   });
 
-  it('offers one shard at a time while it has too many, and all of them are enabled', () => {
+  it('offers what exceeds its share while all of its shards are enabled', () => {
     const mine = [0, 1, 2, 3].map((id) => shard(id, { holder: me }));
-    expect(idsOf(plan(mine).offer)).toEqual([3]);
+    expect(idsOf(plan(mine).offer)).toEqual([2, 3]);
     expect(plan(mine, { holders: 1 }).offer).toEqual([]);
     expect(plan([...mine.slice(1), shard(0, { holder: me, status: 'connecting' })]).offer).toEqual([]);
   });

@@ -61,10 +61,12 @@ export interface ShardPlan {
   close: number[];
   /** Sockets to replace, because the platform says that they do not serve their shard. */
   replace: Shard[];
+  /** Whether a shard may soon be taken because it is lost. */
+  isUrgent: boolean;
 }
 
 // A holder that is alive reports a loss at once. The platform reports it to somebody, too: whoever is first must not win by that.
-const graceMs = 300;
+const graceMs = 200;
 // A welcome and an assignment take a fraction of a second, even if one of them has to be repeated.
 const connectMs = 5_000;
 // When connectors have died, those that are left wait this long for their share to grow. Then they take what nobody takes.
@@ -78,21 +80,19 @@ const replaceMs = 1_000;
 export function planShards({ me, holders, shards, open, proven }: ShardView): ShardPlan {
   const mine = shards.filter(({ holder }) => holder === me);
   const share = Math.ceil(shards.length / Math.max(holders, 1));
-  const plan: ShardPlan = { claim: [], offer: [], close: [], replace: [] };
+  const plan: ShardPlan = { claim: [], offer: [], close: [], replace: [], isUrgent: false };
   const isForeign = ({ status, statusForMs }: Shard): boolean =>
     status === foreign && statusForMs >= foreignMs;
 
   let count = mine.length;
   for (const shard of shards) {
-    if (shard.holder === me || !isFree(shard, { hasShare: count < share, isProven: proven.has(shard.id) }))
-      continue;
-    plan.claim.push(shard);
-    count += 1;
+    if (shard.holder === me) continue;
+    if (isFree(shard, { hasShare: count < share, isProven: proven.has(shard.id) })) {
+      plan.claim.push(shard);
+      count += 1;
+    } else if (isLost(shard)) plan.isUrgent = true;
   }
-  // One at a time: each moves within a second.
-  const surplus = mine.filter(({ status }) => status === enabled).at(-1);
-  if (mine.length > share && surplus && mine.every(({ status }) => status === enabled))
-    plan.offer.push(surplus);
+  if (mine.every(({ status }) => status === enabled)) plan.offer.push(...mine.slice(share));
   plan.offer.push(...mine.filter(isForeign));
 
   const byId = new Map(shards.map((shard) => [shard.id, shard]));
@@ -108,6 +108,10 @@ export function planShards({ me, holders, shards, open, proven }: ShardView): Sh
     if (!isOurs && isStuck && (isOpen || !open.has(shard.id))) plan.replace.push(shard);
   }
   return plan;
+}
+
+function isLost({ holder, status }: Shard): boolean {
+  return holder !== null && ![enabled, connecting, foreign].includes(status);
 }
 
 function isFree(

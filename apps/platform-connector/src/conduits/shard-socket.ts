@@ -1,5 +1,7 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   inbound,
+  PlatformUnavailableError,
   type OutboundConduits,
   type SocketMessage,
   type SocketSession,
@@ -9,6 +11,10 @@ import type { DeliveryGaps } from '../sockets/delivery-gaps.service.js';
 import { EventSocket, type EventSocketListener } from '../sockets/event-socket.js';
 import type { SocketIngest } from '../sockets/socket-ingest.service.js';
 import type { SettledShard, ShardKey, ShardsRepository } from './shards.repository.js';
+
+// The platform closes a session that serves no shard after 10 s.
+const sessionMs = 8_000;
+const retryMs = 500;
 
 /** What the sockets of shards share. */
 export interface ShardSocketTools {
@@ -69,7 +75,7 @@ export class ShardSocket implements EventSocketListener {
     const { shards, platform, gaps } = this.tools;
     const { conduitId, id } = this.key;
     if (!(await shards.saveSession(this.key, sessionId, this.holder))) throw taken(this.key);
-    const outcome = await platform.assignShard(conduitId, id, sessionId);
+    const outcome = await retried(() => platform.assignShard(conduitId, id, sessionId));
     if (outcome.kind === 'refused')
       throw new Error(`the platform did not assign shard ${id} of conduit ${conduitId}: ${outcome.message}`);
     if (outcome.kind === 'gone') throw new Error(`conduit ${conduitId} does not exist`);
@@ -85,8 +91,9 @@ export class ShardSocket implements EventSocketListener {
   }
 
   lost({ since, reason }: { since: number; reason: string }): void {
+    // Without a session, messages have been missing since it was lost.
+    if (this.assigned !== null) this.tools.gaps.begin(this.source, since, `The socket was lost: ${reason}`);
     this.assigned = null;
-    this.tools.gaps.begin(this.source, since, `The socket was lost: ${reason}`);
     this.tools.shards.saveConnecting(this.key, this.holder).catch((error: unknown) => this.warn(error));
   }
 
@@ -102,6 +109,19 @@ export class ShardSocket implements EventSocketListener {
   /** The next check of the shards finds out the same. */
   private warn(error: unknown): void {
     this.tools.logger.warn({ err: error, shard: this.key.id }, 'cannot save the state of a shard');
+  }
+}
+
+/** Tries again while the platform is unavailable. */
+async function retried<T>(call: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + sessionMs;
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof PlatformUnavailableError) || performance.now() > deadline) throw error;
+      await wait(retryMs);
+    }
   }
 }
 

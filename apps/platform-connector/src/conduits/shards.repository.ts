@@ -133,7 +133,7 @@ export class ShardsRepository {
   async saveEnabled({ conduitId, id }: ShardKey, sessionId: string, me: string): Promise<boolean> {
     return this.isChanged(
       `UPDATE conduit_shards SET session_id = $4, sessions = (array_prepend($4::text, array_remove(sessions, $4)))[1:${maxSessions}],
-         status = '${enabled}', status_since = now()
+         status = '${enabled}', status_since = now(), settled_until = coalesce(settled_until, now())
        WHERE conduit_id = $2 AND shard_id = $3 AND ${shardLease.isHeldBy('$1')}`,
       [me, conduitId, id, sessionId],
     );

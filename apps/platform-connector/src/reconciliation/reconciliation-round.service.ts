@@ -83,16 +83,16 @@ export class ReconciliationRound {
       return { end, tally: {}, problem: listed };
     }
     const listing = listed && { startedAt, ...listed };
-    const { plan, count, isOutdated } = await this.plan(wanted, claim, listing, context.clock());
+    const { plan, count, isCurrent, mayMove } = await this.plan(wanted, claim, listing, context.clock());
     if (listing)
       await this.schedule.saveListing(claim.holder, {
         maxCost: listing.maxCost,
         foreignCost: plan.foreignCost,
       });
     const execution = await this.execution.run(plan.actions, context);
-    if (listing && !isOutdated) await this.transports.retire(listing.subscriptions);
+    if (listing && isCurrent) await this.transports.retire(listing.subscriptions);
     const hasStrays = plan.actions.some((action) => action.kind === 'delete' && action.own === null);
-    const hasMoves = (isOutdated && listing !== null) || (await this.moves.areUnderWay());
+    const hasMoves = (listing !== null && !mayMove) || (await this.moves.areUnderWay());
     const end = endAfter(execution, { count, hasStrays, hasMoves, isPartial: plan.isPartial });
     return { end, tally: execution.tally, problem: execution.unavailable };
   }
@@ -111,12 +111,13 @@ export class ReconciliationRound {
     { maxCost, foreignCost }: ReconciliationClaim,
     listing: (PlatformListing & { startedAt: number }) | null,
     now: number,
-  ): Promise<{ plan: Plan; count: number; isOutdated: boolean }> {
+  ): Promise<{ plan: Plan; count: number; isCurrent: boolean; mayMove: boolean }> {
     const own = await this.subscriptions.all();
     const transports = await this.transports.read();
-    // Another instance has a newer transport or secrets. It needs a listing to move subscriptions.
-    const isOutdated = transports?.isCurrent === false;
+    // When another instance has a newer transport or secrets, that instance needs a listing to move subscriptions.
+    const isCurrent = transports?.isCurrent ?? false;
     const transportOf = await this.transports.chooserForNew();
+    const mayMove = isCurrent && transportOf !== null && (await this.transports.isWorking());
     const plan = planSubscriptions({
       wanted,
       own,
@@ -125,13 +126,14 @@ export class ReconciliationRound {
       foreignCost,
       kindOf: (transport) => transports?.own.kindOf(transport),
       canCreate: (condition) => transportOf?.(condition) != null,
-      moves: listing && transportOf && !isOutdated ? await this.moves.read() : null,
+      moves: listing && mayMove ? await this.moves.read() : null,
       now,
       newId: v7,
     });
     await this.subscriptions.apply(plan);
     if (plan.moves && transports) await this.moves.save(plan.moves, { now, method: transports.method });
-    return { plan, isOutdated, count: own.filter(({ subscriptionId }) => subscriptionId !== null).length };
+    const count = own.filter(({ subscriptionId }) => subscriptionId !== null).length;
+    return { plan, count, isCurrent, mayMove };
   }
 }
 

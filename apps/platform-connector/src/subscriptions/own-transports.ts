@@ -136,6 +136,14 @@ export class OwnTransportsReader {
     };
   }
 
+  /** Whether messages to new subscriptions arrive. Otherwise, subscriptions must not move to the transport. */
+  async isWorking(): Promise<boolean> {
+    const { transport, credentials } = this.settings;
+    return (
+      transport !== 'conduit' || (credentials !== undefined && this.conduits.isWorking(credentials.clientId))
+    );
+  }
+
   /** Gives up the conduit when subscriptions have another transport now, and none of those listed is left on the conduit. */
   async retire(listed: readonly { transport: SubscriptionTransport | null }[]): Promise<void> {
     const clientId = this.settings.credentials?.clientId;

@@ -1,0 +1,72 @@
+import type { SimulatedUser } from './simulated-platform.js';
+import type { Stack } from './stack.js';
+
+const perSecond = 50;
+
+/** Cheers without ids, so that many of them are equal, at a steady rate. */
+export class CheerLoad {
+  private readonly happened: Record<string, number> = {};
+  private readonly requests = new Set<Promise<unknown>>();
+  private readonly failures: unknown[] = [];
+  private readonly timer: NodeJS.Timeout;
+  private deliveries = 0;
+  private count = 0;
+
+  constructor(
+    private readonly stack: Stack,
+    private readonly streamers: readonly SimulatedUser[],
+  ) {
+    this.timer = setInterval(() => this.happen(), 1_000 / perSecond);
+  }
+
+  /** Ends the load, even after a failed test. */
+  end(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Ends the load. Returns how often each payload has happened. */
+  async stop(): Promise<Record<string, number>> {
+    clearInterval(this.timer);
+    await Promise.all(this.requests);
+    expect(this.failures).toEqual([]);
+    return this.happened;
+  }
+
+  /** The number of deliveries that the simulator still retries. Fails when it has given up. */
+  async countUnfinished(): Promise<number> {
+    const { json } = await this.stack.simulate<{ notifications: { accepted: number; given_up: number } }>(
+      'GET',
+      '/simulator',
+    );
+    const { accepted, given_up } = json.notifications;
+    expect(given_up).toBe(0);
+    return this.deliveries - accepted;
+  }
+
+  /** Returns how often each payload is stored. */
+  async countStored(): Promise<Record<string, number>> {
+    const counts = await this.stack.query<{ payload: string; count: number }>(
+      `SELECT concat(broadcaster_user_id, ' ', event_data->>'bits') AS payload, count(*)::int AS count
+       FROM events.events WHERE event_type = 'channel-cheer' GROUP BY 1`,
+    );
+    return Object.fromEntries(counts.map(({ payload, count }) => [payload, count]));
+  }
+
+  private happen(): void {
+    const streamer = this.streamers[this.count % this.streamers.length]!;
+    const bits = 1 + (this.count % 2);
+    this.count += 1;
+    const payload = `${streamer.id} ${bits}`;
+    const event = { is_anonymous: true, bits, message: 'Cheer', broadcaster_user_id: streamer.id };
+    const request = this.stack
+      .simulate<{ subscriptions: number }>('POST', '/simulator/occurrences', { type: 'channel.cheer', event })
+      .then(({ status, json }) => {
+        if (status !== 202) throw new Error(`the simulator answered ${status}`);
+        this.deliveries += json.subscriptions;
+        this.happened[payload] = (this.happened[payload] ?? 0) + 1;
+      })
+      .catch((error: unknown) => this.failures.push(error))
+      .finally(() => this.requests.delete(request));
+    this.requests.add(request);
+  }
+}
