@@ -24,11 +24,16 @@ export interface Application {
   clientSecret: string;
 }
 
-/** Starts the simulator, which sends nothing on its own, and two connectors and monitors, for an existing system, with its options. */
+/**
+ * Starts the simulator, which sends nothing on its own, and two connectors and monitors, for an existing system, with its options.
+ *
+ * @param environment added to the environment of the connectors
+ */
 export async function startPlatformSide(
   servers: Servers,
   databaseUrl: string,
   system: System,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<PlatformSide> {
   const application = { clientId: 'load-test', clientSecret: randomBytes(16).toString('hex') };
   const gatewayUrl = system.gateways[0]?.url ?? '';
@@ -47,7 +52,9 @@ export async function startPlatformSide(
         PLATFORM_API_URL: `${tap.url}/helix`,
         PLATFORM_AUTH_URL: `${tap.url}/oauth2`,
         PLATFORM_WEBHOOK_SECRET: system.webhookSecret,
+        PLATFORM_SOCKET_URL: `${simulator.url.replace(/^http/, 'ws')}/ws`,
         PUBLIC_URL: gatewayUrl,
+        ...environment,
       },
       system.options,
     );

@@ -1,0 +1,122 @@
+import { parseArgs } from 'node:util';
+import { setTimeout as wait } from 'node:timers/promises';
+import { summarize } from './chaos/report.js';
+import { ConduitBed } from './conduit-chaos/conduit-bed.js';
+import { checkConduit } from './conduit-chaos/losses.js';
+import { Occurrences } from './conduit-chaos/occurrences.js';
+import { quantile, median } from './measure/quantile.js';
+import { say } from './measure/progress.js';
+import { formatCount, formatSeconds, report, table, type SystemTest } from './measure/report.js';
+
+// npm run chaos:conduit: kills connectors that share a conduit under load, looks for lost and doubled events, and writes
+// docs/conduit-chaos.md. --quick kills three times and only prints the result.
+
+const test: SystemTest = {
+  title: 'Conduit chaos test',
+  command: 'chaos:conduit',
+  page: 'conduit-chaos.md',
+  setting:
+    'Two platform connectors share a conduit with eight shards on the simulated platform. One gateway, one events service, two streamer monitors, embedded PostgreSQL (durable), and nats-server run in their own processes. Everything shares one machine.',
+};
+const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+const kills = flags.quick ? 3 : 20;
+const perSecond = 200;
+const channels = 16;
+// The time that a supervisor takes to notice that a process has exited.
+const supervisorMs = 500;
+
+/** Kills connectors at random moments. Returns when, and how long it took until all shards were enabled again. */
+async function killConnectors(bed: ConduitBed): Promise<{ killedAt: number[]; enabledMs: number[] }> {
+  const killedAt: number[] = [];
+  const enabledMs: number[] = [];
+  const { connectors } = bed.side;
+  for (let count = 1; count <= kills; count += 1) {
+    await wait(2_000 + Math.random() * 3_000);
+    const victim = connectors[Math.floor(Math.random() * connectors.length)];
+    killedAt.push(Date.now());
+    const startedAt = performance.now();
+    await victim?.kill('SIGKILL');
+    const restarted = wait(supervisorMs).then(() => victim?.start());
+    // Until the kill is noticed, all shards still look enabled.
+    await bed.untilLost();
+    await bed.untilEnabled();
+    enabledMs.push(performance.now() - startedAt);
+    await restarted;
+    say(`kill ${count}: all shards enabled after ${formatSeconds(enabledMs.at(-1) ?? 0)}`);
+  }
+  return { killedAt, enabledMs };
+}
+
+const startedAt = performance.now();
+const bed = await ConduitBed.start();
+try {
+  const ids = await bed.monitorChannels(channels);
+  const load = new Occurrences(ids, perSecond, bed.happen);
+  const { killedAt, enabledMs } = await killConnectors(bed).finally(() => load.stop());
+  const gaps = await bed.readGaps();
+  const { findings, losses } = checkConduit({
+    ...(await bed.readStored()),
+    gaps,
+    killedAt,
+    occurrences: load.all,
+  });
+  const lines = summarize(findings);
+  for (const line of lines) say(`FOUND ${line}`);
+  const lost = losses.reduce((sum, { events }) => sum + events, 0);
+  const longest = losses.map(({ longestMs }) => longestMs);
+  const happened = formatCount(load.all.length);
+  await report(test, {
+    servers: bed.servers,
+    startedAt,
+    isWhole: !flags.quick,
+    sections: [
+      {
+        title: 'Method',
+        paragraphs: [
+          `${perSecond} events per second happen in ${channels} channels. A connector gets SIGKILL at random moments, and is started again after ${formatSeconds(supervisorMs)}. The platform gives a message of a lost shard to one other shard, or drops it. Every event outside the gaps that the service reports must be stored once, and no event twice.`,
+        ],
+        promises: [
+          {
+            promise: 'No event is doubled, and none is lost outside the reported gaps',
+            measured: `${happened} events, ${kills} kills, ${findings.length} findings`,
+            isKept: findings.length === 0 && load.all.length > 0,
+          },
+          {
+            promise: 'At most 1 s of a shard’s events is lost per kill, and reported',
+            measured: `at most ${formatSeconds(Math.max(...longest))}; ${lost} events in all`,
+            isKept: Math.max(...longest) <= 1_000,
+          },
+          {
+            promise: 'All shards work again within 15 s',
+            measured: `at most ${formatSeconds(quantile(enabledMs, 1))}`,
+            isKept: quantile(enabledMs, 1) <= 15_000,
+          },
+        ],
+      },
+      {
+        title: 'Results',
+        paragraphs: [
+          table(
+            ['', 'median', 'maximum'],
+            [
+              ['all shards enabled after a kill', ...both(enabledMs).map(formatSeconds)],
+              ['events lost by a kill', ...both(losses.map(({ events }) => events)).map(formatCount)],
+              [
+                'time between the first and the last lost event of a channel',
+                ...both(longest).map(formatSeconds),
+              ],
+            ],
+          ),
+          ...lines.map((line) => `- ${line}`),
+        ],
+        promises: [],
+      },
+    ],
+  });
+} finally {
+  await bed.stop();
+}
+
+function both(values: readonly number[]): [number, number] {
+  return [median(values), quantile(values, 1)];
+}

@@ -1,0 +1,131 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { StoredEvent } from '@stream-events/contracts';
+import { StoreReader } from '../chaos/store-reader.js';
+import { waitFor } from '../measure/progress.js';
+import { GatewayClient } from '../platform-load/gateway-client.js';
+import { expectSuccess, requestJson } from '../platform-load/json-request.js';
+import { SimulatedPlatform } from '../platform-load/simulated-platform.js';
+import { startPlatformSide, type PlatformSide } from '../system/platform-side.js';
+import pg from 'pg';
+import { startServers, type Servers } from '../system/servers.js';
+import { startSystem, type System } from '../system/system.js';
+import type { Happen } from './occurrences.js';
+
+/** A reported period in which events of a shard may be missing, in milliseconds since 1970. */
+export interface Gap {
+  source: string;
+  from: number;
+  until: number;
+}
+
+const shards = 8;
+const activeTypes = ['stream.online', 'stream.offline', 'channel.update'];
+const patience = { limitMs: 120_000, everyMs: 25 };
+
+/** A gateway, an events service, and two connectors that share a conduit with eight shards. */
+export class ConduitBed {
+  private constructor(
+    readonly servers: Servers,
+    readonly system: System,
+    readonly side: PlatformSide,
+    /** Stays open: a new connection takes too long to watch a loss. */
+    private readonly database: InstanceType<typeof pg.Client>,
+    private readonly reader: StoreReader,
+  ) {}
+
+  static async start(): Promise<ConduitBed> {
+    const servers = await startServers();
+    const stops = [() => servers.stop()];
+    try {
+      const databaseUrl = await servers.createDatabase('conduit_chaos');
+      const system = await startSystem(servers, databaseUrl, { gateways: 1, events: 1 });
+      stops.push(() => system.stop());
+      const environment = { PLATFORM_TRANSPORT: 'conduit', PLATFORM_CONDUIT_SHARDS: String(shards) };
+      const side = await startPlatformSide(servers, databaseUrl, system, environment);
+      stops.push(() => side.stop());
+      const database = new pg.Client(databaseUrl);
+      await database.connect();
+      const reader = await StoreReader.connect(servers, databaseUrl);
+      return new ConduitBed(servers, system, side, database, reader);
+    } catch (error) {
+      for (const stop of stops.reverse()) await stop();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.reader.close();
+    await this.database.end();
+    await this.side.stop();
+    await this.system.stop();
+    await this.servers.stop();
+  }
+
+  /** Monitors channels, and waits until their subscriptions and all shards are enabled. Returns their ids. */
+  async monitorChannels(count: number): Promise<string[]> {
+    const client = new GatewayClient(this.system.gateways[0]?.url ?? '', this.system.token);
+    await client.activateOnly(activeTypes);
+    const users = await new SimulatedPlatform(this.side).addUsers(count);
+    for (const { login } of users) expectSuccess('add a streamer', await client.addStreamer(login));
+    // And one subscription about lost shards.
+    const wanted = count * activeTypes.length + 1;
+    const isReady = await waitFor(async () => {
+      const { subscriptions } = await client.readStatus();
+      return subscriptions.enabled === wanted || undefined;
+    }, patience);
+    if (!isReady) throw new Error('the subscriptions were not enabled in time');
+    await this.untilEnabled();
+    return users.map(({ id }) => id);
+  }
+
+  /** Waits until all shards are enabled. */
+  async untilEnabled(): Promise<void> {
+    const isEnabled = await waitFor(
+      async () => (await this.countEnabled()) === shards || undefined,
+      patience,
+    );
+    if (!isEnabled) throw new Error('the shards were not enabled in time');
+  }
+
+  /** Waits until the loss of a shard is noticed. A connector that had just started may not have had any. */
+  async untilLost(): Promise<void> {
+    await waitFor(async () => (await this.countEnabled()) < shards || undefined, {
+      ...patience,
+      limitMs: 10_000,
+    });
+  }
+
+  readonly happen: Happen = async (type, event) => {
+    const { simulator, controlSecret } = this.side;
+    const headers = { authorization: `Bearer ${controlSecret}` };
+    const url = `${simulator.url}/simulator/occurrences`;
+    expectSuccess('an occurrence', await requestJson('POST', url, { headers, body: { type, event } }));
+  };
+
+  /** Everything that is stored, when nothing waits to be stored any more. */
+  async readStored(): Promise<{ listed: StoredEvent[]; deadLetters: Set<string> }> {
+    const isSettled = await waitFor(async () => {
+      const { outbox, ingest } = await this.reader.readBacklog();
+      return outbox + ingest === 0 || undefined;
+    }, patience);
+    if (!isSettled) throw new Error('not everything was stored in time');
+    await wait(2_000);
+    return { listed: await this.reader.readNewEvents(), deadLetters: await this.reader.readDeadLetters() };
+  }
+
+  async readGaps(): Promise<Gap[]> {
+    const { rows } = await this.database.query<Gap>(
+      `SELECT source, extract(epoch FROM from_at)::float * 1000 AS "from",
+              extract(epoch FROM coalesce(until_at, 'infinity'))::float * 1000 AS until
+       FROM platform_connector.delivery_gaps WHERE transport = 'conduit'`,
+    );
+    return rows;
+  }
+
+  private async countEnabled(): Promise<number> {
+    const { rows } = await this.database.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM platform_connector.conduit_shards WHERE status = 'enabled'`,
+    );
+    return rows[0]?.count ?? 0;
+  }
+}

@@ -1,0 +1,54 @@
+import { check, type Finding } from '../chaos/checker.js';
+import { markerOf } from '../chaos/ledger.js';
+import type { Gap } from './conduit-bed.js';
+import type { Occurrence } from './occurrences.js';
+import type { StoredEvent } from '@stream-events/contracts';
+
+/** What happened, what is stored, and what was reported. */
+export interface ConduitEvidence {
+  occurrences: readonly Occurrence[];
+  listed: readonly StoredEvent[];
+  deadLetters: ReadonlySet<string>;
+  gaps: readonly Gap[];
+  /** The times of the kills, in milliseconds since 1970. */
+  killedAt: readonly number[];
+}
+
+/** What is missing after a kill. */
+export interface Loss {
+  events: number;
+  /** The longest time between two missing events of a channel, and so of a shard, in milliseconds. */
+  longestMs: number;
+}
+
+/**
+ * Checks that everything outside the reported gaps is stored once, and nothing twice. What is missing inside a gap is a loss, not a
+ * finding.
+ */
+export function checkConduit(evidence: ConduitEvidence): { findings: Finding[]; losses: Loss[] } {
+  const { occurrences, listed, deadLetters, gaps, killedAt } = evidence;
+  for (const { entry, sentAt, passedAt } of occurrences) {
+    const isInGap = gaps.some(({ from, until }) => passedAt >= from && sentAt <= until);
+    entry.note(isInGap ? { kind: 'timeout' } : { kind: 'accepted', id: undefined });
+  }
+  const ours = listed.filter(({ eventType }) => eventType === 'channel-update');
+  const sent = occurrences.map(({ entry }) => entry);
+  const stored = new Set(ours.map(({ eventData }) => markerOf(eventData)));
+  const missing = occurrences.filter(({ entry }) => !stored.has(entry.event.marker));
+  return {
+    findings: check({ sent, listed: ours, deadLetters, published: undefined }),
+    losses: killedAt.map((from, index) => {
+      const until = killedAt[index + 1] ?? Infinity;
+      return toLoss(missing.filter(({ passedAt }) => passedAt >= from && passedAt < until));
+    }),
+  };
+}
+
+function toLoss(missing: readonly Occurrence[]): Loss {
+  const channels = new Set(missing.map(({ channel }) => channel));
+  const spans = [...channels].map((each) => {
+    const times = missing.filter(({ channel }) => channel === each).map(({ sentAt }) => sentAt);
+    return Math.max(...times) - Math.min(...times);
+  });
+  return { events: missing.length, longestMs: Math.max(0, ...spans) };
+}
