@@ -37,8 +37,7 @@ export class UserSocket implements EventSocketListener {
   private readonly source: MessageSource;
   private readonly lease: Lease;
   private readonly failures: FailureLog;
-  /** Whether the session has had subscriptions. Without any, nothing can be missing. */
-  private isUsed = false;
+  private sessionId = '';
   private hasGap: boolean;
   private settledAt: number;
   private clearing: Promise<void> = Promise.resolve();
@@ -78,6 +77,7 @@ export class UserSocket implements EventSocketListener {
   async welcomed({ id }: SocketSession): Promise<void> {
     const { sessions, subscriptions, schedule } = this.context;
     await this.clearing;
+    this.sessionId = id;
     await sessions.save(this.claim, id);
     await subscriptions.releaseSessions(this.claim.userId);
     await schedule.requestListing();
@@ -87,23 +87,17 @@ export class UserSocket implements EventSocketListener {
     this.context.ingest.accept(message, this.source);
   }
 
-  lost({ reason, since }: { reason: string; since: number }): void {
-    this.settledAt = since;
-    if (this.isUsed && !this.hasGap) {
-      this.hasGap = true;
-      this.context.gaps.begin(this.source, since, reason);
-    }
-    this.isUsed = false;
-    this.clearing = this.clear();
+  lost(loss: { reason: string; since: number }): void {
+    this.settledAt = loss.since;
+    this.clearing = this.clear(loss);
   }
 
-  /** Ends the gap when all subscriptions of the user exist again. */
+  /** Ends the gap when no subscription of the user waits any more. */
   async check(): Promise<void> {
     const { session } = this.socket;
-    if (session === null || (this.isUsed && !this.hasGap)) return;
-    const { active, waiting } = await this.context.subscriptions.countOfSession(this.claim.userId, session);
-    this.isUsed ||= active > 0;
-    if (waiting > 0 || !this.isUsed || !this.hasGap) return;
+    if (session === null || !this.hasGap) return;
+    const { waiting } = await this.context.subscriptions.countOfSession(this.claim.userId, session);
+    if (waiting > 0 || session !== this.socket.session) return;
     this.hasGap = false;
     this.context.gaps.end(this.source, Date.now());
   }
@@ -125,15 +119,28 @@ export class UserSocket implements EventSocketListener {
     return this.settledAt;
   }
 
-  /** Without a session, the reconciler creates nothing for this user. The next welcome repeats this. */
-  private async clear(): Promise<void> {
+  /**
+   * Without a session, the reconciler creates nothing for this user. The next welcome repeats this. A session without subscriptions has
+   * missed nothing: the platform closes it after 10 s.
+   */
+  private async clear({ reason, since }: { reason: string; since: number }): Promise<void> {
+    const { sessions, subscriptions } = this.context;
     try {
-      await this.context.sessions.save(this.claim, null);
-      await this.context.subscriptions.releaseSessions(this.claim.userId);
+      const { active, waiting } = await subscriptions.countOfSession(this.claim.userId, this.sessionId);
+      if (active + waiting > 0) this.beginGap(since, reason);
+      await sessions.save(this.claim, null);
+      await subscriptions.releaseSessions(this.claim.userId);
     } catch (error) {
+      this.beginGap(since, reason);
       this.failures.warn('cannot save that an event socket is lost, the next welcome saves it', {
         err: error,
       });
     }
+  }
+
+  private beginGap(since: number, reason: string): void {
+    if (this.hasGap) return;
+    this.hasGap = true;
+    this.context.gaps.begin(this.source, since, reason);
   }
 }

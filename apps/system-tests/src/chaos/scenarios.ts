@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FaultTarget, TargetName } from './fault-target.js';
 import { poisonScenario } from './poison-scenario.js';
+import { socketScenario } from './socket-scenario.js';
 import type { TestBed } from './test-bed.js';
 
 /** The number and duration of faults. */
@@ -44,6 +45,7 @@ export const scenarios: readonly Scenario[] = [
   rollingScenario('rolling-gateways', 'gateway', 'gateway'),
   rollingScenario('rolling-events', 'events service', 'events'),
   poisonScenario,
+  socketScenario,
   {
     name: 'stream-deleted',
     description:

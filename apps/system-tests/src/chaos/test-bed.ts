@@ -44,6 +44,7 @@ export class TestBed {
     readonly system: System,
     readonly load: FaultLoad,
     readonly reader: StoreReader,
+    readonly databaseUrl: string,
   ) {
     load.watch(({ answer }) => {
       const name = 'status' in answer ? String(answer.status) : answer.kind;
@@ -58,7 +59,8 @@ export class TestBed {
       const system = await startSystem(servers, databaseUrl, { gateways, events: 2 });
       const gatewayUrls = system.gateways.map(({ url }) => url);
       const reader = await StoreReader.connect(servers, databaseUrl);
-      return new TestBed(servers, system, new FaultLoad({ ...system, gatewayUrls, ...load }), reader);
+      const faultLoad = new FaultLoad({ ...system, gatewayUrls, ...load });
+      return new TestBed(servers, system, faultLoad, reader, databaseUrl);
     } catch (error) {
       await servers.stop();
       throw error;

@@ -1,0 +1,194 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { startPlatformSide, type PlatformSide } from '../system/platform-side.js';
+import { nextMarker } from './fault-load.js';
+import { LedgerEntry } from './ledger.js';
+import type { Scenario } from './scenarios.js';
+import type { TestBed } from './test-bed.js';
+
+const closeCodes = [4000, 4001, 4002, 4003, 4004, 4005, 4006, 4007];
+const reconnects = 5;
+const cheerEveryMs = 50;
+const pollMs = 200;
+// The pause before the eighth connection in a row is up to 30 s.
+const recoveryLimitMs = 90_000;
+// The status shows times to the second.
+const slackMs = 1_000;
+
+interface Status {
+  subscriptions: Record<string, number>;
+  delivery_gaps: { from: string; until: string | null; lost: number | null }[];
+}
+
+/** Faults of an event socket, which cannot reject a message as a webhook does. */
+export const socketScenario: Scenario = {
+  name: 'sockets',
+  description:
+    'A connector receives 20 events per second over a plain event socket. The platform closes it with each of its codes, asks for ' +
+    'reconnects, and falls silent; then nats-server is away for 60 s. Every event is stored once, unless the status reports that events ' +
+    'may be missing at its time, which reconnects and the outage must not cause.',
+  run: async (bed, { kills, awayMs }) => {
+    await bed.load.pause();
+    const environment = { PLATFORM_TRANSPORT: 'websocket' };
+    const side = await startPlatformSide(bed.servers, bed.databaseUrl, bed.system, environment);
+    const sockets = new SocketBed(bed, side);
+    try {
+      await sockets.connectChannel();
+      sockets.startCheering();
+      for (const code of kills > 1 ? closeCodes : closeCodes.slice(0, 2))
+        await sockets.lose({ action: 'close', code });
+      await sockets.lose({ action: 'silence' });
+      for (let count = 0; count < reconnects; count += 1) await sockets.reconnect();
+      await sockets.cutOffNats(awayMs);
+    } finally {
+      await sockets.settle();
+      await side.stop();
+    }
+  },
+};
+
+/** A channel whose cheers arrive over its socket. */
+class SocketBed {
+  private readonly sent: { entry: LedgerEntry; at: number }[] = [];
+  private channelId = '';
+  private isCheering = false;
+  private cheering: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly bed: TestBed,
+    private readonly side: PlatformSide,
+  ) {}
+
+  async connectChannel(): Promise<void> {
+    await this.simulate('limits', { device_interval_seconds: 1 });
+    const login = `channel_${Date.now()}`;
+    const { users } = (await this.simulate('users', { login })) as { users: { id: string }[] }; // holds: the simulator's reply
+    this.channelId = users[0]?.id ?? '';
+    const { user_code } = (await this.request('POST', '/api/v1/platform/connections')) as {
+      user_code: string;
+    }; // holds: the API's reply
+    await this.simulate('device-codes', { user_code, decision: 'allow', login });
+    await this.until(({ subscriptions }) => Object.keys(subscriptions).join() === 'enabled');
+  }
+
+  startCheering(): void {
+    this.isCheering = true;
+    this.cheering = this.cheer();
+  }
+
+  /** Makes the socket fail, and waits until a gap is reported and over. */
+  async lose(fault: object): Promise<void> {
+    const before = (await this.status()).delivery_gaps.length;
+    this.bed.countFault();
+    await this.simulate('sockets', fault);
+    await this.until(
+      ({ delivery_gaps: gaps, subscriptions }) =>
+        gaps.length > before &&
+        gaps.every(({ until }) => until !== null) &&
+        Object.keys(subscriptions).join() === 'enabled',
+    );
+  }
+
+  async reconnect(): Promise<void> {
+    await this.withoutGap('a reconnect', async () => {
+      await this.simulate('sockets', { action: 'reconnect' });
+      await wait(10 * cheerEveryMs);
+    });
+  }
+
+  async cutOffNats(awayMs: number): Promise<void> {
+    await this.withoutGap('the outage of NATS', async () => {
+      const nats = this.bed.targets('nats');
+      await Promise.all(nats.map((target) => target.stop()));
+      await wait(awayMs);
+      await Promise.all(nats.map((target) => target.start()));
+      await this.until(async () => (await this.countWaiting()) === 0);
+    });
+  }
+
+  /** Stops cheering, waits until everything is stored, and hands the cheers to the checker. */
+  async settle(): Promise<void> {
+    this.isCheering = false;
+    await this.cheering;
+    await this.until(async () => (await this.countWaiting()) === 0);
+    const { delivery_gaps: gaps } = await this.status();
+    for (const { entry, at } of this.sent) {
+      const isInGap = gaps.some(
+        ({ from, until }) =>
+          at >= Date.parse(from) - slackMs && (until === null || at <= Date.parse(until) + slackMs),
+      );
+      // In a gap, the event may be stored, but not twice.
+      entry.note(isInGap ? { kind: 'timeout' } : { kind: 'accepted', id: undefined });
+    }
+    this.bed.addEntries(this.sent.map(({ entry }) => entry));
+  }
+
+  private async withoutGap(what: string, act: () => Promise<void>): Promise<void> {
+    const before = (await this.status()).delivery_gaps.length;
+    this.bed.countFault();
+    await act();
+    await this.until(({ delivery_gaps: gaps }) => gaps.length >= before);
+    const after = (await this.status()).delivery_gaps.length;
+    if (after > before) this.bed.find(`${what} caused ${after - before} gaps`);
+  }
+
+  private async cheer(): Promise<void> {
+    while (this.isCheering) {
+      const { marker } = nextMarker();
+      const event = { marker, broadcaster_user_id: this.channelId, user_id: '1', bits: 1 };
+      const eventData = JSON.stringify(event);
+      const entry = new LedgerEntry({ marker, kind: 'notification', eventType: 'channel-cheer', eventData });
+      this.sent.push({ entry, at: Date.now() });
+      await this.simulate('occurrences', { type: 'channel.cheer', event });
+      await wait(cheerEveryMs);
+    }
+  }
+
+  private async countWaiting(): Promise<number> {
+    const metric = 'platform_connector_socket_messages_waiting';
+    const counts = await Promise.all(this.side.connectors.map((connector) => connector.metric(metric)));
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Waits for a condition. Requests fail while NATS is away. */
+  private async until(condition: (status: Status) => boolean | Promise<boolean>): Promise<void> {
+    const deadline = performance.now() + recoveryLimitMs;
+    let last: unknown = 'never checked';
+    while (performance.now() < deadline) {
+      try {
+        const status = await this.status();
+        if (await condition(status)) return;
+        last = JSON.stringify(status);
+      } catch (error) {
+        last = error;
+      }
+      await wait(pollMs);
+    }
+    throw new Error(`not recovered after ${recoveryLimitMs / 1_000} s: ${String(last)}`);
+  }
+
+  private async status(): Promise<Status> {
+    return (await this.request('GET', '/api/v1/platform/status')) as Status; // holds: the API's reply
+  }
+
+  private request(method: string, path: string): Promise<unknown> {
+    const [gateway] = this.bed.system.gateways;
+    return send(method, `${gateway?.url}${path}`, `Token ${this.bed.system.token}`);
+  }
+
+  private simulate(path: string, body: object): Promise<unknown> {
+    const { simulator, controlSecret } = this.side;
+    return send('POST', `${simulator.url}/simulator/${path}`, `Bearer ${controlSecret}`, body);
+  }
+}
+
+async function send(method: string, url: string, authorization: string, body?: object): Promise<unknown> {
+  const response = await fetch(url, {
+    method,
+    headers: { authorization, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(10_000),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${url} returned ${response.status}: ${text}`);
+  return text === '' ? undefined : JSON.parse(text);
+}
