@@ -115,6 +115,7 @@ async function checkStaleness() {
     'deploy',
     'docs',
     'libs/client/README.md',
+    'libs/client/src/event-data.ts',
     'libs/platforms/src/twitch/catalogue/event-examples.json',
   ];
   for (const path of paths) cpSync(root + path, copy + path, { recursive: true });

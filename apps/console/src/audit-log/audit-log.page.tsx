@@ -67,7 +67,7 @@ interface EntriesProps {
 
 function Entries({ entries, hasMore, onEnd }: EntriesProps) {
   const frame = useRef<HTMLDivElement>(null);
-  // eslint-disable-next-line react-hooks/incompatible-library -- the console does not use the compiler of React
+
   const virtualizer = useVirtualizer({
     count: entries.length,
     getScrollElement: () => frame.current,
