@@ -33,6 +33,7 @@ describe(describeApi.name, () => {
 
     expect(operations.filter(({ security }) => security === undefined)).toEqual([]);
     expect(open.map(({ operationId }) => operationId).sort()).toEqual([
+      'completeConnection',
       'getAccessToken',
       'getHeartbeat',
       'getLiveness',
