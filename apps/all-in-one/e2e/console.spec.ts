@@ -1,3 +1,4 @@
+import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath, uniqueType } from './api.js';
 import { ConsoleBrowser, themes, type ConsoleWindow, type Size } from './browser/console-browser.js';
 import { consolePages } from './browser/console-pages.js';
@@ -148,6 +149,27 @@ describeWithBrowser(title, () => {
       expect(await page.locator('#content img').count()).toBe(0);
       const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
       expect([faults, isWide]).toEqual([[], false]);
+    });
+
+    it('go back as far as the store does', async () => {
+      const event_type = uniqueType('history');
+      const indexes = Array.from({ length: 500 }, (_, index) => index);
+      await Promise.all(
+        indexes.map((index) => add({ event_type, event_data: { user_name: `User ${index}` } })),
+      );
+      const { page } = await open();
+      await view!.signIn(`/events?event_types=${event_type}`);
+      await list().getByRole('option').first().waitFor();
+      await list().hover();
+      const end = page.getByText('This is the oldest event.');
+      await eventually(async () => {
+        await page.mouse.wheel(0, 10_000);
+        expect(await end.isVisible()).toBe(true);
+      });
+      const height = await page.evaluate('document.querySelector("[aria-label=Events]").scrollHeight');
+      expect(Number(height) / 36).toBeGreaterThan(500);
+      // Only the rows in sight exist.
+      expect(await list().getByRole('option').count()).toBeLessThan(80);
     });
   });
 
