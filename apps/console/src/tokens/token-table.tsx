@@ -34,7 +34,7 @@ export function TokenTable({ userId }: { userId?: string }) {
     { title: 'Allows', render: (token) => <Rights token={token} /> },
     { title: 'Limited to', render: (token) => <Limits token={token} /> },
     { title: 'Last used', render: ({ last_used }) => (last_used ? <Time value={last_used} /> : 'never') },
-    { title: 'Valid until', render: ({ expires }) => (expires ? <Time value={expires} /> : 'revoked') },
+    { title: 'Expires', render: ({ expires }) => (expires ? <Time value={expires} /> : 'never') },
     {
       title: 'Actions',
       kind: 'actions',
