@@ -137,7 +137,7 @@ describe('the erasure of streams', () => {
     it('is not complete while a relay may still publish events that it read before', async () => {
       await publish(newEvents(1));
       const stage = await createStage();
-      const { position } = await stage.run(running(), user);
+      const { position } = await stage.run(running({ stageAgeMs: 0 }), user);
       expect(await stage.run(running({ position, stageAgeMs: 15_000 }), user)).toMatchObject({
         isComplete: false,
       });
@@ -147,6 +147,20 @@ describe('the erasure of streams', () => {
       await runStage(stage, { position });
 
       expect(await readIds()).not.toContain(late.id);
+    });
+
+    it('is complete although events keep arriving', async () => {
+      await publish([naming(), ...newEvents(2)]);
+      const stage = await createStage();
+      let erasure = running();
+      for (let isComplete = false; !isComplete;) {
+        const step = await stage.run(erasure, user);
+        isComplete = step.isComplete;
+        erasure = { ...erasure, position: step.position ?? null };
+        await publish(newEvents(1));
+      }
+
+      expect((await readIds()).length).toBeGreaterThan(2);
     });
 
     it('begins again on a stream with another epoch', async () => {
@@ -204,6 +218,18 @@ describe('the erasure of streams', () => {
       expect(counts.ingest_messages).toEqual({ total: 2, fields: { gifter_user_id: 1, user_id: 1 } });
       const redelivered = newEvent({ eventId: 'waiting' });
       expect(await store.writer.store([redelivered])).toEqual([{ id: named.id, outcome: 'known' }]);
+    });
+
+    it('is complete although messages keep arriving', async () => {
+      let erasure = running({ stage: stage.name });
+      for (let isComplete = false; !isComplete;) {
+        await setup.publishEvents(newEvents(1));
+        const step = await stage.run(erasure, user);
+        isComplete = step.isComplete;
+        erasure = { ...erasure, position: step.position ?? null };
+      }
+
+      expect(await setup.count()).toBeGreaterThan(0);
     });
 
     it('also searches the INTAKE stream of version 0.1.0', async () => {

@@ -11,6 +11,11 @@ interface Position {
   /** The sequences of another epoch are unrelated. */
   epoch: string;
   next: number;
+  /**
+   * The end of the stream when nothing was in flight any more. Events keep arriving, so the stage would never reach the end of the
+   * stream itself.
+   */
+  end?: number;
 }
 
 // Each step creates a consumer and saves the position, which takes as long as reading hundreds of messages.
@@ -47,18 +52,20 @@ export class EventStreamStage implements Stage {
     // The events service is about to create the stream, or to set its epoch.
     if (!extent || epoch === undefined) return { isComplete: false, position: null, pauseMs: intervalMs };
     const position = erasure.position as Position | null; // Safe cast: this stage wrote the position.
-    const next = Math.max(position?.epoch === epoch ? position.next : 1, extent.firstSequence);
-    // Ask for the age before the end of the stream: the stage is complete if nothing is in flight at that time.
+    const known = position?.epoch === epoch ? position : undefined;
+    const next = Math.max(known?.next ?? 1, extent.firstSequence);
+    // The age is older than the end of the stream, which was read after it.
     const isSettled = erasure.isDryRun || erasure.stageAgeMs > inFlightMs;
-    if (next > extent.lastSequence)
+    const end = known?.end ?? (isSettled ? extent.lastSequence : undefined);
+    const reached = (from: number): Position => ({ epoch, next: from, ...(end !== undefined && { end }) });
+    if (end !== undefined && next > end)
       return {
-        isComplete: isSettled,
-        position: { epoch, next } satisfies Position,
-        pauseMs: intervalMs,
-        ...(isSettled && {
-          apply: (transaction) => this.erasedMessages.forgetOld(transaction, epoch, this.stream.maxAgeMs),
-        }),
+        isComplete: true,
+        position: reached(next),
+        apply: (transaction) => this.erasedMessages.forgetOld(transaction, epoch, this.stream.maxAgeMs),
       };
+    if (next > extent.lastSequence)
+      return { isComplete: false, position: reached(next), pauseMs: intervalMs };
     const messages = await this.messages.read(next, maxRead);
     const found = messages
       .map((message) => ({ message, fields: fieldsOf(message, user, erasure.erasesUntil.getTime()) }))
@@ -68,14 +75,12 @@ export class EventStreamStage implements Stage {
       await this.erasedMessages.add(epoch, sequences);
       await this.messages.erase(sequences);
     }
-    const reached = (messages.at(-1)?.sequence ?? extent.lastSequence) + 1;
+    const after = (messages.at(-1)?.sequence ?? extent.lastSequence) + 1;
+    const last = end ?? extent.lastSequence;
     return {
       isComplete: false,
-      position: { epoch, next: reached } satisfies Position,
-      progress: Math.min(
-        1,
-        (reached - extent.firstSequence) / (extent.lastSequence - extent.firstSequence + 1),
-      ),
+      position: reached(after),
+      progress: Math.min(1, (after - extent.firstSequence) / (last - extent.firstSequence + 1)),
       counts: addCounts(
         erasure.counts,
         'event_stream_messages',

@@ -13,6 +13,8 @@ import { StreamMessages, type StoredMessage } from './stream-messages.js';
 interface Position {
   stream: 0 | 1;
   next: number;
+  /** The end of the stream when the stage came to it. What arrives later, the write path recognizes. */
+  end?: number;
 }
 
 const maxRead = 500;
@@ -39,11 +41,12 @@ export class IngestStage implements Stage {
 
   async run(erasure: RunningErasure, user: SoughtUser): Promise<ErasureStep> {
     // Safe cast: this stage wrote the position.
-    const { stream, next } = (erasure.position as Position | null) ?? { stream: 0, next: 1 };
+    const { stream, next, end: known } = (erasure.position as Position | null) ?? { stream: 0, next: 1 };
     const messages = this.streams[stream];
     const extent = await messages.find();
     const from = Math.max(next, extent?.firstSequence ?? next);
-    const count = Math.min(maxRead, (extent?.lastSequence ?? 0) - from + 1);
+    const end = known ?? extent?.lastSequence ?? 0;
+    const count = Math.min(maxRead, end - from + 1);
     if (!extent || count <= 0)
       return { isComplete: stream === 1, position: { stream: 1, next: 1 } satisfies Position };
     const found = (await messages.readEach(Array.from({ length: count }, (_, index) => from + index)))
@@ -56,13 +59,13 @@ export class IngestStage implements Stage {
     }
     return {
       isComplete: false,
-      position: { stream, next: from + count } satisfies Position,
+      position: { stream, next: from + count, end } satisfies Position,
       counts: addCounts(
         erasure.counts,
         'ingest_messages',
         found.map(({ fields }) => fields),
       ),
-      progress: Math.min(1, (from + count) / (extent.lastSequence + 1)),
+      progress: Math.min(1, (from + count) / (end + 1)),
     };
   }
 }
