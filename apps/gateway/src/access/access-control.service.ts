@@ -7,10 +7,11 @@ import type { GatewayConfig } from '../gateway.config.js';
 import { sendProblem, toServiceError } from '../http/problem.js';
 import { RequestLog } from '../http/request-log.js';
 import type { Access } from './allow-access.decorator.js';
-import { setCaller, type Caller } from './caller.js';
+import { callerOf, setCaller, type Caller } from './caller.js';
 import { RateLimitError, RateLimits } from './rate-limits.service.js';
 import { TokenLookup } from './token-lookup.service.js';
 import { UserTurns } from './user-turns.service.js';
+import { WorkBudgets } from './work-budgets.service.js';
 
 // A client that ignores refusals and sends its next request at once would keep the gateway busy with refusals.
 const rateRefusalMs = 1_000;
@@ -22,6 +23,7 @@ export class AccessControl {
     private readonly tokens: TokenLookup,
     private readonly limits: RateLimits,
     private readonly turns: UserTurns,
+    private readonly budgets: WorkBudgets,
     private readonly log: RequestLog,
     @Inject(CONFIG) private readonly config: Pick<GatewayConfig, 'REGISTRATION'>,
   ) {}
@@ -44,6 +46,30 @@ export class AccessControl {
           void sendRefusal(reply, error);
         },
       );
+    });
+    this.watchWork(fastify);
+  }
+
+  /** The work on a request begins when its body has been read, and ends when the response is ready or the client has left. */
+  private watchWork(fastify: FastifyInstance): void {
+    const ends = new WeakMap<FastifyRequest, () => void>();
+    fastify.addHook('preHandler', (request, reply, done) => {
+      const caller = callerOf(request);
+      if (!caller || request.routeOptions.config.staysOpen) return done();
+      const leaving = new AbortController();
+      reply.raw.once('close', () => leaving.abort());
+      this.budgets.begin(caller, leaving.signal).then(
+        (end) => {
+          ends.set(request, end);
+          reply.raw.once('close', end);
+          done();
+        },
+        () => undefined, // the client has left
+      );
+    });
+    fastify.addHook('onSend', (request, _reply, payload, done) => {
+      ends.get(request)?.();
+      done(null, payload);
     });
   }
 

@@ -7,6 +7,7 @@ import { DiskSpace } from './disk-space.service.js';
 import { RateLimits } from './rate-limits.service.js';
 import { UserTurns } from './user-turns.service.js';
 import { TokenLookup } from './token-lookup.service.js';
+import { WorkBudgets } from './work-budgets.service.js';
 
 /** Who may use which route, and whose token a request carries. */
 @Module({
@@ -17,8 +18,9 @@ import { TokenLookup } from './token-lookup.service.js';
     RateLimits,
     TokenLookup,
     UserTurns,
+    WorkBudgets,
     { provide: APP_GUARD, useClass: AccessGuard },
   ],
-  exports: [AccessControl, RateLimits, TokenLookup],
+  exports: [AccessControl, RateLimits, TokenLookup, WorkBudgets],
 })
 export class AccessModule {}

@@ -49,6 +49,11 @@ export function setCaller(request: object, caller: Caller | undefined): void {
   callers.set(request, caller);
 }
 
+/** The user who sent a request. Undefined on a public route. */
+export function callerOf(request: object): Caller | undefined {
+  return callers.get(request);
+}
+
 /** Whether the access of a request has been decided. */
 export function isDecided(request: object): boolean {
   return callers.has(request);
@@ -56,7 +61,7 @@ export function isDecided(request: object): boolean {
 
 /** The user whose token the request carries. */
 export const CurrentUser = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
-  const caller = callers.get(context.switchToHttp().getRequest<FastifyRequest>());
+  const caller = callerOf(context.switchToHttp().getRequest<FastifyRequest>());
   if (!caller) throw new Error('A public route has no current user.');
   return caller;
 });
@@ -64,6 +69,6 @@ export const CurrentUser = createParamDecorator((_: unknown, context: ExecutionC
 /** The user whose token the request carries, with the client's address, for the audit log. On a public route, the user is unknown. */
 export const CurrentActor = createParamDecorator((_: unknown, context: ExecutionContext): Actor => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
-  const caller = callers.get(request);
+  const caller = callerOf(request);
   return { id: caller?.id ?? null, username: caller?.username ?? null, address: request.ip };
 });

@@ -18,7 +18,7 @@ interface Turns {
 @Injectable()
 export class UserTurns {
   private readonly users = new Map<string, Turns>();
-  /** A user who sends what the rate limit permits waits for at most about a second. */
+  /** As many as the rate limit permits in a second. */
   private readonly maxWaiting: number;
 
   constructor(

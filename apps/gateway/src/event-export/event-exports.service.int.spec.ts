@@ -7,6 +7,7 @@ import { createLogger, Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
 import type { Caller } from '../access/caller.js';
 import type { TokenLookup } from '../access/token-lookup.service.js';
+import { WorkBudgets } from '../access/work-budgets.service.js';
 import { EventExports } from './event-exports.service.js';
 import type { ExportLimits } from './export-limits.js';
 
@@ -57,6 +58,7 @@ async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
   const exports = new EventExports(
     pages as unknown as RequestClient, // holds: exports only read events
     tokens as TokenLookup, // holds: exports only check tokens
+    new WorkBudgets({ RATE_LIMIT_REQUESTS: 0 }),
     createLogger('test', 'silent'),
     metrics,
     { ...limits, ...overrides },

@@ -7,6 +7,7 @@ import { RequestClient } from '@stream-events/messaging';
 import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
 import type { Caller } from '../access/caller.js';
 import { TokenLookup } from '../access/token-lookup.service.js';
+import { WorkBudgets } from '../access/work-budgets.service.js';
 import type { EventReader } from '../events/events.service.js';
 import { exportLimits, type ExportLimits } from './export-limits.js';
 import { beginExport } from './export-pages.js';
@@ -35,6 +36,7 @@ export class EventExports {
   constructor(
     private readonly client: RequestClient,
     private readonly tokens: TokenLookup,
+    @Inject(WorkBudgets) private readonly budgets: Pick<WorkBudgets, 'begin'>,
     @Inject(LOGGER) logger: Logger,
     metrics: Registry,
     @Optional() private readonly limits: ExportLimits = exportLimits,
@@ -74,6 +76,7 @@ export class EventExports {
         reader: client,
         // The exports of a user share the rate.
         rate: () => this.limits.eventsPerSecond / Math.max(1, this.countOf(client.caller.id)),
+        beginWork: () => this.budgets.begin(client.caller, ending.signal),
         outageMs: this.limits.outageMs,
         signal: ending.signal,
         onPage: ({ count }) => this.exportedTotal.inc(count),

@@ -21,6 +21,8 @@ export interface ExportReading {
   reader: EventReader;
   /** The maximum number of events per second at the moment. */
   rate: () => number;
+  /** Waits until the next page may be read. The returned function tells that it was read. */
+  beginWork: () => Promise<() => void>;
   /** How long to retry while the events service is unavailable, in milliseconds. */
   outageMs: number;
   /** Aborts when the export ends early. */
@@ -68,13 +70,16 @@ async function readWithRetries(reading: ExportReading, after: string): Promise<E
   }
 }
 
-function readOnce(
-  { client, request, reader: { requestId, limits } }: ExportReading,
+async function readOnce(
+  { client, request, reader: { requestId, limits }, beginWork }: ExportReading,
   after: string | undefined,
 ): Promise<ExportEventsReply> {
-  return client.read(
-    exportEvents,
-    { ...request, ...(after !== undefined && { after }) },
-    { correlationId: requestId, limits },
-  );
+  const end = await beginWork();
+  return client
+    .read(
+      exportEvents,
+      { ...request, ...(after !== undefined && { after }) },
+      { correlationId: requestId, limits },
+    )
+    .finally(end);
 }

@@ -1,8 +1,9 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { LiveControl, LiveReport, LiveTarget } from '@stream-events/contracts';
 import { Counter, Gauge, Registry } from '@stream-events/service';
 import type { Caller } from '../../access/caller.js';
 import type { EndedToken } from '../../access/token-lookup.service.js';
+import { WorkBudgets } from '../../access/work-budgets.service.js';
 import { EventFeed, type Interruption } from '../stream/event-feed.service.js';
 import { EventHistory } from '../stream/event-history.service.js';
 import { FanOut } from './fan-out.js';
@@ -43,6 +44,7 @@ export class LiveConnections {
     metrics: Registry,
     private readonly places: ConnectionPlaces,
     private readonly catchUps: CatchUps,
+    @Inject(WorkBudgets) private readonly budgets: Pick<WorkBudgets, 'begin'>,
   ) {
     const deliveredTotal = new Counter({
       name: 'live_events_delivered_total',
@@ -115,7 +117,7 @@ export class LiveConnections {
     const limited = { ...request, filter: { ...request.filter, limits: caller.token.limits } };
     const connection = new LiveConnection(limited, client.makeSink(), {
       feed: this.feed,
-      history: new CatchUpHistory(this.history, this.catchUps, caller.id),
+      history: new CatchUpHistory(this.history, this.catchUps, this.budgets, caller),
       fanOut: this.fanOut,
       onClosed: (closed, closing) => this.onClosed(closed, closing),
     });

@@ -1,4 +1,6 @@
 import { pause } from '@stream-events/service';
+import type { Caller } from '../../access/caller.js';
+import type { WorkBudgets } from '../../access/work-budgets.service.js';
 import type { EventHistory, HistoryPage, Place } from '../stream/event-history.service.js';
 import type { CatchUps, CatchUpTurn } from './catch-ups.js';
 
@@ -11,7 +13,8 @@ export class CatchUpHistory {
   constructor(
     private readonly history: Pick<EventHistory, 'read'>,
     private readonly catchUps: CatchUps,
-    private readonly userId: string,
+    private readonly budgets: Pick<WorkBudgets, 'begin'>,
+    private readonly caller: Pick<Caller, 'id' | 'role'>,
   ) {}
 
   /** Reads like `EventHistory.read`. Waits for a turn first, and gives the turn to others of the user when it has lasted long enough. */
@@ -21,7 +24,8 @@ export class CatchUpHistory {
     await this.turn;
     const waitMs = this.dueAt - performance.now();
     if (waitMs > 0) await pause(waitMs, signal);
-    const page = await this.history.read(place, signal);
+    const end = await this.budgets.begin(this.caller, signal);
+    const page = await this.history.read(place, signal).finally(end);
     this.dueAt = performance.now() + this.timeOf(place, page);
     return page;
   }
@@ -43,7 +47,7 @@ export class CatchUpHistory {
   }
 
   private beginTurn(signal: AbortSignal): Promise<CatchUpTurn> {
-    const turn = this.catchUps.begin(this.userId, signal);
+    const turn = this.catchUps.begin(this.caller.id, signal);
     turn.catch(() => {
       if (this.turn === turn) this.turn = undefined;
     });

@@ -1,0 +1,113 @@
+import { WorkBudgets, type WorkLimits } from './work-budgets.service.js';
+
+const never = new AbortController().signal;
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const ada = { id: 'ada', role: 'user' } as const;
+// The expected cost of the first piece is 10 ms.
+const limits: WorkLimits = { share: 0.001, burstMs: 100, maxCostMs: 50, maxWaitMs: 10_000 };
+
+describe(WorkBudgets.name, () => {
+  let now = 0;
+  const create = (overrides: Partial<WorkLimits> = {}, requestsPerSecond = 200): WorkBudgets =>
+    new WorkBudgets({ RATE_LIMIT_REQUESTS: requestsPerSecond }, { ...limits, ...overrides }, () => now);
+
+  /** Does work that takes the given time. */
+  async function work(budgets: WorkBudgets, ms: number, caller: Parameters<WorkBudgets['begin']>[0] = ada) {
+    const end = await budgets.begin(caller, never);
+    now += ms;
+    end();
+  }
+
+  /** Whether a piece of work would have to wait. It is given up. */
+  async function isUsedUp(budgets: WorkBudgets, caller: Parameters<WorkBudgets['begin']>[0] = ada) {
+    const leaving = new AbortController();
+    let hasBegun = false;
+    const begun = budgets.begin(caller, leaving.signal).then((end) => {
+      hasBegun = true;
+      end();
+    });
+    await settle();
+    leaving.abort(new Error('left'));
+    await begun.catch(() => undefined);
+    return !hasBegun;
+  }
+
+  beforeEach(() => {
+    now = 0;
+  });
+
+  it('lets a user work for the burst, and then only for the share of the time', async () => {
+    const budgets = create();
+    for (let count = 0; count < 5; count += 1) await work(budgets, 20);
+
+    expect(await isUsedUp(budgets)).toBe(true);
+    now += 10_000; // 10 ms of work
+    expect(await isUsedUp(budgets)).toBe(true);
+    now += 20_000;
+    expect(await isUsedUp(budgets)).toBe(false);
+  });
+
+  it('counts work that has not ended', async () => {
+    const budgets = create();
+    await Promise.all(Array.from({ length: 10 }, () => budgets.begin(ada, never)));
+
+    expect(await isUsedUp(budgets)).toBe(true);
+  });
+
+  it('counts the end of work once', async () => {
+    const budgets = create();
+    const end = await budgets.begin(ada, never);
+    now += 40;
+    end();
+    end();
+    end();
+
+    expect(await isUsedUp(budgets)).toBe(false);
+  });
+
+  it('charges little for work that waits for an outage, and lets other users work', async () => {
+    const budgets = create({ share: 1e-9 });
+    await work(budgets, 60_000);
+    expect(await isUsedUp(budgets)).toBe(false);
+    await work(budgets, 60_000);
+
+    expect(await isUsedUp(budgets)).toBe(true);
+    expect(await isUsedUp(budgets, { id: 'bob', role: 'user' })).toBe(false);
+  });
+
+  it('lets no work wait longer than the limit', async () => {
+    const budgets = create({ share: 1e-9, maxWaitMs: 1 });
+    for (let count = 0; count < 20; count += 1) await work(budgets, 20);
+
+    expect(now).toBe(400);
+  });
+
+  it('gives the place of a client that leaves to the next one', async () => {
+    const budgets = create();
+    for (let count = 0; count < 5; count += 1) await work(budgets, 20);
+    for (let count = 0; count < 100; count += 1) await isUsedUp(budgets);
+    now += 35_000;
+
+    expect(await isUsedUp(budgets)).toBe(false);
+  });
+
+  it('limits no owner, and nobody without a limit of requests per second', async () => {
+    const owner = { id: 'ada', role: 'owner' } as const;
+    const budgets = create();
+    for (let count = 0; count < 100; count += 1) await work(budgets, 50, owner);
+    expect(await isUsedUp(budgets, owner)).toBe(false);
+
+    const unlimited = create({}, 0);
+    for (let count = 0; count < 100; count += 1) await work(unlimited, 50);
+    expect(await isUsedUp(unlimited)).toBe(false);
+  });
+
+  it('forgets nobody whose budget is used up', async () => {
+    const budgets = create();
+    for (let count = 0; count < 5; count += 1) await work(budgets, 20);
+    for (let index = 0; index < 10_100; index += 1)
+      (await budgets.begin({ id: `user ${index}`, role: 'user' }, never))();
+
+    expect(await isUsedUp(budgets)).toBe(true);
+  });
+});

@@ -1,0 +1,99 @@
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { CONFIG, pause } from '@stream-events/service';
+import type { GatewayConfig } from '../gateway.config.js';
+import type { Caller } from './caller.js';
+
+/** Limits on the work that a gateway does for one user with the role `user`. */
+export interface WorkLimits {
+  /** The part of the time that the work may take in the long run. */
+  share: number;
+  /** How much work is possible at once after a rest, in milliseconds. */
+  burstMs: number;
+  /** The maximum time that one piece of work can cost, in milliseconds: it may have waited for an outage. */
+  maxCostMs: number;
+  /** The maximum time that a piece of work waits, in milliseconds. */
+  maxWaitMs: number;
+}
+
+export const workLimits: WorkLimits = { share: 0.1, burstMs: 1_000, maxCostMs: 500, maxWaitMs: 5_000 };
+
+// The cost of a user's first piece of work, until it is known.
+const firstCostMs = 10;
+// How much the latest piece of work says about the next one.
+const latestWeight = 0.2;
+const maxUsers = 10_000;
+
+/** What is left of a user's time. */
+interface Budget {
+  /** Increases continuously, up to the limit. Negative while work waits, or when it took longer than expected. */
+  leftMs: number;
+  updatedAt: number;
+  expectedMs: number;
+}
+
+/**
+ * Limits the time that a gateway works for each user, so that a user in a loop slows down and others do not notice. A piece of work is
+ * a request, or a page of an export or a catch-up. Its time counts, not the time in which a client sends or reads. When the services
+ * are busy, work takes longer, and a user gets less of it. Owners have no limit; without a limit of requests per second, nobody has.
+ */
+@Injectable()
+export class WorkBudgets {
+  private readonly budgets = new Map<string, Budget>();
+  private readonly isLimited: boolean;
+
+  constructor(
+    @Inject(CONFIG) { RATE_LIMIT_REQUESTS }: Pick<GatewayConfig, 'RATE_LIMIT_REQUESTS'>,
+    @Optional() private readonly limits: WorkLimits = workLimits,
+    @Optional() private readonly now: () => number = () => performance.now(),
+  ) {
+    this.isLimited = RATE_LIMIT_REQUESTS > 0;
+  }
+
+  /**
+   * Waits until the user's budget permits a piece of work. The returned function ends the work; only its first call counts.
+   *
+   * @throws the signal's reason
+   */
+  async begin({ id, role }: Pick<Caller, 'id' | 'role'>, signal: AbortSignal): Promise<() => void> {
+    if (role === 'owner' || !this.isLimited) return () => undefined;
+    const budget = this.refill(id);
+    // Work that begins meanwhile, or waits, has its place in the budget, too.
+    const { expectedMs } = budget;
+    budget.leftMs -= expectedMs;
+    const waitMs = Math.min(-budget.leftMs / this.limits.share, this.limits.maxWaitMs);
+    if (waitMs > 0) await pause(waitMs, signal);
+    if (signal.aborted) budget.leftMs += expectedMs;
+    signal.throwIfAborted();
+    const beganAt = this.now();
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      const costMs = Math.min(this.now() - beganAt, this.limits.maxCostMs);
+      budget.leftMs += expectedMs - costMs;
+      budget.expectedMs += (costMs - budget.expectedMs) * latestWeight;
+    };
+  }
+
+  private refill(userId: string): Budget {
+    const now = this.now();
+    const { share, burstMs } = this.limits;
+    const budget = this.budgets.get(userId) ?? {
+      leftMs: burstMs,
+      updatedAt: now,
+      expectedMs: firstCostMs,
+    };
+    budget.leftMs = Math.min(budget.leftMs + (now - budget.updatedAt) * share, burstMs);
+    budget.updatedAt = now;
+    this.budgets.set(userId, budget);
+    if (this.budgets.size > maxUsers) this.forgetFull(now);
+    return budget;
+  }
+
+  /** Forgets users whose budget has had the time to be full again. */
+  private forgetFull(now: number): void {
+    const { share, burstMs } = this.limits;
+    for (const [userId, { updatedAt, leftMs }] of this.budgets)
+      if ((now - updatedAt) * share + leftMs >= burstMs) this.budgets.delete(userId);
+  }
+}
