@@ -1,6 +1,6 @@
 import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath, uniqueType } from './api.js';
-import { ConsoleBrowser, themes, type ConsoleWindow, type Size } from './browser/console-browser.js';
+import { ConsoleBrowser, sizes, themes, type ConsoleWindow } from './browser/console-browser.js';
 import { consolePages } from './browser/console-pages.js';
 import { findBrowser } from './browser/web-page.js';
 import { owner, startLimitMs, startStack, type Stack } from './stack.js';
@@ -76,23 +76,38 @@ describeWithBrowser(title, () => {
     });
   });
 
-  describe.each(themes)('in the %s theme', (theme) => {
-    it.each(['wide', 'phone'] as const)('shows every page without barriers: %s', async (size: Size) => {
-      await open({ theme, size });
-      await view!.visit('/sign-in');
-      await view!.heading('Stream events');
-      const barriers = [await view!.findBarriers()];
-      await view!.screenshot(`sign-in-${theme}-${size}`);
-      await view!.signIn();
-      for (const { path, title, element } of consolePages) {
-        await view!.visit(path);
-        await view!.heading(title);
-        if (element) await view!.page.waitForSelector(element);
-        barriers.push(await view!.findBarriers());
-        await view!.screenshot(`${path.slice(1).replaceAll(/\W+/g, '-')}-${theme}-${size}`);
-      }
-      expect(barriers.flat()).toEqual([]);
-      expect(view!.faults).toEqual([]);
+  const looks = themes.flatMap((theme) => sizes.map((size) => ({ theme, size })));
+  describe.each(looks)('in the $theme theme, $size', (look) => {
+    let window: ConsoleWindow;
+
+    beforeAll(async () => {
+      window = await browser.open(look);
+    });
+
+    afterEach(() => {
+      expect(window.faults.splice(0)).toEqual([]);
+    });
+
+    afterAll(() => window.close());
+
+    /** Checks the page that is open. */
+    async function expectNoBarriers(name: string): Promise<void> {
+      await window.screenshot(`${name}-${look.theme}-${look.size}`);
+      expect(await window.findBarriers()).toEqual([]);
+    }
+
+    it('signs in without barriers', async () => {
+      await window.visit('/sign-in');
+      await window.heading('Stream events');
+      await expectNoBarriers('sign-in');
+      await window.signIn();
+    });
+
+    it.each(consolePages)('shows $path without barriers', async ({ path, title, element }) => {
+      await window.visit(path);
+      await window.heading(title);
+      if (element) await window.page.waitForSelector(element);
+      await expectNoBarriers(path.slice(1).replaceAll(/\W+/g, '-'));
     });
   });
 

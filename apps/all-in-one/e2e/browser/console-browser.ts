@@ -7,11 +7,13 @@ import { owner } from '../stack.js';
 export const themes = ['light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 
-export const sizes = {
+export const sizes = ['wide', 'phone'] as const;
+export type Size = (typeof sizes)[number];
+
+const viewports: Record<Size, { width: number; height: number }> = {
   wide: { width: 1_440, height: 900 },
   phone: { width: 390, height: 844 },
 };
-export type Size = keyof typeof sizes;
 
 /** Where the specs put the screenshots, to be looked at. Not committed. */
 const screenshotFolder = resolve('.screenshots');
@@ -41,11 +43,12 @@ export class ConsoleBrowser {
   }: { theme?: Theme; size?: Size } = {}): Promise<ConsoleWindow> {
     const context = await this.browser.newContext({
       colorScheme: theme,
-      viewport: sizes[size],
+      viewport: viewports[size],
       reducedMotion: 'reduce',
       permissions: ['clipboard-read', 'clipboard-write'],
     });
-    context.setDefaultTimeout(20_000);
+    // Below the limit of a test, so that the failed step is reported, and long enough for a busy machine.
+    context.setDefaultTimeout(40_000);
     return new ConsoleWindow(context, await context.newPage(), this.url);
   }
 
