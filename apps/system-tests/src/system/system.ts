@@ -18,6 +18,8 @@ export interface System {
   webhookSecret: string;
   /** An owner's access token. */
   token: string;
+  /** The same owner's login. */
+  owner: { username: string; password: string };
   /** How its services were started. */
   options: ServiceProcessOptions;
   stop(): Promise<void>;
@@ -83,6 +85,7 @@ export async function startSystem(servers: Servers, databaseUrl: string, size: S
       events,
       webhookSecret,
       token: url === '' ? '' : await logIn(url),
+      owner,
       options: size,
       stop,
     };

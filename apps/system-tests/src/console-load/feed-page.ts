@@ -1,0 +1,82 @@
+import { findBrowser } from '@stream-events/testing';
+import { chromium, type Browser, type CDPSession, type Page } from 'playwright-core';
+import type { System } from '../system/system.js';
+
+/** What the page recorded since the last call, in milliseconds. */
+export interface Recorded {
+  /** Between two frames. */
+  frames: number[];
+  /** From the press of a key until the next frame was drawn. */
+  inputs: number[];
+}
+
+// Runs in the page. A task that is queued in a frame runs when the frame has been drawn.
+const recorder = `
+  const recorded = (window.recorded = { frames: [], inputs: [] });
+  let last;
+  const onFrame = (now) => {
+    if (last !== undefined) recorded.frames.push(now - last);
+    last = now;
+    requestAnimationFrame(onFrame);
+  };
+  requestAnimationFrame(onFrame);
+  addEventListener(
+    'keydown',
+    ({ timeStamp }) => requestAnimationFrame(() => setTimeout(() => recorded.inputs.push(performance.now() - timeStamp))),
+    { capture: true },
+  );
+`;
+
+/** The Events page of the console in Chromium, with a recorder of frames and inputs. */
+export class FeedPage {
+  private constructor(
+    private readonly browser: Browser,
+    private readonly page: Page,
+    private readonly devTools: CDPSession,
+  ) {}
+
+  static async open({ gateways: [gateway], owner }: System): Promise<FeedPage> {
+    const executablePath = findBrowser();
+    if (executablePath === undefined)
+      throw new Error(
+        'There is no Chromium on this machine. Install it, for example: apt-get install chromium',
+      );
+    const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
+    const browser = await chromium.launch({ executablePath, args });
+    const page = await browser.newPage({ viewport: { width: 1_440, height: 900 } });
+    await page.goto(`${gateway?.url}/console/events`);
+    await page.getByLabel('Username').fill(owner.username);
+    await page.getByLabel('Password', { exact: true }).fill(owner.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('status').getByText('Live', { exact: true }).waitFor();
+    await page.evaluate(recorder);
+    return new FeedPage(browser, page, await page.context().newCDPSession(page));
+  }
+
+  /** Presses a key that selects another event. */
+  async press(key: 'j' | 'k'): Promise<void> {
+    await this.page.keyboard.press(key);
+  }
+
+  async takeRecorded(): Promise<Recorded> {
+    return this.page.evaluate<Recorded>(
+      '({ frames: recorded.frames.splice(0), inputs: recorded.inputs.splice(0) })',
+    );
+  }
+
+  /** The JavaScript objects that are in use, in MiB. */
+  async heapMegabytes(): Promise<number> {
+    await this.devTools.send('HeapProfiler.collectGarbage');
+    const { usedSize } = await this.devTools.send('Runtime.getHeapUsage');
+    return usedSize / 1024 ** 2;
+  }
+
+  /** The number of elements of the page. */
+  async countElements(): Promise<number> {
+    return this.page.evaluate<number>('document.querySelectorAll("*").length');
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+  }
+}
