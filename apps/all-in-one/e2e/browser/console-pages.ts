@@ -19,6 +19,6 @@ export const consolePages: readonly ConsolePage[] = [
   { path: '/tokens', title: 'Tokens', element: 'text=this session' },
   { path: '/users', title: 'Users', element: 'text=(you)' },
   { path: '/audit-log', title: 'Audit log', element: 'text=logged in' },
-  { path: '/reference', title: 'Reference', element: 'table' },
-  { path: '/reference?tab=scopes', title: 'Reference', element: 'table' },
+  { path: '/reference?q=chat', title: 'Reference', element: 'table' },
+  { path: '/reference?tab=scopes&q=chat', title: 'Reference', element: 'table' },
 ];
