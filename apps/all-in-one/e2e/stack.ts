@@ -316,8 +316,16 @@ export class Stack {
 
   /** Starts another platform connector. The first gateway receives the simulator's callbacks. */
   async startConnector(environment: Record<string, string> = {}): Promise<TestService> {
+    const connector = this.createService('platform-connector', await this.connectorEnvironment(environment));
+    this.connectors.push(connector);
+    await connector.start();
+    return connector;
+  }
+
+  /** The environment of a connector, for a test that starts one in its own process. */
+  async connectorEnvironment(environment: Record<string, string> = {}): Promise<Record<string, string>> {
     const platform = existing(this.simulator, 'simulator').url;
-    const connector = this.createService('platform-connector', {
+    return {
       ...(await this.shared('platform-connector')),
       ...application,
       NATS_URL: this.nats.urlFor('platform-connector'),
@@ -330,10 +338,7 @@ export class Stack {
       PUBLIC_URL: this.options.publicUrl ?? this.url,
       ...this.options.environment,
       ...environment,
-    });
-    this.connectors.push(connector);
-    await connector.start();
-    return connector;
+    };
   }
 
   /** Starts another streamer monitor. */

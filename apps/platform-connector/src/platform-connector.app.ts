@@ -65,6 +65,8 @@ import { DeliveryGaps } from './sockets/delivery-gaps.service.js';
 import { SocketIngest } from './sockets/socket-ingest.service.js';
 import { UserSockets } from './user-sockets/user-sockets.service.js';
 
+export { alarmTimes };
+
 /** The contracts that the platform connector serves. */
 export const servedContracts: readonly Contract<object, object>[] = [
   callPlatform,

@@ -206,6 +206,8 @@ export const natsUsers = {
   'platform-connector': serviceUser('platform-connector', {
     publish: [
       'request.streamer-monitor.list-monitored',
+      // A silent channel is an alarm only while it is live.
+      'request.streamer-monitor.find-live-streams',
       // A channel that has given consent is monitored.
       'request.streamer-monitor.create-streamer',
       // While subscriptions move to another webhook secret.

@@ -12,3 +12,4 @@ export { HostedService } from './hosted-service.js';
 export { ServiceProcess, type ServiceProcessOptions } from './service-process.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';
 export { TestService, type AppName, type Exit } from './test-service.js';
+export { WebhookReceiver, type ReceivedWebhook } from './webhook-receiver.js';

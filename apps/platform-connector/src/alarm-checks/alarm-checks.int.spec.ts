@@ -44,7 +44,7 @@ describe(AlarmChecks.name, () => {
       counted.checked += 1;
       return run();
     };
-    const checks = new AlarmChecks(dataSource, repository, subscriptions, times, silent);
+    const checks = new AlarmChecks(dataSource, [subscriptions], times, silent);
     alarms.start();
     checks.start();
     instances.push({ stop: () => closeAll([() => checks.stop(), () => alarms.stop()]) });

@@ -4,18 +4,19 @@ import { Lease, LeaseColumns } from '@stream-events/database';
 import { FailureLog, LOGGER, pause, WorkerLoop, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import { ALARM_TIMES, type AlarmTimes } from '../alarms/alarm-times.js';
-import { AlarmsRepository } from '../alarms/alarms.repository.js';
-import { SubscriptionAlarms } from './subscription-alarms.service.js';
 
 const lease = new LeaseColumns({ holder: 'holder', until: 'held_until' }, 10);
 const idleMs = 5_000;
+
+/** Injection token of the checks. */
+export const ALARM_CHECKS = Symbol('ALARM_CHECKS');
 
 /** A check for alarms that concern all instances. One instance runs it, while it holds the lease. */
 export interface AlarmCheck {
   /** @throws when it cannot be checked now; open alarms then remain as they are */
   run(): Promise<void>;
   /** Leaves the open alarms to the next holder of the lease. */
-  stop(): Promise<void> | void;
+  stop(): void;
 }
 
 /**
@@ -27,17 +28,14 @@ export class AlarmChecks {
   private readonly holder = randomUUID();
   private readonly failures: FailureLog;
   private readonly loop: WorkerLoop;
-  private readonly checks: readonly AlarmCheck[];
 
   constructor(
     private readonly dataSource: DataSource,
-    alarms: AlarmsRepository,
-    subscriptions: SubscriptionAlarms,
+    @Inject(ALARM_CHECKS) private readonly checks: readonly AlarmCheck[],
     @Inject(ALARM_TIMES) private readonly times: AlarmTimes,
     @Inject(LOGGER) logger: Logger,
   ) {
     this.failures = new FailureLog(logger);
-    this.checks = [subscriptions, { run: () => alarms.expire(), stop: () => undefined }];
     this.loop = new WorkerLoop({
       work: (stopping) => this.runWithLease(stopping),
       idleMs,
@@ -66,7 +64,7 @@ export class AlarmChecks {
       }
     } finally {
       held.end();
-      for (const check of this.checks) await check.stop();
+      for (const check of this.checks) check.stop();
     }
     // Another instance takes over at once.
     await this.change(lease.release, lease.isHeldBy('$1'));

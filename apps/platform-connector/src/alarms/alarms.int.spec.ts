@@ -1,10 +1,6 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import type { ReportAlarmsRequest } from '@stream-events/contracts';
 import { Registry, type Logger } from '@stream-events/service';
-import { createTestDatabase, eventually, type TestDatabase } from '@stream-events/testing';
-import { Webhook } from 'standardwebhooks';
+import { createTestDatabase, eventually, WebhookReceiver, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { connectConnector } from '../../test/connect-connector.js';
 import { AlarmPoster } from './alarm-poster.service.js';
@@ -14,52 +10,10 @@ import { AlarmsRepository } from './alarms.repository.js';
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-interface Post {
-  path: string | undefined;
-  id: string;
-  body: { type: string; data: Record<string, unknown> };
-}
-
-/** A receiver of alarms that verifies signatures, and replies with the next of these statuses (then 204). */
-class Receiver {
-  readonly posts: Post[] = [];
-  statuses: number[] = [];
-  private readonly server: Server;
-
-  constructor() {
-    this.server = createServer((request, response) => {
-      void this.take(request).then(() => {
-        response.writeHead(this.statuses.shift() ?? 204, { location: '/elsewhere' }).end();
-      });
-    });
-  }
-
-  async listen(): Promise<void> {
-    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/alerts`; // holds: it listens on TCP
-  }
-
-  close(): void {
-    this.server.close();
-    this.server.closeAllConnections();
-  }
-
-  private async take(request: IncomingMessage): Promise<void> {
-    const body = await text(request);
-    const headers = request.headers as Record<string, string>; // holds: none of ours is repeated
-    new Webhook(secret).verify(body, headers);
-    const id = headers['webhook-id'] ?? '';
-    this.posts.push({ path: request.url, id, body: JSON.parse(body) as Post['body'] });
-  }
-}
-
 describe(AlarmPoster.name, () => {
   let database: TestDatabase;
   let dataSource: DataSource;
-  let receiver: Receiver;
+  let receiver: WebhookReceiver;
   const posters: AlarmPoster[] = [];
   const logs: string[] = [];
 
@@ -68,14 +22,13 @@ describe(AlarmPoster.name, () => {
     dataSource = await connectConnector(database, 8);
   });
   beforeEach(async () => {
-    receiver = new Receiver();
-    await receiver.listen();
+    receiver = await WebhookReceiver.start(secret);
     await dataSource.query('TRUNCATE alarms, alarm_posts');
     logs.length = 0;
   });
   afterEach(async () => {
     await Promise.all(posters.splice(0).map((poster) => poster.stop()));
-    receiver.close();
+    receiver.stop();
   });
   afterAll(async () => {
     await dataSource.destroy();
@@ -102,7 +55,7 @@ describe(AlarmPoster.name, () => {
 
   const lost = { key: 'shard_lost:3', message: 'Shard 3 is lost.' };
   const untilPosted = (...types: string[]): Promise<void> =>
-    eventually(() => expect(receiver.posts.map(({ body }) => body.type)).toEqual(types));
+    eventually(() => expect(receiver.types).toEqual(types));
 
   it('posts a signed message when an alarm is raised, and one when it is cleared', async () => {
     const { poster, report, alarms, metrics } = setup();
@@ -117,7 +70,7 @@ describe(AlarmPoster.name, () => {
     await report({ cleared: [lost.key] });
     await untilPosted('alarm.raised', 'alarm.cleared');
 
-    const [raised, cleared] = receiver.posts;
+    const [raised, cleared] = receiver.received;
     expect(raised?.body.data).toEqual({
       id: expect.any(String),
       key: 'shard_lost:3',
@@ -141,8 +94,8 @@ describe(AlarmPoster.name, () => {
     poster.start();
 
     await untilPosted('alarm.raised', 'alarm.raised', 'alarm.raised', 'alarm.raised', 'alarm.cleared');
-    expect(new Set(receiver.posts.slice(0, 4).map(({ id }) => id)).size).toBe(1);
-    expect(new Set(receiver.posts.map(({ path }) => path))).toEqual(new Set(['/alerts']));
+    expect(new Set(receiver.received.slice(0, 4).map(({ id }) => id)).size).toBe(1);
+    expect(new Set(receiver.received.map(({ path }) => path))).toEqual(new Set(['/alerts']));
   });
 
   it('gives up after the last attempt, and goes on with the next message', async () => {
@@ -164,9 +117,9 @@ describe(AlarmPoster.name, () => {
     });
     for (const { poster } of [setup(), setup()]) poster.start();
 
-    await eventually(() => expect(receiver.posts.length).toBe(20));
+    await eventually(() => expect(receiver.received.length).toBe(20));
     await eventually(async () => expect(await dataSource.query('SELECT FROM alarm_posts')).toEqual([]));
-    expect(new Set(receiver.posts.map(({ id }) => id)).size).toBe(20);
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(20);
   });
 
   it('clears alarms that nobody repeats any more', async () => {

@@ -72,9 +72,14 @@ export class AlarmsRepository {
     this.log(closed);
   }
 
+  /** The open alarms, newest first. */
+  async listOpen(): Promise<AlarmMessage[]> {
+    return this.read(`cleared_at IS NULL ORDER BY raised_at DESC LIMIT ${maxOpenAlarms}`);
+  }
+
   async list(): Promise<ListAlarmsReply> {
     const [open, cleared] = await Promise.all([
-      this.read(`cleared_at IS NULL ORDER BY raised_at DESC LIMIT ${maxOpenAlarms}`),
+      this.listOpen(),
       this.read(`cleared_at IS NOT NULL ORDER BY cleared_at DESC LIMIT ${maxClearedAlarms}`),
     ]);
     return { open, cleared };

@@ -53,6 +53,26 @@ describe(StreamListRepository.name, () => {
     });
   });
 
+  describe('findLive', () => {
+    it('finds the running streams of enabled streamers', async () => {
+      const [live, ended, disabled, other] = await Promise.all([1, 2, 3, 4].map(() => store.addStreamer()));
+      for (const streamer of [live!, ended!, disabled!, other!]) await addStreams(streamer, 1);
+      await store.dataSource.query(`UPDATE streams SET ended_at = now() WHERE streamer_id = $1`, [ended!.id]);
+      await store.dataSource.query(`UPDATE streamers SET disabled = true WHERE id = $1`, [disabled!.id]);
+
+      expect(
+        await store.list.findLive([live!, ended!, disabled!].map(({ platformId }) => platformId)),
+      ).toEqual([
+        {
+          platformId: live!.platformId,
+          platformUsername: live!.platformUsername,
+          startedAt: expect.any(Number),
+          seenAt: null,
+        },
+      ]);
+    });
+  });
+
   describe('readHistory', () => {
     it.each([
       [0, 0],

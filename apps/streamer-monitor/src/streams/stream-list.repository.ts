@@ -5,6 +5,7 @@ import {
   type ListPosition,
   type ListStreamsReply,
   type ListStreamsRequest,
+  type LiveStreamMessage,
   type StreamMessage,
   type StreamSampleMessage,
   type StreamViewersReply,
@@ -37,6 +38,17 @@ export class StreamListRepository {
   async findLatest(streamerId: string): Promise<StreamMessage | null> {
     const [latest] = await this.readRows(streamerId, 1, undefined);
     return latest ?? null;
+  }
+
+  /** The running streams of these users of the platform, without those of disabled streamers. */
+  async findLive(platformIds: readonly string[]): Promise<LiveStreamMessage[]> {
+    return this.dataSource.query<LiveStreamMessage[]>(
+      `SELECT platform_id AS "platformId", platform_username AS "platformUsername",
+         ${epochMilliseconds('started_at')} AS "startedAt", ${epochMilliseconds('seen_at')} AS "seenAt"
+       FROM streamers JOIN streams ON streamer_id = streamers.id AND ended_at IS NULL
+       WHERE platform_id = ANY($1) AND NOT disabled`,
+      [platformIds],
+    );
   }
 
   /** The samples of a stream, oldest first; a long history is thinned out evenly. Null when the stream does not exist. */

@@ -1,10 +1,13 @@
 import { Controller } from '@nestjs/common';
 import {
+  findLiveStreams,
   getLatestStream,
   getStreamHistory,
   getStreamViewers,
   listStreams,
   ServiceError,
+  type FindLiveStreamsReply,
+  type FindLiveStreamsRequest,
   type ListStreamsReply,
   type ListStreamsRequest,
   type StreamerRequest,
@@ -25,6 +28,11 @@ export class StreamsController {
     const page = await this.streams.list(request);
     if (!page) throw new ServiceError('not_found', `Streamer ${request.streamerId} does not exist.`);
     return page;
+  }
+
+  @Handles(findLiveStreams)
+  async findLive({ platformIds }: FindLiveStreamsRequest): Promise<FindLiveStreamsReply> {
+    return { streams: await this.streams.findLive(platformIds) };
   }
 
   @Handles(getLatestStream)

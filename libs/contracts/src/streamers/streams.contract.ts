@@ -164,3 +164,47 @@ export const getRebuild = defineContract({
   errors: [],
   timeoutMs: 5_000,
 });
+
+/** The maximum number of users in one request of `findLiveStreams`. */
+export const maxLiveStreams = 100;
+
+export class FindLiveStreamsRequest {
+  @IsArray()
+  @ArrayMaxSize(maxLiveStreams)
+  @IsString({ each: true })
+  platformIds!: string[];
+}
+
+export class LiveStreamMessage {
+  @IsString()
+  platformId!: string;
+
+  @IsString()
+  platformUsername!: string;
+
+  /** Milliseconds since 1970. */
+  @IsInt()
+  startedAt!: number;
+
+  /** When a poll last saw the stream; null when none has. */
+  @IsOptional()
+  @IsInt()
+  seenAt!: number | null;
+}
+
+export class FindLiveStreamsReply {
+  @IsArray()
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => LiveStreamMessage)
+  streams!: LiveStreamMessage[];
+}
+
+/** Returns the running streams of enabled streamers among these users of the platform. */
+export const findLiveStreams = defineContract({
+  subject: 'request.streamer-monitor.find-live-streams',
+  request: FindLiveStreamsRequest,
+  reply: FindLiveStreamsReply,
+  errors: [],
+  timeoutMs: 5_000,
+});

@@ -1,0 +1,130 @@
+import { alarmTimes, platformConnector, startPlatformConnector } from '@stream-events/platform-connector';
+import { createLogger, Health, loadConfig, Registry, type RunningService } from '@stream-events/service';
+import { eventually, WebhookReceiver } from '@stream-events/testing';
+import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
+import { startLimitMs, startStack, type Stack } from './stack.js';
+import { monitorStreamer } from './streamer-records.js';
+
+interface AlarmRecord {
+  key: string;
+  message: string;
+  cleared: string | null;
+}
+
+const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const settled = { timeoutMs: 30_000 };
+
+/** Minutes become seconds. */
+const times = {
+  ...alarmTimes,
+  checkMs: 200,
+  holdMs: 1_000,
+  silence: {
+    ...alarmTimes.silence,
+    intervalMs: 1_000,
+    minIntervals: 5,
+    minSilenceMs: 2_000,
+    // One poll is enough.
+    seenAfterMs: -3_600_000,
+  },
+};
+
+describe('alarms', () => {
+  let stack: Stack;
+  let platform: SimulatedPlatform;
+  let receiver: WebhookReceiver;
+  let connector: RunningService;
+  const metrics = new Registry();
+  let user: SimulatedUser;
+  let happening: NodeJS.Timeout;
+
+  beforeAll(async () => {
+    receiver = await WebhookReceiver.start(secret);
+    stack = await startStack({ gateways: 1, events: 1, simulator: true });
+    platform = new SimulatedPlatform(stack);
+    const alerts = { ALERT_WEBHOOK_URL: receiver.url, ALERT_WEBHOOK_SECRET: secret };
+    const config = loadConfig(platformConnector.variables, await stack.connectorEnvironment(alerts));
+    // In this process, with short times.
+    connector = await startPlatformConnector(
+      { config, logger: createLogger('test', 'silent'), health: new Health(), metrics },
+      times,
+    );
+    await stack.startMonitor();
+    user = await platform.addUser();
+    // Before it is monitored, so that the first poll sees the stream.
+    await platform.goLive(user.id);
+    await stack.request('PUT', '/api/v1/platform/event-types/channel.update', { body: { active: true } });
+    await monitorStreamer(stack, user.login);
+    happening = setInterval(() => {
+      const event = { broadcaster_user_id: user.id, title: 'again' };
+      void stack
+        .simulate('POST', '/simulator/occurrences', { type: 'channel.update', event })
+        .catch(() => undefined);
+    }, 100);
+  }, startLimitMs);
+
+  afterAll(async () => {
+    clearInterval(happening);
+    await connector.close();
+    await stack.stop();
+    receiver.stop();
+  });
+
+  const open = async (): Promise<AlarmRecord[]> =>
+    (await stack.request<{ alarms: AlarmRecord[] }>('GET', '/api/v1/platform/status')).json.alarms;
+
+  const untilStored = (count: number): Promise<void> =>
+    eventually(async () => {
+      const path = `/api/v1/platform-events?event_type=channel-update&user_id=${user.id}&page_size=100`;
+      const { json } = await stack.request<{ results: unknown[] }>('GET', path);
+      expect(json.results.length).toBeGreaterThanOrEqual(count);
+    }, settled);
+
+  it(
+    'are raised, posted, and cleared when a live channel becomes silent, and has events again',
+    async () => {
+      await untilStored(100);
+      expect(await open()).toEqual([]);
+      await platform.setFaults({ notifications: { lose: 1 } });
+      await eventually(async () => expect(await open()).toHaveLength(1), settled);
+      expect(await open()).toMatchObject([
+        { key: `channel_silent:${user.id}`, message: expect.stringContaining(user.login), cleared: null },
+      ]);
+      const system = await stack.request<{ alarms: AlarmRecord[] }>('GET', '/api/v1/system');
+      expect(system.json.alarms).toMatchObject([{ key: `channel_silent:${user.id}` }]);
+      expect(await metrics.metrics()).toContain('alarms_open{kind="channel_silent"} 1');
+      await eventually(() => expect(receiver.types).toEqual(['alarm.raised']), settled);
+
+      await platform.setFaults({ notifications: {} });
+      await eventually(async () => expect(await open()).toEqual([]), settled);
+      await eventually(() => expect(receiver.types).toEqual(['alarm.raised', 'alarm.cleared']), settled);
+      expect(receiver.received[1]?.body.data).toMatchObject({
+        id: receiver.received[0]?.body.data.id,
+        kind: 'channel_silent',
+        subject: user.id,
+      });
+    },
+    startLimitMs,
+  );
+
+  it(
+    'are raised when the platform does not respond, and cleared when it does',
+    async () => {
+      receiver.received.length = 0;
+      await platform.setFaults({ api: { mode: 'down' } });
+      const calling = setInterval(() => {
+        void stack
+          .request('POST', '/api/v1/streamers', {
+            body: { platform_username: 'nobody', streaming: false, disabled: false },
+          })
+          .catch(() => undefined);
+      }, 200);
+      const kinds = async (): Promise<unknown[]> => (await open()).map(({ key }) => key.split(':')[0]);
+      await eventually(async () => expect(await kinds()).toContain('platform_unavailable'), settled);
+      await platform.setFaults({ api: { mode: 'ok' } });
+      await eventually(async () => expect(await kinds()).toEqual([]), settled);
+      clearInterval(calling);
+    },
+    startLimitMs,
+  );
+});

@@ -1,0 +1,113 @@
+import {
+  AckPolicy,
+  DeliverPolicy,
+  jetstream,
+  jetstreamManager,
+  type Consumer,
+  type ConsumerInfo,
+  type ConsumerMessages,
+} from '@nats-io/jetstream';
+import { nanos, nuid, type NatsConnection } from '@nats-io/transport-node';
+import { eventsStreamName } from '@stream-events/contracts';
+
+/** The subjects of platform events, and the part of them that is the same. */
+const subjects = 'events.platform.>';
+const prefix = 'events.platform.';
+
+/** Receives the events of the stream: `<event_type>.<channel>` of the subject, and the time in milliseconds by the broker's clock. */
+export type OnActivity = (token: string, at: number) => void;
+
+const requestLimitMs = 2_000;
+// The broker deletes a consumer that a crash left behind after this time.
+const consumerLifeMs = 30_000;
+const maxMessages = 1_000;
+const pullMs = 10_000;
+const heartbeatMs = 1_000;
+
+/**
+ * Reads which platform events arrived when, from the EVENTS stream: their subjects and times, without their data. The stream is the memory,
+ * so a new reader knows what happened before it started.
+ */
+export class ActivityReader {
+  private isEnded = false;
+
+  private constructor(
+    private readonly consumer: Consumer,
+    private readonly messages: ConsumerMessages,
+    /** When the consumer was created, by the broker's clock and by this process's monotonic clock. */
+    private readonly start: { brokerMs: number; ownMs: number },
+  ) {
+    void messages.closed().then(() => (this.isEnded = true));
+    void this.endWhenLost();
+  }
+
+  /**
+   * Reads from a time on, and all events that arrive later.
+   *
+   * @throws when NATS does not respond, or the stream does not exist
+   */
+  static async open(
+    connection: NatsConnection,
+    sinceMs: number,
+    onActivity: OnActivity,
+  ): Promise<ActivityReader> {
+    const { consumers } = await jetstreamManager(connection, { checkAPI: false, timeout: requestLimitMs });
+    const info = await consumers.add(eventsStreamName, {
+      name: `activity-${nuid.next()}`,
+      description: 'alarms about silent channels',
+      filter_subject: subjects,
+      headers_only: true,
+      deliver_policy: DeliverPolicy.StartTime,
+      opt_start_time: new Date(Date.now() - sinceMs).toISOString(),
+      ack_policy: AckPolicy.None,
+      inactive_threshold: nanos(consumerLifeMs),
+      mem_storage: true,
+      num_replicas: 1,
+    });
+    const start = { brokerMs: Date.parse(info.created), ownMs: performance.now() };
+    const consumer = jetstream(connection, { timeout: requestLimitMs }).consumers.getConsumerFromInfo(info);
+    const messages = await consumer.consume({
+      callback: ({ subject, info: { timestampNanos } }) =>
+        onActivity(subject.slice(prefix.length), Math.floor(timestampNanos / 1e6)),
+      max_messages: maxMessages,
+      expires: pullMs,
+      idle_heartbeat: heartbeatMs,
+      bind: true,
+      abort_on_missing_resource: true,
+    });
+    return new ActivityReader(consumer, messages, start);
+  }
+
+  /** Whether the reader has ended: its consumer is gone, or NATS was. Open another one then. */
+  get hasEnded(): boolean {
+    return this.isEnded;
+  }
+
+  /** The present time by the broker's clock, from which the times of the events are. */
+  get now(): number {
+    return this.start.brokerMs + (performance.now() - this.start.ownMs);
+  }
+
+  /**
+   * Whether the listener has every event that was on the stream when this was called.
+   *
+   * @throws when NATS does not respond
+   */
+  async isUpToDate(): Promise<boolean> {
+    const { num_pending }: ConsumerInfo = await this.consumer.info();
+    // Messages reach this process before the reply that follows them on the same connection.
+    return !this.isEnded && num_pending === 0;
+  }
+
+  stop(): void {
+    this.isEnded = true;
+    this.messages.stop();
+  }
+
+  /** Heartbeats are missing when the connection was lost: then the next delivery is uncertain. */
+  private async endWhenLost(): Promise<void> {
+    for await (const { type } of this.messages.status())
+      if (type === 'heartbeats_missed' || type === 'consumer_deleted' || type === 'consumer_not_found')
+        this.stop();
+  }
+}

@@ -1,0 +1,140 @@
+import type { SilenceTimes } from '../alarms/alarm-times.js';
+
+// A silence that a channel has once in 10,000 days of being live.
+const maxChance = 1e-4;
+const dayMs = 86_400_000;
+// Fewer events say too little about the rate.
+const minEvents = 30;
+const windowIntervals = 5;
+// A silence like the longest one before it, or twice as long, is ordinary.
+const gapFactor = 3;
+
+/** Since when silence counts, in milliseconds. */
+export interface Watch {
+  /** The start of the stream: events of an earlier one say nothing about its rate. */
+  liveSince: number;
+  /** Before this time, events may have been missing for another reason. */
+  watchedSince: number;
+}
+
+/**
+ * The recent events of one channel, and the judgment whether its present silence is ordinary for it. Events are counted per minute. A
+ * silence is an alarm when all of this holds:
+ *
+ * - It is three times as long as every earlier one of the last hour: events are not independent, and breaks are ordinary.
+ * - By chance, such a silence would begin once in 10,000 days of being live. Either the channel sends at the rate of its quietest five
+ *   minutes, and its counts vary as they do (a negative binomial distribution; a Poisson distribution when they do not vary more), or it
+ *   sends at the rate of its quietest minute.
+ *
+ * A channel with 30 events or more per minute is judged after a minute. A quiet one is judged after hours, or never. Memory is counted
+ * back from the last event, so a long silence does not erase it. All times are milliseconds.
+ */
+export class ChannelActivity {
+  private readonly counts: Uint32Array;
+  /** The longest silence that ended in each interval. */
+  private readonly gaps: Float64Array;
+  private firstInterval = Number.NaN;
+  private lastInterval = Number.NaN;
+  private last = Number.NaN;
+
+  constructor(private readonly times: SilenceTimes) {
+    this.counts = new Uint32Array(times.intervals);
+    this.gaps = new Float64Array(times.intervals);
+  }
+
+  /** The time of the last event. */
+  get lastAt(): number {
+    return this.last;
+  }
+
+  /** Adds an event. Events arrive in the order of their times. */
+  add(at: number): void {
+    const interval = Math.floor(at / this.times.intervalMs);
+    if (Number.isNaN(this.last)) {
+      [this.firstInterval, this.lastInterval, this.last] = [interval, interval, at];
+    }
+    this.advanceTo(interval);
+    const index = this.lastInterval % this.times.intervals;
+    this.counts[index] = (this.counts[index] ?? 0) + 1;
+    this.gaps[index] = Math.max(this.gaps[index] ?? 0, at - this.last);
+    this.last = Math.max(this.last, at);
+  }
+
+  /** The average number of events per minute. */
+  rateSince(liveSince: number): number {
+    const counts = this.memory(liveSince).map((index) => this.counts[index] ?? 0);
+    return (sumOf(counts) / (Math.max(1, counts.length) * this.times.intervalMs)) * 60_000;
+  }
+
+  /** Whether the silence from the last event until now is so long that something must be wrong. */
+  isSilent(now: number, { liveSince, watchedSince }: Watch): boolean {
+    const silence = now - Math.max(this.last, watchedSince);
+    if (!(silence >= this.times.minSilenceMs)) return false;
+    const memory = this.memory(liveSince);
+    const counts = memory.map((index) => this.counts[index] ?? 0);
+    if (counts.length < this.times.minIntervals || sumOf(counts) < minEvents) return false;
+    const longestGap = Math.max(...[...memory, this.lastIndex].map((index) => this.gaps[index] ?? 0));
+    if (silence < gapFactor * longestGap) return false;
+    const quietest = lowerRate(Math.min(...counts)) / this.times.intervalMs;
+    const quietWindow = lowerRate(lowestSum(counts)) / (windowIntervals * this.times.intervalMs);
+    return isImprobable(quietest, silence) || isImprobable(quietWindow, silence * certaintyOf(counts));
+  }
+
+  private get lastIndex(): number {
+    return this.lastInterval % this.times.intervals;
+  }
+
+  /** The indexes of the complete intervals before the last event and after the start of the stream, oldest first. */
+  private memory(liveSince: number): number[] {
+    const { intervalMs, intervals } = this.times;
+    const oldest = this.lastInterval - intervals + 1;
+    const first = Math.max(oldest, this.firstInterval + 1, Math.ceil(liveSince / intervalMs));
+    const count = Math.max(0, this.lastInterval - first);
+    return Array.from({ length: count }, (_, index) => (first + index) % intervals);
+  }
+
+  private advanceTo(interval: number): void {
+    const { intervals } = this.times;
+    const skipped = interval - this.lastInterval;
+    if (skipped <= 0) return;
+    for (let step = 1; step <= Math.min(skipped, intervals); step += 1) {
+      const index = (this.lastInterval + step) % intervals;
+      this.counts[index] = 0;
+      this.gaps[index] = 0;
+    }
+    this.lastInterval = interval;
+  }
+}
+
+/** Whether a silence is improbable at a rate: rate × day silences begin in a day, and each is this long with the chance e^(-rate × silence). */
+function isImprobable(rate: number, silence: number): boolean {
+  return rate > 0 && rate * silence >= Math.log(Math.max(1, rate * dayMs) / maxChance);
+}
+
+/** A count less its standard deviation. */
+function lowerRate(count: number): number {
+  return Math.max(0, count - Math.sqrt(count));
+}
+
+/**
+ * By how much the variation of the counts weakens what a silence says, from 1 (they vary like independent events) down: with the variance
+ * D × mean, an interval is empty with the chance e^(-mean × ln D / (D - 1)).
+ */
+function certaintyOf(counts: readonly number[]): number {
+  const mean = sumOf(counts) / counts.length;
+  const variance = sumOf(counts.map((count) => (count - mean) ** 2)) / (counts.length - 1);
+  const dispersion = variance / mean;
+  return dispersion <= 1.01 ? 1 : Math.log(dispersion) / (dispersion - 1);
+}
+
+/** The lowest sum of five intervals in a row. */
+function lowestSum(counts: readonly number[]): number {
+  const sums = counts
+    .slice(windowIntervals - 1)
+    .map((_, first) => sumOf(counts.slice(first, first + windowIntervals)));
+  return Math.min(...sums);
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
+}

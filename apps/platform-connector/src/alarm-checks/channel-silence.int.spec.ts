@@ -1,0 +1,189 @@
+import { jest } from '@jest/globals';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { LiveStreamMessage } from '@stream-events/contracts';
+import type { RequestClient } from '@stream-events/messaging';
+import { Alarms, Registry, type Logger } from '@stream-events/service';
+import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import type { DataSource } from 'typeorm';
+import { connectConnector } from '../../test/connect-connector.js';
+import { AlarmPosts } from '../alarms/alarm-posts.repository.js';
+import { alarmTimes } from '../alarms/alarm-times.js';
+import { AlarmsRepository } from '../alarms/alarms.repository.js';
+import { ActivityReader, type OnActivity } from './activity-reader.js';
+import { ChannelSilence } from './channel-silence.service.js';
+
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined } as unknown as Logger; // holds: nothing else is used
+// Reads the subscriptions at every check.
+const times = { ...alarmTimes, checkMs: 0 };
+const second = 1_000;
+const minute = 60 * second;
+/** When the events stop. */
+const stop = Date.parse('2026-11-21T08:00:00Z');
+
+/** The times of events cannot be chosen on a real stream, so a stand-in for the reader plays them. */
+describe(ChannelSilence.name, () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let repository: AlarmsRepository;
+  /** The broker's clock, the events on the stream, and who is live. */
+  let now: number;
+  let events: { token: string; at: number }[];
+  let live: LiveStreamMessage[];
+  /** By default, a moment ago. */
+  let lastPollAt: number | undefined;
+  const listeners = new Set<OnActivity>();
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    dataSource = await connectConnector(database, 4);
+    repository = new AlarmsRepository(dataSource, new AlarmPosts(dataSource, null), silent, new Registry());
+  });
+  beforeEach(async () => {
+    await dataSource.query('TRUNCATE alarms, subscriptions');
+    [now, events, live, lastPollAt] = [stop, [], [], undefined];
+    listeners.clear();
+    jest.spyOn(ActivityReader, 'open').mockImplementation((_connection, _sinceMs, onActivity) => {
+      for (const { token, at } of events) onActivity(token, at);
+      listeners.add(onActivity);
+      const reader = {
+        hasEnded: false,
+        get now() {
+          return now;
+        },
+        isUpToDate: () => Promise.resolve(true),
+        stop: () => listeners.delete(onActivity),
+      };
+      return Promise.resolve(reader as unknown as ActivityReader); // holds: nothing else is used
+    });
+  });
+  afterEach(() => jest.restoreAllMocks());
+  afterAll(async () => {
+    await dataSource.destroy();
+    await database.drop();
+  });
+
+  /** Starts an instance. */
+  function start() {
+    const client = { request: () => Promise.resolve({ streams: live }) } as unknown as RequestClient; // holds: nothing else is used
+    const alarms = new Alarms((report) => repository.save(report), silent);
+    const connection = undefined as unknown as NatsConnection; // holds: the stand-in does not use it
+    const sut = new ChannelSilence(dataSource, connection, client, alarms, repository, times);
+    const check = async (at: number): Promise<string[]> => {
+      now = at;
+      for (const stream of live) stream.seenAt = lastPollAt ?? now - 10 * second;
+      await sut.run();
+      await alarms.saveChanges();
+      return (await repository.listOpen()).map(({ key }) => key).sort();
+    };
+    return { check, sut };
+  }
+
+  /** A live channel with an event per second until `stop`. */
+  async function addChannel(channel: string): Promise<void> {
+    await dataSource.query(
+      `INSERT INTO subscriptions (id, type, version, condition, status)
+       SELECT gen_random_uuid(), type, '1', jsonb_build_object('broadcaster_user_id', $1::text), 'enabled'
+       FROM unnest(ARRAY['channel.chat.message', 'channel.subscribe']) AS type`,
+      [channel],
+    );
+    for (let at = stop - 20 * minute; at <= stop; at += second)
+      events.push({ token: `channel-chat-message.${channel}`, at });
+    live.push({ platformId: channel, platformUsername: `name_${channel}`, startedAt: 0, seenAt: null });
+  }
+
+  const send = (channel: string, at: number): void => {
+    for (const listener of listeners) listener(`channel-subscribe.${channel}`, at);
+  };
+
+  it('raises an alarm after a minute, says what to do, and clears it with the next event', async () => {
+    await addChannel('1');
+    const { check } = start();
+
+    expect(await check(stop)).toEqual([]);
+    expect(await check(stop + minute - 1)).toEqual([]);
+    expect(await check(stop + minute)).toEqual(['channel_silent:1']);
+    expect((await repository.listOpen())[0]?.message).toMatch(
+      /name_1 has sent no event for 60 s. It usually sends 60 per minute. Look at the stream/,
+    );
+    send('1', stop + 2 * minute);
+    expect(await check(stop + 2 * minute)).toEqual([]);
+  });
+
+  it('counts no silence from before it started, because nobody watched', async () => {
+    await addChannel('1');
+    const { check } = start();
+
+    expect(await check(stop + 10 * minute)).toEqual([]);
+    expect(await check(stop + 11 * minute)).toEqual(['channel_silent:1']);
+  });
+
+  it.each(['transport_down:webhook', 'shard_lost:0', 'platform_unavailable:host'])(
+    'raises no alarm while %s tells why events are missing, nor right after that',
+    async (key) => {
+      await addChannel('1');
+      const { check } = start();
+      expect(await check(stop)).toEqual([]);
+      await repository.save({ raised: [{ key, message: 'a cause' }], cleared: [] });
+      expect(await check(stop + 5 * minute)).toEqual([key]);
+      await repository.save({ raised: [], cleared: [key] });
+
+      expect(await check(stop + 5 * minute + second)).toEqual([]);
+    },
+  );
+
+  it('raises at most five alarms, because more channels have a common cause', async () => {
+    for (const channel of ['1', '2', '3', '4', '5', '6', '7']) await addChannel(channel);
+    const { check } = start();
+    await check(stop);
+
+    expect(await check(stop + minute)).toHaveLength(5);
+    expect(await check(stop + 2 * minute)).toHaveLength(5);
+  });
+
+  it('keeps an alarm open when another instance takes over', async () => {
+    await addChannel('1');
+    const first = start();
+    await first.check(stop);
+    await first.check(stop + minute);
+    const [raised] = await repository.listOpen();
+    first.sut.stop();
+    // The events are too old for the memory.
+    events = [];
+    const second = start();
+
+    expect(await second.check(stop + 2 * minute)).toEqual(['channel_silent:1']);
+    expect(await repository.listOpen()).toMatchObject([{ id: raised?.id }]);
+    send('1', Date.now() + minute);
+    expect(await second.check(stop + 3 * minute)).toEqual([]);
+  });
+
+  it.each([
+    ['the stream ends', () => Promise.resolve(void (live = []))],
+    ['the channel is no longer subscribed', () => dataSource.query('TRUNCATE subscriptions')],
+    [
+      'the type of its events is no longer granted',
+      () =>
+        dataSource.query(
+          `UPDATE subscriptions SET status = 'not_granted' WHERE type = 'channel.chat.message'`,
+        ),
+    ],
+  ])('clears the alarm when %s', async (_, change) => {
+    await addChannel('1');
+    const { check } = start();
+    await check(stop);
+    expect(await check(stop + minute)).toEqual(['channel_silent:1']);
+    await change();
+
+    expect(await check(stop + minute + second)).toEqual([]);
+    expect(await check(stop + 5 * minute)).toEqual([]);
+  });
+
+  it('raises no alarm when no poll has seen the stream since: often, it has just ended', async () => {
+    await addChannel('1');
+    const { check } = start();
+    await check(stop);
+    lastPollAt = stop + 20 * second;
+
+    expect(await check(stop + 2 * minute)).toEqual([]);
+  });
+});

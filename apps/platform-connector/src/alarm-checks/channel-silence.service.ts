@@ -1,0 +1,201 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  eventSubject,
+  findLiveStreams,
+  maxLiveStreams,
+  type AlarmKind,
+  type AlarmMessage,
+  type LiveStreamMessage,
+} from '@stream-events/contracts';
+import { EVENTS_CONNECTION, RequestClient } from '@stream-events/messaging';
+import { inbound } from '@stream-events/platforms';
+import { Alarms } from '@stream-events/service';
+import { DataSource } from 'typeorm';
+import { ALARM_TIMES, type AlarmTimes } from '../alarms/alarm-times.js';
+import { AlarmsRepository } from '../alarms/alarms.repository.js';
+import { enabled } from '../subscriptions/own-subscription.js';
+import { ActivityReader } from './activity-reader.js';
+import { ChannelActivity } from './channel-activity.js';
+
+// More silent channels have a common cause, and more alarms would hide it.
+const maxSilent = 5;
+const subscriptionsMs = 30_000;
+// These alarms tell why no events arrive.
+const explanations: readonly AlarmKind[] = [
+  'transport_down',
+  'platform_unavailable',
+  'shard_lost',
+  'clock_off',
+];
+
+/**
+ * Raises an alarm when a live channel is silent compared with its own rate (see `ChannelActivity`), although its subscriptions are enabled.
+ * Only events of enabled subscriptions count: when a type is no longer subscribed, the channel is learned again.
+ *
+ * ```
+ *  EVENTS stream ──▶ rate of each channel ──silent──▶ still live, says the monitor ──▶ alarm
+ *                                                                                       │ an event, or no longer live or subscribed
+ *                                                                                       ▼ cleared
+ * ```
+ *
+ * Silence counts only while a connector watches, and while no other alarm tells why no events arrive. So a restart or an outage does not
+ * make every channel seem silent.
+ */
+@Injectable()
+export class ChannelSilence {
+  private readonly activities = new Map<string, ChannelActivity>();
+  /** The enabled `<event_type>.<channel>`, as subjects have them. */
+  private subscribed = new Set<string>();
+  private subscribedAt = Number.NEGATIVE_INFINITY;
+  /** The silent channels, with the time of the last event, or for an alarm of another instance, of the alarm. */
+  private readonly silent = new Map<string, number>();
+  private reader: ActivityReader | undefined;
+  /** When the reader began, and until when another alarm told why events may be missing: in milliseconds by the broker's clock. */
+  private watchedSince = 0;
+  private explainedUntil = 0;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    @Inject(EVENTS_CONNECTION) private readonly connection: NatsConnection,
+    private readonly client: RequestClient,
+    private readonly alarms: Alarms,
+    private readonly repository: AlarmsRepository,
+    @Inject(ALARM_TIMES) private readonly times: AlarmTimes,
+  ) {}
+
+  /** @throws when the database, NATS, or the streamer monitor does not respond: alarms then remain as they are */
+  async run(): Promise<void> {
+    if (performance.now() >= this.subscribedAt + Math.min(subscriptionsMs, 6 * this.times.checkMs))
+      await this.readSubscriptions();
+    const open = await this.repository.listOpen();
+    const reader = this.reader && !this.reader.hasEnded ? this.reader : await this.begin(open);
+    if (!(await reader.isUpToDate())) return;
+    const { now } = reader;
+    if (open.some(({ kind }) => explanations.includes(kind))) this.explainedUntil = now;
+    for (const [channel, since] of this.silent) {
+      const lastAt = this.activities.get(channel)?.lastAt ?? 0;
+      if (lastAt > since) this.clear(channel);
+    }
+    const suspects = [...this.silent.keys(), ...this.findSuspects(now)].slice(0, maxLiveStreams);
+    if (suspects.length > 0) await this.decide(suspects, now);
+  }
+
+  stop(): void {
+    this.reader?.stop();
+    this.reader = undefined;
+    for (const channel of this.silent.keys()) this.alarms.withdraw(keyOf(channel));
+    this.silent.clear();
+    this.activities.clear();
+  }
+
+  /** Reads the memory again from the stream, and takes over open alarms, whose channels may have no event in it. */
+  private async begin(open: readonly AlarmMessage[]): Promise<ActivityReader> {
+    this.activities.clear();
+    const { intervalMs, intervals } = this.times.silence;
+    for (const { kind, subject, message, raisedAt } of open) {
+      if (kind !== 'channel_silent' || subject === null || this.silent.has(subject)) continue;
+      this.silent.set(subject, raisedAt);
+      this.alarms.raise(keyOf(subject), message);
+    }
+    this.reader = await ActivityReader.open(this.connection, intervals * intervalMs, (token, at) =>
+      this.note(token, at),
+    );
+    this.watchedSince = this.reader.now;
+    return this.reader;
+  }
+
+  private note(token: string, at: number): void {
+    if (!this.subscribed.has(token)) return;
+    const channel = channelOf(token);
+    const activity = this.activities.get(channel) ?? new ChannelActivity(this.times.silence);
+    this.activities.set(channel, activity);
+    activity.add(at);
+  }
+
+  private async readSubscriptions(): Promise<void> {
+    const rows = await this.dataSource.query<{ type: string; channel: string }[]>(
+      `SELECT DISTINCT type, condition->>'broadcaster_user_id' AS channel FROM subscriptions
+       WHERE status = $1 AND condition->>'broadcaster_user_id' IS NOT NULL`,
+      [enabled],
+    );
+    const subscribed = new Set(rows.map(({ type, channel }) => tokenOf(type, channel)));
+    for (const token of this.subscribed) if (!subscribed.has(token)) this.forget(channelOf(token));
+    this.subscribed = subscribed;
+    this.subscribedAt = performance.now();
+  }
+
+  private findSuspects(now: number): string[] {
+    return [...this.activities]
+      .filter(([channel, activity]) => !this.silent.has(channel) && this.isSilent(activity, now))
+      .map(([channel]) => channel);
+  }
+
+  /** After an outage, the channel is learned again: its counts of that time are too low. */
+  private isSilent(activity: ChannelActivity, now: number, startedAt = 0): boolean {
+    const { explainedUntil } = this;
+    return activity.isSilent(now, {
+      liveSince: Math.max(startedAt, explainedUntil),
+      watchedSince: Math.max(this.watchedSince, explainedUntil),
+    });
+  }
+
+  /** Asks which of the channels are still live, raises new alarms, and clears those of channels that are not live or subscribed. */
+  private async decide(suspects: readonly string[], now: number): Promise<void> {
+    const { streams } = await this.client.request(findLiveStreams, { platformIds: [...suspects] });
+    const live = new Map(streams.map((stream) => [stream.platformId, stream]));
+    const subscribed = new Set([...this.subscribed].map(channelOf));
+    for (const channel of suspects) {
+      const stream = subscribed.has(channel) ? live.get(channel) : undefined;
+      if (!stream) this.forget(channel);
+      else if (!this.silent.has(channel)) this.judge(channel, stream, now);
+    }
+  }
+
+  private judge(
+    channel: string,
+    { platformUsername, startedAt, seenAt }: LiveStreamMessage,
+    now: number,
+  ): void {
+    const activity = this.activities.get(channel);
+    if (!activity || !this.isSilent(activity, now, startedAt) || this.silent.size >= maxSilent) return;
+    // Often, the stream has just ended, and the platform lists it for a moment.
+    if (seenAt === null || seenAt < activity.lastAt + this.times.silence.seenAfterMs) return;
+    this.silent.set(channel, activity.lastAt);
+    const seconds = Math.round((now - activity.lastAt) / 1_000);
+    const rate = printRate(activity.rateSince(startedAt));
+    this.alarms.raise(
+      keyOf(channel),
+      `The live channel ${platformUsername} has sent no event for ${seconds} s. It usually sends ${rate}. Look at the stream: when ` +
+        'something happens there, events are missing. Then `transport` in GET /api/v1/platform/status and the logs of the gateways ' +
+        'and connectors show where they stop.',
+    );
+  }
+
+  /** The channel is no longer live, or not subscribed as before. It is learned again. */
+  private forget(channel: string): void {
+    this.activities.delete(channel);
+    this.clear(channel);
+  }
+
+  private clear(channel: string): void {
+    if (this.silent.delete(channel)) this.alarms.clear(keyOf(channel));
+  }
+}
+
+function keyOf(channel: string): `channel_silent:${string}` {
+  return `channel_silent:${channel}`;
+}
+
+function printRate(perMinute: number): string {
+  return perMinute >= 1 ? `${Math.round(perMinute)} per minute` : `${Math.round(perMinute * 60)} per hour`;
+}
+
+/** The last two tokens of the subject of a channel's events. */
+function tokenOf(type: string, channel: string): string {
+  return eventSubject('platform', inbound.toEventType(type), channel).split('.').slice(2).join('.');
+}
+
+function channelOf(token: string): string {
+  return token.slice(token.lastIndexOf('.') + 1);
+}

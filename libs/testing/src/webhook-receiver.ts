@@ -1,0 +1,62 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { Webhook } from 'standardwebhooks';
+
+/** A message whose signature was valid. */
+export interface ReceivedWebhook {
+  path: string | undefined;
+  /** The `webhook-id`. */
+  id: string;
+  body: { type: string; data: Record<string, unknown> };
+}
+
+/** An HTTP server that receives signed messages as Standard Webhooks describes. Replies with 401 to a wrong signature. */
+export class WebhookReceiver {
+  readonly received: ReceivedWebhook[] = [];
+  /** Each message gets the next of these statuses, or 204 when there is none. */
+  statuses: number[] = [];
+
+  private constructor(
+    private readonly server: Server,
+    private readonly secret: string,
+  ) {}
+
+  static async start(secret: string): Promise<WebhookReceiver> {
+    const server = createServer();
+    const receiver = new WebhookReceiver(server, secret);
+    server.on('request', (request, response) => {
+      receiver.take(request).then(
+        () => response.writeHead(receiver.statuses.shift() ?? 204, { location: '/elsewhere' }).end(),
+        () => response.writeHead(401).end(),
+      );
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/alerts`; // Safe cast: the server listens on TCP.
+  }
+
+  /** The types of the messages, in the order of their arrival. */
+  get types(): string[] {
+    return this.received.map(({ body }) => body.type);
+  }
+
+  stop(): void {
+    this.server.close();
+    this.server.closeAllConnections();
+  }
+
+  private async take(request: IncomingMessage): Promise<void> {
+    const body = await text(request);
+    const headers = request.headers as Record<string, string>; // Safe cast: none of these headers is repeated.
+    new Webhook(this.secret).verify(body, headers);
+    this.received.push({
+      path: request.url,
+      id: headers['webhook-id'] ?? '',
+      body: JSON.parse(body) as ReceivedWebhook['body'], // holds as far as tests compare it
+    });
+  }
+}
