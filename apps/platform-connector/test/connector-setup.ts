@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { NestFactory } from '@nestjs/core';
 import { RequestClient } from '@stream-events/messaging';
-import { Health, loadConfig, Registry, toLoggedError, type Logger } from '@stream-events/service';
+import { Alarms, Health, loadConfig, Registry, toLoggedError, type Logger } from '@stream-events/service';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import { pino } from 'pino';
 import type { DataSource } from 'typeorm';
@@ -10,6 +10,10 @@ import { variables, type PlatformConnectorConfig } from '../src/platform-connect
 import { schema } from '../src/platform-connector.database.js';
 import { PlatformConnectorModule } from '../src/platform-connector.module.js';
 import { PlatformHttp } from '../src/platform/platform-http.js';
+import { SocketAlarms } from '../src/alarm-checks/socket-alarms.service.js';
+import { alarmTimes } from '../src/alarms/alarm-times.js';
+import { AlarmPoster } from '../src/alarms/alarm-poster.service.js';
+import { AlarmsRepository } from '../src/alarms/alarms.repository.js';
 import { ClientCalls } from '../src/client-calls/client-calls.service.js';
 import { ShardKeeper } from '../src/conduits/shard-keeper.service.js';
 import { ConnectionUpkeep } from '../src/connections/connection-upkeep.service.js';
@@ -21,6 +25,7 @@ import { Pictures } from '../src/pictures/pictures.service.js';
 import type { OutboundPlatform } from '@stream-events/platforms';
 import { PLATFORM } from '../src/platform/platform-settings.js';
 import { PlatformStatusService } from '../src/status/platform-status.service.js';
+import { UserSockets } from '../src/user-sockets/user-sockets.service.js';
 import { connectConnector } from './connect-connector.js';
 import { FakePlatform } from './fake-platform.js';
 
@@ -36,6 +41,11 @@ export interface ConnectorInstance {
   userTokens: UserTokens;
   calls: ClientCalls;
   shards: ShardKeeper;
+  userSockets: UserSockets;
+  alarms: Alarms;
+  alarmList: AlarmsRepository;
+  alarmPoster: AlarmPoster;
+  socketAlarms: SocketAlarms;
   pictures: Pictures;
   pictureCache: PicturesRepository;
   metrics: Registry;
@@ -86,7 +96,10 @@ export class ConnectorSetup {
     return pino({ level: 'trace', serializers: { err: (error: unknown) => toLoggedError(error) } }, stream);
   }
 
-  async createInstance(environment: Record<string, string> = {}): Promise<ConnectorInstance> {
+  async createInstance(
+    environment: Record<string, string> = {},
+    times = alarmTimes,
+  ): Promise<ConnectorInstance> {
     const metrics = new Registry();
     const shell = {
       config: this.config(environment),
@@ -95,11 +108,15 @@ export class ConnectorSetup {
       metrics,
     };
     const context = await NestFactory.createApplicationContext(
-      PlatformConnectorModule.register(shell, {
-        dataSource: this.dataSource,
-        client: new RequestClient({ urls: [shell.config.NATS_URL[0] ?? ''], name: 'never-connected' }),
-        connection: undefined as unknown as NatsConnection, // holds: no consumer is started
-      }),
+      PlatformConnectorModule.register(
+        shell,
+        {
+          dataSource: this.dataSource,
+          client: new RequestClient({ urls: [shell.config.NATS_URL[0] ?? ''], name: 'never-connected' }),
+          connection: undefined as unknown as NatsConnection, // holds: no consumer is started
+        },
+        times,
+      ),
       { logger: false, abortOnError: false },
     );
     const instance: ConnectorInstance = {
@@ -110,12 +127,18 @@ export class ConnectorSetup {
       userTokens: context.get(UserTokens),
       calls: context.get(ClientCalls),
       shards: context.get(ShardKeeper),
+      userSockets: context.get(UserSockets),
+      alarms: context.get(Alarms),
+      alarmList: context.get(AlarmsRepository),
+      alarmPoster: context.get(AlarmPoster),
+      socketAlarms: context.get(SocketAlarms),
       pictures: context.get(Pictures),
       pictureCache: context.get(PicturesRepository),
       metrics,
       close: async () => {
         await context.get(ConnectionUpkeep).stop();
         await context.get(ShardKeeper).stop();
+        await context.get(UserSockets).stop();
         await context.close();
         await context.get(PlatformHttp).close();
         await context.get(PictureDownloads).close();

@@ -11,10 +11,10 @@ type Alarm = components['schemas']['AlarmRecord'];
 
 /** What alarms are about. New versions of the service add kinds. */
 const titles: Record<string, string> = {
-  transport_down: 'No platform messages can arrive',
+  transport_down: 'Platform messages cannot arrive',
   platform_unavailable: 'The platform’s API does not respond',
-  subscription_not_enabled: 'Subscriptions are not enabled',
-  shard_lost: 'A shard has lost its connection',
+  subscription_not_enabled: 'Subscriptions stay not enabled',
+  shard_lost: 'A shard of the conduit has no connection',
   channel_silent: 'A live channel is silent',
   clock_off: 'The clock is wrong',
   disk_low: 'The disk is nearly full',

@@ -37,7 +37,7 @@ describe(AlarmChecks.name, () => {
       new Registry(),
     );
     const alarms = new Alarms((report) => repository.save(report), silent);
-    const subscriptions = new SubscriptionAlarms(dataSource, alarms, times);
+    const subscriptions = new SubscriptionAlarms(dataSource, repository, alarms, times);
     const counted = { checked: 0 };
     const run = subscriptions.run.bind(subscriptions);
     subscriptions.run = () => {
@@ -51,11 +51,11 @@ describe(AlarmChecks.name, () => {
     return Object.assign(counted, { repository, stop: () => instances.shift()?.stop() });
   }
 
-  const add = (status: string, { attempts = 0, age = '1 hour' } = {}): Promise<unknown> =>
+  const addRefused = (): Promise<unknown> =>
     dataSource.query(
-      `INSERT INTO subscriptions (id, type, version, condition, status, attempts, status_since)
-       VALUES ($1, 'channel.follow', '2', jsonb_build_object('broadcaster_user_id', $1::uuid::text), $2, $3, now() - $4::interval)`,
-      [v7(), status, attempts, age],
+      `INSERT INTO subscriptions (id, type, version, condition, status, attempts)
+       VALUES ($1, 'channel.follow', '2', '{}', 'refused', 2)`,
+      [v7()],
     );
   const untilOpen = ({ repository }: { repository: AlarmsRepository }, ...keys: string[]): Promise<void> =>
     eventually(async () => {
@@ -63,41 +63,8 @@ describe(AlarmChecks.name, () => {
       expect(open.map(({ key }) => key).sort()).toEqual(keys);
     });
 
-  it('raises an alarm while subscriptions are not enabled, with their number and an example, and clears it', async () => {
-    await add('enabled');
-    await add('limit_reached');
-    await add('not_granted');
-    await add('refused');
-    await add('refused');
-    const instance = start();
-    await untilOpen(instance, 'subscription_not_enabled');
-    const [alarm] = (await instance.repository.list()).open;
-    expect(alarm?.message).toMatch(
-      /not enabled: 2 refused\. For example, channel\.follow with \{"broadcaster_user_id"/,
-    );
-    await dataSource.query(`UPDATE subscriptions SET status = 'enabled' WHERE status = 'refused'`);
-    await untilOpen(instance);
-  });
-
-  it('gives a new subscription time, and none to one that has failed', async () => {
-    await add('enabled');
-    await add('waiting', { age: '-1 hour' });
-    await add('webhook_callback_verification_pending', { age: '-1 hour', attempts: 1 });
-    const instance = start();
-    await untilOpen(instance, 'subscription_not_enabled');
-    expect((await instance.repository.list()).open[0]?.message).toMatch(/not enabled: 1 webhook/);
-  });
-
-  it('raises an alarm when the webhook cannot be reached', async () => {
-    await add('webhook_callback_verification_failed', { attempts: 3 });
-    const instance = start();
-    await untilOpen(instance, 'subscription_not_enabled', 'transport_down:webhook');
-    await dataSource.query(`UPDATE subscriptions SET status = 'enabled'`);
-    await untilOpen(instance);
-  });
-
   it('checks in one instance at a time, and in another one when the first stops; alarms stay open meanwhile', async () => {
-    await add('refused');
+    await addRefused();
     const first = start();
     await untilOpen(first, 'subscription_not_enabled');
     const [{ id } = { id: '' }] = (await first.repository.list()).open;

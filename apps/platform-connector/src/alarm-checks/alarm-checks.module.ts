@@ -1,27 +1,41 @@
 import { Module } from '@nestjs/common';
 import { AlarmsRepository } from '../alarms/alarms.repository.js';
+import { ConduitsModule } from '../conduits/conduits.module.js';
+import { ConnectionsModule } from '../connections/connections.module.js';
 import { PlatformModule } from '../platform/platform.module.js';
+import { SocketsModule } from '../sockets/sockets.module.js';
+import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { ALARM_CHECKS, AlarmChecks, type AlarmCheck } from './alarm-checks.service.js';
 import { ChannelSilence } from './channel-silence.service.js';
 import { InstanceAlarms } from './instance-alarms.service.js';
+import { SocketAlarms } from './socket-alarms.service.js';
+import { SocketFaults } from './socket-faults.service.js';
 import { SubscriptionAlarms } from './subscription-alarms.service.js';
 
 /** The checks that raise and clear the connector's own alarms. */
 @Module({
-  imports: [PlatformModule],
+  imports: [ConduitsModule, ConnectionsModule, PlatformModule, SocketsModule, SubscriptionsModule],
   providers: [
     {
       provide: ALARM_CHECKS,
-      inject: [SubscriptionAlarms, ChannelSilence, AlarmsRepository],
+      inject: [SocketAlarms, SubscriptionAlarms, ChannelSilence, AlarmsRepository],
       useFactory: (
+        sockets: SocketAlarms,
         subscriptions: SubscriptionAlarms,
         silence: ChannelSilence,
         alarms: AlarmsRepository,
-      ): AlarmCheck[] => [subscriptions, silence, { run: () => alarms.expire(), stop: () => undefined }],
+      ): AlarmCheck[] => [
+        sockets,
+        subscriptions,
+        silence,
+        { run: () => alarms.expire(), stop: () => undefined },
+      ],
     },
     AlarmChecks,
     ChannelSilence,
     InstanceAlarms,
+    SocketAlarms,
+    SocketFaults,
     SubscriptionAlarms,
   ],
 })

@@ -1,79 +1,101 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { AlarmKey } from '@stream-events/contracts';
+import type { AlarmKind } from '@stream-events/contracts';
 import { Alarms } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import { ALARM_TIMES, type AlarmTimes } from '../alarms/alarm-times.js';
-import { enabled, limitReached, notGranted, verificationFailed } from '../subscriptions/own-subscription.js';
+import { AlarmsRepository } from '../alarms/alarms.repository.js';
+import {
+  enabled,
+  limitReached,
+  notGranted,
+  verificationFailed,
+  waiting,
+} from '../subscriptions/own-subscription.js';
+import { HeldAlarms } from './held-alarms.js';
 
 // The streamer is polled, or the channel has not given its consent: states that the API shows with their remedies.
 const acceptedStatuses = [enabled, limitReached, notGranted];
 const unreachableStatuses = [verificationFailed, 'notification_failures_exceeded'];
 const webhookDown = 'transport_down:webhook';
 const notEnabled = 'subscription_not_enabled';
+// Without a transport or the platform, no subscription can be created.
+const explanations: readonly AlarmKind[] = ['transport_down', 'platform_unavailable'];
 
 interface StatusCount {
   status: string;
   count: number;
-  example: string;
+  /** The number of those that stay not enabled, and one of them. */
+  faulty: number;
+  example: string | null;
 }
 
 /** Checks that the subscriptions are enabled, and that the platform can reach the webhook callback. */
 @Injectable()
 export class SubscriptionAlarms {
-  private readonly wrongSince = new Map<AlarmKey, number>();
+  private readonly held: HeldAlarms;
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly alarms: Alarms,
+    private readonly repository: AlarmsRepository,
+    alarms: Alarms,
     @Inject(ALARM_TIMES) private readonly times: AlarmTimes,
-  ) {}
+  ) {
+    this.held = new HeldAlarms(alarms, times);
+  }
 
   async run(): Promise<void> {
     const counts = await this.count();
-    const faulty = counts.filter(({ status }) => !acceptedStatuses.includes(status));
-    this.decide(notEnabled, describeFaulty(faulty));
-    const isAnyEnabled = counts.some(({ status }) => status === enabled);
-    const isUnreachable = counts.some(({ status }) => unreachableStatuses.includes(status));
-    this.decide(
-      webhookDown,
-      isUnreachable && !isAnyEnabled
-        ? 'No webhook subscription works, because the platform’s messages do not reach PUBLIC_URL. Check the address and the proxy.'
-        : undefined,
-    );
+    const webhookFault = describeWebhookFault(counts);
+    this.held.decide(webhookDown, webhookFault);
+    const fault = describeFaulty(counts);
+    // One alarm per cause.
+    if (fault !== undefined && (webhookFault !== undefined || (await this.isExplained())))
+      this.held.restart(notEnabled);
+    else this.held.decide(notEnabled, fault);
   }
 
   stop(): void {
-    for (const key of this.wrongSince.keys()) this.alarms.withdraw(key);
-    this.wrongSince.clear();
+    this.held.stop();
   }
 
-  /** Counts subscriptions by status. A new one gets time to be created, unless an attempt has failed already. */
+  private async isExplained(): Promise<boolean> {
+    return (await this.repository.listOpen()).some(({ kind }) => explanations.includes(kind));
+  }
+
+  /**
+   * Counts subscriptions by status. A subscription stays not enabled when an attempt has failed twice, or when it has not been enabled for
+   * 45 s, although the reconciler has no work left, or gets none done. While thousands are created, the last of them wait for minutes.
+   */
   private count(): Promise<StatusCount[]> {
     return this.dataSource.query<StatusCount[]>(
-      `SELECT status, count(*)::int AS count, min(type || ' with ' || condition::text || coalesce(': ' || reason, '')) AS example
-       FROM subscriptions
-       WHERE status = ANY($1) OR attempts > 0 OR status_since < now() - make_interval(secs => $2::float8 / 1000)
-       GROUP BY status ORDER BY status`,
-      [acceptedStatuses, this.times.holdMs],
+      `WITH work AS (
+         SELECT completed_at, (SELECT max(updated_at) FROM subscriptions WHERE status <> $2) > now() - 2 * hold AS is_progressing, hold
+         FROM reconciliation, make_interval(secs => $3::float8 / 1000) AS hold
+       ), judged AS (
+         SELECT status, type || ' with ' || condition::text || coalesce(': ' || reason, '') AS description,
+           status <> ALL($1) AND (attempts > 1 OR (
+             status_since < now() - 1.5 * hold AND NOT (coalesce(is_progressing, false) AND coalesce(completed_at < status_since, true))
+           )) AS is_faulty
+         FROM subscriptions, work
+       )
+       SELECT status, count(*)::int AS count, count(*) FILTER (WHERE is_faulty)::int AS faulty,
+              min(description) FILTER (WHERE is_faulty) AS example
+       FROM judged GROUP BY status ORDER BY status`,
+      [acceptedStatuses, waiting, this.times.holdMs],
     );
-  }
-
-  /** Raises an alarm when the fault has lasted for a while. @param message undefined: there is no fault */
-  private decide(key: AlarmKey, message: string | undefined): void {
-    if (message === undefined) {
-      this.wrongSince.delete(key);
-      this.alarms.clear(key);
-      return;
-    }
-    const since = this.wrongSince.get(key) ?? performance.now();
-    this.wrongSince.set(key, since);
-    if (performance.now() >= since + this.times.holdMs) this.alarms.raise(key, message);
   }
 }
 
-function describeFaulty(faulty: readonly StatusCount[]): string | undefined {
+function describeWebhookFault(counts: readonly StatusCount[]): string | undefined {
+  const isUnreachable = counts.some(({ status }) => unreachableStatuses.includes(status));
+  if (!isUnreachable || counts.some(({ status }) => status === enabled)) return undefined;
+  return 'No webhook subscription works, because the platform’s messages do not reach PUBLIC_URL. Check the address and the proxy.';
+}
+
+function describeFaulty(counts: readonly StatusCount[]): string | undefined {
+  const faulty = counts.filter(({ example }) => example !== null);
   const [first] = faulty;
   if (!first) return undefined;
-  const counts = faulty.map(({ status, count }) => `${count} ${status}`).join(', ');
-  return `Subscriptions are not enabled: ${counts}. For example, ${first.example}. See GET /api/v1/platform/subscriptions.`;
+  const numbers = faulty.map(({ status, faulty: number }) => `${number} ${status}`).join(', ');
+  return `Subscriptions are not enabled: ${numbers}. For example, ${first.example}. See GET /api/v1/platform/subscriptions.`;
 }

@@ -26,6 +26,8 @@ export interface AlarmTimes {
   checkMs: number;
   /** How long a fault must last that often disappears by itself. */
   holdMs: number;
+  /** A clock that never goes back, in milliseconds, for the faults that are held. */
+  now: () => number;
   posting: PostingTimes;
   silence: SilenceTimes;
 }
@@ -37,6 +39,7 @@ export const ALARM_TIMES = Symbol('ALARM_TIMES');
 export const alarmTimes: AlarmTimes = {
   checkMs: 5_000,
   holdMs: 30_000,
+  now: () => performance.now(),
   // Gives up after about an hour: an older alarm says little, and the list of alarms still has it.
   posting: { timeoutMs: 10_000, minPauseMs: 5_000, maxPauseMs: 300_000, maxAttempts: 17 },
   silence: {

@@ -17,10 +17,10 @@ import { defineContract, EmptyRequest } from '../contract.js';
 /** What an alarm is about, with its meaning for the documentation. */
 export const alarmKinds = {
   transport_down:
-    'The platform’s messages cannot arrive: no webhook subscription works, or no socket is connected',
+    'The platform’s messages cannot arrive: no webhook subscription works, or the event sockets are not connected',
   platform_unavailable: 'The platform’s API does not respond to calls',
-  subscription_not_enabled: 'Subscriptions that the service wants are not enabled on the platform',
-  shard_lost: 'A shard of the conduit has no connection',
+  subscription_not_enabled: 'Subscriptions that the service wants stay not enabled on the platform',
+  shard_lost: 'A shard of the conduit has no connection, but others have',
   channel_silent: 'A live channel has sent no event for much longer than it usually does',
   clock_off:
     'The clock differs from the platform’s, which rejects or makes the service reject messages that seem too old',

@@ -1,0 +1,48 @@
+import type { AlarmKey } from '@stream-events/contracts';
+import type { Alarms } from '@stream-events/service';
+import type { AlarmTimes } from '../alarms/alarm-times.js';
+
+/** Raises alarms whose cause has lasted for a while, because most causes disappear by themselves. */
+export class HeldAlarms {
+  /** Since when each cause exists, by the clock of the times. */
+  private readonly since = new Map<AlarmKey, number>();
+  private readonly raised = new Set<AlarmKey>();
+
+  constructor(
+    private readonly alarms: Alarms,
+    private readonly times: Pick<AlarmTimes, 'holdMs' | 'now'>,
+  ) {}
+
+  /** The alarms that are open or held. */
+  get keys(): AlarmKey[] {
+    return [...new Set([...this.since.keys(), ...this.raised])];
+  }
+
+  /** @param message what is wrong, and what to do; undefined when there is no cause */
+  decide(key: AlarmKey, message: string | undefined): void {
+    if (message === undefined) {
+      this.since.delete(key);
+      this.raised.delete(key);
+      this.alarms.clear(key);
+      return;
+    }
+    const now = this.times.now();
+    const since = this.since.get(key) ?? now;
+    this.since.set(key, since);
+    if (now < since + this.times.holdMs) return;
+    this.raised.add(key);
+    this.alarms.raise(key, message);
+  }
+
+  /** Counts the time of a cause from the next decision on. An open alarm remains open. */
+  restart(key: AlarmKey): void {
+    this.since.delete(key);
+  }
+
+  /** Leaves the open alarms to the next holder of the lease. */
+  stop(): void {
+    for (const key of this.raised) this.alarms.withdraw(key);
+    this.raised.clear();
+    this.since.clear();
+  }
+}
