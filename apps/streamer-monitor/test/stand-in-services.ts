@@ -6,6 +6,7 @@ import {
   lookUpUsers,
   reconcileSubscriptions,
   ServiceError,
+  setStreamerEventTypes,
   type AcceptedReply,
   type Contract,
   type EmptyRequest,
@@ -17,7 +18,9 @@ import {
   type LookUpUsersRequest,
   type PlatformStreamMessage,
   type PlatformUserMessage,
+  type SetStreamerEventTypesRequest,
   type StoredEvent,
+  type StreamerEventTypesReply,
 } from '@stream-events/contracts';
 import { ErrorResponder, Handles, NatsServerStrategy } from '@stream-events/messaging';
 import { createLogger } from '@stream-events/service';
@@ -35,6 +38,7 @@ export class StandInPlatform {
   readonly streamLookUps: string[][] = [];
   readonly userLookUps: LookUpUsersRequest[] = [];
   hints = 0;
+  readonly eventTypeChoices: SetStreamerEventTypesRequest[] = [];
 
   async answer(): Promise<void> {
     await this.gate;
@@ -69,6 +73,13 @@ class StandInConnectorController {
     this.platform.hints += 1;
     await this.platform.answer();
     return {};
+  }
+
+  @Handles(setStreamerEventTypes)
+  async setEventTypes(request: SetStreamerEventTypesRequest): Promise<StreamerEventTypesReply> {
+    this.platform.eventTypeChoices.push(request);
+    await this.platform.answer();
+    return { types: request.types };
   }
 }
 
@@ -120,7 +131,7 @@ class StandInModule {
 
 /** Plays the platform connector on a real broker. */
 export function startStandInConnector(nats: TestNats, platform: StandInPlatform): Promise<INestMicroservice> {
-  const contracts = [lookUpUsers, lookUpStreams, reconcileSubscriptions];
+  const contracts = [lookUpUsers, lookUpStreams, reconcileSubscriptions, setStreamerEventTypes];
   return serve(
     nats,
     'platform-connector',

@@ -228,6 +228,8 @@ export const natsUsers = {
       'request.platform-connector.look-up-users',
       'request.platform-connector.look-up-streams',
       'request.platform-connector.reconcile-subscriptions',
+      // The choice of a deleted streamer is deleted.
+      'request.platform-connector.set-streamer-event-types',
       // Streams are rebuilt from the event log.
       'request.events.list',
       instanceReportSubject,

@@ -254,6 +254,14 @@ describe(StreamersService.name, () => {
       });
       expect(await store.count('stream_samples')).toBe(0);
     }, 60_000);
+
+    it('has the connector delete the chosen event types', async () => {
+      const { id, platformId } = await store.addStreamer();
+      await caller.ask(deleteStreamer, { id });
+      await eventually(() =>
+        expect(platform.eventTypeChoices).toContainEqual({ userId: platformId, types: null }),
+      );
+    });
   });
 
   describe('list', () => {

@@ -124,8 +124,8 @@ export class StreamersService {
    * @throws ServiceError `not_found`
    */
   async delete(id: string): Promise<void> {
-    await this.dataSource.transaction(async (transaction) => {
-      await lock(transaction, id);
+    const { platformId } = await this.dataSource.transaction(async (transaction) => {
+      const streamer = await lock(transaction, id);
       await transaction.query('DELETE FROM offline_events WHERE streamer_id = $1', [id]);
       await transaction.query(
         `WITH removed AS (DELETE FROM streams WHERE streamer_id = $1 RETURNING id)
@@ -134,8 +134,9 @@ export class StreamersService {
         [id],
       );
       await transaction.delete(Streamer, { id });
+      return streamer;
     });
-    this.hint.send();
+    this.hint.sendDeleted(platformId);
   }
 
   /** Deletes the streamer with this id on the platform, for an erasure. Returns what was found. */

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { reconcileSubscriptions } from '@stream-events/contracts';
+import { reconcileSubscriptions, setStreamerEventTypes } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import { LOGGER, type Logger } from '@stream-events/service';
 
@@ -20,6 +20,16 @@ export class SubscriptionHint {
       this.logger.debug(
         { err: error },
         'cannot notify the platform connector of changed streamers, subscriptions will follow within 1 min',
+      );
+    });
+  }
+
+  /** The same for a deleted streamer, whose chosen event types are deleted, too. Returns immediately. */
+  sendDeleted(userId: string): void {
+    this.client.request(setStreamerEventTypes, { userId, types: null }).catch((error: unknown) => {
+      this.logger.warn(
+        { err: error, userId },
+        'cannot delete the chosen event types of a deleted streamer, they apply if the streamer is added again',
       );
     });
   }
