@@ -112,10 +112,22 @@ describe('connections to channels', () => {
   );
 
   it(
-    'deletes a connection, and revokes its token',
+    'deletes a connection, revokes its token, and leaves entries in the audit log',
     async () => {
       const { id } = await connect(await platform.addUser());
       expect((await stack.request('DELETE', `${path}/${id}`)).status).toBe(204);
+      await eventually(async () => {
+        const { json } = await stack.request<{ results: { action: string; object_id: string }[] }>(
+          'GET',
+          '/api/v1/audit-log?page_size=100',
+        );
+        const entries = json.results.filter(({ object_id }) => object_id === id);
+        expect(entries.map(({ action }) => action).sort()).toEqual([
+          'connection.completed',
+          'connection.removed',
+          'connection.started',
+        ]);
+      }, settled);
       expect((await stack.request('GET', `${path}/${id}`)).status).toBe(404);
       expect(Object.entries(await platform.requests()).filter(([name]) => name.includes('revoke'))).toEqual([
         [expect.any(String), 1],

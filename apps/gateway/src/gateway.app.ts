@@ -1,5 +1,5 @@
 import { KeyRotation } from '@stream-events/database';
-import { instanceReportSubject, type LiveReport } from '@stream-events/contracts';
+import { connectionReportSubject, instanceReportSubject, type LiveReport } from '@stream-events/contracts';
 import { IngestPublisher } from '@stream-events/ingest';
 import { InstanceReporter, RequestClient, type MeasureSources } from '@stream-events/messaging';
 import { Alarms, closeAll, defineService, SecretBox, type Logger, type Shell } from '@stream-events/service';
@@ -21,6 +21,7 @@ import { ErasureWatch } from './live/stream/erasure-watch.service.js';
 import { EventFeed } from './live/stream/event-feed.service.js';
 import { EventsStreamClient } from './live/stream/events-stream-client.js';
 import { UsageChannel } from './live/usage/usage-channel.js';
+import { CompletedConnections } from './platform/completed-connections.service.js';
 import { RehearsalRunner } from './rehearsals/rehearsal-runner.service.js';
 import { ReplayChannel } from './replays/replay-channel.js';
 import { ReplayRunner } from './replays/replay-runner.service.js';
@@ -72,6 +73,7 @@ async function start(shell: Shell<GatewayConfig>) {
   const rehearsals = app.get(RehearsalRunner);
   const board = app.get(InstanceBoard);
   const alarms = app.get(Alarms);
+  const completed = app.get(CompletedConnections);
   const readLive = (): LiveReport => live.report();
   const reporter = new InstanceReporter(client, shell, { service: 'gateway', measures, readLive });
 
@@ -79,6 +81,7 @@ async function start(shell: Shell<GatewayConfig>) {
   await Promise.all([client.connect(), ingestPublisher.connect(), eventsStream.connect(), usage.connect()]);
   await named.connect();
   client.listen(instanceReportSubject, (text) => board.learn(text));
+  client.listen(connectionReportSubject, (text) => completed.learn(text));
   await replayChannel.connect((event, connectionName) => live.replay(event, connectionName));
   serveStreamDescription(app);
   serveApiDescription(app);

@@ -2,6 +2,7 @@ import { eventsStreamName, replaySubjects } from './events/event-subject.js';
 import { liveUsageSubject } from './live/live-usage.js';
 import { namedConnectionsSubject } from './live/named-connections.js';
 import { ingestSubject, intakeSubject } from './events/ingest-message.js';
+import { connectionReportSubject } from './platform/connection-report.js';
 import { instanceReportSubject } from './system/instance-report.js';
 
 /**
@@ -11,7 +12,7 @@ import { instanceReportSubject } from './system/instance-report.js';
  *  SERVICES      requests, the INGEST stream, replays (live.replay.>)     one user for each service
  *     │ replays, and the consumer gate
  *     │          live usage of the gateways (live.usage), messages to named connections (live.connections), and the
- *     │          reports of all instances (system.instances)
+ *     │          reports of all instances (system.instances) and of completed connections (platform.connections)
  *     │ replays
  *     │             EVENTS   only the EVENTS stream                       a second user for each service that uses it
  *     ▼                │ the part of the JetStream API that reading needs
@@ -180,7 +181,13 @@ export const natsUsers = {
       namedConnectionsSubject,
       instanceReportSubject,
     ],
-    subscribe: [replaySubjects, liveUsageSubject, namedConnectionsSubject, instanceReportSubject],
+    subscribe: [
+      replaySubjects,
+      liveUsageSubject,
+      namedConnectionsSubject,
+      instanceReportSubject,
+      connectionReportSubject,
+    ],
     // Gateways reply to messages to named connections.
     servesRequests: true,
   }),
@@ -218,6 +225,7 @@ export const natsUsers = {
       'request.events.store-batch',
       ingestSubject,
       instanceReportSubject,
+      connectionReportSubject,
     ],
     subscribe: ['request.platform-connector.>'],
     servesRequests: true,

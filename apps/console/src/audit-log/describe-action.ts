@@ -21,6 +21,7 @@ const phrases: Record<string, string> = {
   'event_type.activated': 'activated the event type',
   'event_type.deactivated': 'deactivated the event type',
   'connection.started': 'started to connect the channel',
+  'connection.completed': 'gave consent on the platform for the connection',
   'connection.removed': 'removed the connection',
   'platform_call.sent': 'called the platform:',
   'dead_letter.retried': 'stored the dead letter',

@@ -22,6 +22,7 @@ export const auditActions = {
   'event_type.activated': 'an event type was activated',
   'event_type.deactivated': 'an event type was deactivated',
   'connection.started': 'a connection to a channel was started',
+  'connection.completed': 'a user gave consent on the platform, and the channel or bot account is connected',
   'connection.removed': 'a connection to a channel was removed',
   'platform_call.sent':
     'a call that changes something was sent to the platform, which accepted it; chat messages are not recorded',

@@ -13,6 +13,8 @@ export interface AuditedAction {
   action: AuditAction;
   by: Actor;
   objectId: string | null;
+  /** A UUIDv7, when several gateways add the same entry. By default, a new one. */
+  id?: string;
 }
 
 // Hours of ordinary use while the database is unavailable, in about 5 MiB.
@@ -76,10 +78,10 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /** Adds an entry soon. Never fails. */
-  record({ action, by, objectId }: AuditedAction): void {
+  record({ action, by, objectId, id = uuidV7() }: AuditedAction): void {
     if (action === 'user.login_failed' && !this.failedLogins.admit()) return;
     const address = by.address?.slice(0, maxAddressLength) ?? null;
-    this.add({ id: uuidV7(), action, userId: by.id, username: by.username, objectId, address, count: 1 });
+    this.add({ id, action, userId: by.id, username: by.username, objectId, address, count: 1 });
   }
 
   /** Resolves when no entry waits any more. */

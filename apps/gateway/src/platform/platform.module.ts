@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AuditLogModule } from '../audit-log/audit-log.module.js';
 import { PagingModule } from '../paging/paging.module.js';
 import { UsersModule } from '../users/users.module.js';
+import { CompletedConnections } from './completed-connections.service.js';
 import { ConnectionCallbackController } from './connection-callback.controller.js';
 import { ConnectionsController } from './connections.controller.js';
 import { PlatformCallsController } from './platform-calls.controller.js';
@@ -19,5 +20,6 @@ import { StreamerEventTypesController } from './streamer-event-types.controller.
     PicturesController,
     StreamerEventTypesController,
   ],
+  providers: [CompletedConnections],
 })
 export class PlatformModule {}

@@ -1,7 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { createStreamer, ServiceError } from '@stream-events/contracts';
+import {
+  connectionReportSubject,
+  createStreamer,
+  printConnectionReport,
+  ServiceError,
+} from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import { LOGGER, type Logger } from '@stream-events/service';
+import { v7 } from 'uuid';
 import { UserGrants } from '../grants/user-grants.service.js';
 import { ConnectionsRepository } from './connections.repository.js';
 
@@ -14,6 +20,14 @@ export class ConnectionConsequences {
     private readonly connections: ConnectionsRepository,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
+
+  /** Reports a completed connection to the gateways, for their audit log. The report is lost when none of them runs. */
+  onConnected(connectionId: string): void {
+    this.client.announce(
+      connectionReportSubject,
+      printConnectionReport({ connectionId, auditEntryId: v7() }),
+    );
+  }
 
   /** Subscribes to what a user has granted. */
   async onGranted(userId: string): Promise<void> {

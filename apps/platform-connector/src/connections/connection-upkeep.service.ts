@@ -103,7 +103,10 @@ export class ConnectionUpkeep {
     if (!owner) return;
     const isNew = connection.state !== 'connected';
     await this.repository.saveConnected(connection, owner);
-    if (isNew) this.logger.info({ connectionId: id, userId: owner.userId, role }, 'user connected');
+    if (isNew) {
+      this.logger.info({ connectionId: id, userId: owner.userId, role }, 'user connected');
+      this.consequences.onConnected(id);
+    }
     if (isNew || !areSameScopes(owner.scopes, connection.scopes))
       await this.consequences.onGranted(owner.userId);
     if (connection.isMonitored || role === 'bot') return;
