@@ -12,7 +12,8 @@ import tseslint from 'typescript-eslint';
  *   laptop    the embedded servers: only bundles and the test kit use them, so no service depends on them
  *   testing   the test kit, which starts services; only tests import it (see no-restricted-imports)
  *   client    installed by users and run in browsers: imports no other project
- *   page      runs in browsers and uses only the public API: imports only the client
+ *   page      runs in browsers and uses only the public API: imports only the client, and libs of pages
+ *   page-lib  pure functions that several pages need: imports no other project
  *
  * Layers: contracts ← service ← connections (messaging, database) ← features (ingest, platforms). Libs of one layer do not import
  * each other. `npm run check` proves that the rules are active: they must reject the imports in tools/boundary-probe.
@@ -25,7 +26,8 @@ const boundaries = [
   // The test kit creates the roles of the services as every deployment does.
   allow('type:testing', 'type:laptop', 'layer:service', 'test-setup'),
   allow('type:client'),
-  allow('type:page', 'type:client'),
+  allow('type:page', 'type:client', 'type:page-lib'),
+  allow('type:page-lib'),
   allow('layer:contracts'),
   allow('layer:service', 'layer:contracts'),
   allow('layer:connections', 'layer:contracts', 'layer:service'),

@@ -197,6 +197,30 @@ describe('live events', () => {
     expect([received(deaf), received(foreign)]).toEqual([[], []]);
   });
 
+  it('are listed for their user, with the state and whether they take controls', async () => {
+    const registration = { username: uniqueType('user'), password: 'a password of some length' };
+    const { json } = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', {
+      body: registration,
+    });
+    const token = json.auth_token;
+    await Promise.all([
+      connect({ token, name: 'overlay', controls: true }),
+      connect({ token, name: 'bot' }, stack.urls[1]),
+      connect({ name: 'of somebody else' }),
+    ]);
+    const { username } = registration;
+    const listed = { username, state: 'live', lag_events: 0, transport: 'websocket' };
+    // Gateways report their connections every 5 s.
+    await eventually(
+      async () =>
+        expect((await stack.request('GET', '/api/v1/live-connections', { token })).json).toMatchObject([
+          { ...listed, name: 'bot', takes_controls: false },
+          { ...listed, name: 'overlay', takes_controls: true },
+        ]),
+      { timeoutMs: 20_000 },
+    );
+  });
+
   it('carry no control without a connection, a known control, or the right to it', async () => {
     const name = uniqueType('overlay');
     const path = `/api/v1/live-connections/${name}/controls`;

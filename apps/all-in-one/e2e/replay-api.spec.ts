@@ -82,6 +82,25 @@ describe('POST /api/v1/platform-events/<id>/replay', () => {
     expect(message?.headers?.has('Connection-Name')).toBe(false);
   });
 
+  it('reaches only the connections with a name, if the body has one', async () => {
+    const event = await create(uniqueType());
+    const path = `${eventsPath}/${event.id}/replay`;
+
+    for (const body of [{ connection: ' über ' }, { ...event, connection: null }])
+      expect(await stack.request('POST', path, { body })).toMatchObject({ status: 200 });
+    const refused = await stack.request<Problem>('POST', path, { body: { conection: 'x', connection: '' } });
+
+    expect([refused.status, Object.keys(refused.json.errors ?? {})]).toEqual([
+      400,
+      expect.arrayContaining(['connection', 'conection']),
+    ]);
+    await eventually(() => expect(sentOf(event.event_type)).toHaveLength(2));
+    expect(sentOf(event.event_type).map(({ headers }) => headers?.get('Connection-Name'))).toEqual([
+      encodeURIComponent('über'),
+      '',
+    ]);
+  });
+
   it('keeps the data as sent', async () => {
     const data = '{ "z":1, "a":12345678901234567890, "e":1.50, "text":"\\u00e9\\ud83d" }';
     const body = `{"event_type":"${uniqueType()}","event_source":"s","event_data":${data}}`;

@@ -28,6 +28,13 @@ export const streamersQuery = queryOptions({
   queryFn: () => call(api().GET('/api/v1/streamers')),
 });
 
+/** The open live connections of the user. Gateways report theirs every 5 s. */
+export const liveConnectionsQuery = queryOptions({
+  queryKey: ['live-connections'],
+  queryFn: () => call(api().GET('/api/v1/live-connections')),
+  staleTime: 0,
+});
+
 /** For owners. */
 export const usersQuery = queryOptions({
   queryKey: ['users'],

@@ -1,16 +1,20 @@
-import { Button, CloseButton, CopyButton, Group, ScrollArea, Tabs, Text, Title } from '@mantine/core';
+import { Button, CloseButton, CopyButton, Group, Menu, ScrollArea, Tabs, Text, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { IconCopy, IconPencil, IconRepeat } from '@tabler/icons-react';
+import { IconChevronDown, IconCopy, IconPencil, IconRepeat } from '@tabler/icons-react';
 import type { EventRecord } from '@stream-events/client';
+import { actorOf, printUserText } from '@stream-events/sentences';
 import { queryOptions, useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { api, call } from '../api/api.js';
 import { describeFault } from '../api/api-error.js';
+import { liveConnectionsQuery } from '../api/queries.js';
+import { CategoryPicture } from '../kit/category-picture.js';
 import { indentJson } from '../kit/indent-json.js';
 import { AnchorLink, ButtonLink } from '../kit/links.js';
 import { QueryView } from '../kit/query-view.js';
 import { Time } from '../kit/time.js';
 import { UserAvatar } from '../kit/user-avatar.js';
-import { actorOf } from './describe-event.js';
+import { UserText } from '../kit/user-text.js';
 import { EventFields } from './event-fields.js';
 import classes from './event-inspector.module.css';
 import { EventMarks } from './event-marks.js';
@@ -51,14 +55,17 @@ export function EventInspector({ id, onClose }: EventInspectorProps) {
 
 function EventDetails({ event, text }: { event: EventRecord; text: string }) {
   const json = indentJson(text);
+  const { category_id } = event.event_data;
+  const category = typeof category_id === 'string' ? category_id : undefined;
   return (
     <>
       <div className={classes.head}>
         <Group gap="sm" wrap="nowrap" align="flex-start">
-          <UserAvatar name={actorOf(event.event_data)} />
+          <UserAvatar {...actorOf(event.event_data)} />
           <Text size="md" className={classes.sentence}>
             <Sentence event={event} />
           </Text>
+          {category && <CategoryPicture id={category} />}
         </Group>
         <dl className={classes.facts}>
           <dt>Type</dt>
@@ -123,11 +130,17 @@ function HappenedAt({ data }: { data: EventRecord['event_data'] }) {
 function EventActions({ event, json }: { event: EventRecord; json: string }) {
   const id = event.id ?? event.event_id ?? '';
   const replay = useMutation({
-    mutationFn: () => call(api().POST('/api/v1/platform-events/{id}/replay', { params: { path: { id } } })),
-    onSuccess: () =>
+    mutationFn: (connection: string | null) =>
+      call(
+        api().POST('/api/v1/platform-events/{id}/replay', { params: { path: { id } }, body: { connection } }),
+      ),
+    onSuccess: (_, connection) =>
       notifications.show({
         title: 'Replayed',
-        message: 'All live connections whose filters it matches got it.',
+        message:
+          connection === null
+            ? 'All live connections whose filters it matches got it.'
+            : `The connections with the name ${printUserText(connection)} got it, if their filters match.`,
       }),
     onError: (error) => {
       const { title, detail } = describeFault(error);
@@ -136,15 +149,18 @@ function EventActions({ event, json }: { event: EventRecord; json: string }) {
   });
   return (
     <Group gap="xs">
-      <Button
-        size="xs"
-        variant="default"
-        leftSection={<IconRepeat size={14} />}
-        loading={replay.isPending}
-        onClick={() => replay.mutate()}
-      >
-        Replay to all
-      </Button>
+      <Button.Group>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconRepeat size={14} />}
+          loading={replay.isPending}
+          onClick={() => replay.mutate(null)}
+        >
+          Replay to all
+        </Button>
+        <ConnectionMenu onChoose={(name) => replay.mutate(name)} />
+      </Button.Group>
       <CopyButton value={json}>
         {({ copied, copy }) => (
           <Button size="xs" variant="default" leftSection={<IconCopy size={14} />} onClick={copy}>
@@ -162,5 +178,32 @@ function EventActions({ event, json }: { event: EventRecord; json: string }) {
         Edit and send as test
       </ButtonLink>
     </Group>
+  );
+}
+
+/** The names of the user's live connections, to replay an event to one of them. */
+function ConnectionMenu({ onChoose }: { onChoose: (name: string) => void }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const { data, isPending } = useQuery({ ...liveConnectionsQuery, enabled: isOpen });
+  const names = new Set(data?.flatMap(({ name }) => name ?? []));
+  return (
+    <Menu opened={isOpen} onChange={setIsOpen} position="bottom-end">
+      <Menu.Target>
+        <Button size="xs" variant="default" px={7} aria-label="Replay to one connection">
+          <IconChevronDown size={14} />
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>Replay to one connection</Menu.Label>
+        {[...names].map((name) => (
+          <Menu.Item key={name} onClick={() => onChoose(name)}>
+            <UserText text={name} maxLength={40} />
+          </Menu.Item>
+        ))}
+        {names.size === 0 && (
+          <Menu.Item disabled>{isPending ? 'Loading' : 'No connection with a name is open'}</Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
   );
 }

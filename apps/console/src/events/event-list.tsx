@@ -1,12 +1,12 @@
 import { Button, Loader, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconArrowUp } from '@tabler/icons-react';
+import { actorOf } from '@stream-events/sentences';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useEffectEvent, useRef, type KeyboardEvent } from 'react';
 import { useShortcuts } from '../kit/shortcuts.js';
 import { Time } from '../kit/time.js';
 import { UserAvatar } from '../kit/user-avatar.js';
-import { actorOf } from './describe-event.js';
 import classes from './event-list.module.css';
 import { EventMarks } from './event-marks.js';
 import { feedLimits, type FeedRow } from './feed-rows.js';
@@ -112,7 +112,7 @@ export function EventList({ control, selected, onSelect, onScrolled, onResume }:
                 <span className={classes.time}>
                   <Time value={row.event.created} />
                 </span>
-                <UserAvatar name={actorOf(row.event.event_data)} />
+                <UserAvatar {...actorOf(row.event.event_data)} />
                 <span className={classes.sentence}>
                   <Sentence event={row.event} />
                 </span>

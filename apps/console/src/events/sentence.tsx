@@ -1,6 +1,6 @@
 import type { EventRecord } from '@stream-events/client';
+import { describeEvent } from '@stream-events/sentences';
 import { UserText } from '../kit/user-text.js';
-import { describeEvent } from './describe-event.js';
 import classes from './sentence.module.css';
 
 /** The sentence about an event. Names and texts come from users, and are shown as text only. */

@@ -1,11 +1,19 @@
+import { usePicture } from '../api/use-picture.js';
 import classes from './user-avatar.module.css';
 
-/** Stands for the picture of a user: the initial, on a color that the same name always gets. */
-export function UserAvatar({ name = '' }: { name?: string | undefined }) {
+interface UserAvatarProps {
+  name?: string | undefined;
+  /** The platform's id of the user. Without one, there is no picture. */
+  id?: string | undefined;
+}
+
+/** The picture of a user; until it is there, the initial on a color that the same name always gets. */
+export function UserAvatar({ name = '', id }: UserAvatarProps) {
+  const picture = usePicture('users', id);
   const [initial = '·'] = name.replace(/[^\p{L}\p{N}]/gu, '').toUpperCase();
   return (
     <span className={classes.avatar} style={{ '--avatar-hue': hueOf(name) }} aria-hidden>
-      {initial}
+      {picture === undefined ? initial : <img className={classes.picture} src={picture} alt="" />}
     </span>
   );
 }

@@ -4,11 +4,12 @@ import { printReplayedEventRecord } from '@stream-events/contracts';
 import type { FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
 import { CurrentUser, type Caller } from '../access/caller.js';
-import { Answers, RefusesWith } from '../http/api-decorators.js';
+import { Answers, badBody, MayAccept, RefusesWith } from '../http/api-decorators.js';
+import { OptionalJsonBody } from '../http/json-body.decorator.js';
 import { DescribesEventId } from '../events/event-filter-parameters.js';
 import { EventsService } from '../events/events.service.js';
 import { ReplayChannel } from './replay-channel.js';
-import { ReplayedEventRecord } from './replays.dto.js';
+import { EventReplayBody, ReplayedEventRecord } from './replays.dto.js';
 
 @ApiTags('Replays')
 @Controller('api/v1/platform-events')
@@ -26,19 +27,22 @@ export class EventReplayController {
     operationId: 'replayEvent',
     summary: 'Replay an event',
     description:
-      'Sends a stored event to all live connections whose filters it passes, with origin `replay` and without a position. ' +
-      'Stores nothing and changes no state. A connection that is too slow at that moment misses the replay. The request has no body.',
+      'Sends a stored event to all live connections whose filters it passes, or to those with one name, with origin `replay` and ' +
+      'without a position. Stores nothing and changes no state. A connection that is too slow at that moment misses the replay. The ' +
+      'body may be missing.',
   })
   @DescribesEventId()
+  @MayAccept(EventReplayBody)
   @Answers(200, 'The event as it was sent', { type: ReplayedEventRecord })
-  @RefusesWith({ not_found: 'The event does not exist' })
+  @RefusesWith({ ...badBody, not_found: 'The event does not exist' })
   async replay(
     @Param('id') id: string,
+    @OptionalJsonBody(EventReplayBody) { connection = null }: EventReplayBody,
     @CurrentUser() caller: Caller,
     @Req() request: FastifyRequest,
   ): Promise<string> {
     const event = await this.events.get(id, { requestId: request.id, limits: caller.token.limits });
-    await this.channel.publish([event], null);
+    await this.channel.publish([event], connection);
     return printReplayedEventRecord(event);
   }
 }

@@ -1,3 +1,4 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, OmitType } from '@nestjs/swagger';
 import { isTextWithin, receivedAt, replayOrigin, textFilters } from '@stream-events/contracts';
 import { EventFilterField } from '../events/event-filter-parameters.js';
@@ -75,20 +76,25 @@ export class ReplayBody extends ReplayFilters {
   @IsRate()
   rate?: number;
 
-  @ApiProperty({
-    required: false,
-    type: String,
-    nullable: true,
-    minLength: 1,
-    maxLength: maxConnectionNameLength,
-    default: null,
-    description:
-      'Only live connections with this name receive the replay. Outer spaces are removed. Null: all connections',
-    example: 'alerts-overlay',
-  })
-  @Trimmed()
-  @MayBeAbsent()
-  @IsConnectionName()
+  @ConnectionField()
+  connection?: string | null;
+}
+
+/** The fields of an event. A body that repeats its record is the same as no body. */
+const eventFields = [
+  'id',
+  'event_id',
+  'event_type',
+  'event_source',
+  'event_data',
+  'created',
+  'origin',
+] satisfies (keyof EventRecord)[];
+
+/** Body of `POST /api/v1/platform-events/<id>/replay`. Rejects unknown fields: a misspelled one would replay the event to all connections. */
+@RefusesUnknownFields(eventFields)
+export class EventReplayBody {
+  @ConnectionField()
   connection?: string | null;
 }
 
@@ -223,6 +229,25 @@ function IsRate(): PropertyDecorator {
     'isRate',
     `must be a whole number from 1 to ${maxRate}`,
     (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= maxRate,
+  );
+}
+
+function ConnectionField(): PropertyDecorator {
+  return applyDecorators(
+    ApiProperty({
+      required: false,
+      type: String,
+      nullable: true,
+      minLength: 1,
+      maxLength: maxConnectionNameLength,
+      default: null,
+      description:
+        'Only live connections with this name receive the replay. Outer spaces are removed. Null: all connections',
+      example: 'alerts-overlay',
+    }),
+    Trimmed(),
+    MayBeAbsent(),
+    IsConnectionName(),
   );
 }
 

@@ -139,6 +139,9 @@ export class LiveConnectionRecord extends LiveConnectionBase {
 
   @ApiProperty({ type: 'integer', description: 'Bytes that were sent and not read yet', example: 0 })
   unread_bytes!: number;
+
+  @ApiProperty({ description: 'Whether the client has asked for controls, as overlays do', example: true })
+  takes_controls!: boolean;
 }
 
 /** A live connection that was closed recently. */
@@ -269,6 +272,15 @@ export function toSystemRecord(
   };
 }
 
+/** Returns the open live connections of a user, by name. */
+export function toLiveConnections(heard: readonly HeardInstance[], username: string): LiveConnectionRecord[] {
+  const present = heard.filter(({ isSilent }) => !isSilent);
+  return present
+    .flatMap(({ report: { id, live } }) => (live?.open ?? []).map((connection) => toOpen(connection, id)))
+    .filter((connection) => connection.username === username)
+    .sort((one, other) => (one.name ?? '').localeCompare(other.name ?? ''));
+}
+
 function toInstance({ report, heardAt, isSilent }: HeardInstance): InstanceRecord {
   const { id, service, version, host, processId, startedAt, uptimeSeconds, problems, measures } = report;
   const status = problems.length > 0 ? 'not_ready' : 'ready';
@@ -308,8 +320,14 @@ function toBase(connection: LiveConnectionReport, instanceId: string): LiveConne
 }
 
 function toOpen(connection: OpenConnection, instanceId: string): LiveConnectionRecord {
-  const { state, lagEvents, unreadBytes } = connection;
-  return { ...toBase(connection, instanceId), state, lag_events: lagEvents, unread_bytes: unreadBytes };
+  const { state, lagEvents, unreadBytes, takesControls = false } = connection;
+  return {
+    ...toBase(connection, instanceId),
+    state,
+    lag_events: lagEvents,
+    unread_bytes: unreadBytes,
+    takes_controls: takesControls,
+  };
 }
 
 function toClosed(connection: ClosedConnection, instanceId: string): ClosedConnectionRecord {

@@ -66,6 +66,8 @@ export interface OpenConnection extends LiveConnectionReport {
   lagEvents: number | null;
   /** Bytes that the client has not read. */
   unreadBytes: number;
+  /** Whether the client has asked for controls. Gateways of version 0.1.0 do not report it. */
+  takesControls?: boolean;
 }
 
 export interface ClosedConnection extends LiveConnectionReport {

@@ -48,6 +48,7 @@ describe(ConnectionReports.name, () => {
           state: 'catching_up',
           lagEvents: 7,
           unreadBytes: 12,
+          takesControls: false,
         },
       ],
     });

@@ -47,7 +47,11 @@ export class ConnectionReports {
 
   /** Of many open connections, those that are furthest behind. */
   read(): LiveReport {
-    const open = [...this.open].map(([connection, report]) => ({ ...report, ...connection.progress }));
+    const open = [...this.open].map(([connection, report]) => ({
+      ...report,
+      ...connection.progress,
+      takesControls: connection.request.controls === true,
+    }));
     if (open.length > maxReportedConnections) open.sort((one, other) => lagOf(other) - lagOf(one));
     return { count: open.length, open: open.slice(0, maxReportedConnections), closed: this.closed };
   }

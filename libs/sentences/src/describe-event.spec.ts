@@ -4,7 +4,7 @@ import { sentences } from './event-sentences.js';
 
 type Data = Record<string, unknown>;
 
-// Read as a file, because a page must not import the platform's code.
+// Read as a file, because pages must not import the platform's code.
 const catalogue = 'libs/platforms/src/twitch/catalogue/event-examples.json';
 const examples = Object.entries(JSON.parse(readFileSync(catalogue, 'utf8')) as Record<string, Data>);
 
@@ -73,8 +73,11 @@ describe(describeEvent.name, () => {
 
 describe(actorOf.name, () => {
   it('returns the acting user, otherwise the channel', () => {
-    expect(actorOf({ user_name: 'Mira', broadcaster_user_name: 'Tom' })).toBe('Mira');
-    expect(actorOf({ user_id: null, broadcaster_user_login: 'tom' })).toBe('tom');
+    expect(actorOf({ user_name: 'Mira', user_id: '7', broadcaster_user_name: 'Tom' })).toEqual({
+      name: 'Mira',
+      id: '7',
+    });
+    expect(actorOf({ user_id: null, broadcaster_user_login: 'tom' })).toEqual({ name: 'tom', id: undefined });
     expect(actorOf({})).toBeUndefined();
   });
 });

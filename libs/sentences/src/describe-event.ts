@@ -1,5 +1,4 @@
-import type { EventRecord } from '@stream-events/client';
-import { parseTime } from '../kit/parse-time.js';
+import { parseTime } from './parse-time.js';
 import { sentences } from './event-sentences.js';
 
 /** A piece of a sentence. Names and texts come from users. */
@@ -10,19 +9,34 @@ export interface Part {
 
 type Data = Readonly<Record<string, unknown>>;
 
+/** The part of an event record that a sentence is about. */
+export interface DescribedEvent {
+  event_type: string;
+  event_data: Data;
+}
+
+/** A user or a channel. */
+export interface Actor {
+  name: string;
+  /** The platform's id of the user. */
+  id: string | undefined;
+}
+
 /** Returns the sentence about an event. An unknown type gets its words, its user, and its channel. */
-export function describeEvent({
-  event_type,
-  event_data,
-}: Pick<EventRecord, 'event_type' | 'event_data'>): Part[] {
+export function describeEvent({ event_type, event_data }: DescribedEvent): Part[] {
   const template = Object.hasOwn(sentences, event_type) ? sentences[event_type] : undefined;
   const parts = template === undefined ? undefined : fill(template, event_data);
   return parts ?? fill(`${printWords(event_type)}[ by {@user}][ on {@channel}]`, event_data) ?? [];
 }
 
-/** The name of the acting user, otherwise of the channel. Undefined if the event names neither. */
-export function actorOf(data: Data): string | undefined {
-  return findUser(data) ?? findChannel(data);
+/** The acting user, otherwise the channel. Undefined if the event names neither. */
+export function actorOf(data: Data): Actor | undefined {
+  for (const prefix of [userPrefixOf(data), ...channelPrefixes]) {
+    const name = nameOf(data, prefix);
+    const id = data[`${prefix}_id`];
+    if (name !== undefined) return { name, id: isFilledText(id) ? id : undefined };
+  }
+  return undefined;
 }
 
 /** Returns the sentence, or undefined if a value outside brackets is missing: the event differs from its type. */
@@ -69,9 +83,12 @@ function find(path: string, data: Data): unknown {
 // The keys by which the service itself finds the acting user (docs/live.md, filters).
 const userPrefixes = ['user', 'chatter_user', 'from_broadcaster_user', 'from_user'];
 
+function userPrefixOf(data: Data): string | undefined {
+  return userPrefixes.find((each) => `${each}_id` in data || `${each}_name` in data);
+}
+
 function findUser(data: Data): string | undefined {
-  const prefix = userPrefixes.find((each) => `${each}_id` in data || `${each}_name` in data);
-  return prefix === undefined ? undefined : nameOf(data, prefix);
+  return nameOf(data, userPrefixOf(data));
 }
 
 /** Whether the event has a user, who may be anonymous. */
@@ -79,14 +96,15 @@ function hasUser(data: Data): boolean {
   return userPrefixes.some((prefix) => `${prefix}_id` in data);
 }
 
+const channelPrefixes = ['broadcaster_user', 'broadcaster', 'to_broadcaster_user'];
+
 function findChannel(data: Data): string | undefined {
-  return (
-    nameOf(data, 'broadcaster_user') ?? nameOf(data, 'broadcaster') ?? nameOf(data, 'to_broadcaster_user')
-  );
+  return channelPrefixes.map((prefix) => nameOf(data, prefix)).find(isFilledText);
 }
 
 /** The display name of a user, otherwise the login, otherwise the id. */
-function nameOf(data: Data, prefix: string): string | undefined {
+function nameOf(data: Data, prefix: string | undefined): string | undefined {
+  if (prefix === undefined) return undefined;
   return ['name', 'login', 'id'].map((key) => data[`${prefix}_${key}`]).find(isFilledText);
 }
 

@@ -1,0 +1,110 @@
+import { ApiError } from './api-error.js';
+
+export type PictureKind = 'users' | 'categories';
+
+/** Reads a picture of the platform, with the token of the session. Throws an ApiError. */
+type ReadPicture = (kind: PictureKind, id: string) => Promise<Blob>;
+
+interface Wanted {
+  kind: PictureKind;
+  id: string;
+  state: 'new' | 'due' | 'loading';
+  observers: Set<() => void>;
+}
+
+/** Limits on what the pictures of a page cost. */
+interface PictureLimits {
+  /** Pictures in memory, of about 10 kB each. */
+  kept: number;
+  /** Requests at a time. */
+  loading: number;
+  /** How long a picture must be wanted before it is read: in a fast feed, rows leave sooner. */
+  delayMs: number;
+  /** How long nothing is read after a failure. */
+  restMs: number;
+}
+
+const defaultLimits: PictureLimits = { kept: 300, loading: 4, delayMs: 300, restMs: 30_000 };
+
+/**
+ * The pictures of the platform's users and categories, as addresses of blobs. Reads those that are in sight, and keeps the ones that were
+ * seen last. A picture that is missing or cannot be read is no fault: the page shows initials.
+ */
+export class Pictures {
+  /** Those that were seen last are at the end. Null: there is no picture. */
+  private readonly known = new Map<string, string | null>();
+  private readonly wanted = new Map<string, Wanted>();
+  private loading = 0;
+  private restUntil = 0;
+
+  constructor(
+    private readonly read: ReadPicture,
+    private readonly limits = defaultLimits,
+  ) {}
+
+  /** Undefined while the picture is not known, and when there is none. */
+  find(kind: PictureKind, id: string): string | undefined {
+    return this.known.get(keyOf(kind, id)) ?? undefined;
+  }
+
+  /** Wants a picture until the returned function is called. Calls the observer when the picture is there. */
+  want(kind: PictureKind, id: string, observer: () => void): () => void {
+    const key = keyOf(kind, id);
+    const known = this.known.get(key);
+    if (known !== undefined) {
+      this.keep(key, known);
+      return () => undefined;
+    }
+    const wanted = this.wanted.get(key) ?? { kind, id, state: 'new', observers: new Set() };
+    this.wanted.set(key, wanted);
+    wanted.observers.add(observer);
+    const timer = setTimeout(() => {
+      if (wanted.state === 'new') wanted.state = 'due';
+      this.loadNext();
+    }, this.limits.delayMs);
+    return () => {
+      clearTimeout(timer);
+      wanted.observers.delete(observer);
+      if (wanted.observers.size === 0 && wanted.state !== 'loading') this.wanted.delete(key);
+    };
+  }
+
+  /** Reads what was wanted last, which is most likely still in sight. */
+  private loadNext(): void {
+    if (this.loading >= this.limits.loading || Date.now() < this.restUntil) return;
+    const next = [...this.wanted.values()].filter(({ state }) => state === 'due').at(-1);
+    if (!next) return;
+    this.loading += 1;
+    void this.load(next).finally(() => {
+      this.loading -= 1;
+      this.loadNext();
+    });
+  }
+
+  private async load(wanted: Wanted): Promise<void> {
+    const { kind, id, observers } = wanted;
+    const key = keyOf(kind, id);
+    wanted.state = 'loading';
+    try {
+      this.keep(key, URL.createObjectURL(await this.read(kind, id)));
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) this.keep(key, null);
+      else this.restUntil = Date.now() + this.limits.restMs;
+    }
+    this.wanted.delete(key);
+    for (const observer of observers) observer();
+  }
+
+  private keep(key: string, picture: string | null): void {
+    this.known.delete(key);
+    this.known.set(key, picture);
+    const [oldest] = this.known;
+    if (this.known.size <= this.limits.kept || !oldest) return;
+    this.known.delete(oldest[0]);
+    if (oldest[1] !== null) URL.revokeObjectURL(oldest[1]);
+  }
+}
+
+function keyOf(kind: PictureKind, id: string): string {
+  return `${kind}/${id}`;
+}

@@ -1,0 +1,1 @@
+import '@stream-events/client'; // refused: a lib of pages imports the client
