@@ -9,11 +9,15 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 
 const installedMark = `${root}node_modules/.installed-lock`;
 
-/** Installs the packages when they differ from the lock file, then builds the changed projects. Exits when either fails. */
-export function prepare() {
+/**
+ * Installs the packages when they differ from the lock file, then builds the changed projects. Exits when either fails.
+ *
+ * @param {string[]} [options] further options of `nx run-many`
+ */
+export function prepare(options) {
   requireNode();
   install();
-  if (!build()) process.exit(1);
+  if (!build(options)) process.exit(1);
 }
 
 /** Installs the packages when they are missing or differ from the lock file. */
@@ -41,9 +45,16 @@ export function run(command, args, advice) {
 }
 
 /** Builds the changed projects. When the build fails, prints its output and returns false. */
-export function build() {
+export function build(options = []) {
   process.stdout.write('  Build: checking for changes\n');
-  const args = ['node_modules/nx/dist/bin/nx.js', 'run-many', '-t', 'build', '--output-style=static'];
+  const args = [
+    'node_modules/nx/dist/bin/nx.js',
+    'run-many',
+    '-t',
+    'build',
+    '--output-style=static',
+    ...options,
+  ];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd: root,
     encoding: 'utf8',
