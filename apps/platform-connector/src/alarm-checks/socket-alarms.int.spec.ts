@@ -47,16 +47,20 @@ describe(SocketAlarms.name, () => {
       { ...alarmTimes, now: () => now },
     );
 
+  const openKeys = async ({ alarmList }: ConnectorInstance): Promise<string[]> =>
+    (await alarmList.listOpen()).map(({ key }) => key).sort();
+
   /** Checks, and returns the keys of the open alarms. */
-  const check = async ({ socketAlarms, alarms, alarmList }: ConnectorInstance): Promise<string[]> => {
-    await socketAlarms.run();
-    await alarms.saveChanges();
-    return (await alarmList.listOpen()).map(({ key }) => key).sort();
+  const check = async (instance: ConnectorInstance): Promise<string[]> => {
+    await instance.socketAlarms.run();
+    await instance.alarms.saveChanges();
+    return openKeys(instance);
   };
 
   /** Checks again after the time for which a fault is held. Just before, it is no alarm yet. */
   const checkAfterHold = async (instance: ConnectorInstance): Promise<string[]> => {
-    const before = await check(instance);
+    const before = await openKeys(instance);
+    expect(await check(instance)).toEqual(before);
     now += holdMs - 1;
     expect(await check(instance)).toEqual(before);
     now += 1;
