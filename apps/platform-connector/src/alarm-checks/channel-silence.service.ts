@@ -29,6 +29,12 @@ const explanations: readonly AlarmKind[] = [
   'clock_off',
 ];
 
+/** The types whose subscriptions of a channel are enabled: by the platform's names, and as subjects have them. */
+interface EnabledTypes {
+  types: string;
+  tokens: ReadonlySet<string>;
+}
+
 /**
  * Raises an alarm when a live channel is silent compared with its own rate (see `ChannelActivity`), although its subscriptions are enabled.
  * Only events of enabled subscriptions count: when a type is no longer subscribed, the channel is learned again.
@@ -45,8 +51,8 @@ const explanations: readonly AlarmKind[] = [
 @Injectable()
 export class ChannelSilence {
   private readonly activities = new Map<string, ChannelActivity>();
-  /** The enabled `<event_type>.<channel>`, as subjects have them. */
-  private subscribed = new Set<string>();
+  /** By channel. */
+  private subscribed = new Map<string, EnabledTypes>();
   private subscribedAt = Number.NEGATIVE_INFINITY;
   /** The silent channels, with the time of the last event, or for an alarm of another instance, of the alarm. */
   private readonly silent = new Map<string, number>();
@@ -106,22 +112,31 @@ export class ChannelSilence {
   }
 
   private note(token: string, at: number): void {
-    if (!this.subscribed.has(token)) return;
-    const channel = channelOf(token);
+    const [type = '', channel = ''] = token.split('.');
+    if (!this.subscribed.get(channel)?.tokens.has(type)) return;
     const activity = this.activities.get(channel) ?? new ChannelActivity(this.times.silence);
     this.activities.set(channel, activity);
     activity.add(at);
   }
 
   private async readSubscriptions(): Promise<void> {
-    const rows = await this.dataSource.query<{ type: string; channel: string }[]>(
-      `SELECT DISTINCT type, condition->>'broadcaster_user_id' AS channel FROM subscriptions
-       WHERE status = $1 AND condition->>'broadcaster_user_id' IS NOT NULL`,
+    // A row per channel: there can be tens of thousands of subscriptions, which rarely change.
+    const rows = await this.dataSource.query<{ channel: string; types: string }[]>(
+      `SELECT condition->>'broadcaster_user_id' AS channel, string_agg(DISTINCT type, ' ') AS types FROM subscriptions
+       WHERE status = $1 AND condition->>'broadcaster_user_id' IS NOT NULL GROUP BY 1`,
       [enabled],
     );
-    const subscribed = new Set(rows.map(({ type, channel }) => tokenOf(type, channel)));
-    for (const token of this.subscribed) if (!subscribed.has(token)) this.forget(channelOf(token));
-    this.subscribed = subscribed;
+    const before = this.subscribed;
+    this.subscribed = new Map(
+      rows.map(({ channel, types }) => {
+        const known = before.get(channel);
+        return [channel, known?.types === types ? known : toEnabled(types)];
+      }),
+    );
+    for (const [channel, { tokens }] of before) {
+      const now = this.subscribed.get(channel)?.tokens;
+      if (!now || [...tokens].some((token) => !now.has(token))) this.forget(channel);
+    }
     this.subscribedAt = performance.now();
   }
 
@@ -144,9 +159,8 @@ export class ChannelSilence {
   private async decide(suspects: readonly string[], now: number): Promise<void> {
     const { streams } = await this.client.request(findLiveStreams, { platformIds: [...suspects] });
     const live = new Map(streams.map((stream) => [stream.platformId, stream]));
-    const subscribed = new Set([...this.subscribed].map(channelOf));
     for (const channel of suspects) {
-      const stream = subscribed.has(channel) ? live.get(channel) : undefined;
+      const stream = this.subscribed.has(channel) ? live.get(channel) : undefined;
       if (!stream) this.forget(channel);
       else if (!this.silent.has(channel)) this.judge(channel, stream, now);
     }
@@ -191,11 +205,10 @@ function printRate(perMinute: number): string {
   return perMinute >= 1 ? `${Math.round(perMinute)} per minute` : `${Math.round(perMinute * 60)} per hour`;
 }
 
-/** The last two tokens of the subject of a channel's events. */
-function tokenOf(type: string, channel: string): string {
-  return eventSubject('platform', inbound.toEventType(type), channel).split('.').slice(2).join('.');
-}
-
-function channelOf(token: string): string {
-  return token.slice(token.lastIndexOf('.') + 1);
+/** @param types the platform's names of the types, separated by spaces */
+function toEnabled(types: string): EnabledTypes {
+  const tokens = types
+    .split(' ')
+    .map((type) => eventSubject('platform', inbound.toEventType(type), null).split('.')[2] ?? '');
+  return { types, tokens: new Set(tokens) };
 }
