@@ -78,6 +78,7 @@ const folderOrders = {
   // The pages follow the shared folders, and import nothing from each other.
   'apps/console/src': [
     ...['session', 'api', 'live', 'kit', 'layout', 'sign-in', 'events', 'test-event', 'system'],
+    ...['rehearsals', 'streams', 'streamers'],
     ...['tokens', 'users', 'audit-log', 'reference'],
   ],
   'tools/boundary-probe/folders': ['lower', 'upper'],

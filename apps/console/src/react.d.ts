@@ -4,5 +4,6 @@ declare module 'react' {
   /** Custom properties of this console's styles. */
   interface CSSProperties {
     '--avatar-hue'?: number;
+    '--avatar-size'?: string;
   }
 }

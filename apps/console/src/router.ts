@@ -6,6 +6,9 @@ import { indexRoute, rootRoute, signedInRoute, unknownRoute } from './layout/rou
 import { referenceRoute } from './reference/reference.route.js';
 import { sessionStore } from './session/session.js';
 import { signInRoute } from './sign-in/sign-in.route.js';
+import { streamRoute } from './streams/stream.route.js';
+import { streamerRoute } from './streamers/streamer.route.js';
+import { streamersRoute } from './streamers/streamers.route.js';
 import { systemRoute } from './system/system.route.js';
 import { testEventRoute } from './test-event/test-event.route.js';
 import { tokensRoute } from './tokens/tokens.route.js';
@@ -18,6 +21,9 @@ const routeTree = rootRoute.addChildren([
     indexRoute,
     eventsRoute,
     testEventRoute,
+    streamersRoute,
+    streamerRoute,
+    streamRoute,
     referenceRoute,
     systemRoute,
     tokensRoute,

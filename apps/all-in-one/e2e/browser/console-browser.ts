@@ -113,8 +113,12 @@ export class ConsoleWindow {
       .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' · ')}`);
   }
 
-  async screenshot(name: string): Promise<void> {
-    await this.page.screenshot({ path: `${screenshotFolder}/${name}.png`, animations: 'disabled' });
+  async screenshot(
+    name: string,
+    part: 'what is in sight' | 'whole page' = 'what is in sight',
+  ): Promise<void> {
+    const path = `${screenshotFolder}/${name}.png`;
+    await this.page.screenshot({ path, animations: 'disabled', fullPage: part === 'whole page' });
   }
 
   close(): Promise<void> {

@@ -12,6 +12,7 @@ export interface ConsolePage {
 export const consolePages: readonly ConsolePage[] = [
   { path: '/events', title: 'Events', element: '[aria-label="Events"] [role=option]' },
   { path: '/test-event?type=channel-raid', title: 'Send test event', element: 'input#event_viewers' },
+  { path: '/streamers', title: 'Streamers', element: 'text=No streamers yet' },
   { path: '/system', title: 'System', element: 'text=platform-connector' },
   { path: '/system?tab=connections', title: 'System', element: 'table' },
   { path: '/system?tab=dead-letters', title: 'System', element: 'text=No dead letters' },

@@ -5,14 +5,20 @@ interface UserAvatarProps {
   name?: string | undefined;
   /** The platform's id of the user. Without one, there is no picture. */
   id?: string | undefined;
+  /** In pixels. */
+  size?: number;
 }
 
 /** The picture of a user; until it is there, the initial on a color that the same name always gets. */
-export function UserAvatar({ name = '', id }: UserAvatarProps) {
+export function UserAvatar({ name = '', id, size = 24 }: UserAvatarProps) {
   const picture = usePicture('users', id);
   const [initial = '·'] = name.replace(/[^\p{L}\p{N}]/gu, '').toUpperCase();
   return (
-    <span className={classes.avatar} style={{ '--avatar-hue': hueOf(name) }} aria-hidden>
+    <span
+      className={classes.avatar}
+      style={{ '--avatar-hue': hueOf(name), '--avatar-size': `${size}px` }}
+      aria-hidden
+    >
       {picture === undefined ? initial : <img className={classes.picture} src={picture} alt="" />}
     </span>
   );

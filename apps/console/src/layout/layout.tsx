@@ -11,8 +11,8 @@ import { Sidebar } from './sidebar.js';
 
 const headerHeight = 48;
 
-// Every page shows who is live within a moment, and learns from this connection whether the service responds.
-const streamEvents = { event_types: 'stream-online,stream-offline,channel-update' };
+/** Every page shows who is live within a moment, and learns from this connection whether the service responds. */
+export const streamEvents = { event_types: 'stream-online,stream-offline,channel-update' };
 
 /** The frame around all pages of a signed-in user: navigation, state of the connection, and the page. */
 export function Layout() {

@@ -1,6 +1,7 @@
 import {
   IconActivity,
   IconBook2,
+  IconBroadcast,
   IconKey,
   IconListDetails,
   IconSend,
@@ -23,6 +24,7 @@ export interface NavigationItem {
 /** The pages in the navigation, in the order in which people need them. */
 export const navigation: readonly NavigationItem[] = [
   { to: '/events', title: 'Events', icon: IconActivity, key: 'e' },
+  { to: '/streamers', title: 'Streamers', icon: IconBroadcast, key: 'l' },
   { to: '/test-event', title: 'Send test event', icon: IconSend, key: 't' },
   { to: '/reference', title: 'Reference', icon: IconBook2, key: 'r' },
   { to: '/system', title: 'System', icon: IconServer2, key: 's', isForOwners: true },

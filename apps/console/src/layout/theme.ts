@@ -58,6 +58,7 @@ export const resolveVariables: CSSVariablesResolver = () => ({
     '--mantine-color-dimmed': '#9ba4b1',
     '--mantine-color-placeholder': '#8993a1',
     '--mantine-color-error': '#ff8787',
+    '--mantine-color-anchor': brand[3],
     '--console-surface': '#12151a',
     '--console-line': '#272d36',
     '--console-hover': '#1e232b',

@@ -1,0 +1,164 @@
+import { Button, Checkbox, Group, Modal, NativeSelect, Select, Stack, Text } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { components } from '@stream-events/client';
+import { useState, type SubmitEvent } from 'react';
+import { api, call } from '../api/api.js';
+import { liveConnectionsQuery } from '../api/queries.js';
+import { CodeBlock } from '../kit/code-block.js';
+import { FaultNotice } from '../kit/fault-notice.js';
+import { AnchorLink } from '../kit/links.js';
+import { printUserText } from '../kit/print-user-text.js';
+import { QueryView } from '../kit/query-view.js';
+import { printSpeed, rehearsalsQuery, speeds } from './rehearsal-queries.js';
+
+type LiveConnection = components['schemas']['LiveConnectionRecord'];
+
+const connectionsPollMs = 2_000;
+
+const tokenMessage = <code>{'{"token": "YOUR_TOKEN"}'}</code>;
+
+/** The name of the console's own connections, which show the events of a rehearsal like any others. */
+const consoleName = 'console';
+
+interface StartRehearsalProps {
+  streamerId: string;
+  streamId: string;
+  /** The moment of the stream that the page shows, as an ISO 8601 time, and its clock for the reader. */
+  moment: { position: string; clock: string } | undefined;
+  onClose: () => void;
+}
+
+/** Chooses the connection that receives the events of a stream, and how fast. */
+export function StartRehearsal(props: StartRehearsalProps) {
+  const query = useQuery({ ...liveConnectionsQuery, refetchInterval: connectionsPollMs });
+  return (
+    <Modal
+      opened
+      onClose={props.onClose}
+      size="lg"
+      title="Rehearse this stream"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <Stack>
+        <Text size="sm">
+          Sends the events of this stream again, with their original timing, to one of your live connections,
+          and to no other. They are marked as replays.
+        </Text>
+        <QueryView query={query}>
+          {(connections) => {
+            const names = countNames(connections);
+            return names.size > 0 ? <RehearsalForm {...props} names={names} /> : <ConnectionHint />;
+          }}
+        </QueryView>
+      </Stack>
+    </Modal>
+  );
+}
+
+function RehearsalForm({
+  streamerId,
+  streamId,
+  moment,
+  onClose,
+  names,
+}: StartRehearsalProps & { names: ReadonlyMap<string, number> }) {
+  const queries = useQueryClient();
+  const [first = ''] = names.keys();
+  const [chosen, setChosen] = useState(first);
+  const [speed, setSpeed] = useState(1);
+  const [isFromMoment, setIsFromMoment] = useState(false);
+  const start = useMutation({
+    mutationFn: () => {
+      const position = isFromMoment && moment && { position: moment.position };
+      const body = { streamer: streamerId, stream: streamId, connection: chosen, speed, ...position };
+      return call(api().POST('/api/v1/rehearsals', { body }));
+    },
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: rehearsalsQuery.queryKey });
+      onClose();
+    },
+  });
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    start.mutate();
+  };
+  // A connection that was chosen stays in the list while it is gone: the rehearsal waits for it.
+  const options = new Map([[chosen, 0], ...names]);
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <Select
+          label="Connection"
+          description="Your connections that are open now and have a name"
+          data={[...options].map(([value, count]) => ({ value, label: describeName(value, count) }))}
+          value={chosen}
+          onChange={(value) => setChosen(value ?? chosen)}
+          allowDeselect={false}
+          data-autofocus
+        />
+        <NativeSelect
+          label="Speed"
+          data={speeds.map((value) => ({ value: String(value), label: printSpeed(value) }))}
+          value={String(speed)}
+          onChange={({ currentTarget }) => setSpeed(Number(currentTarget.value))}
+        />
+        {moment && (
+          <Checkbox
+            label={`Begin at ${moment.clock}, the chosen moment`}
+            checked={isFromMoment}
+            onChange={({ currentTarget }) => setIsFromMoment(currentTarget.checked)}
+          />
+        )}
+        {start.error && <FaultNotice error={start.error} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={start.isPending}>
+            Start
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** How to open a connection with a name within seconds. */
+function ConnectionHint() {
+  const address = `${location.origin}/api/v1/platform-events/stream?name=my-overlay`;
+  const socketAddress = `${location.origin.replace(/^http/, 'ws')}/ws/platform-events/?name=my-overlay`;
+  return (
+    <Stack gap="xs" role="status">
+      <Text size="sm" fw={600}>
+        No connection with a name is open
+      </Text>
+      <Text size="sm">
+        Your overlay or bot gives its connection a name when it connects. To try it now, run this in a
+        terminal, with one of your <AnchorLink to="/tokens">tokens</AnchorLink>:
+      </Text>
+      <CodeBlock
+        label="Command that opens a connection"
+        text={`curl -N -H 'Authorization: Token YOUR_TOKEN' '${address}'`}
+      />
+      <Text size="sm">With a WebSocket, connect to this address, and send {tokenMessage} first:</Text>
+      <CodeBlock label="Address of the WebSocket" text={socketAddress} />
+      <Text size="sm" c="dimmed">
+        This dialog continues by itself, some seconds after the connection is open.
+      </Text>
+    </Stack>
+  );
+}
+
+/** Counts the open connections of each name. */
+function countNames(connections: readonly LiveConnection[]): Map<string, number> {
+  const names = connections.flatMap(({ name }) => (name === null || name === consoleName ? [] : [name]));
+  return new Map(
+    [...new Set(names)].sort().map((name) => [name, names.filter((each) => each === name).length]),
+  );
+}
+
+function describeName(name: string, count: number): string {
+  const text = printUserText(name);
+  if (count === 0) return `${text} (closed)`;
+  return count === 1 ? text : `${text} (${count} connections)`;
+}

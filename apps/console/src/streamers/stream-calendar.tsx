@@ -1,0 +1,56 @@
+import { Calendar } from '@mantine/dates';
+import '@mantine/dates/styles.css';
+import { printStreamDuration } from '../streams/stream-times.js';
+import classes from './stream-calendar.module.css';
+import { levelOf, type DayOfStreams } from './streams-by-day.js';
+
+interface StreamCalendarProps {
+  days: ReadonlyMap<string, DayOfStreams>;
+  /** The month that is shown: `2026-11`. */
+  month: string;
+  /** The chosen day. */
+  day: string | undefined;
+  today: string;
+  onMonth: (month: string) => void;
+  onDay: (day: string) => void;
+}
+
+/**
+ * The days of a month, darker the longer the streams took that began on them. A month, not a year: its days are large enough for a
+ * finger, and fit on a phone. Only days with streams can be chosen, so the arrow keys go from one to the next.
+ */
+export function StreamCalendar({ days, month, day, today, onMonth, onDay }: StreamCalendarProps) {
+  return (
+    <Calendar
+      date={`${month}-01`}
+      onDateChange={(date) => onMonth(date.slice(0, 7))}
+      maxDate={today}
+      maxLevel="year"
+      size="md"
+      fullWidth
+      hideOutsideDates
+      highlightToday
+      ariaLabels={{ previousMonth: 'Previous month', nextMonth: 'Next month' }}
+      getDayProps={(date) => {
+        const found = days.get(date);
+        return found
+          ? {
+              'aria-label': describeDay(date, found),
+              'aria-pressed': date === day,
+              selected: date === day,
+              className: classes.day,
+              'data-level': levelOf(found.seconds),
+              onClick: () => onDay(date),
+            }
+          : { disabled: true };
+      }}
+    />
+  );
+}
+
+const dayName = new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeZone: 'UTC' });
+
+function describeDay(date: string, { streams, seconds }: DayOfStreams): string {
+  const count = streams.length === 1 ? '1 stream' : `${streams.length} streams`;
+  return `${dayName.format(Date.parse(date))}: ${count}, ${printStreamDuration(seconds)}`;
+}

@@ -1,0 +1,22 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { signedInRoute } from '../layout/routes.js';
+
+/** What the URL of a streamer's page holds: the month of the calendar (`2026-11`), or a day of it (`2026-11-21`). */
+export interface StreamerSearch {
+  month?: string;
+  day?: string;
+}
+
+export const streamerRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: 'streamers/$streamerId',
+  validateSearch: ({ month, day }: Record<string, unknown>): StreamerSearch => {
+    if (typeof day === 'string' && isDay(day)) return { month: day.slice(0, 7), day };
+    return typeof month === 'string' && isDay(`${month}-01`) ? { month } : {};
+  },
+  component: lazyRouteComponent(() => import('./streamer.page.js'), 'StreamerPage'),
+});
+
+function isDay(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
+}

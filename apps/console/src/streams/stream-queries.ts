@@ -1,0 +1,132 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import type { components, EventRecord } from '@stream-events/client';
+import { api, call } from '../api/api.js';
+import { ApiError } from '../api/api-error.js';
+import { cursorOf } from '../api/cursor-of.js';
+import { streamersQuery } from '../api/queries.js';
+import { markedTypes } from './stream-markers.js';
+
+export type Streamer = components['schemas']['StreamerRecord'];
+export type Stream = components['schemas']['StreamRecord'];
+export type StreamSample = components['schemas']['StreamSample'];
+export type StreamSummary = components['schemas']['StreamSummary'];
+
+const pageSize = 100;
+// Far more marked events than a chart can show apart. The pages are read one after the other.
+const maxMarkedPages = 20;
+const notFound = 404;
+// The service reads the viewers from the platform every 45 s.
+const viewersPollMs = 30_000;
+// The service counts all events of the stream for it.
+const summaryPollMs = 60_000;
+// The platform lists a stream, with its title, seconds after its start.
+const newStreamPollMs = 3_000;
+
+/** Its key begins like that of all streamers, so that it is read again with them. */
+export const streamerQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...streamersQuery.queryKey, id],
+    queryFn: () => call(api().GET('/api/v1/streamers/{id}', { params: { path: { id } } })),
+  });
+
+/** The newest stream of a streamer, null if there is none. While it should be running, it is read again. */
+export const latestStreamQuery = ({ id, streaming }: Pick<Streamer, 'id' | 'streaming'>) =>
+  queryOptions({
+    queryKey: ['streams', id, 'latest'],
+    queryFn: async (): Promise<Stream | null> => {
+      try {
+        return await call(api().GET('/api/v1/streamers/{id}/streams/latest', { params: { path: { id } } }));
+      } catch (error) {
+        if (error instanceof ApiError && error.status === notFound) return null;
+        throw error;
+      }
+    },
+    refetchInterval: ({ state: { data } }) => {
+      if (!streaming) return false;
+      const isListed = data?.ended_at === null && data.title !== '';
+      return isListed ? viewersPollMs : newStreamPollMs;
+    },
+  });
+
+/** The streams of a streamer, newest first. */
+export const streamListQuery = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: ['streams', id, 'list'],
+    queryFn: ({ pageParam: cursor }) =>
+      call(
+        api().GET('/api/v1/streamers/{id}/streams', {
+          params: { path: { id }, query: { page_size: pageSize, ...(cursor && { cursor }) } },
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => cursorOf(next),
+  });
+
+/** Which stream. */
+export interface StreamPath {
+  streamerId: string;
+  streamId: string;
+}
+
+const pathOf = ({ streamerId, streamId }: StreamPath) => ({ id: streamerId, stream_id: streamId });
+
+/** Viewers, title, and category over the time of a stream. */
+export const historyQuery = (stream: StreamPath, isRunning: boolean) =>
+  queryOptions({
+    queryKey: ['streams', stream.streamerId, 'history', stream.streamId],
+    queryFn: () =>
+      call(
+        api().GET('/api/v1/streamers/{id}/streams/{stream_id}/history', {
+          params: { path: pathOf(stream) },
+        }),
+      ),
+    refetchInterval: isRunning ? viewersPollMs : false,
+  });
+
+export const summaryQuery = (stream: StreamPath) =>
+  queryOptions({
+    queryKey: ['streams', stream.streamerId, 'summary', stream.streamId],
+    queryFn: () =>
+      call(
+        api().GET('/api/v1/streamers/{id}/streams/{stream_id}/summary', {
+          params: { path: pathOf(stream) },
+        }),
+      ),
+    refetchInterval: ({ state: { data } }) => (data?.ended_at === null ? summaryPollMs : false),
+  });
+
+interface MarkedStream extends StreamPath {
+  /** The platform's id of the streamer. */
+  channelId: string;
+  since: string;
+  /** Undefined while the stream is running. */
+  until: string | undefined;
+}
+
+/** The events that a stream's chart marks. */
+export interface MarkedEvents {
+  /** Newest first. */
+  events: readonly EventRecord[];
+  /** Whether the oldest ones are missing, because there are too many. */
+  isCut: boolean;
+}
+
+export const markedEventsQuery = ({ streamerId, streamId, channelId, since, until }: MarkedStream) =>
+  queryOptions({
+    queryKey: ['streams', streamerId, 'marked-events', streamId, until],
+    queryFn: async (): Promise<MarkedEvents> => {
+      const filters = { channel_id: channelId, event_types: markedTypes.join(','), since };
+      const query = { ...filters, ...(until && { until }), origin: 'platform', page_size: pageSize };
+      const events: EventRecord[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < maxMarkedPages; page += 1) {
+        const params = { query: { ...query, ...(cursor && { cursor }) } };
+        const { results, next } = await call(api().GET('/api/v1/platform-events', { params }));
+        events.push(...results);
+        cursor = cursorOf(next);
+        if (cursor === undefined) return { events, isCut: false };
+      }
+      return { events, isCut: true };
+    },
+    refetchInterval: until === undefined ? viewersPollMs : false,
+  });

@@ -1,0 +1,25 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { streamersQuery } from '../api/queries.js';
+import { streamEvents } from '../layout/layout.js';
+import { useLiveEvents } from '../live/live.js';
+
+// The monitor learns of a stream from the same event as this page, and records it a moment later.
+const delaysMs = [1_000, 4_000];
+
+/** Reads streamers, and the streams of the given one, again after a stream began or ended. */
+export function useFreshStreams(streamerId?: string): void {
+  const queries = useQueryClient();
+  const [changes, setChanges] = useState(0);
+  // Shares the connection of the layout, which reads the streamers again at once.
+  useLiveEvents(streamEvents, { onEvents: () => setChanges((count) => count + 1) });
+  useEffect(() => {
+    if (changes === 0) return;
+    const refresh = (): void => {
+      void queries.invalidateQueries({ queryKey: streamersQuery.queryKey });
+      if (streamerId !== undefined) void queries.invalidateQueries({ queryKey: ['streams', streamerId] });
+    };
+    const timers = delaysMs.map((delay) => setTimeout(refresh, delay));
+    return () => timers.forEach((timer) => clearTimeout(timer));
+  }, [changes, queries, streamerId]);
+}
