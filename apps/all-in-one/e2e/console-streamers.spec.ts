@@ -237,10 +237,12 @@ describeWithBrowser('streamers in the console', () => {
           await other.page.locator('canvas').waitFor();
           await other.screenshot(`stream-${theme}-${size}`, 'whole page');
           expect(await other.findBarriers()).toEqual([]);
+          expect(await other.page.evaluate(isTooWide)).toBe(false);
           await other.visit(`/streamers/${streamer.id}`);
           await other.page.getByText('140', { exact: true }).waitFor();
           await other.screenshot(`streamer-${theme}-${size}`);
           expect(await other.findBarriers()).toEqual([]);
+          expect(await other.page.evaluate(isTooWide)).toBe(false);
           expect(other.faults).toEqual([]);
           await other.close();
         }
@@ -249,6 +251,8 @@ describeWithBrowser('streamers in the console', () => {
     );
   });
 });
+
+const isTooWide = 'document.documentElement.scrollWidth > innerWidth';
 
 /** Counts the pixels of the chart that are drawn. */
 const countPixels = `(() => {

@@ -1,13 +1,13 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconActivity, IconTrash } from '@tabler/icons-react';
+import { IconTrash } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { api, call } from '../api/api.js';
 import { streamersQuery } from '../api/queries.js';
 import { CategoryPicture } from '../kit/category-picture.js';
 import { ConfirmDialog } from '../kit/confirm-dialog.js';
-import { AnchorLink, ButtonLink } from '../kit/links.js';
+import { AnchorLink } from '../kit/links.js';
 import { Page } from '../kit/page.js';
 import { parseTime } from '../kit/parse-time.js';
 import { printNumber } from '../kit/print-number.js';
@@ -39,29 +39,23 @@ export function StreamerPage() {
       title={query.data?.platform_username ?? 'Streamer'}
       actions={
         query.data && (
-          <>
-            <ButtonLink
-              to="/events"
-              search={{ channel_id: query.data.platform_id }}
-              size="xs"
-              variant="default"
-              leftSection={<IconActivity size={15} />}
-            >
-              Events
-            </ButtonLink>
-            <Button size="xs" variant="default" leftSection={<IconTrash size={15} />} onClick={open}>
-              Remove…
-            </Button>
-          </>
+          <Button size="xs" variant="default" leftSection={<IconTrash size={15} />} onClick={open}>
+            Remove…
+          </Button>
         )
       }
     >
       <QueryView query={query}>
         {(streamer) => (
           <Stack gap="lg">
-            <AnchorLink to="/streamers" size="sm">
-              All streamers
-            </AnchorLink>
+            <Group gap="lg">
+              <AnchorLink to="/streamers" size="sm">
+                All streamers
+              </AnchorLink>
+              <AnchorLink to="/events" search={{ channel_id: streamer.platform_id }} size="sm">
+                Events of {streamer.platform_username}
+              </AnchorLink>
+            </Group>
             <Now streamer={streamer} />
             <RecordedStreams
               streamerId={streamerId}
