@@ -63,12 +63,22 @@ describe('connections to channels', () => {
       .map(({ status }) => status);
   };
 
+  /** Whether the events of cheers arrive, and why not. */
+  const consentOf = async (userId: string): Promise<string | undefined> => {
+    const { json } = await stack.request<{ states: Record<string, string> }[]>(
+      'GET',
+      `/api/v1/platform/consent?channel_ids=${userId}`,
+    );
+    return json[0]?.states['channel-cheer'];
+  };
+
   it(
     'asks for the scopes of the active event types, and subscribes to what was not granted before',
     async () => {
       const user = await platform.addUser();
       await monitorStreamer(stack, user.login);
       await eventually(async () => expect(await cheers(user.id)).toEqual(['not_granted']), settled);
+      expect(await consentOf(user.id)).toBe('missing');
 
       const pending = await start();
       expect(pending).toMatchObject({ state: 'pending', platform_id: null, user_code: expect.any(String) });
@@ -84,6 +94,7 @@ describe('connections to channels', () => {
         verification_uri: null,
       });
       await eventually(async () => expect(await cheers(user.id)).toEqual(['enabled']), settled);
+      expect(await consentOf(user.id)).toBe('granted');
     },
     limitMs,
   );
@@ -148,6 +159,7 @@ describe('connections to channels', () => {
       expect((await untilState(left.id, 'reconnect_needed')).remedy).toContain('Connect the channel again');
       await eventually(async () => expect(await cheers(user.id)).toEqual(['not_granted']), settled);
       expect(await cheers(other.id)).toEqual(['enabled']);
+      expect([await consentOf(user.id), await consentOf(other.id)]).toEqual(['revoked', 'granted']);
       await untilState(kept.id, 'connected');
     },
     limitMs,
@@ -178,6 +190,24 @@ describe('connections to channels', () => {
     },
     limitMs,
   );
+
+  it('lists the consent of the channels that were asked for, and refuses other ids', async () => {
+    const path = '/api/v1/platform/consent';
+    const { json } = await stack.request('GET', `${path}?channel_ids=unknown-1,unknown-2`);
+    expect(json).toEqual([
+      { channel_id: 'unknown-1', event_types: null, states: {} },
+      { channel_id: 'unknown-2', event_types: null, states: {} },
+    ]);
+    const tooMany = Array.from({ length: 51 }, (_, index) => index).join(',');
+    for (const query of [
+      '',
+      '?channel_ids=',
+      '?channel_ids=1,,2',
+      '?channel_ids=%00',
+      `?channel_ids=${tooMany}`,
+    ])
+      expect((await stack.request('GET', `${path}${query}`)).status).toBe(400);
+  });
 
   describe('in a browser', () => {
     let page: WebPage;

@@ -326,7 +326,7 @@ describe('routes of streamers and of the platform', () => {
   it('GET and PUT /platform/event-types return event types and activate or deactivate them', async () => {
     const types = '/api/v1/platform/event-types';
     const details = '/api/v1/platform/event-types/stream.online?version=1';
-    const record = { ...eventType, event_type: 'stream-online', status: 'enabled', details };
+    const record = { ...eventType, permissions: [], event_type: 'stream-online', status: 'enabled', details };
     on(listEventTypes, () => ({ eventTypes: [eventType] }));
     on(setEventType, () => eventType);
     const put = (body: unknown, token = stack.ownerToken) =>

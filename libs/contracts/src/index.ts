@@ -30,6 +30,7 @@ export * from './live/named-connections.js';
 export * from './nats-users.js';
 export { parseJson } from './parse-json.js';
 export * from './platform/call-platform.contract.js';
+export * from './platform/channel-consent.contract.js';
 export * from './platform/connection-report.js';
 export * from './platform/connections.contract.js';
 export * from './platform/look-up.contract.js';

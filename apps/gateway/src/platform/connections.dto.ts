@@ -8,12 +8,10 @@ import {
   type ConnectionRole,
   type ConnectionState,
 } from '@stream-events/contracts';
-import { scopes } from '@stream-events/platforms';
 import { IsIn } from 'class-validator';
 import { MayBeAbsent } from '../http/json-body.decorator.js';
 import { exampleTime, printTime, printTimeOrNull } from '../http/time.js';
-
-const descriptions = new Map(scopes.map(({ scope, description }) => [scope, description]));
+import { describeScope } from './describe-scope.js';
 
 /** Body of `POST /api/v1/platform/connections`. */
 export class ConnectionBody {
@@ -166,7 +164,7 @@ export function toConnectionRecord(connection: ConnectionMessage): ConnectionRec
     platform_id: connection.userId,
     platform_username: connection.login,
     scopes: connection.scopes,
-    permissions: connection.scopes.map((scope) => descriptions.get(scope) ?? scope),
+    permissions: connection.scopes.map(describeScope),
     user_code: connection.userCode,
     verification_uri: connection.verificationUri,
     expires: printTimeOrNull(connection.expiresAt),

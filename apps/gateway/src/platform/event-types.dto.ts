@@ -2,6 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { EventTypeMessage } from '@stream-events/contracts';
 import { exampleOf, inbound, schemaOf, type EventType } from '@stream-events/platforms';
 import { IsBoolean } from 'class-validator';
+import { describeScope } from './describe-scope.js';
 import { eventTypeStatus, eventTypeStatuses, type EventTypeStatus } from './event-type-status.js';
 
 /** Body of `PUT /api/v1/platform/event-types/<type>`. */
@@ -36,6 +37,14 @@ export class EventTypeRecord {
     example: [],
   })
   scopes!: string[][];
+
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'array', items: { type: 'string' } },
+    description: 'What the scopes permit, in words, in the order of `scopes`',
+    example: [],
+  })
+  permissions!: string[][];
 
   @ApiProperty({ description: 'What the event reports', example: 'A channel went live' })
   description!: string;
@@ -118,6 +127,7 @@ export function toEventTypeRecord(eventType: EventTypeMessage): EventTypeRecord 
     version: eventType.version,
     condition: eventType.condition,
     scopes: eventType.scopes,
+    permissions: eventType.scopes.map((group) => group.map(describeScope)),
     description: eventType.description,
     active: eventType.active,
     status: eventTypeStatus(eventType),

@@ -78,9 +78,23 @@ export class PlatformController {
     description: 'Return only subscriptions with this status',
     example: 'enabled',
   })
+  @ApiQuery({
+    name: 'event_type',
+    required: false,
+    type: String,
+    description: 'Return only subscriptions to this event type',
+    example: 'stream-online',
+  })
+  @ApiQuery({
+    name: 'channel_id',
+    required: false,
+    type: String,
+    description: 'Return only subscriptions about the channel with this id of the platform',
+    example: '47019283',
+  })
   @PageParameters('Subscriptions')
   @Answers(200, 'A page of subscriptions', { type: SubscriptionPage })
-  @RefusesWith({ invalid: '`status`, `page_size`, or `cursor` is invalid' })
+  @RefusesWith({ invalid: 'A parameter is invalid' })
   async listSubscriptions(
     @Query() parameters: Record<string, string>,
     @Req() request: FastifyRequest,

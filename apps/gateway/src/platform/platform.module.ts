@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AuditLogModule } from '../audit-log/audit-log.module.js';
 import { PagingModule } from '../paging/paging.module.js';
 import { UsersModule } from '../users/users.module.js';
+import { ChannelConsentController } from './channel-consent.controller.js';
 import { CompletedConnections } from './completed-connections.service.js';
 import { ConnectionCallbackController } from './connection-callback.controller.js';
 import { ConnectionsController } from './connections.controller.js';
@@ -13,6 +14,7 @@ import { StreamerEventTypesController } from './streamer-event-types.controller.
 @Module({
   imports: [AuditLogModule, PagingModule, UsersModule],
   controllers: [
+    ChannelConsentController,
     ConnectionCallbackController,
     ConnectionsController,
     PlatformController,

@@ -31,6 +31,13 @@ describe(parseSubscriptionListQuery.name, () => {
     });
   });
 
+  it('accepts an event type in either spelling, and a channel', () => {
+    const request = { type: 'stream.online', channelId: '77', pageSize: 50 };
+    for (const event_type of ['stream.online', 'stream-online'])
+      expect(parseSubscriptionListQuery({ event_type, channel_id: '77' }).request).toEqual(request);
+    expect(faultsOf({ event_type: 'nonsense', channel_id: 'a b' })).toEqual(['channel_id', 'event_type']);
+  });
+
   it('accepts a cursor of the same status with any page size, and no other cursor', () => {
     const { list } = parseSubscriptionListQuery({ status: 'enabled' });
     const cursor = printCursor(position, list);
@@ -43,6 +50,7 @@ describe(parseSubscriptionListQuery.name, () => {
     expect(faultsOf({ cursor })).toEqual(['cursor']);
     expect(faultsOf({ status: 'waiting', cursor })).toEqual(['cursor']);
     expect(faultsOf({ status: 'null', cursor })).toEqual(['cursor']);
+    expect(faultsOf({ status: 'enabled', channel_id: '77', cursor })).toEqual(['cursor']);
   });
 
   it.each(['a b', 'a-b', 'a\0', '\ud800', 'ä', "'", 'a'.repeat(256)])('rejects %j as a status', (status) => {

@@ -2,6 +2,7 @@ import { Controller } from '@nestjs/common';
 import {
   completeConnection,
   getConnection,
+  listChannelConsent,
   listConnections,
   removeConnection,
   startConnection,
@@ -10,15 +11,21 @@ import {
   type ConnectionMessage,
   type ConnectionRequest,
   type EmptyRequest,
+  type ListChannelConsentReply,
+  type ListChannelConsentRequest,
   type ListConnectionsReply,
   type StartConnectionRequest,
 } from '@stream-events/contracts';
 import { Handles } from '@stream-events/messaging';
+import { ChannelConsent } from './channel-consent.service.js';
 import { ConnectionsService } from './connections.service.js';
 
 @Controller()
 export class ConnectionsController {
-  constructor(private readonly connections: ConnectionsService) {}
+  constructor(
+    private readonly connections: ConnectionsService,
+    private readonly consent: ChannelConsent,
+  ) {}
 
   @Handles(listConnections)
   async list(_request: EmptyRequest): Promise<ListConnectionsReply> {
@@ -38,6 +45,11 @@ export class ConnectionsController {
   @Handles(completeConnection)
   async complete(request: CompleteConnectionRequest): Promise<ConnectionMessage> {
     return this.connections.complete(request);
+  }
+
+  @Handles(listChannelConsent)
+  async listChannelConsent({ channelIds }: ListChannelConsentRequest): Promise<ListChannelConsentReply> {
+    return { channels: await this.consent.list(channelIds) };
   }
 
   @Handles(removeConnection)

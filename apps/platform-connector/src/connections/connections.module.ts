@@ -3,6 +3,7 @@ import { EventTypesModule } from '../event-types/event-types.module.js';
 import { GrantsModule } from '../grants/grants.module.js';
 import { PlatformModule } from '../platform/platform.module.js';
 import { AuthorizationServer } from './authorization-server.js';
+import { ChannelConsent } from './channel-consent.service.js';
 import { ConnectionConsequences } from './connection-consequences.service.js';
 import { ConnectionUpkeep } from './connection-upkeep.service.js';
 import { ConnectionsController } from './connections.controller.js';
@@ -18,6 +19,7 @@ import { UserTokens } from './user-tokens.service.js';
   controllers: [ConnectionsController],
   providers: [
     AuthorizationServer,
+    ChannelConsent,
     ConnectionConsequences,
     ConnectionsRepository,
     ConnectionsService,

@@ -76,9 +76,14 @@ export class EventTypesService {
     return types;
   }
 
+  /** The types of the streamers for whom some were chosen, by the platform's id. */
+  async listChosen(): Promise<ReadonlyMap<string, string[]>> {
+    return this.choices.listChosen();
+  }
+
   /** Which types a streamer is subscribed to, if they are active. */
   async readChosen(): Promise<(userId: string, type: string) => boolean> {
-    const chosen = await this.choices.listChosen();
+    const chosen = await this.listChosen();
     return (userId, type) => chosen.get(userId)?.includes(type) ?? true;
   }
 

@@ -64,6 +64,26 @@ describe('SubscriptionListRepository', () => {
     expect(await read(null, 'a\0')).toEqual({ subscriptions: [], count: 0, next: null, previous: null });
   });
 
+  it('filters by type and channel: both sides of a raid, and the channel of a chat instead of its reader', async () => {
+    const raids = ['to_broadcaster_user_id', 'from_broadcaster_user_id'].map((side) =>
+      newOwn('', { id: v7(), type: 'channel.raid', condition: { [side]: '7' } }),
+    );
+    const chat = newOwn('', {
+      id: v7(),
+      type: 'channel.chat.message',
+      condition: { broadcaster_user_id: '8', user_id: '7' },
+    });
+    await add([...raids, chat]);
+    const find = async (filters: { type?: string; channelId?: string }) =>
+      idsOf(await list.list({ pageSize: 10, ...filters })).sort();
+
+    expect(await find({ type: 'channel.raid', channelId: '7' })).toEqual(raids.map(({ id }) => id));
+    expect(await find({ channelId: '7' })).toEqual([ids[7], ...raids.map(({ id }) => id)]);
+    expect(await find({ type: 'channel.chat.message' })).toEqual([chat.id]);
+    expect(await find({ channelId: 'a\0' })).toEqual([]);
+    await dataSource.query(`DELETE FROM subscriptions WHERE type <> 'stream.online'`);
+  });
+
   it('returns a previous page when the cursor is beyond the end', async () => {
     const beyond = await read({ direction: 'older', id: ids[0]!, inclusive: false });
     expect(beyond).toMatchObject({ subscriptions: [], next: null });

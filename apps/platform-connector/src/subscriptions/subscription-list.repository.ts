@@ -12,6 +12,17 @@ import { toTransport, type TransportColumns } from './subscriptions.repository.j
 const lowestId = '00000000-0000-0000-0000-000000000000';
 const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
+/**
+ * The channel that a subscription is about. A raid has one of its two sides. Only without any of these keys, the user is the channel:
+ * the user who reads a chat may be a bot.
+ */
+export const channelOfCondition = `coalesce(condition->>'broadcaster_user_id', condition->>'to_broadcaster_user_id',
+  condition->>'from_broadcaster_user_id', condition->>'user_id')`;
+
+/** Conditions of a filter. Null parameters match everything. */
+const matches = `($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR type = $2)
+  AND ($3::text IS NULL OR ${channelOfCondition} = $3)`;
+
 const messageColumns = `id, subscription_id AS "subscriptionId", type, version, condition, callback, conduit_id AS "conduitId",
   session_id AS "sessionId", status, reason, cost,
   floor(extract(epoch FROM created_at) * 1000)::float AS "createdAt",
@@ -24,11 +35,15 @@ export class SubscriptionListRepository {
 
   /** One page, with the cursors of the next and previous pages. */
   async list(request: ListSubscriptionsRequest): Promise<ListSubscriptionsReply> {
-    const { pageSize, position, status = null } = request;
-    if (status !== null && !isStorableText(status))
+    const { pageSize, position, status = null, type = null, channelId = null } = request;
+    const filters = [status, type, channelId];
+    if (filters.some((value) => value !== null && !isStorableText(value)))
       return { subscriptions: [], count: 0, next: null, previous: null };
     const isOlder = position?.direction !== 'newer';
-    const [rows, count] = await Promise.all([this.readPage(request, isOlder), this.count(status)]);
+    const [rows, count] = await Promise.all([
+      this.readPage(request, { filters, isOlder }),
+      this.count(filters),
+    ]);
 
     const subscriptions = rows.slice(0, pageSize);
     const continueAfter = rows.length > pageSize ? (subscriptions.at(-1)?.id ?? null) : null;
@@ -38,14 +53,14 @@ export class SubscriptionListRepository {
 
   /** The page's rows in the direction of paging, plus one more when another page follows. */
   private async readPage(
-    { pageSize, position, status }: ListSubscriptionsRequest,
-    isOlder: boolean,
+    { pageSize, position }: ListSubscriptionsRequest,
+    { filters, isOlder }: { filters: (string | null)[]; isOlder: boolean },
   ): Promise<SubscriptionMessage[]> {
     const beyond = `${isOlder ? '<' : '>'}${(position?.inclusive ?? true) ? '=' : ''}`;
     const rows = await this.dataSource.query<(Omit<SubscriptionMessage, 'transport'> & TransportColumns)[]>(
-      `SELECT ${messageColumns} FROM subscriptions WHERE id ${beyond} $1 AND ($2::text IS NULL OR status = $2)
-       ORDER BY id ${isOlder ? 'DESC' : 'ASC'} LIMIT $3`,
-      [position?.id ?? (isOlder ? highestId : lowestId), status ?? null, pageSize + 1],
+      `SELECT ${messageColumns} FROM subscriptions WHERE ${matches} AND id ${beyond} $4
+       ORDER BY id ${isOlder ? 'DESC' : 'ASC'} LIMIT $5`,
+      [...filters, position?.id ?? (isOlder ? highestId : lowestId), pageSize + 1],
     );
     return rows.map(({ callback, conduitId, sessionId, ...row }) => ({
       ...row,
@@ -53,10 +68,10 @@ export class SubscriptionListRepository {
     }));
   }
 
-  private async count(status: string | null): Promise<number> {
+  private async count(filters: (string | null)[]): Promise<number> {
     const [row] = await this.dataSource.query<{ count: number }[]>(
-      'SELECT count(*)::int AS count FROM subscriptions WHERE $1::text IS NULL OR status = $1',
-      [status],
+      `SELECT count(*)::int AS count FROM subscriptions WHERE ${matches}`,
+      filters,
     );
     return row?.count ?? 0;
   }

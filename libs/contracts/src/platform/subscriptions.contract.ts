@@ -88,6 +88,16 @@ export class ListSubscriptionsRequest extends PageRequest {
   @IsOptional()
   @IsString()
   status?: string;
+
+  /** Lists only subscriptions to this type, in the platform's spelling. */
+  @IsOptional()
+  @IsString()
+  type?: string;
+
+  /** Lists only subscriptions about this channel, by the platform's id. */
+  @IsOptional()
+  @IsString()
+  channelId?: string;
 }
 
 export class ListSubscriptionsReply extends CountedPageReply {

@@ -1,0 +1,46 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { consentStates, type ChannelConsentMessage, type ConsentState } from '@stream-events/contracts';
+import { inbound } from '@stream-events/platforms';
+
+const meanings = Object.entries(consentStates)
+  .map(([state, meaning]) => `\`${state}\`: ${meaning}`)
+  .join('; ');
+
+/** What the service is subscribed to about a channel. */
+export class ChannelConsentRecord {
+  @ApiProperty({ description: 'The platform’s id of the channel', example: '47019283' })
+  channel_id!: string;
+
+  @ApiProperty({
+    type: [String],
+    nullable: true,
+    description: 'The event types that were chosen for the channel. Null: all active ones',
+    example: null,
+  })
+  event_types!: string[] | null;
+
+  @ApiProperty({
+    type: Object,
+    additionalProperties: { type: 'string', enum: Object.keys(consentStates) },
+    description:
+      'The state of each event type that the service wants to be subscribed to, as the first of these that applies: ' +
+      `${meanings}. An event type is missing when it is inactive, was not chosen, or the channel is not monitored`,
+    example: { 'stream-online': 'granted', 'channel-cheer': 'missing' },
+  })
+  states!: Record<string, ConsentState>;
+}
+
+/** Converts the consent of a channel to its form in the API. */
+export function toChannelConsentRecord({
+  channelId,
+  types,
+  states,
+}: ChannelConsentMessage): ChannelConsentRecord {
+  return {
+    channel_id: channelId,
+    event_types: types?.map((type) => inbound.toEventType(type)) ?? null,
+    states: Object.fromEntries(
+      Object.entries(states).map(([type, state]) => [inbound.toEventType(type), state]),
+    ),
+  };
+}
