@@ -75,11 +75,11 @@ const folderOrders = {
     ...['conduits', 'subscriptions', 'notifications'],
     ...['users', 'streams', 'chat', 'pictures', 'scenarios', 'simulator', 'command-line'],
   ],
-  // The pages follow the shared folders, and import nothing from each other.
+  // The pages follow the shared folders.
   'apps/console/src': [
     ...['session', 'api', 'live', 'kit', 'layout', 'sign-in', 'events', 'test-event', 'system'],
     ...['rehearsals', 'streams', 'streamers'],
-    ...['tokens', 'users', 'audit-log', 'reference'],
+    ...['tokens', 'users', 'audit-log', 'reference', 'platform', 'onboarding', 'account'],
   ],
   'tools/boundary-probe/folders': ['lower', 'upper'],
 };

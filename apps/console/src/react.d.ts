@@ -5,5 +5,8 @@ declare module 'react' {
   interface CSSProperties {
     '--avatar-hue'?: number;
     '--avatar-size'?: string;
+    '--column-count'?: number;
+    '--topics-height'?: string;
+    '--types-height'?: string;
   }
 }

@@ -1,8 +1,11 @@
 import { createRouter } from '@tanstack/react-router';
+import { accountRoute } from './account/account.route.js';
 import { auditLogRoute } from './audit-log/audit-log.route.js';
 import { eventsRoute } from './events/events.route.js';
 import { FaultPage } from './layout/fault-page.js';
 import { indexRoute, rootRoute, signedInRoute, unknownRoute } from './layout/routes.js';
+import { onboardingRoute } from './onboarding/onboarding.route.js';
+import { platformRoute } from './platform/platform.route.js';
 import { referenceRoute } from './reference/reference.route.js';
 import { sessionStore } from './session/session.js';
 import { signInRoute } from './sign-in/sign-in.route.js';
@@ -19,13 +22,16 @@ const routeTree = rootRoute.addChildren([
   signInRoute,
   signedInRoute.addChildren([
     indexRoute,
+    onboardingRoute,
     eventsRoute,
     testEventRoute,
     streamersRoute,
     streamerRoute,
     streamRoute,
+    platformRoute,
     referenceRoute,
     systemRoute,
+    accountRoute,
     tokensRoute,
     usersRoute,
     auditLogRoute,

@@ -23,6 +23,12 @@ export const eventTypesQuery = queryOptions({
   staleTime: minuteMs,
 });
 
+/** The channels and the bot account that are connected, or are asked for consent. */
+export const connectionsQuery = queryOptions({
+  queryKey: ['platform', 'connections'],
+  queryFn: () => call(api().GET('/api/v1/platform/connections')),
+});
+
 export const streamersQuery = queryOptions({
   queryKey: ['streamers'],
   queryFn: () => call(api().GET('/api/v1/streamers')),

@@ -5,6 +5,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useEffectEvent, useState } from 'react';
 import { EmptyNotice } from '../kit/empty-notice.js';
 import { FaultNotice } from '../kit/fault-notice.js';
+import { AnchorLink } from '../kit/links.js';
 import { LoadingRows } from '../kit/loading.js';
 import { Page } from '../kit/page.js';
 import { useShortcuts } from '../kit/shortcuts.js';
@@ -139,7 +140,9 @@ function NoRows({
     </EmptyNotice>
   ) : (
     <EmptyNotice icon={IconActivity} title="No events yet">
-      Events appear here as soon as the platform sends them. Connect a channel, or send a test event.
+      Events appear here as soon as the platform sends them.{' '}
+      <AnchorLink to="/platform">Connect a channel</AnchorLink>, or{' '}
+      <AnchorLink to="/test-event">send a test event</AnchorLink>.
     </EmptyNotice>
   );
 }

@@ -1,4 +1,6 @@
 import { createRootRoute, createRoute, redirect } from '@tanstack/react-router';
+import { onboardingQuery } from '../api/onboarding.js';
+import { queryClient } from '../api/query-client.js';
 import { sessionStore } from '../session/session.js';
 import { FaultPage } from './fault-page.js';
 import { Layout } from './layout.js';
@@ -17,11 +19,14 @@ export const signedInRoute = createRoute({
   },
 });
 
+/** The start: the guide while the owner needs it, otherwise the events. */
 export const indexRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/events' });
+  beforeLoad: async () => {
+    // The events page shows why the service does not respond.
+    const needsGuide = await queryClient.query(onboardingQuery).catch(() => false);
+    throw redirect({ to: needsGuide ? '/onboarding' : '/events' });
   },
 });
 

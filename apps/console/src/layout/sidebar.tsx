@@ -1,9 +1,10 @@
 import { ActionIcon, Group, Menu, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconKeyboard, IconLogout, IconSelector } from '@tabler/icons-react';
+import { IconKeyboard, IconLogout, IconRocket, IconSelector, IconUserCog } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { api } from '../api/api.js';
+import { onboardingQuery } from '../api/onboarding.js';
 import { currentUserQuery } from '../api/queries.js';
 import logo from '../icon.svg';
 import { useShortcuts } from '../kit/shortcuts.js';
@@ -19,6 +20,7 @@ import { ShortcutsDialog } from './shortcuts-dialog.js';
 export function Sidebar({ onNavigate }: { onNavigate: () => void }) {
   const navigate = useNavigate();
   const { data: user } = useQuery(currentUserQuery);
+  const { data: needsGuide = false } = useQuery(onboardingQuery);
   const [isHelpOpen, help] = useDisclosure();
   const items = navigation.filter(({ isForOwners }) => !isForOwners || user?.role === 'owner');
   useShortcuts([
@@ -36,6 +38,14 @@ export function Sidebar({ onNavigate }: { onNavigate: () => void }) {
         Stream events
       </div>
       <ul className={classes.links}>
+        {needsGuide && (
+          <li>
+            <Link to="/onboarding" className={classes.link} onClick={onNavigate}>
+              <IconRocket size={17} stroke={1.7} aria-hidden />
+              Get started
+            </Link>
+          </li>
+        )}
         {items.map(({ to, title, icon: Symbol }) => (
           <li key={to}>
             <Link to={to} className={classes.link} onClick={onNavigate}>
@@ -51,7 +61,7 @@ export function Sidebar({ onNavigate }: { onNavigate: () => void }) {
           <SimulationBadge />
         </Group>
         <Group justify="space-between" wrap="nowrap">
-          <UserMenu />
+          <UserMenu onNavigate={onNavigate} />
           <Group gap={4} wrap="nowrap">
             <ColorSchemeButton />
             <Tooltip label="Keyboard shortcuts (?)">
@@ -67,7 +77,8 @@ export function Sidebar({ onNavigate }: { onNavigate: () => void }) {
   );
 }
 
-function UserMenu() {
+function UserMenu({ onNavigate }: { onNavigate: () => void }) {
+  const navigate = useNavigate();
   const session = useSession();
   const signOut = async (): Promise<void> => {
     // Also without a response: the person wants to leave, and the token ends by itself.
@@ -89,6 +100,15 @@ function UserMenu() {
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
+        <Menu.Item
+          leftSection={<IconUserCog size={15} />}
+          onClick={() => {
+            onNavigate();
+            void navigate({ to: '/account' });
+          }}
+        >
+          Account
+        </Menu.Item>
         <Menu.Item leftSection={<IconLogout size={15} />} onClick={() => void signOut()}>
           Sign out
         </Menu.Item>

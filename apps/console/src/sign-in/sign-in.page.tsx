@@ -13,7 +13,7 @@ const route = getRouteApi('/sign-in');
 
 /** Starts a session. The main token of the user never enters the browser. */
 export function SignInPage() {
-  const { from = '/events' } = route.useSearch();
+  const { from = '/' } = route.useSearch();
   const router = useRouter();
   const queries = useQueryClient();
   const signIn = useMutation({

@@ -1,13 +1,12 @@
-import { Button, Checkbox, Group, Modal, MultiSelect, Select, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Button, Group, Modal, Select, Stack } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type SubmitEvent } from 'react';
 import { api, call } from '../api/api.js';
 import { ApiError } from '../api/api-error.js';
-import { eventTypesQuery, streamersQuery } from '../api/queries.js';
 import { FaultNotice } from '../kit/fault-notice.js';
 import { SecretNotice } from '../kit/secret-notice.js';
-import { tokenScopes, type Scope } from './token-scopes.js';
-import { tokensKey } from './token-table.js';
+import { TokenFields, toTokenBody, type TokenDraft } from './token-fields.js';
+import { tokensKey } from './tokens-query.js';
 
 const dayMs = 86_400_000;
 
@@ -19,23 +18,24 @@ const lifetimes = [
   { value: '365', label: '1 year' },
 ];
 
+const emptyDraft: TokenDraft = {
+  name: '',
+  scopes: ['events:read', 'events:live'],
+  eventTypes: [],
+  channelIds: [],
+};
+
 /** Creates a named token, and shows its key once. */
 export function CreateToken({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient();
-  const [name, setName] = useState('');
-  const [scopes, setScopes] = useState<string[]>(['events:read', 'events:live']);
-  const [eventTypes, setEventTypes] = useState<string[]>([]);
-  const [channelIds, setChannelIds] = useState<string[]>([]);
+  const [draft, setDraft] = useState(emptyDraft);
   const [days, setDays] = useState('');
   const create = useMutation({
     mutationFn: () =>
       call(
         api().POST('/api/v1/tokens', {
           body: {
-            name,
-            scopes: scopes as Scope[], // Safe cast: the values of the checkboxes.
-            event_types: eventTypes.length > 0 ? eventTypes : null,
-            channel_ids: channelIds.length > 0 ? channelIds : null,
+            ...toTokenBody(draft),
             expires: days ? new Date(Date.now() + Number(days) * dayMs).toISOString() : null,
           },
         }),
@@ -43,7 +43,6 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
     onSuccess: () => queries.invalidateQueries({ queryKey: tokensKey }),
   });
   const fieldErrors = create.error instanceof ApiError ? create.error.fieldErrors : {};
-  const isLimited = eventTypes.length > 0 || channelIds.length > 0;
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     create.mutate();
@@ -65,44 +64,7 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
       ) : (
         <form onSubmit={submit}>
           <Stack>
-            <TextInput
-              label="Name"
-              description="The program that uses the token, so that you recognize it later"
-              placeholder="Alerts overlay"
-              value={name}
-              onChange={({ currentTarget }) => setName(currentTarget.value)}
-              error={fieldErrors.name}
-              maxLength={64}
-              required
-              withAsterisk={false}
-              data-autofocus
-            />
-            <Checkbox.Group
-              label="The token may"
-              value={scopes}
-              onChange={setScopes}
-              error={fieldErrors.scopes}
-            >
-              <Stack gap={6} mt={4}>
-                {tokenScopes.map(({ scope, text, isLimitable }) => (
-                  <Checkbox
-                    key={scope}
-                    value={scope}
-                    label={text}
-                    size="xs"
-                    disabled={isLimited && !isLimitable}
-                  />
-                ))}
-              </Stack>
-            </Checkbox.Group>
-            <EventTypeLimit value={eventTypes} onChange={setEventTypes} error={fieldErrors.event_types} />
-            <ChannelLimit value={channelIds} onChange={setChannelIds} error={fieldErrors.channel_ids} />
-            {isLimited && (
-              <Text size="xs" c="dimmed">
-                A limited token can only read, because with the other rights it could do more than its limits
-                say.
-              </Text>
-            )}
+            <TokenFields draft={draft} onChange={setDraft} errors={fieldErrors} />
             <Select
               label="Valid"
               data={lifetimes}
@@ -125,52 +87,5 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
         </form>
       )}
     </Modal>
-  );
-}
-
-interface LimitProps {
-  value: string[];
-  onChange: (value: string[]) => void;
-  error: string | undefined;
-}
-
-function EventTypeLimit(props: LimitProps) {
-  const { data: types = [] } = useQuery(eventTypesQuery);
-  return (
-    <MultiSelect
-      label="Only these event types"
-      placeholder={props.value.length === 0 ? 'All event types' : ''}
-      data={[...new Set(types.map(({ event_type }) => event_type))]}
-      searchable
-      clearable
-      clearButtonProps={{ 'aria-label': 'Allow all event types' }}
-      maxValues={100}
-      {...props}
-    />
-  );
-}
-
-function ChannelLimit(props: LimitProps) {
-  const { data: streamers = [] } = useQuery(streamersQuery);
-  const [search, setSearch] = useState('');
-  const known = streamers.map(({ platform_id: value, platform_username: label }) => ({ value, label }));
-  // The channel of a raid, for example, need not be a monitored streamer.
-  const others = [...props.value, search]
-    .filter((id) => /^\d{1,20}$/.test(id) && known.every(({ value }) => value !== id))
-    .map((id) => ({ value: id, label: `Channel ${id}` }));
-  return (
-    <MultiSelect
-      label="Only these channels"
-      description="Choose streamers, or type the id of another channel"
-      placeholder={props.value.length === 0 ? 'All channels' : ''}
-      data={[...known, ...new Map(others.map((each) => [each.value, each])).values()]}
-      searchable
-      searchValue={search}
-      onSearchChange={setSearch}
-      clearable
-      clearButtonProps={{ 'aria-label': 'Allow all channels' }}
-      maxValues={100}
-      {...props}
-    />
   );
 }

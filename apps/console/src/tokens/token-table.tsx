@@ -10,20 +10,18 @@ import { QueryView } from '../kit/query-view.js';
 import { Time } from '../kit/time.js';
 import { UserText } from '../kit/user-text.js';
 import { sessionStore, useSession } from '../session/session.js';
+import { EditToken } from './edit-token.js';
 import { textOfScope } from './token-scopes.js';
+import { tokensKey, tokensQuery } from './tokens-query.js';
 
 type Token = components['schemas']['TokenRecord'];
 
-export const tokensKey = ['tokens'];
-
-/** The tokens of a user, with a button to revoke each. */
+/** The tokens of a user, with buttons to change and revoke each. */
 export function TokenTable({ userId }: { userId?: string }) {
   const queries = useQueryClient();
   const session = useSession();
-  const query = useQuery({
-    queryKey: [...tokensKey, userId],
-    queryFn: () => call(api().GET('/api/v1/tokens', { params: { query: userId ? { user: userId } : {} } })),
-  });
+  const query = useQuery(tokensQuery(userId));
+  const [edited, setEdited] = useState<Token>();
   const [revoked, setRevoked] = useState<Token>();
   const columns: readonly Column<Token>[] = [
     {
@@ -39,9 +37,16 @@ export function TokenTable({ userId }: { userId?: string }) {
       title: 'Actions',
       kind: 'actions',
       render: (token) => (
-        <Button size="compact-xs" variant="default" onClick={() => setRevoked(token)}>
-          Revoke…
-        </Button>
+        <Group gap={6} justify="flex-end" wrap="nowrap">
+          {token.kind === 'named' && (
+            <Button size="compact-xs" variant="default" onClick={() => setEdited(token)}>
+              Edit
+            </Button>
+          )}
+          <Button size="compact-xs" variant="default" onClick={() => setRevoked(token)}>
+            Revoke…
+          </Button>
+        </Group>
       ),
     },
   ];
@@ -50,6 +55,7 @@ export function TokenTable({ userId }: { userId?: string }) {
       {(tokens) => (
         <>
           <DataTable label="Tokens" columns={columns} rows={tokens} keyOf={({ id }) => id} />
+          {edited && <EditToken token={edited} onClose={() => setEdited(undefined)} />}
           {revoked && (
             <ConfirmDialog
               title="Revoke the token?"

@@ -1,0 +1,76 @@
+import { Anchor } from '@mantine/core';
+import { CodeBlock } from '../kit/code-block.js';
+import { StatusText } from '../kit/status-text.js';
+import type { PlatformStatus } from '../platform/platform-queries.js';
+import classes from './onboarding.module.css';
+
+const realPlatform =
+  'PLATFORM=twitch PLATFORM_CLIENT_ID=paste-the-client-id PLATFORM_CLIENT_SECRET=paste-the-secret npm start';
+const simulation = 'PLATFORM=simulator npm start';
+
+/** Which platform runs now, and how to change that. A change needs a restart, because simulated and real data never mix. */
+export function PlatformStep({ status: { platform, credentials } }: { status: PlatformStatus }) {
+  if (platform === 'simulator')
+    return (
+      <>
+        <div>
+          The <b>simulation</b> runs now: a built-in platform with made-up streamers, who follow, cheer, and
+          raid. Nothing in it is real, so you can try everything.
+        </div>
+        <details>
+          <summary>Use a real channel instead</summary>
+          <RealPlatform />
+        </details>
+      </>
+    );
+  if (platform === 'none')
+    return (
+      <>
+        <div>No platform is configured. Events come from your own programs only.</div>
+        <RealPlatform />
+      </>
+    );
+  const isUsable = credentials.present && credentials.valid !== false;
+  return (
+    <>
+      <div>
+        The <b>real platform</b> ({platform}) is configured. <Application credentials={credentials} />
+      </div>
+      {!isUsable && <RealPlatform />}
+      <details>
+        <summary>Try it with made-up data instead</summary>
+        <div className={classes.instructions}>
+          Stop the service, and start it with the simulation. Real and simulated data stay apart, and both are
+          kept.
+          <CodeBlock label="Command" text={simulation} />
+        </div>
+      </details>
+    </>
+  );
+}
+
+function Application({ credentials: { present, valid } }: { credentials: PlatformStatus['credentials'] }) {
+  if (!present) return <StatusText tone="bad">The client id or the secret is missing</StatusText>;
+  if (valid === false) return <StatusText tone="bad">It rejects the client id or the secret</StatusText>;
+  return <StatusText tone="good">It has an application</StatusText>;
+}
+
+function RealPlatform() {
+  return (
+    <ol className={classes.instructions}>
+      <li>
+        Register an application at{' '}
+        <Anchor inherit href="https://dev.twitch.tv/console/apps" target="_blank" rel="noopener noreferrer">
+          dev.twitch.tv/console
+        </Anchor>{' '}
+        (client type <i>Confidential</i>). Copy its client id, and a new secret. It is free.
+      </li>
+      <li>
+        Stop the service with Ctrl-C in its terminal, and start it with both:
+        <CodeBlock label="Command" text={realPlatform} />
+        In containers, set the same three variables there.
+      </li>
+      <li>Sign in here again. The simulated data stay, apart from the real ones.</li>
+    </ol>
+  );
+}

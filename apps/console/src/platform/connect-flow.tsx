@@ -1,0 +1,269 @@
+import { Button, CopyButton, Group, List, Stack, Text } from '@mantine/core';
+import { IconCheck, IconCopy, IconExternalLink } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useEffectEvent, useState, type ReactNode } from 'react';
+import { api, call } from '../api/api.js';
+import { connectionsQuery, streamersQuery } from '../api/queries.js';
+import { FaultNotice } from '../kit/fault-notice.js';
+import { StatusText } from '../kit/status-text.js';
+import { Time } from '../kit/time.js';
+import { UserText } from '../kit/user-text.js';
+import classes from './connect-flow.module.css';
+import { platformKey, type Connection } from './platform-queries.js';
+
+// The platform itself is asked every few seconds.
+const pendingPollMs = 1_500;
+
+interface ConnectFlowProps {
+  role?: Connection['role'];
+  /** The name of the streamer who should give consent. */
+  channel?: string | undefined;
+  /** A connection that waits already. */
+  pending?: Connection | undefined;
+  /** Stands above the first button: what the consent is for. */
+  children?: ReactNode;
+  /** Called once when the user has given consent. */
+  onConnected?: (connection: Connection) => void;
+}
+
+/**
+ * Asks a user of the platform for consent, and follows it live.
+ *
+ * ask ──▶ permissions in words, link, and code ──▶ connected
+ *  ▲                                           └──▶ expired or refused: what to do
+ *  └────────────── start again ───────────────────────┘
+ */
+export function ConnectFlow({ role = 'channel', channel, pending, children, onConnected }: ConnectFlowProps) {
+  const queries = useQueryClient();
+  const [started, setStarted] = useState(pending);
+  const start = useMutation({
+    mutationFn: (flow: 'device_code' | 'authorization_code') =>
+      call(api().POST('/api/v1/platform/connections', { body: { role, flow } })),
+    onSuccess: async (connection) => {
+      setStarted(connection);
+      await queries.invalidateQueries({ queryKey: connectionsQuery.queryKey, exact: true });
+    },
+  });
+  const cancel = useMutation({
+    mutationFn: (id: string) =>
+      call(api().DELETE('/api/v1/platform/connections/{id}', { params: { path: { id } } })),
+    onSuccess: async () => {
+      setStarted(undefined);
+      await queries.invalidateQueries({ queryKey: connectionsQuery.queryKey, exact: true });
+    },
+  });
+  if (started)
+    return (
+      <FollowedConnection
+        key={started.id}
+        started={started}
+        channel={channel}
+        isEnding={cancel.isPending}
+        onCancel={() => cancel.mutate(started.id)}
+        onRestart={() => {
+          start.reset();
+          setStarted(undefined);
+        }}
+        onConnected={onConnected}
+      />
+    );
+  return (
+    <Stack gap="sm">
+      {children}
+      <Text size="sm">
+        {channel === undefined ? (
+          role === 'bot' ? (
+            'Sign in on the platform as the bot account, and confirm there what it may do.'
+          ) : (
+            'The streamer confirms on the platform’s own page what this service may see.'
+          )
+        ) : (
+          <>
+            <UserText text={channel} /> confirms on the platform’s own page what this service may see.
+          </>
+        )}{' '}
+        You get a link and a code, which work in any browser and on any device. Passwords never come here.
+      </Text>
+      {start.error && <FaultNotice error={start.error} />}
+      <Group gap="xs">
+        <Button loading={start.isPending} onClick={() => start.mutate('device_code')} data-autofocus>
+          Get a link and a code
+        </Button>
+        <Button
+          variant="subtle"
+          disabled={start.isPending}
+          onClick={() => start.mutate('authorization_code')}
+        >
+          Sign in with this browser instead
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+interface FollowedConnectionProps {
+  started: Connection;
+  channel: string | undefined;
+  isEnding: boolean;
+  onCancel: () => void;
+  onRestart: () => void;
+  onConnected: ((connection: Connection) => void) | undefined;
+}
+
+/** A connection from its code to the consent. */
+function FollowedConnection(props: FollowedConnectionProps) {
+  const { started, channel, isEnding, onCancel, onRestart, onConnected } = props;
+  const { id } = started;
+  const queries = useQueryClient();
+  const { data: connection = started, error } = useQuery({
+    queryKey: [...connectionsQuery.queryKey, id],
+    queryFn: () => call(api().GET('/api/v1/platform/connections/{id}', { params: { path: { id } } })),
+    refetchInterval: ({ state: { data } }) => (data && data.state !== 'pending' ? false : pendingPollMs),
+    enabled: !isEnding,
+  });
+  const { state } = connection;
+  const announce = useEffectEvent(() => {
+    void queries.invalidateQueries({ queryKey: platformKey });
+    void queries.invalidateQueries({ queryKey: streamersQuery.queryKey });
+    onConnected?.(connection);
+  });
+  useEffect(() => {
+    if (state === 'connected') announce();
+  }, [state]);
+  if (state === 'connected') return <Connected connection={connection} channel={channel} />;
+  if (state !== 'pending')
+    return (
+      <Stack gap="sm" role="status">
+        <StatusText tone="bad">Not connected</StatusText>
+        <Text size="sm">{connection.remedy ?? 'The consent has ended.'}</Text>
+        <Group>
+          <Button onClick={onRestart}>Start again</Button>
+        </Group>
+      </Stack>
+    );
+  return (
+    <Stack gap="sm">
+      {error && <FaultNotice error={error} />}
+      {/* The link of a browser that returns is secret, so only the first reply has it. */}
+      <Pending
+        connection={{
+          ...connection,
+          verification_uri: connection.verification_uri ?? started.verification_uri,
+        }}
+      />
+      <Group gap="xs">
+        <Button variant="default" size="xs" loading={isEnding} onClick={onCancel}>
+          Cancel
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function Pending({ connection }: { connection: Connection }) {
+  const { permissions, user_code: code, verification_uri: uri, expires } = connection;
+  return (
+    <>
+      {permissions.length > 0 ? (
+        <div>
+          <Text size="sm" fw={500}>
+            The platform asks for permission to:
+          </Text>
+          <List size="sm" className={classes.permissions} tabIndex={0} aria-label="Permissions">
+            {permissions.map((permission) => (
+              <List.Item key={permission}>{permission}</List.Item>
+            ))}
+          </List>
+        </div>
+      ) : (
+        <Text size="sm">
+          The platform asks for no permission, because no event type that is on needs one.
+        </Text>
+      )}
+      <div className={classes.steps}>
+        {code !== null && (
+          <div>
+            <Text size="xs" c="dimmed">
+              Compare this code with the one on the page
+            </Text>
+            <Group gap="xs">
+              <span className={classes.code}>{code}</span>
+              <CopyButton value={code}>
+                {({ copied, copy }) => (
+                  <Button
+                    size="compact-xs"
+                    variant="default"
+                    leftSection={copied ? <IconCheck size={13} /> : <IconCopy size={13} />}
+                    onClick={copy}
+                  >
+                    {copied ? 'Copied' : 'Copy the code'}
+                  </Button>
+                )}
+              </CopyButton>
+            </Group>
+          </div>
+        )}
+        {uri !== null && isWebAddress(uri) ? (
+          <div>
+            <Button
+              component="a"
+              href={uri}
+              target="_blank"
+              rel="noopener noreferrer"
+              rightSection={<IconExternalLink size={15} aria-hidden />}
+            >
+              Open the platform’s page
+            </Button>
+            <Text size="xs" c="dimmed" className={classes.address}>
+              {code === null ? 'Open it in this browser' : uri}
+            </Text>
+          </div>
+        ) : (
+          <Text size="sm">The link was shown once. Cancel, and start again.</Text>
+        )}
+      </div>
+      <div role="status">
+        <StatusText tone="warning">
+          <span>
+            Waiting for consent
+            {expires !== null && (
+              <>
+                {' '}
+                until <Time value={expires} />
+              </>
+            )}
+          </span>
+        </StatusText>
+      </div>
+    </>
+  );
+}
+
+function Connected({ connection, channel }: { connection: Connection; channel: string | undefined }) {
+  const name = connection.platform_username ?? '';
+  const isOther = channel !== undefined && name.toLowerCase() !== channel.toLowerCase();
+  return (
+    <Stack gap={4} role="status">
+      <StatusText tone="good">
+        <span>
+          <UserText text={name} /> is connected
+        </span>
+      </StatusText>
+      <Text size="sm">
+        {isOther ? (
+          <>
+            This is not <UserText text={channel} />: somebody else was signed in on the platform. Sign in
+            there as <UserText text={channel} />, then start again.
+          </>
+        ) : (
+          'The service subscribes within seconds.'
+        )}
+      </Text>
+    </Stack>
+  );
+}
+
+/** The address comes from the platform. Others, such as `javascript:`, would run in this page. */
+function isWebAddress(uri: string): boolean {
+  return /^https?:\/\//i.test(uri);
+}

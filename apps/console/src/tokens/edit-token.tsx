@@ -1,0 +1,67 @@
+import { Button, Group, Modal, Stack } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { components } from '@stream-events/client';
+import { useState, type SubmitEvent } from 'react';
+import { api, call } from '../api/api.js';
+import { ApiError } from '../api/api-error.js';
+import { FaultNotice } from '../kit/fault-notice.js';
+import { TokenFields, toTokenBody, type TokenDraft } from './token-fields.js';
+import { tokensKey } from './tokens-query.js';
+
+interface EditTokenProps {
+  token: components['schemas']['TokenRecord'];
+  onClose: () => void;
+}
+
+/** Changes the name, the rights, and the limits of a named token. Its key stays. */
+export function EditToken({ token, onClose }: EditTokenProps) {
+  const queries = useQueryClient();
+  const [draft, setDraft] = useState<TokenDraft>({
+    name: token.name,
+    scopes: token.scopes ?? [],
+    eventTypes: token.event_types ?? [],
+    channelIds: token.channel_ids ?? [],
+  });
+  const save = useMutation({
+    mutationFn: () =>
+      call(
+        api().PATCH('/api/v1/tokens/{id}', {
+          params: { path: { id: token.id } },
+          body: toTokenBody(draft),
+        }),
+      ),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: tokensKey });
+      onClose();
+    },
+  });
+  const fieldErrors = save.error instanceof ApiError ? save.error.fieldErrors : {};
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    save.mutate();
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title="Change the token"
+      size="lg"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <form onSubmit={submit}>
+        <Stack>
+          <TokenFields draft={draft} onChange={setDraft} errors={fieldErrors} />
+          {save.error && Object.keys(fieldErrors).length === 0 && <FaultNotice error={save.error} />}
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

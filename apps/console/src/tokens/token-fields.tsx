@@ -1,0 +1,134 @@
+import { Checkbox, MultiSelect, Stack, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { components } from '@stream-events/client';
+import { useState } from 'react';
+import { eventTypesQuery, streamersQuery } from '../api/queries.js';
+import { tokenScopes, type Scope } from './token-scopes.js';
+
+/** What a user decides about a named token. Empty lists are no limits. */
+export interface TokenDraft {
+  name: string;
+  scopes: string[];
+  eventTypes: string[];
+  channelIds: string[];
+}
+
+/** Converts a draft to the body of a request. */
+export function toTokenBody({ name, scopes, eventTypes, channelIds }: TokenDraft) {
+  return {
+    name,
+    scopes: scopes as Scope[], // Safe cast: the values of the checkboxes.
+    event_types: eventTypes.length > 0 ? eventTypes : null,
+    channel_ids: channelIds.length > 0 ? channelIds : null,
+  } satisfies Omit<components['schemas']['TokenBody'], 'expires'>;
+}
+
+interface TokenFieldsProps {
+  draft: TokenDraft;
+  onChange: (draft: TokenDraft) => void;
+  /** By the fields of the API. */
+  errors: Record<string, string>;
+}
+
+/** The fields that new and changed tokens have. */
+export function TokenFields({ draft, onChange, errors }: TokenFieldsProps) {
+  const { name, scopes, eventTypes, channelIds } = draft;
+  const isLimited = eventTypes.length > 0 || channelIds.length > 0;
+  const change = (changed: Partial<TokenDraft>): void => onChange({ ...draft, ...changed });
+  return (
+    <>
+      <TextInput
+        label="Name"
+        description="The program that uses the token, so that you recognize it later"
+        placeholder="Alerts overlay"
+        value={name}
+        onChange={({ currentTarget }) => change({ name: currentTarget.value })}
+        error={errors.name}
+        maxLength={64}
+        required
+        withAsterisk={false}
+        data-autofocus
+      />
+      <Checkbox.Group
+        label="The token may"
+        value={scopes}
+        onChange={(value) => change({ scopes: value })}
+        error={errors.scopes}
+      >
+        <Stack gap={6} mt={4}>
+          {tokenScopes.map(({ scope, text, isLimitable }) => (
+            <Checkbox
+              key={scope}
+              value={scope}
+              label={text}
+              size="xs"
+              disabled={isLimited && !isLimitable && !scopes.includes(scope)}
+            />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+      <EventTypeLimit
+        value={eventTypes}
+        onChange={(value) => change({ eventTypes: value })}
+        error={errors.event_types}
+      />
+      <ChannelLimit
+        value={channelIds}
+        onChange={(value) => change({ channelIds: value })}
+        error={errors.channel_ids}
+      />
+      {isLimited && (
+        <Text size="xs" c="dimmed">
+          A limited token can only read, because with the other rights it could do more than its limits say.
+        </Text>
+      )}
+    </>
+  );
+}
+
+interface LimitProps {
+  value: string[];
+  onChange: (value: string[]) => void;
+  error: string | undefined;
+}
+
+function EventTypeLimit(props: LimitProps) {
+  const { data: types = [] } = useQuery(eventTypesQuery);
+  return (
+    <MultiSelect
+      label="Only these event types"
+      placeholder={props.value.length === 0 ? 'All event types' : ''}
+      data={[...new Set([...types.map(({ event_type }) => event_type), ...props.value])]}
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': 'Allow all event types' }}
+      maxValues={100}
+      {...props}
+    />
+  );
+}
+
+function ChannelLimit(props: LimitProps) {
+  const { data: streamers = [] } = useQuery(streamersQuery);
+  const [search, setSearch] = useState('');
+  const known = streamers.map(({ platform_id: value, platform_username: label }) => ({ value, label }));
+  // The channel of a raid, for example, need not be a monitored streamer.
+  const others = [...props.value, search]
+    .filter((id) => /^\d{1,20}$/.test(id) && known.every(({ value }) => value !== id))
+    .map((id) => ({ value: id, label: `Channel ${id}` }));
+  return (
+    <MultiSelect
+      label="Only these channels"
+      description="Choose streamers, or type the id of another channel"
+      placeholder={props.value.length === 0 ? 'All channels' : ''}
+      data={[...known, ...new Map(others.map((each) => [each.value, each])).values()]}
+      searchable
+      searchValue={search}
+      onSearchChange={setSearch}
+      clearable
+      clearButtonProps={{ 'aria-label': 'Allow all channels' }}
+      maxValues={100}
+      {...props}
+    />
+  );
+}
