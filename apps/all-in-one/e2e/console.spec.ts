@@ -135,8 +135,8 @@ describeWithBrowser(title, () => {
       await list().getByText('Tom').waitFor();
       expect(await list().getByRole('option').count()).toBe(3);
       await add({}); // another type
-      await add({ event_type, event_data: { user_name: 'Ada' } });
-      await list().getByText('Ada').waitFor();
+      await add({ event_type, event_data: { user_name: 'Quinn' } });
+      await list().getByText('Quinn').waitFor();
       expect(await list().getByRole('option').count()).toBe(4);
     });
 

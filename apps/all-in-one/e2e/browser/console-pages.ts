@@ -12,7 +12,7 @@ export interface ConsolePage {
 export const consolePages: readonly ConsolePage[] = [
   { path: '/events', title: 'Events', element: '[aria-label="Events"] [role=option]' },
   { path: '/test-event?type=channel-raid', title: 'Send test event', element: 'input#event_viewers' },
-  { path: '/streamers', title: 'Streamers', element: 'text=No streamers yet' },
+  { path: '/streamers', title: 'Streamers', element: 'text=mira' },
   { path: '/onboarding', title: 'Get started', element: 'text=Get a link and a code' },
   { path: '/platform', title: 'Platform', element: 'text=Nothing is connected' },
   { path: '/platform?tab=consent', title: 'Platform', element: '[role=gridcell][data-state=granted]' },

@@ -31,7 +31,7 @@ export function AccountPage() {
               lead={
                 <>
                   The main token may do everything that you may do. Give programs{' '}
-                  <AnchorLink inherit to="/tokens">
+                  <AnchorLink inherit underline="always" to="/tokens">
                     named tokens
                   </AnchorLink>{' '}
                   instead, which are limited.

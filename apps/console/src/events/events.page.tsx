@@ -141,8 +141,14 @@ function NoRows({
   ) : (
     <EmptyNotice icon={IconActivity} title="No events yet">
       Events appear here as soon as the platform sends them.{' '}
-      <AnchorLink to="/platform">Connect a channel</AnchorLink>, or{' '}
-      <AnchorLink to="/test-event">send a test event</AnchorLink>.
+      <AnchorLink underline="always" to="/platform">
+        Connect a channel
+      </AnchorLink>
+      , or{' '}
+      <AnchorLink underline="always" to="/test-event">
+        send a test event
+      </AnchorLink>
+      .
     </EmptyNotice>
   );
 }

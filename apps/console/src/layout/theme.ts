@@ -40,7 +40,7 @@ export const theme = createTheme({
   headings: { fontWeight: '600', sizes: { h3: { fontSize: '1.125rem' }, h4: { fontSize: '0.9375rem' } } },
 });
 
-/** The default greys of the library are too faint for small text (WCAG 2.2 §1.4.3). */
+/** The default greys of the library, and its links in the dark theme, are too faint for small text (WCAG 2.2 §1.4.3). */
 export const resolveVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

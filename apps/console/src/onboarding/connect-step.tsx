@@ -28,7 +28,7 @@ export function ConnectStep({ connections, channel, isSimulated }: ConnectStepPr
             <UserText text={channel.platform_username ?? ''} /> is connected
           </span>
         </StatusText>{' '}
-        <AnchorLink inherit to="/platform">
+        <AnchorLink inherit underline="always" to="/platform">
           Connect another one
         </AnchorLink>
       </div>

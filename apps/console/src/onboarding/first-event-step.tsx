@@ -40,7 +40,7 @@ export function FirstEventStep({ channelId, channel, isSimulated, onArrived }: F
           <div className={classes.event} role="status">
             <Time value={event.created} />
             <Sentence event={event} />
-            <AnchorLink inherit to="/events" search={{ event: event.id ?? '' }}>
+            <AnchorLink inherit underline="always" to="/events" search={{ event: event.id ?? '' }}>
               Inspect it
             </AnchorLink>
           </div>
@@ -63,7 +63,7 @@ export function FirstEventStep({ channelId, channel, isSimulated, onArrived }: F
                 'Go live, write in the chat, or ask somebody to follow the channel.'
               )}{' '}
               To see what an event looks like,{' '}
-              <AnchorLink to="/test-event" inherit>
+              <AnchorLink inherit underline="always" to="/test-event">
                 send a test event
               </AnchorLink>
               .

@@ -60,7 +60,13 @@ function RealPlatform() {
     <ol className={classes.instructions}>
       <li>
         Register an application at{' '}
-        <Anchor inherit href="https://dev.twitch.tv/console/apps" target="_blank" rel="noopener noreferrer">
+        <Anchor
+          inherit
+          underline="always"
+          href="https://dev.twitch.tv/console/apps"
+          target="_blank"
+          rel="noopener noreferrer"
+        >
           dev.twitch.tv/console
         </Anchor>{' '}
         (client type <i>Confidential</i>). Copy its client id, and a new secret. It is free.

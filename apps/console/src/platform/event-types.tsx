@@ -158,7 +158,7 @@ function Needs({ type }: { type: EventType }) {
   if (needed.length === 0) return 'Needs no permission';
   return (
     <>
-      <span className={classes.lead}>The streamer allows: </span>
+      <span className={classes.lead}>Needs permission: </span>
       {needed.map(({ text }) => text).join('; ')}
     </>
   );
