@@ -1,4 +1,5 @@
 import { eventually } from '@stream-events/testing';
+import type { Problem } from './api.js';
 import { findBrowser, WebPage } from './browser/web-page.js';
 import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
@@ -11,6 +12,7 @@ interface ConnectionRecord {
   platform_id: string | null;
   platform_username: string | null;
   scopes: string[];
+  permissions: string[];
   user_code: string | null;
   verification_uri: string | null;
   remedy: string | null;
@@ -95,6 +97,31 @@ describe('connections to channels', () => {
       });
       await eventually(async () => expect(await cheers(user.id)).toEqual(['enabled']), settled);
       expect(await consentOf(user.id)).toBe('granted');
+    },
+    limitMs,
+  );
+
+  it(
+    'asks for further scopes, so that the channel’s owner can write chat messages',
+    async () => {
+      const user = await platform.addUser();
+      const { id, scopes, permissions, user_code } = await start({ scopes: ['user:write:chat'] });
+      expect(scopes).toEqual(expect.arrayContaining(['bits:read', 'user:write:chat']));
+      expect(permissions[scopes.indexOf('user:write:chat')]).toMatch(/chat/i);
+      await platform.decide(user_code ?? '', { decision: 'allow', login: user.login });
+      await untilState(id, 'connected');
+
+      const message = { broadcaster_id: user.id, sender_id: user.id, message: 'Hello, chat!' };
+      const call = `/api/v1/platform/call/chat/messages?connection=${id}`;
+      const sent = await stack.request<{ data: object[] }>('POST', call, { body: message });
+      expect(sent.json.data).toMatchObject([{ is_sent: true }]);
+
+      const before = (await stack.request<object[]>('GET', path)).json.length;
+      for (const wrong of [['chat:write'], 'user:write:chat', [7], null, ['user:bot', 'user:bot']]) {
+        const { status, json } = await stack.request<Problem>('POST', path, { body: { scopes: wrong } });
+        expect([status, Object.keys(json.errors ?? {})]).toEqual([400, ['scopes']]);
+      }
+      expect((await stack.request<object[]>('GET', path)).json).toHaveLength(before);
     },
     limitMs,
   );

@@ -42,7 +42,7 @@ export class ConnectionsController {
     summary: 'Connect a channel or a bot account',
     description:
       'Owners only. The user opens `verification_uri`, enters `user_code` if there is one, and gives consent to `scopes`: for a ' +
-      'channel, those of the active event types. The service then monitors the channel and subscribes to its events; poll ' +
+      'channel, those of the active event types, and those in the body. The service then monitors the channel and subscribes to its events; poll ' +
       '`Location` until the state is `connected`. Needs no body. To change the scopes of a connected user, connect the user again.',
   })
   @MayAccept(ConnectionBody)

@@ -8,10 +8,13 @@ import {
   type ConnectionRole,
   type ConnectionState,
 } from '@stream-events/contracts';
-import { IsIn } from 'class-validator';
+import { scopes } from '@stream-events/platforms';
+import { ArrayUnique, IsIn } from 'class-validator';
 import { MayBeAbsent } from '../http/json-body.decorator.js';
 import { exampleTime, printTime, printTimeOrNull } from '../http/time.js';
 import { describeScope } from './describe-scope.js';
+
+const scopeNames = scopes.map(({ scope }) => scope);
 
 /** Body of `POST /api/v1/platform/connections`. */
 export class ConnectionBody {
@@ -38,6 +41,24 @@ export class ConnectionBody {
   @MayBeAbsent()
   @IsIn(connectionFlows, { message: `must be one of ${connectionFlows.join(', ')}` })
   flow?: ConnectionFlow;
+
+  @ApiProperty({
+    enum: scopeNames,
+    isArray: true,
+    required: false,
+    uniqueItems: true,
+    description:
+      'Scopes to ask for in addition to those that the service needs, so that your programs can call the platform’s API as this user. ' +
+      'Name them each time that you connect the user: the new consent replaces the previous one',
+    example: ['user:write:chat'],
+  })
+  @MayBeAbsent()
+  @IsIn(scopeNames, {
+    each: true,
+    message: 'must be a list of scopes of the platform, such as user:write:chat',
+  })
+  @ArrayUnique({ message: 'must name each scope once' })
+  scopes?: string[];
 }
 
 /** What a browser shows after a user has given consent. */

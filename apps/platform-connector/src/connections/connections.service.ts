@@ -40,15 +40,16 @@ export class ConnectionsService {
   }
 
   /**
-   * Asks a user for consent: to the scopes of the active event types, or to those of a bot account.
+   * Asks a user for consent: to the scopes of the active event types, or to those of a bot account, and to others that are wanted.
    *
    * @throws ServiceError `conflict` when too many connections wait, or the flow is not possible; PlatformUnavailableError
    */
   async start(request: StartConnectionRequest = {}): Promise<ConnectionMessage> {
-    const { role = 'channel', flow = 'device_code' } = request;
+    const { role = 'channel', flow = 'device_code', scopes: others = [] } = request;
     // Without a client id, both flows throw.
     const { clientId = '' } = this.server;
-    const scopes = role === 'bot' ? [...botScopes] : await this.channelScopes(clientId);
+    const needed = role === 'bot' ? botScopes : await this.channelScopes(clientId);
+    const scopes = [...new Set([...needed, ...others])].sort();
     if (flow === 'authorization_code') return this.startInBrowser({ clientId, role, scopes }, request);
     return this.add({ clientId, role, scopes, waitsFor: await this.server.requestDeviceCode(scopes) });
   }

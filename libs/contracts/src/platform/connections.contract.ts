@@ -140,6 +140,12 @@ export class StartConnectionRequest {
   @IsIn(connectionRoles)
   role?: ConnectionRole;
 
+  /** Scopes to ask for besides those that the role needs, for calls of the platform's API. */
+  @IsOptional()
+  @IsArray()
+  @IsString({ each: true })
+  scopes?: string[];
+
   /** The user of the service who starts it. Required for `authorization_code`. */
   @IsOptional()
   @IsUUID('all')
