@@ -16,6 +16,11 @@ export class ConduitTransport implements Transport {
     this.view = { method: 'conduit', conduit_id: conduit.id };
   }
 
+  /** The id of the shard that carries a message which is sent now; that of its channel, if the message is dropped. */
+  shardIdFor(message: Envelope): string {
+    return this.conduit.choose(this.channel, message)?.id ?? String(this.conduit.indexOf(this.channel));
+  }
+
   send(message: Envelope): Promise<Reply> {
     const shard = this.conduit.choose(this.channel, message);
     return shard ? shard.transport.send(message) : Promise.resolve(this.drop(message));

@@ -63,11 +63,16 @@ export class Conduit {
    * not enabled either.
    */
   choose(channel: string, { id }: Envelope): Shard | undefined {
-    const first = hashOf(channel) % this.shardCount;
+    const first = this.indexOf(channel);
     const shard = this.shards[first];
     if (shard?.status === 'enabled' || this.shardCount === 1) return findEnabled(shard);
     const other = (first + 1 + (hashOf(id) % (this.shardCount - 1))) % this.shardCount;
     return findEnabled(this.shards[other]);
+  }
+
+  /** The index of the shard that gets the messages of a channel while it is enabled. */
+  indexOf(channel: string): number {
+    return hashOf(channel) % this.shardCount;
   }
 }
 

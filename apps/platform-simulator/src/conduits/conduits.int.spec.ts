@@ -236,6 +236,25 @@ describe('conduits of the simulated platform', () => {
       expect(await droppedCount()).toBe(0);
     });
 
+    it('shows which shard carried an occurrence, or should have', async () => {
+      const { id, sockets } = await start();
+      const happen = async (): Promise<unknown> => {
+        const event = { broadcaster_user_id: '1' };
+        return (await setup.call('POST', '/simulator/occurrences', { type: 'stream.online', event })).json;
+      };
+      const before = await happen();
+      await eventually(() => expect(countsOf(sockets)).toContain(1));
+      const own = countsOf(sockets).indexOf(1);
+      expect(before).toEqual({ subscriptions: 1, shards: [String(own)] });
+
+      sockets[own]!.close();
+      await eventually(async () => expect(await statusesOf(id)).toContain('websocket_disconnected'));
+      expect(await happen()).toMatchObject({ shards: [String(1 - own)] });
+      sockets[1 - own]!.close();
+      await eventually(async () => expect(await statusesOf(id)).not.toContain('enabled'));
+      expect(await happen()).toMatchObject({ shards: [String(own)] });
+    });
+
     it('loses events while all shards are disabled', async () => {
       const { id, sockets } = await start();
       for (const socket of sockets) socket.close();

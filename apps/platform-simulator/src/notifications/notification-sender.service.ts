@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LOGGER, type Logger } from '@stream-events/service';
+import { ConduitTransport } from '../conduits/conduit.transport.js';
 import { FaultsService } from '../faults/faults.service.js';
 import { DeliveryService } from '../messages/delivery.service.js';
 import { createEnvelope, type Envelope } from '../messages/message.js';
@@ -44,13 +45,17 @@ export class NotificationSender {
     return this.missed;
   }
 
-  /** Notifies every subscription that matches the event, each with its own message. */
-  notifyAll(happened: WorldEvent): void {
+  /**
+   * Notifies every subscription that matches the event, each with its own message. Returns the shards of conduits that carry the
+   * messages, unless faults delay or lose them.
+   */
+  notifyAll(happened: WorldEvent): string[] {
     const member = eventMember(JSON.stringify(happened.event));
-    for (const subscription of this.subscriptions.findMatching(happened)) {
-      if (this.waiting >= maxWaiting) this.countMissed(1);
-      else this.notify(subscription, member);
-    }
+    return this.subscriptions.findMatching(happened).flatMap((subscription) => {
+      if (this.waiting < maxWaiting) return this.notify(subscription, member);
+      this.countMissed(1);
+      return [];
+    });
   }
 
   /** Counts skipped events. Warns at most every 10 s. */
@@ -65,15 +70,17 @@ export class NotificationSender {
     this.lastWarningMs = now;
   }
 
-  private notify({ view, transport }: Subscription, member: string): void {
-    if (this.faults.draw('lose')) return;
+  private notify({ view, transport }: Subscription, member: string): string[] {
+    if (this.faults.draw('lose')) return [];
     const body = composeBody(view, member);
     const message = createEnvelope({ type: 'notification', subscription: view, body });
     const send = (): void => void this.deliver(transport, message); // cannot fail, because the delivery counts failures
     const copies = this.faults.draw('duplicate') ? 2 : 1;
     const channel = channelOf(view.condition) ?? '';
     const order = this.faults.draw('reorder') ? 'after the next' : 'in order';
+    const shardIds = transport instanceof ConduitTransport ? [transport.shardIdFor(message)] : [];
     this.held.pass(channel, order, () => Array.from({ length: copies }, send));
+    return shardIds;
   }
 
   private async deliver(transport: Transport, message: Envelope): Promise<void> {

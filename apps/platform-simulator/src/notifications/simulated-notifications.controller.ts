@@ -22,13 +22,15 @@ export class SimulatedNotificationsController {
     return this.notifications.send(request);
   }
 
-  /** Sends an event to every subscription that matches it, each with its own message id, with retries. */
+  /**
+   * Sends an event to every subscription that matches it, each with its own message id, with retries. `shards`: for each message over a
+   * conduit, the shard that carries it, or the channel's shard if the message is dropped.
+   */
   @Post('occurrences')
   @HttpCode(202)
-  happen(@Body() { type, event }: OccurrenceDto): { subscriptions: number } {
+  happen(@Body() { type, event }: OccurrenceDto): { subscriptions: number; shards: string[] } {
     const subscriptions = this.subscriptions.findMatching({ type, event }).length;
-    this.sender.notifyAll({ type, event });
-    return { subscriptions };
+    return { subscriptions, shards: this.sender.notifyAll({ type, event }) };
   }
 
   @Post('revocations')

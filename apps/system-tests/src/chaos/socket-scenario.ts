@@ -16,7 +16,7 @@ const slackMs = 1_000;
 
 interface Status {
   subscriptions: Record<string, number>;
-  delivery_gaps: { from: string; until: string | null; lost: number | null }[];
+  delivery_gaps: { source: string; from: string; until: string | null }[];
 }
 
 /** Faults of an event socket, which cannot reject a message as a webhook does. */
@@ -113,8 +113,10 @@ class SocketBed {
     const { delivery_gaps: gaps } = await this.status();
     for (const { entry, at } of this.sent) {
       const isInGap = gaps.some(
-        ({ from, until }) =>
-          at >= Date.parse(from) - slackMs && (until === null || at <= Date.parse(until) + slackMs),
+        ({ source, from, until }) =>
+          source === `user ${this.channelId}` &&
+          at >= Date.parse(from) - slackMs &&
+          (until === null || at <= Date.parse(until) + slackMs),
       );
       // In a gap, the event may be stored, but not twice.
       entry.note(isInGap ? { kind: 'timeout' } : { kind: 'accepted', id: undefined });

@@ -99,7 +99,10 @@ export class ConduitBed {
     const { simulator, controlSecret } = this.side;
     const headers = { authorization: `Bearer ${controlSecret}` };
     const url = `${simulator.url}/simulator/occurrences`;
-    expectSuccess('an occurrence', await requestJson('POST', url, { headers, body: { type, event } }));
+    const reply = await requestJson<{ shards: string[] }>('POST', url, { headers, body: { type, event } });
+    const [shard] = expectSuccess('an occurrence', reply).shards;
+    if (shard === undefined) throw new Error('an occurrence had no subscription');
+    return shard;
   };
 
   /** Everything that is stored, when nothing waits to be stored any more. */

@@ -6,13 +6,15 @@ import { nextMarker } from '../chaos/fault-load.js';
 export interface Occurrence {
   entry: LedgerEntry;
   channel: string;
+  /** The shard that carried the message, or that of the channel if the platform dropped it. */
+  shard: string;
   sentAt: number;
   /** When the platform had passed it on. */
   passedAt: number;
 }
 
-/** Makes something happen in a channel. Rejects when the platform does not do so. */
-export type Happen = (type: string, event: Record<string, unknown>) => Promise<unknown>;
+/** Makes something happen in a channel. Returns the shard. Rejects when the platform does not do so. */
+export type Happen = (type: string, event: Record<string, unknown>) => Promise<string>;
 
 const type = 'channel.update';
 
@@ -56,7 +58,7 @@ export class Occurrences {
     const eventData = JSON.stringify(event);
     const entry = new LedgerEntry({ marker, kind: 'notification', eventType: 'channel-update', eventData });
     const sentAt = Date.now();
-    await this.happen(type, event);
-    this.all.push({ entry, channel, sentAt, passedAt: Date.now() });
+    const shard = await this.happen(type, event);
+    this.all.push({ entry, channel, shard, sentAt, passedAt: Date.now() });
   }
 }
